@@ -1,0 +1,33 @@
+//! CRC16/XMODEM, the checksum a Valkey cluster slots its keys by.
+
+const fn table() -> [u16; 256] {
+    let mut table = [0u16; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut crc = (byte as u16) << 8;
+        let mut bit = 0;
+        while bit < 8 {
+            crc = if crc & 0x8000 != 0 { (crc << 1) ^ 0x1021 } else { crc << 1 };
+            bit += 1;
+        }
+        table[byte] = crc;
+        byte += 1;
+    }
+    table
+}
+
+static TABLE: [u16; 256] = table();
+
+/// The checksum of `bytes`.
+pub fn crc16(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(0, |crc, byte| (crc << 8) ^ TABLE[usize::from((crc >> 8) as u8 ^ byte)])
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn it_is_the_published_checksum() {
+        assert_eq!(super::crc16(b"123456789"), 0x31C3);
+        assert_eq!(super::crc16(b""), 0);
+    }
+}

@@ -1,0 +1,210 @@
+//! What can go wrong, in one table: a stable code, its class, its HTTP status and a sentence.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::state::PublicState;
+use crate::types::TimestampMs;
+
+/// What a caller should do about an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// Asking again the same way cannot help.
+    Terminal,
+    /// Asking again later can help.
+    Retryable,
+    /// Stop politely: a limit asks for it.
+    Cooperative,
+    /// Nothing was to be done; the caller may go on.
+    Informational,
+    /// A defect of the engine or of its caller.
+    Bug,
+    /// An ordinary absence.
+    Expected,
+    /// Worth a warning, and no more.
+    SoftError,
+}
+
+macro_rules! error_table {
+    ($($variant:ident $code:literal $class:ident $status:literal $sentence:literal;)*) => {
+        /// A stable error code. Programs may rely on its text; people read the sentence.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $(#[doc = $sentence] $variant,)*
+        }
+
+        impl Code {
+            /// Every code there is, in the order of the table.
+            pub const ALL: &[Code] = &[$(Code::$variant),*];
+
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $code),* }
+            }
+
+            pub fn class(self) -> Class {
+                match self { $(Self::$variant => Class::$class),* }
+            }
+
+            pub fn http_status(self) -> u16 {
+                match self { $(Self::$variant => $status),* }
+            }
+
+            pub fn sentence(self) -> &'static str {
+                match self { $(Self::$variant => $sentence),* }
+            }
+
+            pub fn from_code(text: &str) -> Option<Self> {
+                match text { $($code => Some(Self::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+include!("error_table.rs");
+
+impl Code {
+    /// This code as a refusal, with nothing more to say.
+    pub fn refusal(self) -> Refusal {
+        Refusal::new(self)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The engine understood what was asked and will not do it. Nothing was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    pub code: Code,
+    /// What exactly was wrong, when the code's sentence is not enough.
+    pub detail: Option<String>,
+    /// The field of the request that was wrong.
+    pub field: Option<String>,
+    /// The limit it went past, and what was sent.
+    pub limit: Option<(u64, u64)>,
+    /// How the execution stands, when that is why.
+    pub state: Option<PublicState>,
+    /// When asking again may help.
+    pub retry_at: Option<TimestampMs>,
+}
+
+impl Refusal {
+    pub fn new(code: Code) -> Self {
+        Self { code, detail: None, field: None, limit: None, state: None, retry_at: None }
+    }
+
+    /// A field of the request is not what it must be.
+    pub fn invalid(field: impl Into<String>, detail: impl fmt::Display) -> Self {
+        Self::new(Code::InvalidInput).at(field).because(detail)
+    }
+
+    /// A field of the request is over its limit.
+    pub fn over_limit(code: Code, field: impl Into<String>, limit: usize, sent: usize) -> Self {
+        let mut refusal = Self::new(code).at(field).because(format!("must be at most {limit}, got {sent}"));
+        refusal.limit = Some((limit as u64, sent as u64));
+        refusal
+    }
+
+    pub fn at(mut self, field: impl Into<String>) -> Self {
+        self.field = Some(field.into());
+        self
+    }
+
+    pub fn because(mut self, detail: impl fmt::Display) -> Self {
+        self.detail = Some(detail.to_string());
+        self
+    }
+
+    pub fn in_state(mut self, state: PublicState) -> Self {
+        self.state = Some(state);
+        self
+    }
+}
+
+impl From<Code> for Refusal {
+    fn from(code: Code) -> Self {
+        Self::new(code)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.code)?;
+        match (&self.field, &self.detail) {
+            (Some(field), Some(detail)) => write!(f, "{field} {detail}"),
+            (Some(field), None) => write!(f, "{} ({field})", self.code.sentence()),
+            (None, Some(detail)) => f.write_str(detail),
+            (None, None) => f.write_str(self.code.sentence()),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// What a caller of a backend can learn when it does not get an answer it asked for.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum EngineError {
+    /// The engine said no, and wrote nothing.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The store cannot be reached; nothing was asked of it.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(String),
+    /// The store was asked and did not answer: it may have done it or not. Asking again is safe.
+    #[error("the outcome is unknown, ask again: {0}")]
+    Unknown(String),
+    /// The store holds something it never should.
+    #[error("the store holds something unreadable: {0}")]
+    Corrupt(String),
+}
+
+impl EngineError {
+    /// The code of a refusal; `None` when the engine did not get to decide.
+    pub fn code(&self) -> Option<Code> {
+        match self {
+            Self::Refused(refusal) => Some(refusal.code),
+            Self::Unavailable(_) | Self::Unknown(_) | Self::Corrupt(_) => None,
+        }
+    }
+}
+
+impl From<Code> for EngineError {
+    fn from(code: Code) -> Self {
+        Self::Refused(code.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_code_reads_back_as_itself_and_is_listed_once() {
+        let texts: BTreeSet<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        assert_eq!(texts.len(), Code::ALL.len());
+        for code in Code::ALL {
+            assert_eq!(Code::from_code(code.as_str()), Some(*code));
+        }
+    }
+
+    #[test]
+    fn every_sentence_is_a_sentence_and_every_status_an_error() {
+        for code in Code::ALL {
+            assert!(code.sentence().ends_with('.'), "{code}");
+            assert!((400..600).contains(&code.http_status()), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_field_and_the_limit() {
+        let refusal = Refusal::over_limit(Code::PayloadTooLarge, "payload", 10, 11);
+        assert_eq!(refusal.to_string(), "payload_too_large: payload must be at most 10, got 11");
+        assert_eq!(refusal.limit, Some((10, 11)));
+    }
+}

@@ -1,0 +1,62 @@
+//! Every limit, named once. Each is refused one past it, with the field, the limit and what was sent.
+
+/// Names: namespaces, kinds, workers, tag keys, content types.
+pub const NAME_BYTES: usize = 128;
+/// Lane names.
+pub const LANE_BYTES: usize = 64;
+/// Free text: idempotency keys, tag values, waitpoint keys.
+pub const TEXT_BYTES: usize = 256;
+/// Input and result of an execution.
+pub const PAYLOAD_BYTES: usize = 1024 * 1024;
+/// Requests that carry no payload.
+pub const CONTROL_BODY_BYTES: usize = 64 * 1024;
+/// Labels of one execution.
+pub const TAGS: usize = 32;
+/// A failure's message, a reason, a progress message.
+pub const MESSAGE_BYTES: usize = 8 * 1024;
+/// Executions in one bulk submission.
+pub const BULK: usize = 1_000;
+/// Rows in one page of a listing.
+pub const PAGE: usize = 1_000;
+/// Rows in a page when nobody says how many.
+pub const PAGE_DEFAULT: usize = 50;
+/// Executions one claim may take.
+pub const CLAIM: usize = 1_000;
+/// Bytes of payload one claim's reply may carry; a claim stops before it passes them, but always takes one.
+pub const CLAIM_BYTES: usize = 4 * 1024 * 1024;
+/// Kinds one claim may name.
+pub const CLAIM_KINDS: usize = 256;
+/// Lanes one claim may name.
+pub const CLAIM_LANES: usize = 64;
+/// How long a request may wait for something to happen.
+pub const LONG_POLL_MS: u64 = 60_000;
+
+/// The highest priority. Beyond it a priority and a time no longer fit one exact score.
+pub const PRIORITY_MAX: u16 = 9_000;
+
+pub const LEASE_TTL_MS: u64 = 30_000;
+pub const LEASE_TTL_MIN_MS: u64 = 1_000;
+pub const LEASE_TTL_MAX_MS: u64 = 3_600_000;
+
+pub const MAX_RETRIES: u32 = 3;
+pub const MAX_RETRIES_MAX: u32 = 1_000_000;
+pub const BACKOFF_INITIAL_MS: u64 = 1_000;
+pub const BACKOFF_MULTIPLIER: f64 = 2.0;
+pub const BACKOFF_MAX_MS: u64 = 60_000;
+/// Categories a retry policy may name.
+pub const RETRYABLE_CATEGORIES: usize = 64;
+/// Leases of one execution that may expire before it is given up.
+pub const MAX_RECLAIMS: u32 = 100;
+/// Times a finished execution may be run again.
+pub const MAX_REPLAYS: u32 = 10;
+/// How long an idempotency key is remembered.
+pub const DEDUP_WINDOW_MS: u64 = 24 * 60 * 60 * 1_000;
+/// The longest span a policy may name: ten years.
+pub const SPAN_MAX_MS: u64 = 10 * 366 * 24 * 60 * 60 * 1_000;
+
+/// Lease events kept per execution.
+pub const LEASE_HISTORY: usize = 1_000;
+/// Due things one pump fires before it lets others in.
+pub const PUMP_BATCH: usize = 100;
+/// How often each partition is looked at when hints can be lost.
+pub const SWEEP_MS: u64 = 30_000;

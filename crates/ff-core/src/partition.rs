@@ -1,0 +1,113 @@
+//! Partitions: the unit of serialisation. What shares a partition can change in one atomic step.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::crc16::crc16;
+use crate::types::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
+
+/// What a partition holds. Flows and executions share theirs, so that a flow, its members and its edges are one slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PartitionFamily {
+    Flow,
+    Execution,
+    Budget,
+    Quota,
+}
+
+impl PartitionFamily {
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Flow | Self::Execution => "fp",
+            Self::Budget => "b",
+            Self::Quota => "q",
+        }
+    }
+}
+
+/// One partition of a family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Partition {
+    pub family: PartitionFamily,
+    pub index: u16,
+}
+
+impl Partition {
+    pub fn new(family: PartitionFamily, index: u16) -> Self {
+        Self { family, index }
+    }
+
+    /// The part of a key that a cluster slots by, with its braces.
+    pub fn hash_tag(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl fmt::Display for Partition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{{{}:{}}}", self.family.prefix(), self.index)
+    }
+}
+
+/// How many partitions each family has. Fixed at a store's first boot: ids carry their partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartitionConfig {
+    pub num_flow_partitions: u16,
+    pub num_budget_partitions: u16,
+    pub num_quota_partitions: u16,
+}
+
+impl Default for PartitionConfig {
+    fn default() -> Self {
+        Self { num_flow_partitions: 256, num_budget_partitions: 32, num_quota_partitions: 32 }
+    }
+}
+
+impl PartitionConfig {
+    /// Whether an id can exist here: one that names a partition beyond the count would be kept where nobody looks.
+    pub fn holds(&self, id: &ExecutionId) -> bool {
+        id.partition() < self.num_flow_partitions
+    }
+}
+
+/// The partition an execution's id names.
+pub fn execution_partition(id: &ExecutionId) -> Partition {
+    Partition::new(PartitionFamily::Execution, id.partition())
+}
+
+/// The partition a flow and all its members live on.
+pub fn flow_partition(id: &FlowId, config: &PartitionConfig) -> Partition {
+    Partition::new(PartitionFamily::Flow, crc16(id.as_uuid().as_bytes()) % config.num_flow_partitions)
+}
+
+/// The partition a budget lives on.
+pub fn budget_partition(id: &BudgetId, config: &PartitionConfig) -> Partition {
+    Partition::new(PartitionFamily::Budget, crc16(id.as_uuid().as_bytes()) % config.num_budget_partitions)
+}
+
+/// The partition a quota lives on.
+pub fn quota_partition(id: &QuotaPolicyId, config: &PartitionConfig) -> Partition {
+    Partition::new(PartitionFamily::Quota, crc16(id.as_uuid().as_bytes()) % config.num_quota_partitions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    #[test]
+    fn flows_and_executions_share_their_tag() {
+        assert_eq!(Partition::new(PartitionFamily::Flow, 7).hash_tag(), "{fp:7}");
+        assert_eq!(Partition::new(PartitionFamily::Execution, 7).hash_tag(), "{fp:7}");
+        assert_eq!(Partition::new(PartitionFamily::Budget, 31).hash_tag(), "{b:31}");
+        assert_eq!(Partition::new(PartitionFamily::Quota, 0).hash_tag(), "{q:0}");
+    }
+
+    #[test]
+    fn an_id_beyond_the_count_does_not_belong_here() {
+        let config = PartitionConfig { num_flow_partitions: 4, ..PartitionConfig::default() };
+        assert!(config.holds(&ExecutionId::new(3, Uuid::nil())));
+        assert!(!config.holds(&ExecutionId::new(4, Uuid::nil())));
+    }
+}

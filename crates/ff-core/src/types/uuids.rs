@@ -1,0 +1,84 @@
+//! Ids that are plain uuids. New ones are version 7, so they sort by the time they were made.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Reads the one form ids are written in: lower case, hyphenated. Other spellings of the same uuid would be other keys.
+pub(super) fn parse_hyphenated(text: &str) -> Option<Uuid> {
+    let canonical = text.len() == 36 && !text.bytes().any(|b| b.is_ascii_uppercase());
+    canonical.then(|| Uuid::try_parse(text).ok()).flatten()
+}
+
+macro_rules! uuid_ids {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// A new id, from the current time and randomness.
+            #[allow(clippy::new_without_default)]
+            pub fn new() -> Self {
+                Self(Uuid::now_v7())
+            }
+
+            pub const fn from_uuid(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+
+            pub const fn as_uuid(&self) -> &Uuid {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = NotAUuid;
+
+            fn from_str(text: &str) -> Result<Self, NotAUuid> {
+                parse_hyphenated(text).map(Self).ok_or(NotAUuid)
+            }
+        }
+    )*};
+}
+
+/// A text that should be a uuid and is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a lower-case, hyphenated uuid")]
+pub struct NotAUuid;
+
+uuid_ids! {
+    /// A graph of executions.
+    FlowId,
+    /// A limit on what may be spent.
+    BudgetId,
+    /// A limit on rate or concurrency.
+    QuotaPolicyId,
+    /// One holder's time with an execution; random, so a rolled-back store cannot hand out the same one twice.
+    LeaseId,
+    /// One try at an execution.
+    AttemptId,
+    /// One message to a waiting execution.
+    SignalId,
+    /// One thing a suspended execution waits on.
+    WaitpointId,
+    /// One stay in suspension.
+    SuspensionId,
+    /// One dependency between two executions of a flow.
+    EdgeId,
+}
