@@ -1,26 +1,26 @@
 //! CRC16/XMODEM, the checksum a Valkey cluster slots its keys by.
 
+/// The checksum of `bytes`.
+pub(crate) fn crc16(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(0, |crc, byte| (crc << 8) ^ TABLE[usize::from((crc >> 8) as u8 ^ byte)])
+}
+
+static TABLE: [u16; 256] = table();
+
 const fn table() -> [u16; 256] {
     let mut table = [0u16; 256];
-    let mut byte = 0;
+    let mut byte = 0u16;
     while byte < 256 {
-        let mut crc = (byte as u16) << 8;
+        let mut crc = byte << 8;
         let mut bit = 0;
         while bit < 8 {
             crc = if crc & 0x8000 != 0 { (crc << 1) ^ 0x1021 } else { crc << 1 };
             bit += 1;
         }
-        table[byte] = crc;
+        table[byte as usize] = crc;
         byte += 1;
     }
     table
-}
-
-static TABLE: [u16; 256] = table();
-
-/// The checksum of `bytes`.
-pub fn crc16(bytes: &[u8]) -> u16 {
-    bytes.iter().fold(0, |crc, byte| (crc << 8) ^ TABLE[usize::from((crc >> 8) as u8 ^ byte)])
 }
 
 #[cfg(test)]

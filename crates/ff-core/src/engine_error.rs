@@ -164,11 +164,13 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// The code of a refusal; `None` when the engine did not get to decide.
-    pub fn code(&self) -> Option<Code> {
+    /// The code callers see.
+    pub fn code(&self) -> Code {
         match self {
-            Self::Refused(refusal) => Some(refusal.code),
-            Self::Unavailable(_) | Self::Unknown(_) | Self::Corrupt(_) => None,
+            Self::Refused(refusal) => refusal.code,
+            Self::Unavailable(_) => Code::StoreUnavailable,
+            Self::Unknown(_) => Code::OutcomeUnknown,
+            Self::Corrupt(_) => Code::Corruption,
         }
     }
 }

@@ -3,10 +3,31 @@
 //! Everything here is pure: records and arguments in, a decision out. No store, no clock, no runtime. Backends run these
 //! rules or mirror them; tests hold the two against each other.
 
+pub mod backend;
+pub mod change;
+pub mod clock;
+pub mod contracts;
 mod crc16;
+pub mod dice;
+pub mod doctor;
+pub mod due;
 pub mod engine_error;
+pub mod event;
+pub mod execution;
+pub mod hint;
+pub mod index;
+pub mod json;
 pub mod keys;
+pub mod lease;
 pub mod limits;
+pub mod model;
+pub mod operation;
 pub mod partition;
+pub mod payload;
+pub mod policy;
+#[cfg(test)]
+mod samples;
+pub mod snapshot;
 pub mod state;
 pub mod types;
+pub mod view;

@@ -43,6 +43,9 @@ pub const MAX_RETRIES_MAX: u32 = 1_000_000;
 pub const BACKOFF_INITIAL_MS: u64 = 1_000;
 pub const BACKOFF_MULTIPLIER: f64 = 2.0;
 pub const BACKOFF_MAX_MS: u64 = 60_000;
+/// The longest wait a backoff may name: a week. A product with a roll stays exact in a double.
+pub const BACKOFF_CEILING_MS: u64 = 7 * 24 * 60 * 60 * 1_000;
+pub const BACKOFF_MULTIPLIER_MAX: f64 = 100.0;
 /// Categories a retry policy may name.
 pub const RETRYABLE_CATEGORIES: usize = 64;
 /// Leases of one execution that may expire before it is given up.

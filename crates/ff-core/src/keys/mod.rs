@@ -1,0 +1,58 @@
+//! The keyspace: every key FlowFabric keeps in Valkey, built in one place.
+//!
+//! A key is written out whole beside the name of its builder, so a key seen in a store is found here by a search.
+//! Keys with a partition's tag hold the truth and change together with whatever shares the tag; keys without one are
+//! directories, which may say too much but never too little.
+//!
+//! ```
+//! use ff_core::keys::{ExecKeyContext, IndexKeys};
+//! use ff_core::partition::execution_partition;
+//! use ff_core::types::{ExecutionId, LaneId};
+//!
+//! let id: ExecutionId = "{fp:7}:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c".parse()?;
+//! let partition = execution_partition(&id);
+//!
+//! let core = ExecKeyContext::new(&partition, &id).core();
+//! assert_eq!(core, "ff:exec:{fp:7}:{fp:7}:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c:core");
+//!
+//! let eligible = IndexKeys::new(&partition).lane_eligible(&LaneId::parse("mail")?);
+//! assert_eq!(eligible, "ff:idx:{fp:7}:lane:mail:eligible");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod budget;
+mod directory;
+mod exec;
+mod flow;
+mod index;
+mod quota;
+
+pub use budget::{
+    BudgetKeyContext, USAGE_DEDUP_KEY_PREFIX, budget_attach_key, budget_policies_index, budget_resets_key,
+    usage_dedup_key,
+};
+pub use directory::{
+    HINTS_CHANNEL, global_config_partitions, lane_config_key, lane_counts_key, lanes_index_key,
+    namespace_executions_key, tag_index_key, worker_caps_key, worker_key, workers_capability_key, workers_index_key,
+};
+pub use exec::{ExecKeyContext, idempotency_key, noop_key, waitpoint_key_resolution};
+pub use flow::{FlowIndexKeys, FlowKeyContext};
+pub use index::IndexKeys;
+pub use quota::{QuotaKeyContext, quota_attach_key, quota_policies_index};
+
+/// One builder per row: its name, its arguments, and the key it makes of them and of its owner's own parts.
+macro_rules! keys {
+    ($owner:ident $parts:tt
+        $($(#[$doc:meta])* $builder:ident($($argument:ident: $type:ty),*) => $key:literal;)*
+    ) => {
+        impl $owner {$(
+            $(#[$doc])*
+            #[allow(unused_variables, reason = "a waitpoint's key, say, does not name its execution")]
+            pub fn $builder(&self $(, $argument: $type)*) -> String {
+                let Self $parts = self;
+                format!($key)
+            }
+        )*}
+    };
+}
+use keys;

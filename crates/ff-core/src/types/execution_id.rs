@@ -86,7 +86,8 @@ impl FromStr for ExecutionId {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let tagged = text.strip_prefix("{fp:").ok_or(ExecutionIdError::MissingTag)?;
         let (index, uuid) = tagged.split_once("}:").ok_or(ExecutionIdError::MissingTag)?;
-        let plain = !index.is_empty() && index.bytes().all(|b| b.is_ascii_digit()) && (index == "0" || !index.starts_with('0'));
+        let plain =
+            !index.is_empty() && index.bytes().all(|b| b.is_ascii_digit()) && (index == "0" || !index.starts_with('0'));
         let partition = index.parse::<u16>().ok().filter(|_| plain).ok_or(ExecutionIdError::BadIndex)?;
         let uuid = super::uuids::parse_hyphenated(uuid).ok_or(ExecutionIdError::BadUuid)?;
         Ok(Self { partition, uuid })

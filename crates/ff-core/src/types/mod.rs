@@ -1,13 +1,17 @@
 //! Identity: every id, name and moment the system speaks of, parsed at the edge and trusted inside.
 
+mod checked_text;
 mod execution_id;
 mod names;
 mod numbers;
 mod text;
 mod uuids;
 
+pub use checked_text::BadText;
 pub use execution_id::{ExecutionId, ExecutionIdError};
 pub use names::{Kind, LaneId, Namespace, TagKey, WorkerId, WorkerInstanceId};
-pub use numbers::{AttemptIndex, LeaseEpoch, Priority, TimestampMs};
+pub use numbers::{AttemptIndex, BadPriority, LeaseEpoch, Priority, TimestampMs};
 pub use text::{ContentType, IdempotencyKey, TagValue, WaitpointKey};
-pub use uuids::{AttemptId, BudgetId, EdgeId, FlowId, LeaseId, QuotaPolicyId, SignalId, SuspensionId, WaitpointId};
+pub use uuids::{
+    AttemptId, BudgetId, EdgeId, FlowId, LeaseId, NotAUuid, QuotaPolicyId, SignalId, SuspensionId, WaitpointId,
+};

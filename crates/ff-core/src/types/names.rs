@@ -1,86 +1,10 @@
-//! Names people choose. They become parts of keys, so their alphabet has no `:` and no brace: with either, one tenant's key
-//! could equal another's, or move to another slot.
+//! Names people choose. They become parts of keys, so their alphabet has no `:` and no brace: with either, one tenant's
+//! key could equal another's, or move to another slot.
 
-use std::fmt;
-use std::str::FromStr;
-use std::sync::Arc;
-
-use serde::{Deserialize, Deserializer, Serialize};
-
+use super::checked_text::{BadText, checked_text};
 use crate::limits;
 
-/// A name outside its alphabet or its length.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadName {
-    #[error("must not be empty")]
-    Empty,
-    #[error("must be at most {limit} bytes, got {sent}")]
-    TooLong { limit: usize, sent: usize },
-    #[error("may hold only letters, digits, '.', '_' and '-', not {0:?}")]
-    BadCharacter(char),
-}
-
-fn check_name(text: &str, limit: usize) -> Result<(), BadName> {
-    if text.is_empty() {
-        return Err(BadName::Empty);
-    }
-    if text.len() > limit {
-        return Err(BadName::TooLong { limit, sent: text.len() });
-    }
-    match text.chars().find(|c| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))) {
-        Some(bad) => Err(BadName::BadCharacter(bad)),
-        None => Ok(()),
-    }
-}
-
-macro_rules! names {
-    ($($(#[$doc:meta])* $name:ident, at most $limit:expr;)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-        #[serde(transparent)]
-        pub struct $name(Arc<str>);
-
-        impl $name {
-            pub fn parse(text: &str) -> Result<Self, BadName> {
-                check_name(text, $limit)?;
-                Ok(Self(text.into()))
-            }
-
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Debug::fmt(&self.0, f)
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = BadName;
-
-            fn from_str(text: &str) -> Result<Self, BadName> {
-                Self::parse(text)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                Self::parse(&text).map_err(serde::de::Error::custom)
-            }
-        }
-    )*};
-}
-
-names! {
+checked_text! { refused_in_a_name:
     /// A tenant.
     Namespace, at most limits::NAME_BYTES;
     /// A named queue within a namespace.
@@ -101,6 +25,7 @@ impl Namespace {
         Self("default".into())
     }
 
+    /// Whether this is the tenant of work that names none.
     pub fn is_default(&self) -> bool {
         self.as_str() == "default"
     }
@@ -112,11 +37,23 @@ impl LaneId {
         Self("default".into())
     }
 
-    /// The lane as a key names it. Two tenants' lanes of one name are two lanes, so any namespace but the default one is
-    /// written before the name.
+    /// The lane as a key names it. Two tenants' lanes of one name are two lanes, so any namespace but the default one
+    /// is written before the name.
     pub fn within(&self, namespace: &Namespace) -> LaneId {
         if namespace.is_default() { self.clone() } else { Self(format!("{namespace}/{self}").into()) }
     }
+}
+
+impl Kind {
+    /// A name the engine itself uses.
+    pub(crate) fn known(name: &'static str) -> Self {
+        Self(name.into())
+    }
+}
+
+fn refused_in_a_name(character: char) -> Option<BadText> {
+    let allowed = character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-');
+    (!allowed).then_some(BadText::BadCharacter(character))
 }
 
 #[cfg(test)]
@@ -126,17 +63,17 @@ mod tests {
     #[test]
     fn a_name_is_taken_at_its_limit_and_refused_one_past_it() {
         assert!(Kind::parse(&"k".repeat(128)).is_ok());
-        assert_eq!(Kind::parse(&"k".repeat(129)), Err(BadName::TooLong { limit: 128, sent: 129 }));
+        assert_eq!(Kind::parse(&"k".repeat(129)), Err(BadText::TooLong { limit: 128, sent: 129 }));
         assert!(LaneId::parse(&"l".repeat(64)).is_ok());
-        assert_eq!(LaneId::parse(&"l".repeat(65)), Err(BadName::TooLong { limit: 64, sent: 65 }));
+        assert_eq!(LaneId::parse(&"l".repeat(65)), Err(BadText::TooLong { limit: 64, sent: 65 }));
     }
 
     #[test]
     fn characters_that_could_move_a_key_are_refused() {
         for bad in ["a:b", "{a}", "a b", "a/b", "é", "a\n"] {
-            assert!(matches!(Namespace::parse(bad), Err(BadName::BadCharacter(_))), "{bad:?}");
+            assert!(matches!(Namespace::parse(bad), Err(BadText::BadCharacter(_))), "{bad:?}");
         }
-        assert_eq!(Namespace::parse(""), Err(BadName::Empty));
+        assert_eq!(Namespace::parse(""), Err(BadText::Empty));
         assert!(Namespace::parse("Team-1.prod_eu").is_ok());
     }
 

@@ -1,85 +1,9 @@
 //! Free text people choose: printable, bounded, and only ever the last part of a key.
 
-use std::fmt;
-use std::str::FromStr;
-use std::sync::Arc;
-
-use serde::{Deserialize, Deserializer, Serialize};
-
+use super::checked_text::{BadText, checked_text};
 use crate::limits;
 
-/// A text that is empty, too long, or holds a control character.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadText {
-    #[error("must not be empty")]
-    Empty,
-    #[error("must be at most {limit} bytes, got {sent}")]
-    TooLong { limit: usize, sent: usize },
-    #[error("may hold only printable text, not the control character {0:?}")]
-    Control(char),
-}
-
-fn check_text(text: &str, limit: usize) -> Result<(), BadText> {
-    if text.is_empty() {
-        return Err(BadText::Empty);
-    }
-    if text.len() > limit {
-        return Err(BadText::TooLong { limit, sent: text.len() });
-    }
-    match text.chars().find(|c| c.is_control()) {
-        Some(bad) => Err(BadText::Control(bad)),
-        None => Ok(()),
-    }
-}
-
-macro_rules! texts {
-    ($($(#[$doc:meta])* $name:ident, at most $limit:expr;)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-        #[serde(transparent)]
-        pub struct $name(Arc<str>);
-
-        impl $name {
-            pub fn parse(text: &str) -> Result<Self, BadText> {
-                check_text(text, $limit)?;
-                Ok(Self(text.into()))
-            }
-
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Debug::fmt(&self.0, f)
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = BadText;
-
-            fn from_str(text: &str) -> Result<Self, BadText> {
-                Self::parse(text)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                Self::parse(&text).map_err(serde::de::Error::custom)
-            }
-        }
-    )*};
-}
-
-texts! {
+checked_text! { refused_in_a_text:
     /// What makes two submissions the same submission.
     IdempotencyKey, at most limits::TEXT_BYTES;
     /// The value of a label.
@@ -101,10 +25,15 @@ impl ContentType {
         Self("application/octet-stream".into())
     }
 
+    /// Whether bytes of this type are JSON, whatever the type's parameters.
     pub fn is_json(&self) -> bool {
         let essence = self.0.split(';').next().unwrap_or_default().trim();
         essence.eq_ignore_ascii_case("application/json") || essence.ends_with("+json")
     }
+}
+
+fn refused_in_a_text(character: char) -> Option<BadText> {
+    character.is_control().then_some(BadText::Control(character))
 }
 
 #[cfg(test)]

@@ -1,0 +1,25 @@
+//! What a store is to the rest of the system: one small trait per room for what callers may ask, one for asking and
+//! waiting, one for what only an engine asks.
+
+mod execution;
+mod lease;
+mod upkeep;
+mod waits;
+
+use crate::engine_error::EngineError;
+use crate::partition::PartitionConfig;
+
+pub use execution::ExecutionRoom;
+pub use lease::LeaseRoom;
+pub use upkeep::{Ready, Swept, Upkeep};
+pub use waits::Waits;
+
+/// An answer, or why there is none.
+pub type Answer<T> = Result<T, EngineError>;
+
+/// Everything callers may ask of a store: the sum of its rooms. A store has all of it; a method that may be unavailable
+/// would be a promise nobody can build on.
+pub trait EngineBackend: ExecutionRoom + LeaseRoom + Send + Sync {
+    /// How many partitions the store was made with.
+    fn partitions(&self) -> PartitionConfig;
+}

@@ -1,0 +1,50 @@
+//! What only an engine asks of a store.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::{Answer, EngineBackend};
+use crate::due::Pumped;
+use crate::hint::Hints;
+use crate::lease::contracts::Head;
+use crate::snapshot::Snapshot;
+use crate::types::{Kind, LaneId, TimestampMs};
+
+/// What happens unasked: firing what is due, finding what hints have missed, checking the whole.
+#[async_trait]
+pub trait Upkeep: EngineBackend {
+    /// What time it is for this store.
+    async fn now(&self) -> Answer<TimestampMs>;
+
+    /// Fires what is due on a partition, at most one batch, and says when the next thing is.
+    async fn pump(&self, partition: u16) -> Answer<Pumped>;
+
+    /// Looks at a partition without being told: what waits there, and what is due when.
+    async fn sweep(&self, partition: u16) -> Answer<Swept>;
+
+    /// How often every partition must be swept because hints can be lost; never, where they cannot.
+    fn sweep_every(&self) -> Option<Duration>;
+
+    /// Hints from now on.
+    fn hints(&self) -> Hints;
+
+    /// Everything a partition holds.
+    async fn snapshot(&self, partition: u16) -> Answer<Snapshot>;
+}
+
+/// How a partition stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    pub ready: Vec<Ready>,
+    pub next_due: Option<TimestampMs>,
+}
+
+/// Work of one kind waits on a lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// As indexes name it.
+    pub lane: LaneId,
+    pub kind: Kind,
+    pub head: Head,
+}

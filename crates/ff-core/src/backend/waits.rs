@@ -1,0 +1,21 @@
+//! Asking and waiting: answers that come when something happens.
+
+use async_trait::async_trait;
+
+use super::Answer;
+use crate::execution::contracts::Ended;
+use crate::lease::contracts::{Claimed, Control, ControlArgs, NextArgs};
+use crate::types::ExecutionId;
+
+/// What callers may wait for. Nothing here polls: an answer is pushed, or the wait runs out.
+#[async_trait]
+pub trait Waits: Send + Sync {
+    /// Takes work from wherever there is some, waiting for it up to `wait_ms`. Empty when there was none in time.
+    async fn next(&self, args: NextArgs) -> Answer<Vec<Claimed>>;
+
+    /// Tells a worker instance which of its leases it lost, waiting for news up to `wait_ms`.
+    async fn control(&self, args: ControlArgs) -> Answer<Control>;
+
+    /// How an execution ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
+    async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<Ended>>;
+}

@@ -1,0 +1,70 @@
+//! What a rule decided: the record as it is to be, and what is to be written beside it.
+
+use crate::event::Event;
+use crate::execution::{Attempt, Execution};
+use crate::lease::LeaseEvent;
+use crate::payload::Payload;
+use crate::types::{ExecutionId, IdempotencyKey, Namespace, TimestampMs};
+
+/// The effect of a rule on one execution, as a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    pub after: Execution,
+    /// Attempts that ended, to be archived.
+    pub attempts: Vec<Attempt>,
+    /// Leases taken away or given up, for the history.
+    pub leases: Vec<LeaseEvent>,
+    pub payload: Write<Payload>,
+    pub result: Write<Payload>,
+    /// The idempotency key to remember.
+    pub key: Option<KeyEntry>,
+    pub events: Vec<Event>,
+}
+
+/// What happens to bytes kept beside a record.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Write<T> {
+    #[default]
+    Keep,
+    Put(T),
+    Remove,
+}
+
+/// Under which key an execution was submitted, and until when the key is remembered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyEntry {
+    pub namespace: Namespace,
+    pub key: IdempotencyKey,
+    pub execution_id: ExecutionId,
+    pub until: TimestampMs,
+}
+
+impl Change {
+    /// A change that writes `after` and nothing else.
+    pub fn of(after: Execution) -> Self {
+        Self {
+            after,
+            attempts: Vec::new(),
+            leases: Vec::new(),
+            payload: Write::Keep,
+            result: Write::Keep,
+            key: None,
+            events: Vec::new(),
+        }
+    }
+
+    /// This change and then `later`, as one.
+    pub(crate) fn then(mut self, later: Change) -> Self {
+        fn newer<T>(before: Write<T>, after: Write<T>) -> Write<T> {
+            if matches!(after, Write::Keep) { before } else { after }
+        }
+        self.after = later.after;
+        self.attempts.extend(later.attempts);
+        self.leases.extend(later.leases);
+        self.payload = newer(self.payload, later.payload);
+        self.result = newer(self.result, later.result);
+        self.key = later.key.or(self.key);
+        self.events.extend(later.events);
+        self
+    }
+}

@@ -1,0 +1,78 @@
+//! The clock of a store that has none of its own. Rules take `now`; nobody else asks what time it is.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::types::TimestampMs;
+
+/// Says what time it is for a store.
+pub trait Clock: Send + Sync {
+    fn now(&self) -> TimestampMs;
+}
+
+/// The machine's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[allow(clippy::disallowed_methods, reason = "this is where an embedded store's time comes from")]
+    fn now(&self) -> TimestampMs {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        TimestampMs(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+}
+
+/// A clock that stands still until it is moved, for tests.
+#[derive(Debug)]
+pub struct ManualClock(AtomicI64);
+
+impl ManualClock {
+    pub fn at(now: TimestampMs) -> Self {
+        Self(AtomicI64::new(now.0))
+    }
+
+    pub fn advance(&self, ms: u64) {
+        self.0.fetch_add(i64::try_from(ms).unwrap_or(i64::MAX), Ordering::SeqCst);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> TimestampMs {
+        TimestampMs(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// A clock that never runs backwards, whatever the one beneath it does.
+pub struct MonotonicClock {
+    beneath: std::sync::Arc<dyn Clock>,
+    highest: AtomicI64,
+}
+
+impl MonotonicClock {
+    /// Starts no earlier than `floor`, the last moment the store has written.
+    pub fn new(beneath: std::sync::Arc<dyn Clock>, floor: TimestampMs) -> Self {
+        Self { beneath, highest: AtomicI64::new(floor.0) }
+    }
+}
+
+impl Clock for MonotonicClock {
+    fn now(&self) -> TimestampMs {
+        let now = self.beneath.now().0;
+        TimestampMs(self.highest.fetch_max(now, Ordering::SeqCst).max(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn time_does_not_run_backwards() {
+        let beneath = Arc::new(ManualClock::at(TimestampMs(100)));
+        let clock = MonotonicClock::new(beneath.clone(), TimestampMs(150));
+        assert_eq!(clock.now(), TimestampMs(150));
+        beneath.advance(100);
+        assert_eq!(clock.now(), TimestampMs(200));
+    }
+}

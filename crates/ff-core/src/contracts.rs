@@ -1,0 +1,5 @@
+//! Arguments and outcomes of every operation, from the rooms that own them.
+
+pub use crate::execution::contracts::*;
+pub use crate::lease::contracts::*;
+pub use crate::operation::PumpArgs;

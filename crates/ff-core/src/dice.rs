@@ -1,0 +1,115 @@
+//! Where randomness comes in. Rules roll no dice of their own: an operation is handed one nonce and derives from it all
+//! it needs, so that two stores given the same nonce decide the same.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::types::{AttemptId, LeaseId};
+
+/// The randomness of one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nonce(Uuid);
+
+impl Nonce {
+    /// The ids of the `nth` lease an operation hands out.
+    pub fn lease(&self, nth: usize) -> (LeaseId, AttemptId) {
+        (LeaseId::from_uuid(self.derive(b'l', nth)), AttemptId::from_uuid(self.derive(b'a', nth)))
+    }
+
+    /// A number below [`ROLL`].
+    pub fn roll(&self) -> u64 {
+        let bits = u64::from_be_bytes(first(&self.digest(b'r', 0)));
+        bits % ROLL
+    }
+
+    fn derive(&self, purpose: u8, nth: usize) -> Uuid {
+        let (seconds, nanos) = self.0.get_timestamp().map_or((0, 0), |at| at.to_unix());
+        let millis = seconds * 1_000 + u64::from(nanos / 1_000_000);
+        uuid::Builder::from_unix_timestamp_millis(millis, &first(&self.digest(purpose, nth))).into_uuid()
+    }
+
+    fn digest(&self, purpose: u8, nth: usize) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(self.0.as_bytes());
+        hash.update([purpose]);
+        hash.update((nth as u64).to_be_bytes());
+        hash.finalize().into()
+    }
+}
+
+/// Rolls are whole and below this, so that a product with any delay is exact in a double as well.
+pub const ROLL: u64 = 1_000_000;
+
+fn first<const N: usize>(bytes: &[u8; 32]) -> [u8; N] {
+    let mut out = [0; N];
+    out.copy_from_slice(&bytes[..N]);
+    out
+}
+
+/// A source of nonces.
+pub trait Dice: Send + Sync {
+    fn nonce(&self) -> Nonce;
+}
+
+/// The operating system's randomness.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemDice;
+
+impl Dice for SystemDice {
+    fn nonce(&self) -> Nonce {
+        Nonce(Uuid::now_v7())
+    }
+}
+
+/// Nonces that repeat from a seed, for tests that compare two stores.
+#[derive(Debug)]
+pub struct SeededDice {
+    seed: u64,
+    count: AtomicU64,
+}
+
+impl SeededDice {
+    pub fn new(seed: u64) -> Self {
+        Self { seed, count: AtomicU64::new(0) }
+    }
+}
+
+impl Dice for SeededDice {
+    fn nonce(&self) -> Nonce {
+        let count = self.count.fetch_add(1, Ordering::Relaxed);
+        let mut hash = Sha256::new();
+        hash.update(self.seed.to_be_bytes());
+        hash.update(count.to_be_bytes());
+        Nonce(uuid::Builder::from_unix_timestamp_millis(count, &first(&hash.finalize().into())).into_uuid())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_seed_gives_one_sequence() {
+        let (a, b) = (SeededDice::new(7), SeededDice::new(7));
+        let (first, second) = (a.nonce(), a.nonce());
+        assert_eq!((first, second), (b.nonce(), b.nonce()));
+        assert_ne!(first.lease(0), second.lease(0));
+        assert_ne!(first.lease(0), first.lease(1));
+        assert_ne!(SeededDice::new(8).nonce(), first);
+    }
+
+    #[test]
+    fn new_ids_are_version_seven() {
+        let (lease, attempt) = SystemDice.nonce().lease(0);
+        assert_eq!(lease.as_uuid().get_version_num(), 7);
+        assert_eq!(attempt.as_uuid().get_version_num(), 7);
+    }
+
+    #[test]
+    fn rolls_stay_below_their_bound() {
+        let dice = SeededDice::new(1);
+        assert!((0..10_000).all(|_| dice.nonce().roll() < ROLL));
+    }
+}

@@ -1,0 +1,259 @@
+//! The doctor: checks the invariants over everything a partition holds.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::execution::{Attempt, AttemptSlot, Execution, Outcome, Phase};
+use crate::index::{Index, Score, entries};
+use crate::snapshot::Snapshot;
+use crate::types::{ExecutionId, LeaseEpoch, TimestampMs};
+
+/// Something that should not be so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The invariant it breaks.
+    pub invariant: &'static str,
+    pub about: String,
+    pub what: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.invariant, self.about, self.what)
+    }
+}
+
+/// Everything wrong with a partition; nothing, most of the time.
+pub fn examine(snapshot: &Snapshot, partition: u16, now: TimestampMs) -> Vec<Finding> {
+    let mut findings = indexes(snapshot);
+    for (id, execution) in &snapshot.executions {
+        let mut find = |invariant, what: String| {
+            findings.push(Finding { invariant, about: id.to_string(), what });
+        };
+        if id.partition() != partition || execution.id != *id {
+            find("I1", format!("is kept on partition {partition} under another id"));
+        }
+        match snapshot.payloads.get(id) {
+            None => find("I1", "its payload is missing".into()),
+            Some(payload) if payload.fingerprint() != execution.fingerprint => {
+                find("I17", "its payload is not the one submitted".into());
+            }
+            Some(_) => {}
+        }
+        let unfinished_result = snapshot.results.contains_key(id) && outcome(execution) != Some(Outcome::Success);
+        if unfinished_result {
+            find("I2", "has a result without having succeeded".into());
+        }
+        for what in shape(execution) {
+            find("I9", what);
+        }
+        for what in times(execution, now) {
+            find("I18", what);
+        }
+        for (invariant, what) in lineage(execution, snapshot.attempts.get(id).map_or(&[], Vec::as_slice)) {
+            find(invariant, what);
+        }
+        for what in overlaps(execution, snapshot) {
+            find("I3", what);
+        }
+    }
+    findings.extend(orphans(snapshot));
+    findings
+}
+
+/// I8: recomputing every index from the records gives exactly the stored ones.
+fn indexes(snapshot: &Snapshot) -> Vec<Finding> {
+    let mut expected: BTreeMap<Index, BTreeMap<ExecutionId, Score>> = BTreeMap::new();
+    for (id, execution) in &snapshot.executions {
+        for (index, score) in entries(execution) {
+            expected.entry(index).or_default().insert(*id, score);
+        }
+    }
+    let mut findings = Vec::new();
+    let none = BTreeMap::new();
+    let all = expected.keys().chain(snapshot.indexes.keys()).collect::<std::collections::BTreeSet<_>>();
+    for index in all {
+        let (should, does) = (expected.get(index).unwrap_or(&none), snapshot.indexes.get(index).unwrap_or(&none));
+        for id in should.keys().chain(does.keys()).collect::<std::collections::BTreeSet<_>>() {
+            if should.get(id) != does.get(id) {
+                let what = format!("in {index:?} should be {:?}, is {:?}", should.get(id), does.get(id));
+                findings.push(Finding { invariant: "I8", about: id.to_string(), what });
+            }
+        }
+    }
+    findings
+}
+
+fn outcome(execution: &Execution) -> Option<Outcome> {
+    match execution.phase {
+        Phase::Finished { outcome, .. } => Some(outcome),
+        _ => None,
+    }
+}
+
+/// A phase and an attempt that cannot go together leave an execution nobody can move.
+fn shape(execution: &Execution) -> Vec<String> {
+    let mut wrong = Vec::new();
+    match (&execution.phase, &execution.attempt) {
+        (Phase::Running { lease }, AttemptSlot::Open(attempt)) if lease.fence.attempt_id != attempt.id => {
+            wrong.push("its lease is of another attempt".into());
+        }
+        (Phase::Running { .. }, AttemptSlot::Next(_)) => wrong.push("is running without an attempt".into()),
+        (Phase::Finished { .. }, AttemptSlot::Open(_)) => wrong.push("is finished with an attempt open".into()),
+        _ => {}
+    }
+    wrong
+}
+
+fn times(execution: &Execution, now: TimestampMs) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut after = |later: Option<TimestampMs>, earlier: TimestampMs, what: &str| {
+        if later.is_some_and(|later| later < earlier) {
+            wrong.push(format!("{what}: {later:?} before {earlier:?}"));
+        }
+    };
+    after(Some(execution.changed_at), execution.created_at, "changed before it was created");
+    after(execution.started_at, execution.created_at, "started before it was created");
+    after(Some(now), execution.changed_at, "changed in the future");
+    wrong
+}
+
+/// Attempts are numbered without gaps and within the policy, and their epochs rise.
+fn lineage(execution: &Execution, archived: &[Attempt]) -> Vec<(&'static str, String)> {
+    let mut wrong = Vec::new();
+    let open = match &execution.attempt {
+        AttemptSlot::Open(attempt) => Some(attempt),
+        AttemptSlot::Next(_) => None,
+    };
+    let all: Vec<_> = archived.iter().chain(open).collect();
+    let gapless = all.iter().zip(0..).all(|(attempt, index)| attempt.index.0 == index);
+    if !gapless || all.len() != execution.attempts_made as usize {
+        let indexes: Vec<_> = all.iter().map(|attempt| attempt.index.0).collect();
+        wrong.push(("I7", format!("made {} attempts but has {indexes:?}", execution.attempts_made)));
+    }
+    if all.windows(2).any(|pair| pair[0].lease_epoch >= pair[1].lease_epoch) {
+        wrong.push(("I4", "an attempt's epoch does not rise".into()));
+    }
+    let last = all.last().map_or(LeaseEpoch(0), |attempt| attempt.lease_epoch);
+    if last != execution.epoch() {
+        wrong.push(("I4", format!("its last attempt has epoch {last}, itself {}", execution.epoch())));
+    }
+    if execution.retries > execution.policy.retry_policy.max_retries {
+        wrong.push(("I7", format!("was retried {} times", execution.retries)));
+    }
+    if execution.reclaims > execution.policy.max_reclaim_count {
+        wrong.push(("I7", format!("was reclaimed {} times", execution.reclaims)));
+    }
+    if archived.iter().any(|attempt| attempt.end.is_none()) {
+        wrong.push(("I2", "an archived attempt has no end".into()));
+    }
+    wrong
+}
+
+/// I3: attempts do not overlap in time.
+fn overlaps(execution: &Execution, snapshot: &Snapshot) -> Vec<String> {
+    let archived = snapshot.attempts.get(&execution.id).map_or(&[][..], Vec::as_slice);
+    let leases = snapshot.leases.get(&execution.id).map_or(&[][..], Vec::as_slice);
+    let mut wrong = Vec::new();
+    for pair in archived.windows(2) {
+        if pair[0].end.as_ref().is_some_and(|end| end.at > pair[1].started_at) {
+            wrong.push(format!("attempt {} started before {} ended", pair[1].index, pair[0].index));
+        }
+    }
+    for pair in leases.windows(2) {
+        if pair[0].ended_at > pair[1].acquired_at || pair[0].fence.lease_epoch >= pair[1].fence.lease_epoch {
+            let (one, two) = (pair[0].fence.lease_epoch, pair[1].fence.lease_epoch);
+            wrong.push(format!("leases {one} and {two} overlap"));
+        }
+    }
+    wrong
+}
+
+/// What belongs to an execution that is not there.
+fn orphans(snapshot: &Snapshot) -> Vec<Finding> {
+    let known = |id: &ExecutionId| snapshot.executions.contains_key(id);
+    let mut findings = Vec::new();
+    let mut orphan = |id: &ExecutionId, what: &str| {
+        if !known(id) {
+            findings.push(Finding {
+                invariant: "I1",
+                about: id.to_string(),
+                what: format!("is gone, its {what} is not"),
+            });
+        }
+    };
+    snapshot.attempts.keys().for_each(|id| orphan(id, "attempts"));
+    snapshot.leases.keys().for_each(|id| orphan(id, "lease history"));
+    snapshot.payloads.keys().for_each(|id| orphan(id, "payload"));
+    snapshot.results.keys().for_each(|id| orphan(id, "result"));
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::payload::Payload;
+    use crate::samples::{at, running, waiting, work};
+
+    fn healthy(execution: Execution) -> Snapshot {
+        let mut snapshot = Snapshot::default();
+        for (index, score) in entries(&execution) {
+            snapshot.indexes.entry(index).or_default().insert(execution.id, score);
+        }
+        snapshot.payloads.insert(execution.id, work().payload);
+        snapshot.executions.insert(execution.id, execution);
+        snapshot
+    }
+
+    fn invariants(snapshot: &Snapshot) -> Vec<&'static str> {
+        let partition = waiting().id.partition();
+        examine(snapshot, partition, at(1_000)).into_iter().map(|finding| finding.invariant).collect()
+    }
+
+    #[test]
+    fn a_healthy_partition_has_no_findings() {
+        assert_eq!(invariants(&healthy(waiting())), Vec::<&str>::new());
+        assert_eq!(invariants(&healthy(running())), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn an_index_entry_too_many_or_too_few_is_found() {
+        let mut missing = healthy(waiting());
+        missing.indexes.remove(&Index::AllExecutions);
+        assert_eq!(invariants(&missing), ["I8"]);
+        let mut extra = healthy(waiting());
+        extra.indexes.entry(Index::LeaseExpiry).or_default().insert(waiting().id, 5);
+        assert_eq!(invariants(&extra), ["I8"]);
+    }
+
+    #[test]
+    fn a_payload_lost_or_changed_is_found() {
+        let mut lost = healthy(waiting());
+        lost.payloads.clear();
+        assert_eq!(invariants(&lost), ["I1"]);
+        let mut changed = healthy(waiting());
+        changed.payloads.insert(waiting().id, Payload::json("\"forged\""));
+        assert_eq!(invariants(&changed), ["I17"]);
+    }
+
+    #[test]
+    fn a_result_without_success_is_found() {
+        let mut odd = healthy(running());
+        odd.results.insert(running().id, Payload::json("1"));
+        assert_eq!(invariants(&odd), ["I2"]);
+    }
+
+    #[test]
+    fn a_phase_that_cannot_go_on_is_found() {
+        let mut stuck = running();
+        stuck.attempt = AttemptSlot::Next(crate::execution::Origin::Initial);
+        assert!(invariants(&healthy(stuck)).contains(&"I9"));
+    }
+
+    #[test]
+    fn an_attempt_that_is_not_there_is_found() {
+        let mut short = waiting();
+        short.attempts_made = 1;
+        assert!(invariants(&healthy(short)).contains(&"I7"));
+    }
+}

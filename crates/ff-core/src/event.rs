@@ -1,0 +1,37 @@
+//! What happened, as values. A rule says it; a store may keep or publish it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::execution::Outcome;
+use crate::types::{AttemptIndex, ExecutionId, TimestampMs};
+
+/// One thing that happened to an execution.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    pub execution_id: ExecutionId,
+    pub at: TimestampMs,
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum What {
+    Submitted,
+    Promoted,
+    Started { attempt: AttemptIndex },
+    Resumed { attempt: AttemptIndex },
+    Delayed { until: TimestampMs },
+    RetryScheduled { at: TimestampMs },
+    LeaseExpired,
+    LeaseRevoked,
+    Finished { outcome: Outcome },
+    Replayed,
+}
+
+impl Event {
+    pub(crate) fn new(execution: &ExecutionId, at: TimestampMs, what: What) -> Self {
+        Self { execution_id: *execution, at, what }
+    }
+}

@@ -1,0 +1,100 @@
+//! One try at an execution.
+
+use serde::{Deserialize, Serialize};
+
+use crate::lease::Holder;
+use crate::types::{AttemptId, AttemptIndex, Kind, LeaseEpoch, TimestampMs};
+
+/// A try: started once, resumed perhaps, ended once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    pub index: AttemptIndex,
+    pub id: AttemptId,
+    #[serde(flatten)]
+    pub origin: Origin,
+    pub started_at: TimestampMs,
+    /// Who holds or last held it.
+    #[serde(flatten)]
+    pub holder: Holder,
+    pub lease_epoch: LeaseEpoch,
+    /// How long earlier leases of this attempt ran; what is left of its timeout counts from here.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ran_ms: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<AttemptEnd>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(ms: &u64) -> bool {
+    *ms == 0
+}
+
+/// Why there was this try: its lineage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Origin {
+    Initial,
+    /// The try before failed.
+    Retry {
+        of: AttemptIndex,
+    },
+    /// The try before lost its lease.
+    Reclaim {
+        of: AttemptIndex,
+    },
+    /// Someone asked for it after the execution had finished.
+    Replay {
+        /// The last try before, if there was any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of: Option<AttemptIndex>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        requested_by: Option<String>,
+    },
+}
+
+/// How a try ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptEnd {
+    pub at: TimestampMs,
+    pub outcome: AttemptOutcome,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+}
+
+/// The end of a try in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttemptOutcome {
+    Success,
+    Failure,
+    TimedOut,
+    LeaseExpired,
+    LeaseRevoked,
+    Cancelled,
+    DeadlinePassed,
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The kind of failure, by which a retry policy decides.
+    pub category: Kind,
+    pub message: String,
+    /// A permanent failure is not retried, whatever the policy says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub permanent: bool,
+}
+
+impl Failure {
+    /// The category of an attempt that ran too long.
+    pub const TIMEOUT: &str = "timeout";
+    /// The category of an execution whose leases expired too often.
+    pub const MAX_RECLAIMS_EXCEEDED: &str = "max_reclaims_exceeded";
+
+    /// A failure the engine itself reports.
+    pub(crate) fn by_engine(category: Kind, message: String) -> Self {
+        Self { category, message, permanent: false }
+    }
+}

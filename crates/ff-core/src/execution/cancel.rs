@@ -1,0 +1,55 @@
+//! Cancelling: someone wants an execution stopped, wherever it is.
+
+use crate::change::Change;
+use crate::engine_error::Refusal;
+use crate::execution::contracts::CancelArgs;
+use crate::execution::{AttemptOutcome, End, Execution, FinishedBy, Outcome, Phase};
+use crate::lease::LeaseEnding;
+use crate::types::TimestampMs;
+
+/// Ends a live execution as cancelled. One that was cancelled before stays so; one that ended otherwise is refused.
+pub fn cancel(execution: &Execution, args: &CancelArgs, now: TimestampMs) -> Result<Change, Refusal> {
+    match execution.phase {
+        Phase::Finished { outcome: Outcome::Cancelled, .. } => Ok(execution.unchanged()),
+        Phase::Finished { .. } => Err(execution.not_active()),
+        Phase::Delayed { .. } | Phase::Waiting | Phase::Running { .. } => {
+            let by = FinishedBy::Cancel { reason: args.reason.clone(), requested_by: args.requested_by.clone() };
+            let end = End {
+                outcome: Outcome::Cancelled,
+                by,
+                lease: LeaseEnding::Cancelled,
+                attempt: AttemptOutcome::Cancelled,
+                failure: None,
+            };
+            Ok(execution.finish(end, now))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine_error::Code;
+    use crate::samples::{at, held, running, waiting};
+
+    fn args() -> CancelArgs {
+        CancelArgs { execution_id: waiting().id, reason: Some("changed my mind".into()), requested_by: None }
+    }
+
+    #[test]
+    fn a_holder_of_something_cancelled_is_refused() {
+        let before = running();
+        let change = cancel(&before, &args(), at(5)).unwrap();
+        let refusal = change.after.held_by(&held(&before), at(6)).unwrap_err();
+        assert_eq!(refusal.code, Code::ExecutionNotActive);
+        assert_eq!(refusal.state.unwrap().as_str(), "cancelled");
+        assert_eq!(change.attempts.len(), 1);
+    }
+
+    #[test]
+    fn cancelling_twice_is_one_cancellation() {
+        let first = cancel(&waiting(), &args(), at(5)).unwrap();
+        let again = cancel(&first.after, &args(), at(6)).unwrap();
+        assert_eq!(again, first.after.unchanged());
+    }
+}

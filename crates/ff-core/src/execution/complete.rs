@@ -1,0 +1,59 @@
+//! Finishing: the worker that holds the lease says the work is done.
+
+use crate::change::{Change, Write};
+use crate::engine_error::Refusal;
+use crate::execution::contracts::CompleteArgs;
+use crate::execution::{AttemptOutcome, End, Execution, FinishedBy, Outcome};
+use crate::lease::LeaseEnding;
+use crate::types::TimestampMs;
+
+/// Ends the running attempt with a result.
+///
+/// Asked again with the fence that finished it, it answers as the first time: a worker whose reply got lost must be able
+/// to retry without learning a new error.
+pub fn complete(execution: &Execution, args: &CompleteArgs, now: TimestampMs) -> Result<Change, Refusal> {
+    if execution.ended_for(&args.fence) == Some(LeaseEnding::Completed) {
+        return Ok(execution.unchanged());
+    }
+    execution.held_by(&args.fence, now)?;
+    let end = End {
+        outcome: Outcome::Success,
+        by: FinishedBy::Holder,
+        lease: LeaseEnding::Completed,
+        attempt: AttemptOutcome::Success,
+        failure: None,
+    };
+    let mut change = execution.finish(end, now);
+    change.result = args.result.clone().map_or(Write::Keep, Write::Put);
+    Ok(change)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine_error::Code;
+    use crate::payload::Payload;
+    use crate::samples::{at, held, running, waiting};
+    use crate::types::LeaseEpoch;
+
+    fn args(result: &'static str) -> CompleteArgs {
+        let execution = running();
+        CompleteArgs { execution_id: execution.id, fence: held(&execution), result: Some(Payload::json(result)) }
+    }
+
+    #[test]
+    fn finishing_twice_is_one_finish() {
+        let first = complete(&running(), &args("1"), at(50)).unwrap();
+        let again = complete(&first.after, &args("2"), at(60)).unwrap();
+        assert_eq!(again, first.after.unchanged());
+        assert_eq!(first.result, Write::Put(Payload::json("1")));
+    }
+
+    #[test]
+    fn a_fence_that_is_not_the_current_one_finishes_nothing() {
+        let mut stale = args("1");
+        stale.fence.lease_epoch = LeaseEpoch(0);
+        assert_eq!(complete(&running(), &stale, at(50)).unwrap_err().code, Code::StaleLease);
+        assert_eq!(complete(&waiting(), &args("1"), at(50)).unwrap_err().code, Code::ExecutionNotActive);
+    }
+}

@@ -1,0 +1,54 @@
+//! Putting off: the holder gives the work back until a moment; the same attempt goes on then.
+
+use crate::change::Change;
+use crate::engine_error::Refusal;
+use crate::event::{Event, What};
+use crate::execution::contracts::DelayArgs;
+use crate::execution::{DelayReason, Execution, Phase};
+use crate::lease::LeaseEnding;
+use crate::types::TimestampMs;
+
+/// Releases the lease until a moment. A moment that has passed makes it wait at once.
+pub fn delay(execution: &Execution, args: &DelayArgs, now: TimestampMs) -> Result<Change, Refusal> {
+    if let Some(LeaseEnding::Delayed { .. }) = execution.ended_for(&args.fence) {
+        return Ok(execution.unchanged());
+    }
+    execution.held_by(&args.fence, now)?;
+    let later = args.start.later_than(now);
+    let phase = match later {
+        Some(until) => Phase::Delayed { until, why: DelayReason::Holder },
+        None => Phase::Waiting,
+    };
+    let until = later.unwrap_or(now);
+    let mut change = execution.end_lease(phase, LeaseEnding::Delayed { until }, None, now);
+    change.events.push(Event::new(&execution.id, now, What::Delayed { until }));
+    Ok(change)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::AttemptSlot;
+    use crate::execution::contracts::Start;
+    use crate::samples::{at, held, running};
+
+    fn args(start: Start) -> DelayArgs {
+        DelayArgs { execution_id: running().id, fence: held(&running()), start }
+    }
+
+    #[test]
+    fn the_attempt_stays_open_and_remembers_how_long_it_ran() {
+        let change = delay(&running(), &args(Start::After(1_000)), at(400)).unwrap();
+        let AttemptSlot::Open(attempt) = &change.after.attempt else { panic!("the attempt ended") };
+        assert_eq!(attempt.ran_ms, 400);
+        assert!(change.attempts.is_empty());
+        assert_eq!(change.after.phase, Phase::Delayed { until: at(1_400), why: DelayReason::Holder });
+    }
+
+    #[test]
+    fn a_repeated_delay_changes_nothing() {
+        let first = delay(&running(), &args(Start::After(1_000)), at(400)).unwrap();
+        let again = delay(&first.after, &args(Start::After(9_000)), at(500)).unwrap();
+        assert_eq!(again, first.after.unchanged());
+    }
+}

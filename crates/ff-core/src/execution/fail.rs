@@ -1,0 +1,135 @@
+//! Failing: the holder says the work went wrong, and the policy says what follows.
+
+use crate::change::Change;
+use crate::dice::Nonce;
+use crate::engine_error::Refusal;
+use crate::event::{Event, What};
+use crate::execution::contracts::{FailArgs, Failed};
+use crate::execution::{AttemptOutcome, DelayReason, End, Execution, Failure, FinishedBy, Origin, Outcome, Phase};
+use crate::lease::LeaseEnding;
+use crate::types::TimestampMs;
+
+/// Ends the running attempt with a failure: another try after a backoff, or the end.
+pub fn fail(execution: &Execution, args: &FailArgs, nonce: &Nonce, now: TimestampMs) -> Result<Change, Refusal> {
+    if let Some(LeaseEnding::Failed { .. }) = execution.ended_for(&args.fence) {
+        return Ok(execution.unchanged());
+    }
+    execution.held_by(&args.fence, now)?;
+    let cause = Cause {
+        outcome: AttemptOutcome::Failure,
+        by: FinishedBy::Holder,
+        ending: |retry_at| LeaseEnding::Failed { retry_at },
+    };
+    Ok(execution.retry_or_finish(args.failure.clone(), &cause, nonce, now))
+}
+
+/// What a failed attempt is called, and how its lease is said to have ended.
+pub(crate) struct Cause {
+    pub(crate) outcome: AttemptOutcome,
+    pub(crate) by: FinishedBy,
+    pub(crate) ending: fn(Option<TimestampMs>) -> LeaseEnding,
+}
+
+impl Execution {
+    /// Schedules the next try when the policy allows one for this failure, otherwise ends the execution.
+    pub(crate) fn retry_or_finish(&self, failure: Failure, cause: &Cause, nonce: &Nonce, now: TimestampMs) -> Change {
+        if !self.may_retry(&failure) {
+            let end = End {
+                outcome: Outcome::Failed,
+                by: cause.by.clone(),
+                lease: (cause.ending)(None),
+                attempt: cause.outcome,
+                failure: Some(failure),
+            };
+            return self.finish(end, now);
+        }
+        let retry_at = now + self.policy.retry_policy.backoff.delay_ms(self.retries, nonce.roll());
+        let phase =
+            if retry_at > now { Phase::Delayed { until: retry_at, why: DelayReason::Backoff } } else { Phase::Waiting };
+        let next = Origin::Retry { of: self.current_index() };
+        let end = (cause.outcome, Some(failure), next);
+        let mut change = self.end_lease(phase, (cause.ending)(Some(retry_at)), Some(end), now);
+        change.after.retries += 1;
+        change.events.push(Event::new(&self.id, now, What::RetryScheduled { at: retry_at }));
+        change
+    }
+
+    fn may_retry(&self, failure: &Failure) -> bool {
+        let policy = &self.policy.retry_policy;
+        let categories = &policy.retryable_categories;
+        let named = categories.is_empty() || categories.iter().any(|category| category == failure.category.as_str());
+        !failure.permanent && named && self.retries < policy.max_retries
+    }
+}
+
+impl Failed {
+    /// What a holder is told of how its lease ended, when it ended in failure.
+    pub fn from_ending(ending: LeaseEnding) -> Option<Self> {
+        match ending {
+            LeaseEnding::Failed { retry_at: Some(retry_at) } => Some(Self::RetryScheduled { retry_at }),
+            LeaseEnding::Failed { retry_at: None } => Some(Self::Failed),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dice::{Dice, SeededDice};
+    use crate::policy::Backoff;
+    use crate::samples::{at, held, running};
+    use crate::types::Kind;
+
+    fn args(category: &str, permanent: bool) -> FailArgs {
+        let execution = running();
+        let failure = Failure { category: Kind::parse(category).unwrap(), message: "no".into(), permanent };
+        FailArgs { execution_id: execution.id, fence: held(&execution), failure }
+    }
+
+    fn nonce() -> Nonce {
+        SeededDice::new(1).nonce()
+    }
+
+    fn with_fixed_backoff(retries: u32) -> Execution {
+        let mut execution = running();
+        execution.retries = retries;
+        execution.policy.retry_policy.backoff = Backoff::Fixed { delay_ms: 500, jitter: false };
+        execution
+    }
+
+    #[test]
+    fn a_failure_waits_for_its_backoff_and_then_tries_again() {
+        let change = fail(&with_fixed_backoff(0), &args("error", false), &nonce(), at(100)).unwrap();
+        assert_eq!(change.after.phase, Phase::Delayed { until: at(600), why: DelayReason::Backoff });
+        assert_eq!(change.after.retries, 1);
+    }
+
+    #[test]
+    fn the_last_retry_is_the_last() {
+        assert!(!fail(&with_fixed_backoff(2), &args("error", false), &nonce(), at(100)).unwrap().after.is_finished());
+        assert!(fail(&with_fixed_backoff(3), &args("error", false), &nonce(), at(100)).unwrap().after.is_finished());
+    }
+
+    #[test]
+    fn a_permanent_failure_is_not_retried() {
+        assert!(fail(&with_fixed_backoff(0), &args("error", true), &nonce(), at(100)).unwrap().after.is_finished());
+    }
+
+    #[test]
+    fn only_named_categories_are_retried() {
+        let mut execution = with_fixed_backoff(0);
+        execution.policy.retry_policy.retryable_categories = vec!["network".into()];
+        assert!(!fail(&execution, &args("network", false), &nonce(), at(1)).unwrap().after.is_finished());
+        assert!(fail(&execution, &args("bug", false), &nonce(), at(1)).unwrap().after.is_finished());
+    }
+
+    #[test]
+    fn a_repeated_failure_is_answered_as_the_first_time() {
+        let first = fail(&with_fixed_backoff(0), &args("error", false), &nonce(), at(100)).unwrap();
+        let again = fail(&first.after, &args("error", false), &nonce(), at(200)).unwrap();
+        assert_eq!(again, first.after.unchanged());
+        let ended = again.after.last_lease.unwrap().ended;
+        assert_eq!(Failed::from_ending(ended), Some(Failed::RetryScheduled { retry_at: at(600) }));
+    }
+}

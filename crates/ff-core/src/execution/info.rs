@@ -1,0 +1,79 @@
+//! The execution as callers see it.
+
+use crate::execution::contracts::{Attempts, Ended, ExecutionInfo, LeaseInfo};
+use crate::execution::{Attempt, AttemptSlot, Execution, Phase};
+use crate::lease::LeaseEvent;
+use crate::payload::Payload;
+
+impl Execution {
+    pub fn info(&self) -> ExecutionInfo {
+        let mut info = ExecutionInfo {
+            execution_id: self.id,
+            namespace: self.namespace.clone(),
+            lane_id: self.lane.clone(),
+            kind: self.kind.clone(),
+            priority: self.priority,
+            public_state: self.public_state(),
+            state: self.state_vector(),
+            tags: self.tags.clone(),
+            policy: self.policy.clone(),
+            idempotency_key: self.idempotency_key.clone(),
+            payload_bytes: self.payload_bytes,
+            created_at: self.created_at,
+            started_at: self.started_at,
+            changed_at: self.changed_at,
+            delayed_until: None,
+            deadline_at: self.deadline_at,
+            finished_at: None,
+            finished_by: None,
+            lease: None,
+            attempts_made: self.attempts_made,
+            retries: self.retries,
+            reclaims: self.reclaims,
+            replays: self.replays,
+            progress: self.progress.clone(),
+            failure: self.failure.clone(),
+        };
+        match &self.phase {
+            Phase::Waiting => {}
+            Phase::Delayed { until, .. } => info.delayed_until = Some(*until),
+            Phase::Running { lease } => {
+                info.lease = Some(LeaseInfo {
+                    worker_id: lease.holder.worker_id.clone(),
+                    worker_instance_id: lease.holder.worker_instance_id.clone(),
+                    lease_epoch: lease.fence.lease_epoch,
+                    attempt_index: self.current_index(),
+                    acquired_at: lease.acquired_at,
+                    expires_at: lease.until,
+                });
+            }
+            Phase::Finished { at, by, .. } => {
+                info.finished_at = Some(*at);
+                info.finished_by = Some(by.clone());
+            }
+        }
+        info
+    }
+
+    /// How it ended, once it has.
+    pub fn ended(&self, result: Option<Payload>) -> Option<Ended> {
+        let Phase::Finished { outcome, at, by } = &self.phase else { return None };
+        Some(Ended {
+            execution_id: self.id,
+            outcome: *outcome,
+            at: *at,
+            by: by.clone(),
+            result,
+            failure: self.failure.clone(),
+        })
+    }
+
+    /// The archived tries and the open one, oldest first.
+    pub fn attempts(&self, mut archived: Vec<Attempt>, leases: Vec<LeaseEvent>) -> Attempts {
+        archived.sort_by_key(|attempt| attempt.index);
+        if let AttemptSlot::Open(open) = &self.attempt {
+            archived.push(open.clone());
+        }
+        Attempts { attempts: archived, leases }
+    }
+}

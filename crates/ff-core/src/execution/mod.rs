@@ -1,0 +1,32 @@
+//! Executions: work handed in, tried, and brought to exactly one end.
+
+mod attempt;
+mod cancel;
+mod complete;
+pub mod contracts;
+mod deadline;
+mod delay;
+mod fail;
+mod info;
+mod phase;
+mod progress;
+mod promote;
+mod record;
+mod replay;
+mod submit;
+mod time_out;
+
+pub use attempt::{Attempt, AttemptEnd, AttemptOutcome, Failure, Origin};
+pub use cancel::cancel;
+pub use complete::complete;
+pub use deadline::expire;
+pub use delay::delay;
+pub use fail::fail;
+pub use phase::{DelayReason, FinishedBy, Outcome, Phase};
+pub use progress::progress;
+pub use promote::promote;
+pub(crate) use record::End;
+pub use record::{AttemptSlot, Execution, Progress, Tags};
+pub use replay::replay;
+pub use submit::submit;
+pub use time_out::time_out;

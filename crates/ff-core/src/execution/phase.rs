@@ -1,0 +1,153 @@
+//! Where an execution stands: one enum that carries its data. The words of the public state are a projection of it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::execution::{AttemptSlot, Execution, Origin};
+use crate::lease::Lease;
+use crate::state::{
+    AttemptState, BlockingReason, EligibilityState, LifecyclePhase, OwnershipState, PublicState, StateVector,
+    TerminalOutcome,
+};
+use crate::types::TimestampMs;
+
+/// Where an execution stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case")]
+pub enum Phase {
+    /// Not before a moment.
+    Delayed { until: TimestampMs, why: DelayReason },
+    /// For a worker.
+    Waiting,
+    /// Held by a worker.
+    Running { lease: Lease },
+    /// At its end.
+    Finished { outcome: Outcome, at: TimestampMs, by: FinishedBy },
+}
+
+/// Why an execution is delayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DelayReason {
+    /// Its submitter asked for it.
+    Submitted,
+    /// A failed try waits for its next.
+    Backoff,
+    /// Its holder put it off.
+    Holder,
+}
+
+/// How an execution ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Success,
+    Failed,
+    Cancelled,
+    Expired,
+    Skipped,
+}
+
+/// Who or what ended it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum FinishedBy {
+    Holder,
+    Cancel {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        requested_by: Option<String>,
+    },
+    Deadline,
+    AttemptTimeout,
+    ReclaimCap,
+}
+
+impl From<Outcome> for TerminalOutcome {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Success => Self::Success,
+            Outcome::Failed => Self::Failed,
+            Outcome::Cancelled => Self::Cancelled,
+            Outcome::Expired => Self::Expired,
+            Outcome::Skipped => Self::Skipped,
+        }
+    }
+}
+
+impl From<Outcome> for PublicState {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Success => Self::Completed,
+            Outcome::Failed => Self::Failed,
+            Outcome::Cancelled => Self::Cancelled,
+            Outcome::Expired => Self::Expired,
+            Outcome::Skipped => Self::Skipped,
+        }
+    }
+}
+
+impl Execution {
+    pub fn public_state(&self) -> PublicState {
+        match &self.phase {
+            Phase::Delayed { .. } => PublicState::Delayed,
+            Phase::Waiting => PublicState::Waiting,
+            Phase::Running { .. } => PublicState::Active,
+            Phase::Finished { outcome, .. } => (*outcome).into(),
+        }
+    }
+
+    /// Every dimension of the state, in the words the API uses.
+    pub fn state_vector(&self) -> StateVector {
+        StateVector {
+            lifecycle_phase: self.lifecycle_phase(),
+            ownership_state: match self.phase {
+                Phase::Running { .. } => OwnershipState::Leased,
+                _ => OwnershipState::Unowned,
+            },
+            eligibility_state: match self.phase {
+                Phase::Waiting => EligibilityState::EligibleNow,
+                Phase::Delayed { .. } => EligibilityState::NotEligibleUntilTime,
+                Phase::Running { .. } | Phase::Finished { .. } => EligibilityState::NotApplicable,
+            },
+            blocking_reason: self.blocking_reason(),
+            terminal_outcome: match self.phase {
+                Phase::Finished { outcome, .. } => outcome.into(),
+                _ => TerminalOutcome::None,
+            },
+            attempt_state: self.attempt_state(),
+            public_state: self.public_state(),
+        }
+    }
+
+    fn lifecycle_phase(&self) -> LifecyclePhase {
+        match self.phase {
+            Phase::Delayed { .. } | Phase::Waiting => LifecyclePhase::Runnable,
+            Phase::Running { .. } => LifecyclePhase::Active,
+            Phase::Finished { .. } => LifecyclePhase::Terminal,
+        }
+    }
+
+    fn blocking_reason(&self) -> BlockingReason {
+        match self.phase {
+            Phase::Waiting => BlockingReason::WaitingForWorker,
+            Phase::Delayed { why: DelayReason::Backoff, .. } => BlockingReason::WaitingForRetryBackoff,
+            Phase::Delayed { .. } => BlockingReason::WaitingForDelay,
+            Phase::Running { .. } | Phase::Finished { .. } => BlockingReason::None,
+        }
+    }
+
+    fn attempt_state(&self) -> AttemptState {
+        match (&self.phase, &self.attempt) {
+            (Phase::Running { .. }, _) => AttemptState::RunningAttempt,
+            (Phase::Finished { .. }, _) if self.attempts_made == 0 => AttemptState::None,
+            (Phase::Finished { .. }, _) => AttemptState::AttemptTerminal,
+            (_, AttemptSlot::Open(_)) | (_, AttemptSlot::Next(Origin::Reclaim { .. })) => {
+                AttemptState::AttemptInterrupted
+            }
+            (_, AttemptSlot::Next(Origin::Initial)) => AttemptState::PendingFirstAttempt,
+            (_, AttemptSlot::Next(Origin::Retry { .. })) => AttemptState::PendingRetryAttempt,
+            (_, AttemptSlot::Next(Origin::Replay { .. })) => AttemptState::PendingReplayAttempt,
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The execution: the one record everything else is derived from.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::change::Change;
+use crate::engine_error::{Code, Refusal};
+use crate::event::{Event, What};
+use crate::execution::{Attempt, AttemptEnd, AttemptOutcome, Failure, FinishedBy, Origin, Outcome, Phase};
+use crate::lease::{Fence, LastLease, Lease, LeaseEnding, LeaseEvent};
+use crate::payload::Fingerprint;
+use crate::policy::Policy;
+use crate::types::{
+    AttemptIndex, ExecutionId, IdempotencyKey, Kind, LaneId, LeaseEpoch, Namespace, Priority, TagKey, TagValue,
+    TimestampMs,
+};
+
+/// Labels by which people find an execution.
+pub type Tags = BTreeMap<TagKey, TagValue>;
+
+/// One piece of work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Execution {
+    pub id: ExecutionId,
+    pub namespace: Namespace,
+    pub lane: LaneId,
+    pub kind: Kind,
+    pub priority: Priority,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: Tags,
+    #[serde(default, skip_serializing_if = "Policy::is_default")]
+    pub policy: Policy,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<IdempotencyKey>,
+    /// Stands for the payload, which rules never load.
+    pub fingerprint: Fingerprint,
+    pub payload_bytes: u64,
+    pub created_at: TimestampMs,
+    /// When it was claimed for the first time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<TimestampMs>,
+    /// When its phase last changed.
+    pub changed_at: TimestampMs,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_at: Option<TimestampMs>,
+    pub phase: Phase,
+    pub attempt: AttemptSlot,
+    /// Tries started so far; the index of the next.
+    pub attempts_made: u32,
+    /// Failures retried since submission or replay.
+    pub retries: u32,
+    /// Leases that expired since submission or replay.
+    pub reclaims: u32,
+    pub replays: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_lease: Option<LastLease>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
+    /// What went wrong last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+}
+
+/// The try under way, or what the next one will be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttemptSlot {
+    /// Running, or put off and to be resumed.
+    Open(Attempt),
+    /// What the next claim starts.
+    Next(Origin),
+}
+
+/// How far the holder says it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percent: Option<u8>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    pub at: TimestampMs,
+}
+
+impl Execution {
+    /// The lane as indexes and keys name it.
+    pub fn lane_key(&self) -> LaneId {
+        self.lane.within(&self.namespace)
+    }
+
+    pub fn is_finished(&self) -> bool {
+        matches!(self.phase, Phase::Finished { .. })
+    }
+
+    /// The epoch of the current or last lease; the next claim's is one higher.
+    pub fn epoch(&self) -> LeaseEpoch {
+        match (&self.phase, &self.last_lease) {
+            (Phase::Running { lease }, _) => lease.fence.lease_epoch,
+            (_, Some(last)) => last.fence.lease_epoch,
+            (_, None) => LeaseEpoch(0),
+        }
+    }
+
+    /// The lease, if `fence` still holds it; otherwise the reason its owner can act on.
+    pub fn held_by(&self, fence: &Fence, now: TimestampMs) -> Result<&Lease, Refusal> {
+        match &self.phase {
+            Phase::Running { lease } if lease.fence != *fence => Err(Code::StaleLease.refusal()),
+            Phase::Running { lease } if now >= lease.until => Err(Code::LeaseExpired.refusal()),
+            Phase::Running { lease } => Ok(lease),
+            _ => Err(self.refusal_for_former(fence)),
+        }
+    }
+
+    /// How the lease of `fence` ended, when it was the last and nobody holds the execution now.
+    pub fn ended_for(&self, fence: &Fence) -> Option<LeaseEnding> {
+        match (&self.phase, &self.last_lease) {
+            (Phase::Running { .. }, _) => None,
+            (_, Some(last)) if last.fence == *fence => Some(last.ended),
+            _ => None,
+        }
+    }
+
+    fn refusal_for_former(&self, fence: &Fence) -> Refusal {
+        if self.last_lease.is_some() && self.ended_for(fence).is_none() {
+            return Code::StaleLease.refusal();
+        }
+        match self.ended_for(fence) {
+            Some(LeaseEnding::Expired | LeaseEnding::TimedOut) => Code::LeaseExpired.refusal(),
+            Some(LeaseEnding::Revoked) => Code::LeaseRevoked.refusal(),
+            _ => self.not_active(),
+        }
+    }
+
+    /// Refused because nobody holds it; says how it stands.
+    pub fn not_active(&self) -> Refusal {
+        let state = self.public_state();
+        Code::ExecutionNotActive.refusal().in_state(state).because(format!("the execution is {state}"))
+    }
+
+    /// Leaves everything as it is.
+    pub fn unchanged(&self) -> Change {
+        Change::of(self.clone())
+    }
+
+    /// Moves to `phase`, ending the lease as `ending` says.
+    ///
+    /// `outcome` ends the attempt with it; without one the attempt stays open, to be resumed.
+    pub(crate) fn end_lease(
+        &self,
+        phase: Phase,
+        ending: LeaseEnding,
+        end: Option<(AttemptOutcome, Option<Failure>, Origin)>,
+        now: TimestampMs,
+    ) -> Change {
+        let (Phase::Running { lease }, AttemptSlot::Open(attempt)) = (&self.phase, &self.attempt) else {
+            return self.enter(phase, now);
+        };
+        let mut change = self.enter(phase, now);
+        change.after.last_lease = Some(LastLease { fence: lease.fence, ended: ending });
+        let mut attempt = attempt.clone();
+        attempt.ran_ms += now.since(lease.acquired_at);
+        if ending.is_loss() || end.is_none() {
+            change.leases.push(LeaseEvent {
+                attempt_index: attempt.index,
+                fence: lease.fence,
+                holder: lease.holder.clone(),
+                acquired_at: lease.acquired_at,
+                ended_at: now,
+                ended: ending,
+            });
+        }
+        match end {
+            None => change.after.attempt = AttemptSlot::Open(attempt),
+            Some((outcome, failure, next)) => {
+                attempt.end = Some(AttemptEnd { at: now, outcome, failure: failure.clone() });
+                change.attempts.push(attempt);
+                change.after.attempt = AttemptSlot::Next(next);
+                change.after.failure = failure.or(change.after.failure.take());
+            }
+        }
+        change
+    }
+
+    /// Ends the execution, and with it whatever attempt is open.
+    pub(crate) fn finish(&self, end: End, now: TimestampMs) -> Change {
+        let phase = Phase::Finished { outcome: end.outcome, at: now, by: end.by };
+        let last = self.last_attempt();
+        let next = Origin::Replay { of: last, reason: None, requested_by: None };
+        let mut change = match (&self.phase, &self.attempt) {
+            (Phase::Running { .. }, AttemptSlot::Open(_)) => {
+                self.end_lease(phase, end.lease, Some((end.attempt, end.failure.clone(), next)), now)
+            }
+            (_, AttemptSlot::Open(attempt)) => {
+                let mut change = self.enter(phase, now);
+                let mut attempt = attempt.clone();
+                attempt.end = Some(AttemptEnd { at: now, outcome: end.attempt, failure: None });
+                change.attempts.push(attempt);
+                change.after.attempt = AttemptSlot::Next(next);
+                change
+            }
+            (_, AttemptSlot::Next(_)) => {
+                let mut change = self.enter(phase, now);
+                change.after.attempt = AttemptSlot::Next(next);
+                change
+            }
+        };
+        if end.outcome == Outcome::Success {
+            change.after.failure = None;
+        }
+        change.events.push(Event::new(&self.id, now, What::Finished { outcome: end.outcome }));
+        change
+    }
+
+    /// Moves to another phase and nothing else.
+    pub(crate) fn enter(&self, phase: Phase, now: TimestampMs) -> Change {
+        let mut change = self.unchanged();
+        change.after.phase = phase;
+        change.after.changed_at = now;
+        change
+    }
+
+    pub(crate) fn last_attempt(&self) -> Option<AttemptIndex> {
+        self.attempts_made.checked_sub(1).map(AttemptIndex)
+    }
+
+    /// What a try after this one came from.
+    pub(crate) fn current_index(&self) -> AttemptIndex {
+        AttemptIndex(self.attempts_made.saturating_sub(1))
+    }
+}
+
+/// How an execution ends: the outcome, and what it means for the lease and the attempt if there are any.
+pub(crate) struct End {
+    pub(crate) outcome: Outcome,
+    pub(crate) by: FinishedBy,
+    pub(crate) lease: LeaseEnding,
+    pub(crate) attempt: AttemptOutcome,
+    pub(crate) failure: Option<Failure>,
+}

@@ -1,0 +1,86 @@
+//! Replaying: a finished execution is run again under its own id.
+
+use crate::change::{Change, Write};
+use crate::engine_error::{Code, Refusal};
+use crate::event::{Event, What};
+use crate::execution::contracts::ReplayArgs;
+use crate::execution::{AttemptSlot, Execution, Origin, Phase};
+use crate::types::TimestampMs;
+
+/// Starts a finished execution afresh: retries from zero, result and failure cleared, deadline armed again, and the next
+/// attempt remembers whom it follows and why.
+pub fn replay(execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<Change, Refusal> {
+    if !execution.is_finished() {
+        let state = execution.public_state();
+        return Err(Code::ExecutionNotTerminal.refusal().in_state(state).because(format!("the execution is {state}")));
+    }
+    if execution.replays >= execution.policy.max_replay_count {
+        let allowed = execution.policy.max_replay_count as usize;
+        return Err(Refusal::over_limit(Code::MaxReplaysExhausted, "replays", allowed, allowed + 1));
+    }
+    let mut change = execution.enter(Phase::Waiting, now);
+    let after = &mut change.after;
+    after.replays += 1;
+    after.retries = 0;
+    after.reclaims = 0;
+    after.progress = None;
+    after.failure = None;
+    after.deadline_at = execution.policy.timeout_policy.execution_deadline_ms.map(|ms| now + ms);
+    after.attempt = AttemptSlot::Next(Origin::Replay {
+        of: execution.last_attempt(),
+        reason: args.reason.clone(),
+        requested_by: args.requested_by.clone(),
+    });
+    change.result = Write::Remove;
+    change.events.push(Event::new(&execution.id, now, What::Replayed));
+    Ok(change)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::cancel;
+    use crate::execution::contracts::CancelArgs;
+    use crate::samples::{at, running};
+
+    fn args() -> ReplayArgs {
+        ReplayArgs { execution_id: running().id, reason: Some("fixed".into()), requested_by: Some("ops".into()) }
+    }
+
+    fn finished() -> Execution {
+        let args = CancelArgs { execution_id: running().id, reason: None, requested_by: None };
+        cancel(&running(), &args, at(5)).unwrap().after
+    }
+
+    #[test]
+    fn a_replay_remembers_where_it_came_from() {
+        let change = replay(&finished(), &args(), at(9)).unwrap();
+        let AttemptSlot::Next(Origin::Replay { of, reason, requested_by }) = change.after.attempt else {
+            panic!("not a replay")
+        };
+        assert_eq!(of.unwrap().0, 0);
+        assert_eq!((reason.as_deref(), requested_by.as_deref()), (Some("fixed"), Some("ops")));
+        assert_eq!(change.result, Write::Remove);
+    }
+
+    #[test]
+    fn a_deadline_is_armed_again() {
+        let mut before = finished();
+        before.policy.timeout_policy.execution_deadline_ms = Some(1_000);
+        assert_eq!(replay(&before, &args(), at(9)).unwrap().after.deadline_at, Some(at(1_009)));
+    }
+
+    #[test]
+    fn replays_are_bounded() {
+        let mut before = finished();
+        before.replays = 9;
+        assert!(replay(&before, &args(), at(9)).is_ok());
+        before.replays = 10;
+        assert_eq!(replay(&before, &args(), at(9)).unwrap_err().code, Code::MaxReplaysExhausted);
+    }
+
+    #[test]
+    fn what_still_lives_cannot_be_replayed() {
+        assert_eq!(replay(&running(), &args(), at(9)).unwrap_err().code, Code::ExecutionNotTerminal);
+    }
+}

@@ -1,0 +1,159 @@
+//! Submitting: someone hands in a piece of work.
+
+use crate::change::{Change, KeyEntry, Write};
+use crate::engine_error::{Code, Refusal};
+use crate::event::{Event, What};
+use crate::execution::contracts::{SubmitArgs, Submitted};
+use crate::execution::{AttemptSlot, DelayReason, Execution, Origin, Phase};
+use crate::partition::PartitionConfig;
+use crate::types::{ExecutionId, TimestampMs};
+use crate::view::{Stop, View};
+
+/// Creates an execution, or finds the one already created under the same key or id.
+///
+/// The same key with another kind or payload is a conflict: two different pieces of work cannot be one.
+pub fn submit(
+    view: &impl View,
+    args: &SubmitArgs,
+    config: &PartitionConfig,
+    now: TimestampMs,
+) -> Result<(Submitted, Option<Change>), Stop> {
+    if let Some(existing) = existing(view, args, config, now)? {
+        same_work(existing, args)?;
+        let reply = Submitted { execution_id: existing.id, public_state: existing.public_state(), duplicate: true };
+        return Ok((reply, None));
+    }
+    let after = create(args, args.execution_id(config), now);
+    let reply = Submitted { execution_id: after.id, public_state: after.public_state(), duplicate: false };
+    let mut change = Change::of(after);
+    change.payload = Write::Put(args.payload.clone());
+    change.key = args.idempotency_key.as_ref().map(|key| KeyEntry {
+        namespace: args.namespace.clone(),
+        key: key.clone(),
+        execution_id: reply.execution_id,
+        until: now + args.policy.dedup_window_ms,
+    });
+    change.events.push(Event::new(&reply.execution_id, now, What::Submitted));
+    Ok((reply, Some(change)))
+}
+
+fn existing<'v>(
+    view: &'v impl View,
+    args: &SubmitArgs,
+    config: &PartitionConfig,
+    now: TimestampMs,
+) -> Result<Option<&'v Execution>, Stop> {
+    if let Some(key) = &args.idempotency_key
+        && let Some(entry) = view.key(&args.namespace, key)?
+        && now < entry.until
+        && let Some(found) = view.execution(&entry.execution_id)?
+    {
+        return Ok(Some(found));
+    }
+    Ok(view.execution(&args.execution_id(config))?)
+}
+
+fn same_work(existing: &Execution, args: &SubmitArgs) -> Result<(), Refusal> {
+    let field = if args.idempotency_key.is_some() { "idempotency_key" } else { "uuid" };
+    let conflict = |what| Code::IdempotencyConflict.refusal().at(field).because(what);
+    if existing.namespace != args.namespace {
+        return Err(conflict("was used before in another namespace"));
+    }
+    if existing.kind != args.kind {
+        return Err(conflict("was used before for another kind"));
+    }
+    if existing.fingerprint != args.payload.fingerprint() {
+        return Err(conflict("was used before with another payload"));
+    }
+    Ok(())
+}
+
+fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Execution {
+    Execution {
+        id,
+        namespace: args.namespace.clone(),
+        lane: args.lane.clone(),
+        kind: args.kind.clone(),
+        priority: args.priority,
+        tags: args.tags.clone(),
+        policy: args.policy.clone(),
+        idempotency_key: args.idempotency_key.clone(),
+        fingerprint: args.payload.fingerprint(),
+        payload_bytes: args.payload.bytes.len() as u64,
+        created_at: now,
+        started_at: None,
+        changed_at: now,
+        deadline_at: args.policy.timeout_policy.execution_deadline_ms.map(|ms| now + ms),
+        phase: match args.start.later_than(now) {
+            Some(until) => Phase::Delayed { until, why: DelayReason::Submitted },
+            None => Phase::Waiting,
+        },
+        attempt: AttemptSlot::Next(Origin::Initial),
+        attempts_made: 0,
+        retries: 0,
+        reclaims: 0,
+        replays: 0,
+        last_lease: None,
+        progress: None,
+        failure: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::contracts::Start;
+    use crate::payload::Payload;
+    use crate::samples::{Shelf, at, work};
+    use crate::types::IdempotencyKey;
+
+    fn keyed(text: &str) -> SubmitArgs {
+        SubmitArgs { idempotency_key: Some(IdempotencyKey::parse(text).unwrap()), ..work() }
+    }
+
+    #[test]
+    fn the_same_key_is_the_same_execution() {
+        let mut shelf = Shelf::default();
+        let first = shelf.submit(&keyed("a"), at(0)).unwrap();
+        let again = shelf.submit(&SubmitArgs { uuid: uuid::Uuid::now_v7(), ..keyed("a") }, at(10)).unwrap();
+        assert!(!first.duplicate && again.duplicate);
+        assert_eq!(first.execution_id, again.execution_id);
+    }
+
+    #[test]
+    fn a_key_is_forgotten_after_its_window() {
+        let mut shelf = Shelf::default();
+        let day = crate::limits::DEDUP_WINDOW_MS;
+        let first = shelf.submit(&keyed("a"), at(0)).unwrap();
+        assert!(shelf.submit(&keyed("a"), at(day - 1)).unwrap().duplicate);
+        let later = shelf.submit(&SubmitArgs { uuid: uuid::Uuid::now_v7(), ..keyed("a") }, at(day)).unwrap();
+        assert!(!later.duplicate);
+        assert_ne!(later.execution_id, first.execution_id);
+    }
+
+    #[test]
+    fn the_same_key_for_other_work_is_a_conflict() {
+        let mut shelf = Shelf::default();
+        shelf.submit(&keyed("a"), at(0)).unwrap();
+        let other = SubmitArgs { payload: Payload::json("\"other\""), ..keyed("a") };
+        assert_eq!(shelf.submit(&other, at(1)).unwrap_err().code, Code::IdempotencyConflict);
+        assert_eq!(shelf.len(), 1);
+    }
+
+    #[test]
+    fn the_same_id_sent_again_is_the_same_execution() {
+        let mut shelf = Shelf::default();
+        let args = work();
+        shelf.submit(&args, at(0)).unwrap();
+        assert!(shelf.submit(&args, at(1)).unwrap().duplicate);
+    }
+
+    #[test]
+    fn a_start_in_the_past_waits_for_nothing() {
+        let mut shelf = Shelf::default();
+        let past = SubmitArgs { start: Start::At(at(5)), ..work() };
+        assert_eq!(shelf.submit(&past, at(9)).unwrap().public_state.as_str(), "waiting");
+        let future = SubmitArgs { uuid: uuid::Uuid::now_v7(), start: Start::At(at(50)), ..work() };
+        assert_eq!(shelf.submit(&future, at(9)).unwrap().public_state.as_str(), "delayed");
+    }
+}

@@ -1,0 +1,93 @@
+//! Hints: who should look where. They save a search, carry no truth, and may be lost where a store can lose them.
+
+use std::pin::Pin;
+
+use futures_core::Stream;
+
+use crate::execution::{Execution, Phase};
+use crate::lease::contracts::{Head, LeaseLost};
+use crate::types::{ExecutionId, Kind, LaneId, TimestampMs, WorkerInstanceId};
+
+/// Something a waiting part of the system wants to know at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// Something waits for a worker.
+    Ready { partition: u16, lane: LaneId, kind: Kind, head: Head },
+    /// Something is due at a moment.
+    Due { partition: u16, at: TimestampMs },
+    /// A holder lost its lease.
+    LeaseLost { worker_instance_id: WorkerInstanceId, lost: LeaseLost },
+    /// An execution ended.
+    Ended { execution_id: ExecutionId },
+    /// Hints were lost: look everywhere.
+    Missed,
+}
+
+/// Hints as they come.
+pub type Hints = Pin<Box<dyn Stream<Item = Hint> + Send>>;
+
+/// What a change is worth telling.
+pub fn hints(before: Option<&Execution>, after: &Execution) -> Vec<Hint> {
+    let partition = after.id.partition();
+    let mut hints = Vec::new();
+    let was = before.map(|execution| &execution.phase);
+    if after.phase == Phase::Waiting && was != Some(&Phase::Waiting) {
+        hints.push(Hint::Ready {
+            partition,
+            lane: after.lane_key(),
+            kind: after.kind.clone(),
+            head: Head::new(after.priority, after.created_at),
+        });
+    }
+    let (was_due, due) = (before.and_then(Execution::next_due), after.next_due());
+    if let Some((at, _)) = due
+        && was_due.is_none_or(|(earlier, _)| at < earlier)
+    {
+        hints.push(Hint::Due { partition, at });
+    }
+    if let (Some(Phase::Running { lease }), Some(last)) = (was, &after.last_lease)
+        && last.fence == lease.fence
+        && last.ended.is_loss()
+    {
+        hints.push(Hint::LeaseLost {
+            worker_instance_id: lease.holder.worker_instance_id.clone(),
+            lost: LeaseLost { execution_id: after.id, fence: last.fence, ended: last.ended },
+        });
+    }
+    if after.is_finished() && !before.is_some_and(Execution::is_finished) {
+        hints.push(Hint::Ended { execution_id: after.id });
+    }
+    hints
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::cancel;
+    use crate::execution::contracts::CancelArgs;
+    use crate::samples::{at, running, waiting};
+
+    #[test]
+    fn a_new_waiting_execution_is_announced_once() {
+        assert!(matches!(hints(None, &waiting())[..], [Hint::Ready { .. }]));
+        assert_eq!(hints(Some(&waiting()), &waiting()), []);
+    }
+
+    #[test]
+    fn a_cancelled_holder_is_told() {
+        let args = CancelArgs { execution_id: running().id, reason: None, requested_by: None };
+        let after = cancel(&running(), &args, at(5)).unwrap().after;
+        let told = hints(Some(&running()), &after);
+        assert!(matches!(told[..], [Hint::LeaseLost { .. }, Hint::Ended { .. }]), "{told:?}");
+    }
+
+    #[test]
+    fn a_moment_that_moved_later_is_not_worth_telling() {
+        assert!(matches!(hints(Some(&waiting()), &running())[..], [Hint::Due { .. }]));
+        let mut later = running();
+        if let Phase::Running { lease } = &mut later.phase {
+            lease.until = at(60_000);
+        }
+        assert_eq!(hints(Some(&running()), &later), []);
+    }
+}

@@ -1,0 +1,109 @@
+//! Indexes follow from the record: one function says which indexes an execution belongs in and with what score. A store
+//! applies the difference between before and after, and a checker can recompute every index.
+
+use crate::due::Due;
+use crate::execution::{Execution, Phase};
+use crate::keys::IndexKeys;
+use crate::types::{Kind, LaneId, Priority, TimestampMs, WorkerInstanceId};
+
+/// One index of a partition.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Index {
+    LaneEligible(LaneId),
+    LaneEligibleKind(LaneId, Kind),
+    LaneDelayed(LaneId),
+    LaneActive(LaneId),
+    LaneTerminal(LaneId),
+    WorkerLeases(WorkerInstanceId),
+    LeaseExpiry,
+    AttemptTimeout,
+    ExecutionDeadline,
+    AllExecutions,
+}
+
+/// Where in an index a member stands; smaller is earlier. Exact in a double.
+pub type Score = i64;
+
+/// What a priority step weighs against age. More than any two ages differ.
+const PRIORITY_WEIGHT: i64 = 1_000_000_000_000;
+
+impl Index {
+    /// The key of this index on Valkey.
+    pub fn key(&self, keys: &IndexKeys) -> String {
+        match self {
+            Self::LaneEligible(lane) => keys.lane_eligible(lane),
+            Self::LaneEligibleKind(lane, kind) => keys.lane_eligible_kind(lane, kind),
+            Self::LaneDelayed(lane) => keys.lane_delayed(lane),
+            Self::LaneActive(lane) => keys.lane_active(lane),
+            Self::LaneTerminal(lane) => keys.lane_terminal(lane),
+            Self::WorkerLeases(instance) => keys.worker_leases(instance),
+            Self::LeaseExpiry => keys.lease_expiry(),
+            Self::AttemptTimeout => keys.attempt_timeout(),
+            Self::ExecutionDeadline => keys.execution_deadline(),
+            Self::AllExecutions => keys.all_executions(),
+        }
+    }
+}
+
+/// The score of a waiting execution: a higher priority first, then the older one.
+pub fn eligible_score(priority: Priority, created_at: TimestampMs) -> Score {
+    created_at.0 - i64::from(priority.get()) * PRIORITY_WEIGHT
+}
+
+/// Every index an execution belongs in, with its score there.
+pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
+    let lane = execution.lane_key();
+    let mut entries = vec![(Index::AllExecutions, execution.created_at.0)];
+    match &execution.phase {
+        Phase::Waiting => {
+            let score = eligible_score(execution.priority, execution.created_at);
+            entries.push((Index::LaneEligible(lane.clone()), score));
+            entries.push((Index::LaneEligibleKind(lane, execution.kind.clone()), score));
+        }
+        Phase::Delayed { until, .. } => entries.push((Index::LaneDelayed(lane), until.0)),
+        Phase::Running { lease } => {
+            entries.push((Index::LaneActive(lane), lease.acquired_at.0));
+            entries.push((Index::WorkerLeases(lease.holder.worker_instance_id.clone()), lease.acquired_at.0));
+        }
+        Phase::Finished { at, .. } => entries.push((Index::LaneTerminal(lane), at.0)),
+    }
+    for due in Due::ALL {
+        if let (Some(index), Some(at)) = (due.index(), execution.due_at(*due)) {
+            entries.push((index, at.0));
+        }
+    }
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{at, running, waiting};
+
+    #[test]
+    fn priority_goes_before_age_and_age_before_nothing() {
+        let score = |priority, created| eligible_score(Priority::new(priority).unwrap(), at(created));
+        assert!(score(1, 1_000_000) < score(0, 0));
+        assert!(score(5, 10) < score(5, 11));
+        let most = score(9_000, 0);
+        assert!(most.unsigned_abs() < 1 << 53, "a score must be exact in a double");
+    }
+
+    #[test]
+    fn an_execution_is_in_exactly_one_index_of_its_lane() {
+        for execution in [waiting(), running()] {
+            let in_lane = entries(&execution).into_iter().filter(|(index, _)| {
+                matches!(
+                    index,
+                    Index::LaneEligible(_) | Index::LaneDelayed(_) | Index::LaneActive(_) | Index::LaneTerminal(_)
+                )
+            });
+            assert_eq!(in_lane.count(), 1);
+        }
+    }
+
+    #[test]
+    fn a_lease_is_indexed_by_its_end() {
+        assert!(entries(&running()).contains(&(Index::LeaseExpiry, at(30_000).0)));
+    }
+}

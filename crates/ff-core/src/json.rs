@@ -1,0 +1,94 @@
+//! Reading JSON from people: an error names the field it is about.
+
+use serde::de::DeserializeOwned;
+
+use crate::engine_error::{Code, Refusal};
+
+/// Reads a value, or says which field is wrong and why.
+///
+/// A field nobody reads has a code of its own, because it is most often a misspelt one that was meant.
+pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(refusal)?;
+    json.end().map_err(|error| Refusal::new(Code::InvalidJson).because(error))?;
+    Ok(value)
+}
+
+fn refusal(error: serde_path_to_error::Error<serde_json::Error>) -> Refusal {
+    let path = error.path().to_string();
+    let error = error.into_inner();
+    let message = error.to_string();
+    let quoted = |after: &str| message.strip_prefix(after).and_then(|rest| rest.split('`').next()).map(str::to_owned);
+    let parent = if path == "." { String::new() } else { path };
+    if let Some(name) = quoted("unknown field `") {
+        // The path of an unknown field may already end with its name.
+        let field = if last_part(&parent) == name { parent } else { join(&parent, &name) };
+        return Refusal::new(Code::UnknownField).at(field).because(without_position(&message));
+    }
+    if let Some(name) = quoted("missing field `") {
+        return Refusal::new(Code::InvalidInput).at(join(&parent, &name)).because("is required");
+    }
+    if error.is_syntax() || error.is_eof() {
+        return Refusal::new(Code::InvalidJson).because(message);
+    }
+    let refusal = Refusal::new(Code::InvalidInput).because(without_position(&message));
+    if parent.is_empty() { refusal } else { refusal.at(parent) }
+}
+
+fn last_part(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
+}
+
+fn join(parent: &str, name: &str) -> String {
+    if parent.is_empty() { name.to_owned() } else { format!("{parent}.{name}") }
+}
+
+/// Drops "at line 1 column 20": the field says it better.
+fn without_position(message: &str) -> &str {
+    message.split(" at line ").next().unwrap_or(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Outer {
+        #[allow(dead_code)]
+        kind: String,
+        #[allow(dead_code)]
+        inner: Option<Inner>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Inner {
+        #[allow(dead_code)]
+        count: u32,
+    }
+
+    fn error(text: &str) -> Refusal {
+        read::<Outer>(text.as_bytes()).unwrap_err()
+    }
+
+    #[test]
+    fn an_error_names_its_field() {
+        let unknown = error(r#"{"kind":"a","knd":1}"#);
+        assert_eq!((unknown.code, unknown.field.as_deref()), (Code::UnknownField, Some("knd")));
+        let nested = error(r#"{"kind":"a","inner":{"count":1,"cuont":2}}"#);
+        assert_eq!((nested.code, nested.field.as_deref()), (Code::UnknownField, Some("inner.cuont")));
+        let missing = error(r#"{"inner":{"count":1}}"#);
+        assert_eq!((missing.code, missing.field.as_deref()), (Code::InvalidInput, Some("kind")));
+        let wrong = error(r#"{"kind":"a","inner":{"count":"x"}}"#);
+        assert_eq!((wrong.code, wrong.field.as_deref()), (Code::InvalidInput, Some("inner.count")));
+    }
+
+    #[test]
+    fn text_that_is_not_json_is_called_that() {
+        for text in ["", "{", r#"{"kind":"a"} x"#, r#"{"kind":}"#] {
+            assert_eq!(error(text).code, Code::InvalidJson, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What one partition knows of the executions on it: its lanes, whatever is due, its feed, its secrets.
+
+use super::keys;
+use crate::partition::Partition;
+use crate::types::{Kind, LaneId, Namespace, TagKey, TagValue, WorkerInstanceId};
+
+/// Builds the keys of one partition of executions.
+#[derive(Clone, Debug)]
+pub struct IndexKeys {
+    tag: String,
+}
+
+impl IndexKeys {
+    /// The keys of `partition`.
+    pub fn new(partition: &Partition) -> Self {
+        Self { tag: partition.hash_tag() }
+    }
+
+    /// The tag all these keys share, with its braces.
+    pub fn hash_tag(&self) -> &str {
+        &self.tag
+    }
+}
+
+keys! { IndexKeys { tag }
+    /// The lanes that have ever had work here.
+    lanes() => "ff:idx:{tag}:lanes";
+    /// This partition's copy of how a lane is configured, for functions, which cannot reach the directory.
+    lane_config(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:config";
+    /// What can be claimed, by priority, then age.
+    lane_eligible(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:eligible";
+    /// What can be claimed of one kind, so that a worker of few kinds finds its work without reading past others'.
+    lane_eligible_kind(lane_id: &LaneId, kind: &Kind) => "ff:idx:{tag}:lane:{lane_id}:eligible:{kind}";
+    /// What waits for a time, by that time.
+    lane_delayed(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:delayed";
+    /// What somebody holds.
+    lane_active(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:active";
+    /// What has finished, by when.
+    lane_terminal(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:terminal";
+    /// What waits for its upstreams.
+    lane_blocked_dependencies(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:blocked:dependencies";
+    /// What waits for a budget.
+    lane_blocked_budget(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:blocked:budget";
+    /// What waits for a quota.
+    lane_blocked_quota(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:blocked:quota";
+    /// What no connected worker is able to run.
+    lane_blocked_route(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:blocked:route";
+    /// What an operator holds back.
+    lane_blocked_operator(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:blocked:operator";
+    /// What is suspended.
+    lane_suspended(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:suspended";
+
+    /// Leases of every lane, by expiry.
+    lease_expiry() => "ff:idx:{tag}:lease_expiry";
+    /// What one worker instance holds here.
+    worker_leases(wid: &WorkerInstanceId) => "ff:idx:{tag}:worker:{wid}:leases";
+    /// Running attempts, by when they time out.
+    attempt_timeout() => "ff:idx:{tag}:attempt_timeout";
+    /// Live executions, by deadline.
+    execution_deadline() => "ff:idx:{tag}:execution_deadline";
+    /// Suspensions, by when they time out.
+    suspension_timeout() => "ff:idx:{tag}:suspension_timeout";
+    /// Waitpoints made before their suspension, by expiry.
+    pending_waitpoint_expiry() => "ff:idx:{tag}:pending_waitpoint_expiry";
+    /// Finished executions, by when to forget them.
+    retention() => "ff:idx:{tag}:retention";
+
+    /// Every execution kept here, by creation.
+    all_executions() => "ff:idx:{tag}:all_executions";
+    /// Every execution here with this label, by creation: the truth behind the directory of labels.
+    tag(namespace: &Namespace, key: &TagKey, value: &TagValue) => "ff:idx:{tag}:tag:{namespace}:{key}:{value}";
+    /// Finished upstreams whose dependents have not all been told yet.
+    dispatch_backlog() => "ff:idx:{tag}:dispatch_backlog";
+
+    /// What happened on this partition, bounded; readers keep one cursor per partition.
+    partition_events() => "ff:part:{tag}:events";
+    /// The signals delivered on this partition, for subscribers that keep a cursor.
+    partition_signal_delivery() => "ff:part:{tag}:signal_delivery";
+    /// The secrets waitpoint tokens are signed under. Each partition has the same copy, so that a function can check a
+    /// token's kid in its own slot.
+    waitpoint_hmac_secrets() => "ff:sec:{tag}:waitpoint_hmac";
+}

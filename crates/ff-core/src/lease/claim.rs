@@ -1,0 +1,117 @@
+//! Claiming: a worker takes waiting executions, the most important first.
+
+use crate::change::Change;
+use crate::dice::Nonce;
+use crate::event::{Event, What};
+use crate::execution::{Attempt, AttemptSlot, Execution, Origin, Phase};
+use crate::lease::contracts::{ClaimArgs, Head, Taken, Task};
+use crate::lease::{Fence, Holder, Lease};
+use crate::limits;
+use crate::types::{AttemptId, AttemptIndex, LeaseId, TimestampMs};
+use crate::view::{Eligible, Stop, View};
+
+/// Takes up to `max` executions of a lane on a partition: by priority, then age, then id.
+///
+/// Stops before the payloads together pass what one reply may carry, but always takes one when there is one.
+pub fn claim(
+    view: &impl View,
+    args: &ClaimArgs,
+    nonce: &Nonce,
+    now: TimestampMs,
+) -> Result<(Taken, Vec<Change>), Stop> {
+    let waiting = view.eligible(&Eligible {
+        partition: args.partition,
+        lane: args.lane.within(&args.namespace),
+        kinds: args.kinds.clone(),
+        limit: args.max + 1,
+    })?;
+    let mut taken = Taken { tasks: Vec::new(), next: None };
+    let mut changes = Vec::new();
+    let mut bytes = 0;
+    for id in &waiting {
+        let Some(execution) = view.execution(id)? else { continue };
+        bytes += execution.payload_bytes;
+        let full = taken.tasks.len() == args.max || bytes > limits::CLAIM_BYTES as u64;
+        if full && !taken.tasks.is_empty() {
+            taken.next = Some(Head::new(execution.priority, execution.created_at));
+            break;
+        }
+        let change = take(execution, &args.holder, args.lease_ttl_ms, nonce.lease(taken.tasks.len()), now);
+        taken.tasks.extend(task(&change.after, execution));
+        changes.push(change);
+    }
+    Ok((taken, changes))
+}
+
+/// Hands one waiting execution to a holder: a new attempt, or the open one resumed.
+fn take(
+    execution: &Execution,
+    holder: &Holder,
+    ttl_ms: u64,
+    (lease_id, new_attempt): (LeaseId, AttemptId),
+    now: TimestampMs,
+) -> Change {
+    let lease_epoch = execution.epoch().next();
+    let (attempt, what) = match &execution.attempt {
+        AttemptSlot::Open(open) => {
+            let attempt = Attempt { holder: holder.clone(), lease_epoch, ..open.clone() };
+            (attempt, What::Resumed { attempt: open.index })
+        }
+        AttemptSlot::Next(origin) => {
+            let index = AttemptIndex(execution.attempts_made);
+            let attempt = started(index, new_attempt, origin.clone(), holder, lease_epoch, now);
+            (attempt, What::Started { attempt: index })
+        }
+    };
+    let timeout_ms = execution.policy.timeout_policy.attempt_timeout_ms;
+    let lease = Lease {
+        fence: Fence { lease_id, lease_epoch, attempt_id: attempt.id },
+        holder: holder.clone(),
+        acquired_at: now,
+        until: now + ttl_ms,
+        ttl_ms,
+        timeout_at: timeout_ms.map(|ms| now + ms.saturating_sub(attempt.ran_ms)),
+    };
+    let mut change = execution.enter(Phase::Running { lease }, now);
+    if matches!(what, What::Started { .. }) {
+        change.after.attempts_made += 1;
+        change.after.progress = None;
+    }
+    change.after.attempt = AttemptSlot::Open(attempt);
+    change.after.started_at = execution.started_at.or(Some(now));
+    change.events.push(Event::new(&execution.id, now, what));
+    change
+}
+
+fn started(
+    index: AttemptIndex,
+    id: AttemptId,
+    origin: Origin,
+    holder: &Holder,
+    lease_epoch: crate::types::LeaseEpoch,
+    now: TimestampMs,
+) -> Attempt {
+    Attempt { index, id, origin, started_at: now, holder: holder.clone(), lease_epoch, ran_ms: 0, end: None }
+}
+
+/// What the worker is told; nothing when the execution turned out not to be running.
+fn task(after: &Execution, before: &Execution) -> Option<Task> {
+    let (Phase::Running { lease }, AttemptSlot::Open(attempt)) = (&after.phase, &after.attempt) else { return None };
+    Some(Task {
+        execution_id: after.id,
+        namespace: after.namespace.clone(),
+        lane_id: after.lane.clone(),
+        kind: after.kind.clone(),
+        priority: after.priority,
+        tags: after.tags.clone(),
+        policy: after.policy.clone(),
+        fence: lease.fence,
+        attempt_index: attempt.index,
+        attempt: attempt.origin.clone(),
+        resumed: matches!(before.attempt, AttemptSlot::Open(_)),
+        lease_ttl_ms: lease.ttl_ms,
+        lease_expires_at: lease.until,
+        created_at: after.created_at,
+        deadline_at: after.deadline_at,
+    })
+}

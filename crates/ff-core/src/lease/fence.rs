@@ -1,0 +1,44 @@
+//! The fence: what a holder shows to prove it still holds.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine_error::{Code, Refusal};
+use crate::types::{AttemptId, LeaseEpoch, LeaseId};
+
+/// Lease, epoch and attempt together. All three must be the current ones for a write to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fence {
+    pub lease_id: LeaseId,
+    pub lease_epoch: LeaseEpoch,
+    pub attempt_id: AttemptId,
+}
+
+impl Fence {
+    /// Puts a fence together from what a caller sent: all of it, or a refusal that says what is missing.
+    pub fn from_parts(
+        lease_id: Option<LeaseId>,
+        lease_epoch: Option<LeaseEpoch>,
+        attempt_id: Option<AttemptId>,
+    ) -> Result<Self, Refusal> {
+        match (lease_id, lease_epoch, attempt_id) {
+            (Some(lease_id), Some(lease_epoch), Some(attempt_id)) => Ok(Self { lease_id, lease_epoch, attempt_id }),
+            (None, None, None) => Err(Code::FenceRequired.refusal()),
+            _ => Err(Code::PartialFenceTriple.refusal()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_is_all_three_or_none() {
+        let (lease, attempt) = (LeaseId::new(), AttemptId::new());
+        assert!(Fence::from_parts(Some(lease), Some(LeaseEpoch(1)), Some(attempt)).is_ok());
+        let none = Fence::from_parts(None, None, None).unwrap_err();
+        assert_eq!(none.code, Code::FenceRequired);
+        let some = Fence::from_parts(Some(lease), None, Some(attempt)).unwrap_err();
+        assert_eq!(some.code, Code::PartialFenceTriple);
+    }
+}

@@ -1,0 +1,16 @@
+//! Leases: one holder at a time, fenced, and taken back by itself when the holder dies.
+
+mod claim;
+pub mod contracts;
+mod expire;
+mod fence;
+mod record;
+mod renew;
+mod revoke;
+
+pub use claim::claim;
+pub use expire::expire;
+pub use fence::Fence;
+pub use record::{Holder, LastLease, Lease, LeaseEnding, LeaseEvent};
+pub use renew::renew;
+pub use revoke::revoke;

@@ -1,0 +1,81 @@
+//! What is known of a lease while it lasts and after it ended.
+
+use serde::{Deserialize, Serialize};
+
+use crate::lease::Fence;
+use crate::types::{AttemptIndex, TimestampMs, WorkerId, WorkerInstanceId};
+
+/// Who holds an execution.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    pub worker_id: WorkerId,
+    pub worker_instance_id: WorkerInstanceId,
+}
+
+/// One holder's time with an execution.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lease {
+    pub fence: Fence,
+    pub holder: Holder,
+    pub acquired_at: TimestampMs,
+    /// Past this moment the lease no longer holds, renewed or not.
+    pub until: TimestampMs,
+    /// What a renewal adds when it does not say otherwise.
+    pub ttl_ms: u64,
+    /// When the attempt has run as long as its policy allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_at: Option<TimestampMs>,
+}
+
+/// How a lease ended, with what its holder was told. A holder that repeats a call whose reply got lost is answered from
+/// here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "snake_case")]
+pub enum LeaseEnding {
+    Completed,
+    Failed {
+        /// When the next try may start; absent when there is none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_at: Option<TimestampMs>,
+    },
+    Delayed {
+        until: TimestampMs,
+    },
+    Expired,
+    Revoked,
+    TimedOut,
+    Cancelled,
+    DeadlinePassed,
+}
+
+impl LeaseEnding {
+    /// Whether the holder lost the lease rather than gave it up, so that it must be told.
+    pub fn is_loss(self) -> bool {
+        match self {
+            Self::Completed | Self::Failed { .. } | Self::Delayed { .. } => false,
+            Self::Expired | Self::Revoked | Self::TimedOut | Self::Cancelled | Self::DeadlinePassed => true,
+        }
+    }
+}
+
+/// The last lease of an execution that nobody holds now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastLease {
+    pub fence: Fence,
+    pub ended: LeaseEnding,
+}
+
+/// A lease that was taken away or given up, as the history keeps it. A lease that ended its attempt with an outcome of its
+/// own is not here: the attempt says it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeaseEvent {
+    pub attempt_index: AttemptIndex,
+    #[serde(flatten)]
+    pub fence: Fence,
+    #[serde(flatten)]
+    pub holder: Holder,
+    pub acquired_at: TimestampMs,
+    pub ended_at: TimestampMs,
+    #[serde(flatten)]
+    pub ended: LeaseEnding,
+}

@@ -1,0 +1,51 @@
+//! Renewing: a holder that is still at work says so.
+
+use crate::change::Change;
+use crate::engine_error::Refusal;
+use crate::execution::{Execution, Phase};
+use crate::lease::Lease;
+use crate::lease::contracts::RenewArgs;
+use crate::types::TimestampMs;
+
+/// Moves the lease's end to a TTL from now. Repeating it is harmless: it only moves the end again.
+pub fn renew(execution: &Execution, args: &RenewArgs, now: TimestampMs) -> Result<Change, Refusal> {
+    let lease = execution.held_by(&args.fence, now)?;
+    let ttl_ms = args.lease_ttl_ms.unwrap_or(lease.ttl_ms);
+    let renewed = Lease { until: now + ttl_ms, ttl_ms, ..lease.clone() };
+    let mut change = execution.unchanged();
+    change.after.phase = Phase::Running { lease: renewed };
+    Ok(change)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine_error::Code;
+    use crate::samples::{at, held, running};
+
+    fn args(ttl: Option<u64>) -> RenewArgs {
+        RenewArgs { execution_id: running().id, fence: held(&running()), lease_ttl_ms: ttl }
+    }
+
+    #[test]
+    fn a_renewal_counts_from_now() {
+        let change = renew(&running(), &args(None), at(20_000)).unwrap();
+        let Phase::Running { lease } = change.after.phase else { panic!("no longer running") };
+        assert_eq!(lease.until, at(50_000));
+    }
+
+    #[test]
+    fn a_renewal_may_change_the_ttl_for_good() {
+        let once = renew(&running(), &args(Some(5_000)), at(20_000)).unwrap();
+        let again = renew(&once.after, &args(None), at(24_000)).unwrap();
+        let Phase::Running { lease } = again.after.phase else { panic!("no longer running") };
+        assert_eq!(lease.until, at(29_000));
+    }
+
+    #[test]
+    fn a_lease_past_its_end_cannot_be_renewed() {
+        assert!(renew(&running(), &args(None), at(29_999)).is_ok());
+        let refusal = renew(&running(), &args(None), at(30_000)).unwrap_err();
+        assert_eq!(refusal.code, Code::LeaseExpired);
+    }
+}

@@ -1,0 +1,69 @@
+//! Revoking: an operator takes an execution from its holder, and it waits for another.
+
+use crate::change::Change;
+use crate::engine_error::{Code, Refusal};
+use crate::event::{Event, What};
+use crate::execution::{AttemptOutcome, Execution, Origin, Phase};
+use crate::lease::LeaseEnding;
+use crate::lease::contracts::RevokeArgs;
+use crate::types::TimestampMs;
+
+/// Ends the current lease. Asked again for a lease that was revoked already, it changes nothing.
+pub fn revoke(execution: &Execution, args: &RevokeArgs, now: TimestampMs) -> Result<Change, Refusal> {
+    let named = |lease_id| args.lease_id.is_none_or(|wanted| wanted == lease_id);
+    match (&execution.phase, &execution.last_lease) {
+        (Phase::Running { lease }, _) if named(lease.fence.lease_id) => {
+            let next = Origin::Reclaim { of: execution.current_index() };
+            let end = (AttemptOutcome::LeaseRevoked, None, next);
+            let mut change = execution.end_lease(Phase::Waiting, LeaseEnding::Revoked, Some(end), now);
+            change.events.push(Event::new(&execution.id, now, What::LeaseRevoked));
+            Ok(change)
+        }
+        (Phase::Running { .. }, _) => Err(Code::StaleLease.refusal()),
+        (_, Some(last)) if last.ended == LeaseEnding::Revoked && named(last.fence.lease_id) => {
+            Ok(execution.unchanged())
+        }
+        _ => {
+            let state = execution.public_state();
+            Err(Code::NoActiveLease.refusal().in_state(state).because(format!("the execution is {state}")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{at, held, running, waiting};
+    use crate::types::LeaseId;
+
+    fn args(lease_id: Option<LeaseId>) -> RevokeArgs {
+        RevokeArgs { execution_id: running().id, lease_id, reason: None }
+    }
+
+    #[test]
+    fn a_revoked_holder_is_told_so() {
+        let before = running();
+        let change = revoke(&before, &args(None), at(5)).unwrap();
+        assert_eq!(change.after.phase, Phase::Waiting);
+        let refusal = change.after.held_by(&held(&before), at(6)).unwrap_err();
+        assert_eq!(refusal.code, Code::LeaseRevoked);
+    }
+
+    #[test]
+    fn revoking_twice_is_one_revocation() {
+        let first = revoke(&running(), &args(None), at(5)).unwrap();
+        let again = revoke(&first.after, &args(None), at(6)).unwrap();
+        assert_eq!(again, first.after.unchanged());
+    }
+
+    #[test]
+    fn another_lease_than_the_named_one_is_left_alone() {
+        let refusal = revoke(&running(), &args(Some(LeaseId::new())), at(5)).unwrap_err();
+        assert_eq!(refusal.code, Code::StaleLease);
+    }
+
+    #[test]
+    fn what_nobody_holds_cannot_be_revoked() {
+        assert_eq!(revoke(&waiting(), &args(None), at(5)).unwrap_err().code, Code::NoActiveLease);
+    }
+}

@@ -1,0 +1,204 @@
+//! The whole system in memory: the rules applied to plain maps. The memory backend runs it; the tests of every other store
+//! compare against it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::change::{Change, KeyEntry, Write};
+use crate::engine_error::Refusal;
+use crate::execution::{Attempt, Execution};
+use crate::hint::{Hint, hints};
+use crate::index::{Index, Score, entries};
+use crate::lease::LeaseEvent;
+use crate::lease::contracts::Head;
+use crate::limits;
+use crate::operation::{Conditions, Operation, Reply};
+use crate::payload::Payload;
+use crate::snapshot::Snapshot;
+use crate::types::{ExecutionId, IdempotencyKey, Namespace, TimestampMs};
+use crate::view::{DueFirst, Eligible, Miss, Stop, View};
+
+/// Everything there is.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    executions: BTreeMap<ExecutionId, Execution>,
+    attempts: BTreeMap<ExecutionId, Vec<Attempt>>,
+    leases: BTreeMap<ExecutionId, Vec<LeaseEvent>>,
+    payloads: BTreeMap<ExecutionId, Payload>,
+    results: BTreeMap<ExecutionId, Payload>,
+    keys: BTreeMap<(Namespace, IdempotencyKey), KeyEntry>,
+    indexes: BTreeMap<(u16, Index), BTreeSet<(Score, ExecutionId)>>,
+    due: BTreeMap<u16, BTreeSet<(TimestampMs, ExecutionId)>>,
+}
+
+impl Model {
+    /// Decides an operation and applies what was decided.
+    pub fn execute(&mut self, operation: &Operation, at: &Conditions) -> Result<(Reply, Vec<Hint>), Refusal> {
+        let decision = match operation.decide(self, at) {
+            Ok(decision) => decision,
+            Err(Stop::Refused(refusal)) => return Err(refusal),
+            Err(Stop::Miss(miss)) => unreachable!("everything is in memory, yet {miss:?} was missed"),
+        };
+        let mut told = Vec::new();
+        for change in decision.changes {
+            told.extend(hints(self.executions.get(&change.after.id), &change.after));
+            self.apply(change);
+        }
+        Ok((decision.reply, told))
+    }
+
+    /// Writes a change, and moves the execution between the indexes it leaves and enters.
+    pub fn apply(&mut self, change: Change) {
+        let id = change.after.id;
+        if let Some(before) = self.executions.get(&id) {
+            for (index, score) in entries(before) {
+                if let Some(members) = self.indexes.get_mut(&(id.partition(), index.clone())) {
+                    members.remove(&(score, id));
+                    if members.is_empty() {
+                        self.indexes.remove(&(id.partition(), index));
+                    }
+                }
+            }
+            if let (Some((at, _)), Some(due)) = (before.next_due(), self.due.get_mut(&id.partition())) {
+                due.remove(&(at, id));
+            }
+        }
+        for (index, score) in entries(&change.after) {
+            self.indexes.entry((id.partition(), index)).or_default().insert((score, id));
+        }
+        if let Some((at, _)) = change.after.next_due() {
+            self.due.entry(id.partition()).or_default().insert((at, id));
+        }
+        if !change.attempts.is_empty() {
+            self.attempts.entry(id).or_default().extend(change.attempts);
+        }
+        if !change.leases.is_empty() {
+            let history = self.leases.entry(id).or_default();
+            history.extend(change.leases);
+            let surplus = history.len().saturating_sub(limits::LEASE_HISTORY);
+            history.drain(..surplus);
+        }
+        write(&mut self.payloads, id, change.payload);
+        write(&mut self.results, id, change.result);
+        if let Some(key) = change.key {
+            self.keys.insert((key.namespace.clone(), key.key.clone()), key);
+        }
+        self.executions.insert(id, change.after);
+    }
+
+    /// Every execution, by id.
+    pub fn executions(&self) -> impl Iterator<Item = &Execution> {
+        self.executions.values()
+    }
+
+    pub fn find(&self, id: &ExecutionId) -> Option<&Execution> {
+        self.executions.get(id)
+    }
+
+    pub fn payload(&self, id: &ExecutionId) -> Option<&Payload> {
+        self.payloads.get(id)
+    }
+
+    pub fn result(&self, id: &ExecutionId) -> Option<&Payload> {
+        self.results.get(id)
+    }
+
+    /// Archived attempts, oldest first.
+    pub fn attempts(&self, id: &ExecutionId) -> &[Attempt] {
+        self.attempts.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// Lease history, oldest first.
+    pub fn leases(&self, id: &ExecutionId) -> &[LeaseEvent] {
+        self.leases.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// What waits on a partition: the best of each lane and kind.
+    pub fn ready(&self, partition: u16) -> Vec<crate::backend::Ready> {
+        let here = self.indexes.iter().filter(|((of, _), _)| *of == partition);
+        here.filter_map(|((_, index), members)| match index {
+            Index::LaneEligibleKind(lane, kind) => {
+                let best = self.executions.get(&members.first()?.1)?;
+                let head = Head::new(best.priority, best.created_at);
+                Some(crate::backend::Ready { lane: lane.clone(), kind: kind.clone(), head })
+            }
+            _ => None,
+        })
+        .collect()
+    }
+
+    /// When the next thing on a partition is due.
+    pub fn next_due(&self, partition: u16) -> Option<TimestampMs> {
+        self.due.get(&partition)?.first().map(|(at, _)| *at)
+    }
+
+    /// Everything a partition holds.
+    pub fn snapshot(&self, partition: u16) -> Snapshot {
+        let mut snapshot = Snapshot {
+            executions: here(&self.executions, partition),
+            attempts: here(&self.attempts, partition),
+            leases: here(&self.leases, partition),
+            payloads: here(&self.payloads, partition),
+            results: here(&self.results, partition),
+            ..Snapshot::default()
+        };
+        for ((namespace, key), entry) in &self.keys {
+            if entry.execution_id.partition() == partition {
+                snapshot.keys.insert((namespace.to_string(), key.to_string()), entry.clone());
+            }
+        }
+        for ((_, index), members) in self.indexes.iter().filter(|((of, _), _)| *of == partition) {
+            let members = members.iter().map(|(score, id)| (*id, *score)).collect();
+            snapshot.indexes.insert(index.clone(), members);
+        }
+        snapshot
+    }
+}
+
+impl View for Model {
+    fn execution(&self, id: &ExecutionId) -> Result<Option<&Execution>, Miss> {
+        Ok(self.executions.get(id))
+    }
+
+    fn key(&self, namespace: &Namespace, key: &IdempotencyKey) -> Result<Option<&KeyEntry>, Miss> {
+        Ok(self.keys.get(&(namespace.clone(), key.clone())))
+    }
+
+    fn eligible(&self, query: &Eligible) -> Result<Vec<ExecutionId>, Miss> {
+        let members = |index| self.indexes.get(&(query.partition, index)).into_iter().flatten();
+        if query.kinds.is_empty() {
+            let waiting = members(Index::LaneEligible(query.lane.clone()));
+            return Ok(waiting.take(query.limit).map(|(_, id)| *id).collect());
+        }
+        let kinds: BTreeSet<_> = query.kinds.iter().collect();
+        let mut first: Vec<_> = kinds
+            .into_iter()
+            .flat_map(|kind| {
+                members(Index::LaneEligibleKind(query.lane.clone(), kind.clone())).take(query.limit).copied()
+            })
+            .collect();
+        first.sort_unstable();
+        first.truncate(query.limit);
+        Ok(first.into_iter().map(|(_, id)| id).collect())
+    }
+
+    fn due(&self, query: &DueFirst) -> Result<Vec<(TimestampMs, ExecutionId)>, Miss> {
+        Ok(self.due.get(&query.partition).into_iter().flatten().take(query.limit).copied().collect())
+    }
+}
+
+fn write(bytes: &mut BTreeMap<ExecutionId, Payload>, id: ExecutionId, write: Write<Payload>) {
+    match write {
+        Write::Keep => {}
+        Write::Put(payload) => {
+            bytes.insert(id, payload);
+        }
+        Write::Remove => {
+            bytes.remove(&id);
+        }
+    }
+}
+
+fn here<T: Clone>(map: &BTreeMap<ExecutionId, T>, partition: u16) -> BTreeMap<ExecutionId, T> {
+    let first = ExecutionId::new(partition, uuid::Uuid::nil());
+    map.range(first..).take_while(|(id, _)| id.partition() == partition).map(|(id, v)| (*id, v.clone())).collect()
+}

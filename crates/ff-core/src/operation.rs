@@ -1,0 +1,229 @@
+//! Every mutation as a value, and the one place that decides it. Stores that run the rules queue these; tests compare
+//! them between stores.
+
+use crate::change::Change;
+use crate::dice::Nonce;
+use crate::due::{self, Pumped};
+use crate::engine_error::{Code, Refusal};
+use crate::execution::contracts::{
+    CancelArgs, Cancelled, CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, Noted, ProgressArgs,
+    ReplayArgs, Replayed, SubmitArgs, Submitted,
+};
+use crate::execution::{self, Execution};
+use crate::lease::contracts::{ClaimArgs, RenewArgs, Renewed, RevokeArgs, Revoked, Taken};
+use crate::lease::{self, LeaseEnding};
+use crate::partition::PartitionConfig;
+use crate::types::{ExecutionId, LeaseEpoch, TimestampMs};
+use crate::view::{Stop, View};
+
+/// An engine asks a partition to fire what is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PumpArgs {
+    pub partition: u16,
+}
+
+macro_rules! operations {
+    ($($name:ident($args:ty) -> $reply:ident($answer:ty);)*) => {
+        /// One mutation.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Operation {
+            $($name($args),)*
+        }
+
+        /// The answer to a mutation.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Reply {
+            $($reply($answer),)*
+        }
+
+        $(
+            impl Ask for $args {
+                type Answer = $answer;
+
+                fn into_operation(self) -> Operation {
+                    Operation::$name(self)
+                }
+
+                fn answer(reply: Reply) -> Option<$answer> {
+                    match reply {
+                        Reply::$reply(answer) => Some(answer),
+                        _ => None,
+                    }
+                }
+            }
+        )*
+    };
+}
+
+/// Arguments that know their operation and the type of its answer.
+pub trait Ask: Send + 'static {
+    type Answer: Send;
+
+    fn into_operation(self) -> Operation;
+
+    /// The answer, when the reply is one to this operation.
+    fn answer(reply: Reply) -> Option<Self::Answer>;
+}
+
+operations! {
+    Submit(SubmitArgs) -> Submitted(Submitted);
+    Claim(ClaimArgs) -> Taken(Taken);
+    Renew(RenewArgs) -> Renewed(Renewed);
+    Progress(ProgressArgs) -> Noted(Noted);
+    Complete(CompleteArgs) -> Completed(Completed);
+    Fail(FailArgs) -> Failed(Failed);
+    Delay(DelayArgs) -> Delayed(Delayed);
+    Cancel(CancelArgs) -> Cancelled(Cancelled);
+    Replay(ReplayArgs) -> Replayed(Replayed);
+    Revoke(RevokeArgs) -> Revoked(Revoked);
+    Pump(PumpArgs) -> Pumped(Pumped);
+}
+
+/// What was decided: the answer, and what is to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    pub reply: Reply,
+    pub changes: Vec<Change>,
+}
+
+/// The conditions an operation is decided under.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions {
+    pub partitions: PartitionConfig,
+    pub nonce: Nonce,
+    pub now: TimestampMs,
+}
+
+impl Operation {
+    /// Refuses what no state of the store could make acceptable.
+    pub fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        let here = |id: &ExecutionId| check_id(id, partitions);
+        match self {
+            Self::Submit(args) => args.check(),
+            Self::Claim(args) => check_partition(args.partition, partitions).and(args.check()),
+            Self::Renew(args) => here(&args.execution_id).and(args.check()),
+            Self::Progress(args) => here(&args.execution_id).and(args.check()),
+            Self::Complete(args) => here(&args.execution_id).and(args.check()),
+            Self::Fail(args) => here(&args.execution_id).and(args.check()),
+            Self::Delay(args) => here(&args.execution_id).and(args.check()),
+            Self::Cancel(args) => here(&args.execution_id).and(args.check()),
+            Self::Replay(args) => here(&args.execution_id).and(args.check()),
+            Self::Revoke(args) => here(&args.execution_id).and(args.check()),
+            Self::Pump(args) => check_partition(args.partition, partitions),
+        }
+    }
+
+    /// The partition this operation writes to.
+    pub fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        match self {
+            Self::Submit(args) => args.execution_id(partitions).partition(),
+            Self::Claim(args) => args.partition,
+            Self::Renew(args) => args.execution_id.partition(),
+            Self::Progress(args) => args.execution_id.partition(),
+            Self::Complete(args) => args.execution_id.partition(),
+            Self::Fail(args) => args.execution_id.partition(),
+            Self::Delay(args) => args.execution_id.partition(),
+            Self::Cancel(args) => args.execution_id.partition(),
+            Self::Replay(args) => args.execution_id.partition(),
+            Self::Revoke(args) => args.execution_id.partition(),
+            Self::Pump(args) => args.partition,
+        }
+    }
+
+    /// Decides what happens. Runs again with more loaded when it stops at a miss.
+    pub fn decide(&self, view: &impl View, at: &Conditions) -> Result<Decision, Stop> {
+        self.check(&at.partitions)?;
+        let now = at.now;
+        match self {
+            Self::Submit(args) => {
+                let (submitted, change) = execution::submit(view, args, &at.partitions, now)?;
+                Ok(Decision { reply: Reply::Submitted(submitted), changes: change.into_iter().collect() })
+            }
+            Self::Claim(args) => {
+                let (taken, changes) = lease::claim(view, args, &at.nonce, now)?;
+                Ok(Decision { reply: Reply::Taken(taken), changes })
+            }
+            Self::Renew(args) => {
+                let change = lease::renew(found(view, &args.execution_id)?, args, now)?;
+                let until = change.after.due_at(due::Due::LeaseExpiry).unwrap_or(now);
+                decided(Reply::Renewed(Renewed { lease_expires_at: until }), change)
+            }
+            Self::Progress(args) => {
+                let change = execution::progress(found(view, &args.execution_id)?, args, now)?;
+                decided(Reply::Noted(Noted { at: now }), change)
+            }
+            Self::Complete(args) => {
+                let change = execution::complete(found(view, &args.execution_id)?, args, now)?;
+                decided(Reply::Completed(Completed { public_state: crate::state::PublicState::Completed }), change)
+            }
+            Self::Fail(args) => {
+                let change = execution::fail(found(view, &args.execution_id)?, args, &at.nonce, now)?;
+                let failed = last_ending(&change.after).and_then(Failed::from_ending).unwrap_or(Failed::Failed);
+                decided(Reply::Failed(failed), change)
+            }
+            Self::Delay(args) => {
+                let change = execution::delay(found(view, &args.execution_id)?, args, now)?;
+                let until = match last_ending(&change.after) {
+                    Some(LeaseEnding::Delayed { until }) => until,
+                    _ => now,
+                };
+                decided(Reply::Delayed(Delayed { until }), change)
+            }
+            Self::Cancel(args) => {
+                let before = found(view, &args.execution_id)?;
+                let change = execution::cancel(before, args, now)?;
+                let already = before.is_finished();
+                let public_state = change.after.public_state();
+                decided(Reply::Cancelled(Cancelled { public_state, already }), change)
+            }
+            Self::Replay(args) => {
+                let change = execution::replay(found(view, &args.execution_id)?, args, now)?;
+                let replayed = Replayed { public_state: change.after.public_state(), replays: change.after.replays };
+                decided(Reply::Replayed(replayed), change)
+            }
+            Self::Revoke(args) => {
+                let before = found(view, &args.execution_id)?;
+                let change = lease::revoke(before, args, now)?;
+                let lease_epoch = change.after.last_lease.as_ref().map_or(LeaseEpoch(0), |l| l.fence.lease_epoch);
+                let already = change.after == *before;
+                decided(Reply::Revoked(Revoked { lease_epoch, already }), change)
+            }
+            Self::Pump(args) => {
+                let (pumped, changes) = due::pump(view, args.partition, &at.nonce, now)?;
+                Ok(Decision { reply: Reply::Pumped(pumped), changes })
+            }
+        }
+    }
+}
+
+/// Refuses an id that names a partition this deployment does not have: it would be kept where nobody looks.
+pub fn check_id(id: &ExecutionId, partitions: &PartitionConfig) -> Result<(), Refusal> {
+    if partitions.holds(id) {
+        return Ok(());
+    }
+    let (count, sent) = (partitions.num_flow_partitions, id.partition());
+    Err(Refusal::new(Code::InvalidExecutionId)
+        .at("execution_id")
+        .because(format!("names partition {sent}; this deployment has {count}")))
+}
+
+fn check_partition(partition: u16, partitions: &PartitionConfig) -> Result<(), Refusal> {
+    if partition < partitions.num_flow_partitions {
+        return Ok(());
+    }
+    let count = partitions.num_flow_partitions;
+    Err(Refusal::invalid("partition", format!("must be below {count}, got {partition}")))
+}
+
+fn found<'v>(view: &'v impl View, id: &ExecutionId) -> Result<&'v Execution, Stop> {
+    view.execution(id)?.ok_or_else(|| Code::ExecutionNotFound.into())
+}
+
+fn last_ending(execution: &Execution) -> Option<LeaseEnding> {
+    execution.last_lease.as_ref().map(|last| last.ended)
+}
+
+/// A decision about one execution; one that leaves it as it was writes nothing.
+fn decided(reply: Reply, change: Change) -> Result<Decision, Stop> {
+    Ok(Decision { reply, changes: vec![change] })
+}

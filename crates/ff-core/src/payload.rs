@@ -1,0 +1,93 @@
+//! Bytes people hand in and get back, unchanged.
+
+use std::fmt;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::types::ContentType;
+
+/// Input or result of an execution: opaque bytes and what kind of bytes they are.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Payload {
+    pub content_type: ContentType,
+    pub bytes: Bytes,
+}
+
+impl Payload {
+    pub fn new(content_type: ContentType, bytes: impl Into<Bytes>) -> Self {
+        Self { content_type, bytes: bytes.into() }
+    }
+
+    /// JSON text, kept as it is.
+    pub fn json(text: impl Into<Bytes>) -> Self {
+        Self::new(ContentType::json(), text)
+    }
+
+    /// Bytes of which nothing is known.
+    pub fn bytes(bytes: impl Into<Bytes>) -> Self {
+        Self::new(ContentType::bytes(), bytes)
+    }
+
+    pub fn fingerprint(&self) -> Fingerprint {
+        let digest = Sha256::digest(&self.bytes);
+        let mut short = [0; 16];
+        short.copy_from_slice(&digest[..16]);
+        Fingerprint(u128::from_be_bytes(short))
+    }
+}
+
+impl Default for Payload {
+    fn default() -> Self {
+        Self::bytes(Bytes::new())
+    }
+}
+
+/// Says how much there is, never what: payloads do not belong in logs.
+impl fmt::Debug for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes of {}", self.bytes.len(), self.content_type)
+    }
+}
+
+/// Stands for a payload's bytes where only their equality matters.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Fingerprint(u128);
+
+impl From<Fingerprint> for String {
+    fn from(fingerprint: Fingerprint) -> Self {
+        format!("{:032x}", fingerprint.0)
+    }
+}
+
+impl TryFrom<String> for Fingerprint {
+    type Error = std::num::ParseIntError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        u128::from_str_radix(&text, 16).map(Self)
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_bytes_have_equal_fingerprints_and_others_do_not() {
+        assert_eq!(Payload::json("1").fingerprint(), Payload::bytes("1").fingerprint());
+        assert_ne!(Payload::json("1").fingerprint(), Payload::json("2").fingerprint());
+    }
+
+    #[test]
+    fn a_payload_does_not_show_its_bytes() {
+        assert_eq!(format!("{:?}", Payload::json("\"secret\"")), "8 bytes of application/json");
+    }
+}

@@ -1,0 +1,267 @@
+//! How an execution wants to be treated. Every field is honoured or refused: a policy with a field nobody reads is a
+//! promise nobody keeps.
+
+use serde::{Deserialize, Serialize};
+
+use crate::dice::ROLL;
+use crate::engine_error::{Code, Refusal};
+use crate::limits;
+
+/// Retries, timeouts and bounds of one execution.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Policy {
+    pub retry_policy: RetryPolicy,
+    pub timeout_policy: TimeoutPolicy,
+    /// Leases that may expire before the execution is given up.
+    pub max_reclaim_count: u32,
+    /// Times it may be replayed.
+    pub max_replay_count: u32,
+    /// How long its idempotency key is remembered.
+    pub dedup_window_ms: u64,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            retry_policy: RetryPolicy::default(),
+            timeout_policy: TimeoutPolicy::default(),
+            max_reclaim_count: limits::MAX_RECLAIMS,
+            max_replay_count: limits::MAX_REPLAYS,
+            dedup_window_ms: limits::DEDUP_WINDOW_MS,
+        }
+    }
+}
+
+/// What happens after a failure that is not permanent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RetryPolicy {
+    pub max_retries: u32,
+    pub backoff: Backoff,
+    /// When not empty, only failures of these categories are retried.
+    pub retryable_categories: Vec<String>,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self { max_retries: limits::MAX_RETRIES, backoff: Backoff::default(), retryable_categories: Vec::new() }
+    }
+}
+
+/// How long to wait before the next try. With jitter the wait is anything from nothing to the full delay, so that what
+/// failed together does not come back together.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Backoff {
+    Exponential {
+        #[serde(default = "initial_delay_ms")]
+        initial_delay_ms: u64,
+        #[serde(default = "max_delay_ms")]
+        max_delay_ms: u64,
+        #[serde(default = "multiplier")]
+        multiplier: f64,
+        #[serde(default = "yes")]
+        jitter: bool,
+    },
+    Fixed {
+        delay_ms: u64,
+        #[serde(default)]
+        jitter: bool,
+    },
+}
+
+fn initial_delay_ms() -> u64 {
+    limits::BACKOFF_INITIAL_MS
+}
+
+fn max_delay_ms() -> u64 {
+    limits::BACKOFF_MAX_MS
+}
+
+fn multiplier() -> f64 {
+    limits::BACKOFF_MULTIPLIER
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self::Exponential {
+            initial_delay_ms: initial_delay_ms(),
+            max_delay_ms: max_delay_ms(),
+            multiplier: multiplier(),
+            jitter: true,
+        }
+    }
+}
+
+impl Backoff {
+    /// The wait before retry number `retry` (from 0), in whole milliseconds. `roll` is below [`ROLL`].
+    pub fn delay_ms(&self, retry: u32, roll: u64) -> u64 {
+        let (delay, jitter) = match *self {
+            Self::Fixed { delay_ms, jitter } => (delay_ms, jitter),
+            Self::Exponential { initial_delay_ms, max_delay_ms, multiplier, jitter } => {
+                (grown(initial_delay_ms, max_delay_ms, multiplier, retry), jitter)
+            }
+        };
+        if jitter { (delay + 1) * roll / ROLL } else { delay }
+    }
+}
+
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn grown(initial_ms: u64, max_ms: u64, multiplier: f64, retry: u32) -> u64 {
+    let mut delay = initial_ms as f64;
+    for _ in 0..retry {
+        if delay >= max_ms as f64 || multiplier <= 1.0 {
+            break;
+        }
+        delay *= multiplier;
+    }
+    (delay as u64).min(max_ms)
+}
+
+/// Bounds in time. Absent means unbounded.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TimeoutPolicy {
+    /// How long one attempt may run, all its leases together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt_timeout_ms: Option<u64>,
+    /// How long after its submission (or replay) the execution may live.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execution_deadline_ms: Option<u64>,
+}
+
+impl Policy {
+    /// Reads a policy, refusing what it does not know.
+    pub fn parse(json: &[u8]) -> Result<Self, Refusal> {
+        let policy: Self = crate::json::read(json).map_err(|mut refusal| {
+            refusal.code = Code::InvalidPolicyJson;
+            refusal
+        })?;
+        policy.check()?;
+        Ok(policy)
+    }
+
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Refuses numbers out of range, naming the field and the limit.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let retry = &self.retry_policy;
+        in_range("retry_policy.max_retries", u64::from(retry.max_retries), 0, u64::from(limits::MAX_RETRIES_MAX))?;
+        match retry.backoff {
+            Backoff::Fixed { delay_ms, .. } => {
+                in_range("retry_policy.backoff.delay_ms", delay_ms, 0, limits::BACKOFF_CEILING_MS)?;
+            }
+            Backoff::Exponential { initial_delay_ms, max_delay_ms, multiplier, .. } => {
+                in_range("retry_policy.backoff.initial_delay_ms", initial_delay_ms, 0, limits::BACKOFF_CEILING_MS)?;
+                in_range("retry_policy.backoff.max_delay_ms", max_delay_ms, 0, limits::BACKOFF_CEILING_MS)?;
+                if !(1.0..=limits::BACKOFF_MULTIPLIER_MAX).contains(&multiplier) {
+                    let detail = format!("must be from 1 to {}, got {multiplier}", limits::BACKOFF_MULTIPLIER_MAX);
+                    return Err(bad("retry_policy.backoff.multiplier").because(detail));
+                }
+            }
+        }
+        let categories = &retry.retryable_categories;
+        if categories.len() > limits::RETRYABLE_CATEGORIES {
+            return Err(Refusal::over_limit(
+                Code::InvalidPolicyJson,
+                "retry_policy.retryable_categories",
+                limits::RETRYABLE_CATEGORIES,
+                categories.len(),
+            ));
+        }
+        for (at, category) in categories.iter().enumerate() {
+            crate::types::Kind::parse(category)
+                .map_err(|error| bad(&format!("retry_policy.retryable_categories[{at}]")).because(error))?;
+        }
+        if let Some(ms) = self.timeout_policy.attempt_timeout_ms {
+            in_range("timeout_policy.attempt_timeout_ms", ms, 1, limits::SPAN_MAX_MS)?;
+        }
+        if let Some(ms) = self.timeout_policy.execution_deadline_ms {
+            in_range("timeout_policy.execution_deadline_ms", ms, 1, limits::SPAN_MAX_MS)?;
+        }
+        in_range("max_reclaim_count", u64::from(self.max_reclaim_count), 0, u64::from(limits::MAX_RETRIES_MAX))?;
+        in_range("max_replay_count", u64::from(self.max_replay_count), 0, u64::from(limits::MAX_RETRIES_MAX))?;
+        in_range("dedup_window_ms", self.dedup_window_ms, 0, limits::SPAN_MAX_MS)
+    }
+}
+
+fn bad(field: &str) -> Refusal {
+    Refusal::new(Code::InvalidPolicyJson).at(field)
+}
+
+fn in_range(field: &str, sent: u64, low: u64, high: u64) -> Result<(), Refusal> {
+    if (low..=high).contains(&sent) {
+        return Ok(());
+    }
+    let mut refusal = bad(field).because(format!("must be from {low} to {high}, got {sent}"));
+    refusal.limit = Some((if sent < low { low } else { high }, sent));
+    Err(refusal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_the_published_ones() {
+        let policy = Policy::parse(b"{}").unwrap();
+        assert!(policy.is_default());
+        assert_eq!(policy.retry_policy.max_retries, 3);
+        let json = r#"{"retry_policy":{"backoff":{"type":"exponential"}}}"#;
+        assert_eq!(Policy::parse(json.as_bytes()).unwrap(), policy);
+    }
+
+    #[test]
+    fn a_field_nobody_honours_is_refused_by_name() {
+        for (json, field) in [
+            (r#"{"priority":1}"#, "priority"),
+            (r#"{"retry_policy":{"max_retry":1}}"#, "retry_policy.max_retry"),
+            (r#"{"timeout_policy":{"max_reclaim_count":1}}"#, "timeout_policy.max_reclaim_count"),
+        ] {
+            let refusal = Policy::parse(json.as_bytes()).unwrap_err();
+            assert_eq!((refusal.code, refusal.field.as_deref()), (Code::InvalidPolicyJson, Some(field)));
+        }
+        let backoff =
+            Policy::parse(br#"{"retry_policy":{"backoff":{"type":"fixed","delay_ms":1,"max":2}}}"#).unwrap_err();
+        assert!(backoff.to_string().contains("max"), "{backoff}");
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_refused_with_the_limit() {
+        for json in [
+            r#"{"retry_policy":{"max_retries":1000001}}"#,
+            r#"{"retry_policy":{"max_retries":-1}}"#,
+            r#"{"retry_policy":{"backoff":{"type":"exponential","multiplier":0.5}}}"#,
+            r#"{"retry_policy":{"backoff":{"type":"exponential","max_delay_ms":604800001}}}"#,
+            r#"{"retry_policy":{"retryable_categories":["a b"]}}"#,
+            r#"{"timeout_policy":{"attempt_timeout_ms":0}}"#,
+            r#"{"dedup_window_ms":1e30}"#,
+        ] {
+            assert_eq!(Policy::parse(json.as_bytes()).unwrap_err().code, Code::InvalidPolicyJson, "{json}");
+        }
+    }
+
+    #[test]
+    fn backoff_doubles_up_to_its_ceiling() {
+        let backoff =
+            Backoff::Exponential { initial_delay_ms: 1_000, max_delay_ms: 60_000, multiplier: 2.0, jitter: false };
+        let delays: Vec<_> = (0..8).map(|retry| backoff.delay_ms(retry, 0)).collect();
+        assert_eq!(delays, [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+        assert_eq!(backoff.delay_ms(u32::MAX, 0), 60_000);
+    }
+
+    #[test]
+    fn full_jitter_spans_from_nothing_to_the_whole_delay() {
+        let backoff = Backoff::Fixed { delay_ms: 1_000, jitter: true };
+        assert_eq!(backoff.delay_ms(0, 0), 0);
+        assert_eq!(backoff.delay_ms(0, ROLL - 1), 1_000);
+        assert_eq!(backoff.delay_ms(0, ROLL / 2), 500);
+    }
+}

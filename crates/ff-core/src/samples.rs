@@ -1,0 +1,106 @@
+//! Executions in every phase, for the tests beside the rules.
+
+use std::collections::HashMap;
+
+use uuid::Uuid;
+
+use crate::change::KeyEntry;
+use crate::dice::{Dice, SeededDice};
+use crate::engine_error::Refusal;
+use crate::execution::contracts::{SubmitArgs, Submitted};
+use crate::execution::{Execution, Phase, submit};
+use crate::lease::contracts::ClaimArgs;
+use crate::lease::{Fence, Holder, claim};
+use crate::partition::PartitionConfig;
+use crate::payload::Payload;
+use crate::types::{ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+use crate::view::{DueFirst, Eligible, Miss, Stop, View};
+
+/// So many milliseconds after the samples were made.
+pub(crate) fn at(ms: u64) -> TimestampMs {
+    TimestampMs(1_700_000_000_000) + ms
+}
+
+/// Work always the same.
+pub(crate) fn work() -> SubmitArgs {
+    SubmitArgs { uuid: Uuid::from_u128(1), ..SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1")) }
+}
+
+/// Work just handed in.
+pub(crate) fn waiting() -> Execution {
+    let mut shelf = Shelf::default();
+    let id = shelf.submit(&work(), at(0)).unwrap().execution_id;
+    shelf.executions[&id].clone()
+}
+
+/// Work held since the beginning, for thirty seconds.
+pub(crate) fn running() -> Execution {
+    let mut shelf = Shelf::default();
+    shelf.submit(&work(), at(0)).unwrap();
+    let args = ClaimArgs {
+        partition: waiting().id.partition(),
+        namespace: Namespace::default_name(),
+        lane: LaneId::default_name(),
+        kinds: vec![],
+        max: 1,
+        holder: Holder {
+            worker_id: WorkerId::parse("w").unwrap(),
+            worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
+        },
+        lease_ttl_ms: 30_000,
+    };
+    let (_, changes) = claim(&shelf, &args, &SeededDice::new(1).nonce(), at(0)).unwrap();
+    changes[0].after.clone()
+}
+
+/// The fence of whoever holds it.
+pub(crate) fn held(execution: &Execution) -> Fence {
+    let Phase::Running { lease } = &execution.phase else { panic!("nobody holds it") };
+    lease.fence
+}
+
+/// A few records, all of them at hand.
+#[derive(Default)]
+pub(crate) struct Shelf {
+    executions: HashMap<ExecutionId, Execution>,
+    keys: HashMap<(Namespace, IdempotencyKey), KeyEntry>,
+}
+
+impl Shelf {
+    pub(crate) fn submit(&mut self, args: &SubmitArgs, now: TimestampMs) -> Result<Submitted, Refusal> {
+        let (submitted, change) = match submit(self, args, &PartitionConfig::default(), now) {
+            Ok(decided) => decided,
+            Err(Stop::Refused(refusal)) => return Err(refusal),
+            Err(Stop::Miss(miss)) => panic!("a shelf misses nothing: {miss:?}"),
+        };
+        if let Some(change) = change {
+            if let Some(key) = change.key {
+                self.keys.insert((key.namespace.clone(), key.key.clone()), key);
+            }
+            self.executions.insert(change.after.id, change.after);
+        }
+        Ok(submitted)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.executions.len()
+    }
+}
+
+impl View for Shelf {
+    fn execution(&self, id: &ExecutionId) -> Result<Option<&Execution>, Miss> {
+        Ok(self.executions.get(id))
+    }
+
+    fn key(&self, namespace: &Namespace, key: &IdempotencyKey) -> Result<Option<&KeyEntry>, Miss> {
+        Ok(self.keys.get(&(namespace.clone(), key.clone())))
+    }
+
+    fn eligible(&self, _: &Eligible) -> Result<Vec<ExecutionId>, Miss> {
+        Ok(self.executions.keys().copied().collect())
+    }
+
+    fn due(&self, _: &DueFirst) -> Result<Vec<(TimestampMs, ExecutionId)>, Miss> {
+        Ok(self.executions.values().filter_map(|e| Some((e.next_due()?.0, e.id))).collect())
+    }
+}
