@@ -223,7 +223,7 @@ fn last_ending(execution: &Execution) -> Option<LeaseEnding> {
     execution.last_lease.as_ref().map(|last| last.ended)
 }
 
-/// A decision about one execution; one that leaves it as it was writes nothing.
+/// A decision about one execution.
 fn decided(reply: Reply, change: Change) -> Result<Decision, Stop> {
     Ok(Decision { reply, changes: vec![change] })
 }

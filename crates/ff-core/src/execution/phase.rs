@@ -151,3 +151,48 @@ impl Execution {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::due::fire;
+    use crate::execution::{Execution, expire};
+    use crate::samples::{at, running, waiting};
+
+    fn words(execution: &Execution) -> [&'static str; 7] {
+        let state = execution.state_vector();
+        [
+            state.lifecycle_phase.as_str(),
+            state.ownership_state.as_str(),
+            state.eligibility_state.as_str(),
+            state.blocking_reason.as_str(),
+            state.terminal_outcome.as_str(),
+            state.attempt_state.as_str(),
+            state.public_state.as_str(),
+        ]
+    }
+
+    #[test]
+    fn each_phase_has_its_words() {
+        assert_eq!(
+            words(&waiting()),
+            ["runnable", "unowned", "eligible_now", "waiting_for_worker", "none", "pending_first_attempt", "waiting"]
+        );
+        assert_eq!(
+            words(&running()),
+            ["active", "leased", "not_applicable", "none", "none", "running_attempt", "active"]
+        );
+        let nonce = crate::dice::Dice::nonce(&crate::dice::SeededDice::new(1));
+        assert_eq!(
+            words(&fire(&running(), &nonce, at(30_000)).unwrap().after),
+            ["runnable", "unowned", "eligible_now", "waiting_for_worker", "none", "attempt_interrupted", "waiting"]
+        );
+        assert_eq!(
+            words(&expire(&running(), at(5)).after),
+            ["terminal", "unowned", "not_applicable", "none", "expired", "attempt_terminal", "expired"]
+        );
+        assert_eq!(
+            words(&expire(&waiting(), at(5)).after),
+            ["terminal", "unowned", "not_applicable", "none", "expired", "none", "expired"]
+        );
+    }
+}

@@ -237,3 +237,78 @@ pub(crate) struct End {
     pub(crate) attempt: AttemptOutcome,
     pub(crate) failure: Option<Failure>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::contracts::{CancelArgs, CompleteArgs};
+    use crate::execution::{cancel, complete};
+    use crate::lease::contracts::RevokeArgs;
+    use crate::lease::{expire, revoke};
+    use crate::samples::{at, held, running, waiting};
+    use crate::types::LeaseId;
+
+    fn refused(execution: &Execution, fence: &Fence, now: TimestampMs) -> Code {
+        execution.held_by(fence, now).unwrap_err().code
+    }
+
+    #[test]
+    fn only_the_current_fence_in_time_holds() {
+        let execution = running();
+        let current = held(&execution);
+        assert!(execution.held_by(&current, at(29_999)).is_ok());
+        assert_eq!(refused(&execution, &current, at(30_000)), Code::LeaseExpired);
+        for other in [
+            Fence { lease_id: LeaseId::new(), ..current },
+            Fence { lease_epoch: LeaseEpoch(0), ..current },
+            Fence { lease_epoch: LeaseEpoch(2), ..current },
+            Fence { attempt_id: crate::types::AttemptId::new(), ..current },
+        ] {
+            assert_eq!(refused(&execution, &other, at(1)), Code::StaleLease);
+        }
+    }
+
+    #[test]
+    fn a_former_holder_learns_how_its_lease_ended() {
+        let execution = running();
+        let fence = held(&execution);
+        let expired = expire(&execution, at(30_000)).after;
+        assert_eq!(refused(&expired, &fence, at(30_001)), Code::LeaseExpired);
+        let args = RevokeArgs { execution_id: execution.id, lease_id: None, reason: None };
+        let revoked = revoke(&execution, &args, at(5)).unwrap().after;
+        assert_eq!(refused(&revoked, &fence, at(6)), Code::LeaseRevoked);
+        let args = CancelArgs { execution_id: execution.id, reason: None, requested_by: None };
+        let cancelled = cancel(&execution, &args, at(5)).unwrap().after;
+        assert_eq!(refused(&cancelled, &fence, at(6)), Code::ExecutionNotActive);
+        let args = CompleteArgs { execution_id: execution.id, fence, result: None };
+        let completed = complete(&execution, &args, at(5)).unwrap().after;
+        assert_eq!(refused(&completed, &fence, at(6)), Code::ExecutionNotActive);
+    }
+
+    #[test]
+    fn an_older_fence_is_stale_whatever_became_of_the_execution() {
+        let execution = running();
+        let older = Fence { lease_epoch: LeaseEpoch(0), lease_id: LeaseId::new(), ..held(&execution) };
+        assert_eq!(refused(&expire(&execution, at(30_000)).after, &older, at(30_001)), Code::StaleLease);
+    }
+
+    #[test]
+    fn what_nobody_ever_held_is_not_active() {
+        assert_eq!(refused(&waiting(), &held(&running()), at(1)), Code::ExecutionNotActive);
+    }
+
+    #[test]
+    fn a_record_survives_being_written_and_read() {
+        let mut full = running();
+        full.deadline_at = Some(at(9));
+        full.policy.max_replay_count = 3;
+        full.idempotency_key = Some(IdempotencyKey::parse("k").unwrap());
+        full.progress = Some(Progress { percent: Some(5), message: None, at: at(3) });
+        let args = CancelArgs { execution_id: full.id, reason: Some("r".into()), requested_by: None };
+        let finished = cancel(&full, &args, at(5)).unwrap().after;
+        for execution in [waiting(), full, finished, expire(&running(), at(30_000)).after] {
+            let text = serde_json::to_string(&execution).unwrap();
+            assert_eq!(serde_json::from_str::<Execution>(&text).unwrap(), execution, "{text}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! An execution, its end and its tries, as callers see them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::execution::{Attempt, Failure, FinishedBy, Outcome, Progress, Tags};
+use crate::lease::LeaseEvent;
+use crate::payload::Payload;
+use crate::policy::Policy;
+use crate::state::{PublicState, StateVector};
+use crate::types::{
+    AttemptIndex, ExecutionId, IdempotencyKey, Kind, LaneId, LeaseEpoch, Namespace, Priority, TimestampMs, WorkerId,
+    WorkerInstanceId,
+};
+
+/// An execution as callers see it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExecutionInfo {
+    pub execution_id: ExecutionId,
+    pub namespace: Namespace,
+    pub lane_id: LaneId,
+    pub kind: Kind,
+    pub priority: Priority,
+    pub public_state: PublicState,
+    pub state: StateVector,
+    #[serde(default, skip_serializing_if = "Tags::is_empty")]
+    pub tags: Tags,
+    pub policy: Policy,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<IdempotencyKey>,
+    pub payload_bytes: u64,
+    pub created_at: TimestampMs,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<TimestampMs>,
+    pub changed_at: TimestampMs,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delayed_until: Option<TimestampMs>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_at: Option<TimestampMs>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<TimestampMs>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_by: Option<FinishedBy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<LeaseInfo>,
+    pub attempts_made: u32,
+    pub retries: u32,
+    pub reclaims: u32,
+    pub replays: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+}
+
+/// A lease as others than its holder see it: without what would let them act in the holder's name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeaseInfo {
+    pub worker_id: WorkerId,
+    pub worker_instance_id: WorkerInstanceId,
+    pub lease_epoch: LeaseEpoch,
+    pub attempt_index: AttemptIndex,
+    pub acquired_at: TimestampMs,
+    pub expires_at: TimestampMs,
+}
+
+/// How an execution ended, with what it produced.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    pub execution_id: ExecutionId,
+    pub outcome: Outcome,
+    pub at: TimestampMs,
+    pub by: FinishedBy,
+    pub result: Option<Payload>,
+    pub failure: Option<Failure>,
+}
+
+/// Every try at an execution, oldest first, and the leases that were taken away or given up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempts {
+    pub attempts: Vec<Attempt>,
+    pub leases: Vec<LeaseEvent>,
+}

@@ -1,0 +1,127 @@
+//! Handing in work.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::check_payload;
+use crate::engine_error::{Code, Refusal};
+use crate::execution::Tags;
+use crate::limits;
+use crate::partition::PartitionConfig;
+use crate::payload::Payload;
+use crate::policy::Policy;
+use crate::state::PublicState;
+use crate::types::{ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, Priority, TimestampMs};
+
+/// A new piece of work. The uuid is the submitter's, so that a submission whose reply got lost can be sent again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubmitArgs {
+    pub uuid: Uuid,
+    pub namespace: Namespace,
+    pub lane: LaneId,
+    pub kind: Kind,
+    pub payload: Payload,
+    pub priority: Priority,
+    pub tags: Tags,
+    pub idempotency_key: Option<IdempotencyKey>,
+    pub start: Start,
+    pub policy: Policy,
+}
+
+impl SubmitArgs {
+    /// Work of a kind, everything else by default.
+    pub fn new(kind: Kind, payload: Payload) -> Self {
+        Self {
+            uuid: Uuid::now_v7(),
+            namespace: Namespace::default_name(),
+            lane: LaneId::default_name(),
+            kind,
+            payload,
+            priority: Priority::default(),
+            tags: Tags::new(),
+            idempotency_key: None,
+            start: Start::Now,
+            policy: Policy::default(),
+        }
+    }
+
+    /// The id this work gets.
+    pub fn execution_id(&self, config: &PartitionConfig) -> ExecutionId {
+        ExecutionId::place(self.uuid, &self.namespace, self.idempotency_key.as_ref(), config)
+    }
+
+    /// Refuses what is over a limit.
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_payload("payload", &self.payload)?;
+        if self.tags.len() > limits::TAGS {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::TAGS, self.tags.len()));
+        }
+        self.start.check()?;
+        self.policy.check()
+    }
+}
+
+/// When something may start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    #[default]
+    Now,
+    /// After so many milliseconds by the store's clock.
+    After(u64),
+    /// At a moment; one that has passed is now.
+    At(TimestampMs),
+}
+
+impl Start {
+    /// The moment, when it lies in the future.
+    pub fn later_than(self, now: TimestampMs) -> Option<TimestampMs> {
+        let at = match self {
+            Self::Now => now,
+            Self::After(ms) => now + ms,
+            Self::At(at) => at,
+        };
+        (at > now).then_some(at)
+    }
+
+    pub fn check(self) -> Result<(), Refusal> {
+        match self {
+            Self::After(ms) if ms > limits::SPAN_MAX_MS => {
+                let mut refusal = Refusal::new(Code::LimitExceeded).at("delay_ms");
+                refusal.limit = Some((limits::SPAN_MAX_MS, ms));
+                Err(refusal.because(format!("must be at most {}, got {ms}", limits::SPAN_MAX_MS)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What became of a submission.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Submitted {
+    pub execution_id: ExecutionId,
+    pub public_state: PublicState,
+    /// True when the same submission was there already; nothing was written then.
+    pub duplicate: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payload_is_taken_at_its_limit_and_refused_one_past_it() {
+        let sized = |bytes| SubmitArgs::new(Kind::parse("k").unwrap(), Payload::bytes(vec![0; bytes]));
+        assert_eq!(sized(limits::PAYLOAD_BYTES).check(), Ok(()));
+        let refusal = sized(limits::PAYLOAD_BYTES + 1).check().unwrap_err();
+        assert_eq!(refusal.code, Code::PayloadTooLarge);
+        assert_eq!(refusal.limit, Some((1_048_576, 1_048_577)));
+    }
+
+    #[test]
+    fn a_past_start_is_now() {
+        let now = TimestampMs(100);
+        assert_eq!(Start::At(TimestampMs(99)).later_than(now), None);
+        assert_eq!(Start::At(TimestampMs(100)).later_than(now), None);
+        assert_eq!(Start::After(5).later_than(now), Some(TimestampMs(105)));
+    }
+}
