@@ -1,1 +1,116 @@
+//! The whole store in memory: the rules over plain maps behind one lock. Nothing outlives the process, so it is for tests
+//! and for trying things out.
 
+mod execution;
+mod hints;
+mod lease;
+mod upkeep;
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use ff_core::backend::{Answer, EngineBackend};
+use ff_core::clock::{Clock, MonotonicClock, SystemClock};
+use ff_core::dice::{Dice, SystemDice};
+use ff_core::engine_error::EngineError;
+use ff_core::model::Model;
+use ff_core::operation::{Ask, Conditions};
+use ff_core::partition::PartitionConfig;
+use ff_core::types::TimestampMs;
+
+use crate::hints::Announcer;
+
+/// A store that lives as long as this value.
+pub struct MemoryBackend {
+    partitions: PartitionConfig,
+    clock: MonotonicClock,
+    dice: Arc<dyn Dice>,
+    model: Mutex<Model>,
+    announcer: Announcer,
+}
+
+impl MemoryBackend {
+    /// An empty store that takes time and randomness from its maker.
+    pub fn new(partitions: PartitionConfig, clock: Arc<dyn Clock>, dice: Arc<dyn Dice>) -> Self {
+        Self {
+            partitions,
+            clock: MonotonicClock::new(clock, TimestampMs::default()),
+            dice,
+            model: Mutex::default(),
+            announcer: Announcer::default(),
+        }
+    }
+
+    /// Performs one mutation and answers it.
+    fn ask<A: Ask>(&self, args: A) -> Answer<A::Answer> {
+        self.perform(&mut *self.model()?, args)
+    }
+
+    /// Performs one mutation on a model already locked. It draws its nonce and reads the clock under the lock, so that
+    /// both come in the order of the writes, and it draws one nonce whatever becomes of it.
+    fn perform<A: Ask>(&self, model: &mut Model, args: A) -> Answer<A::Answer> {
+        let at = Conditions { partitions: self.partitions, nonce: self.dice.nonce(), now: self.clock.now() };
+        let (reply, told) = model.execute(&args.into_operation(), &at)?;
+        self.announcer.announce(told);
+        A::answer(reply).ok_or_else(|| EngineError::Corrupt("an operation was given the answer to another".into()))
+    }
+
+    /// The model, unless a write to it stopped half-way.
+    fn model(&self) -> Answer<MutexGuard<'_, Model>> {
+        self.model.lock().map_err(|_| EngineError::Corrupt("an earlier write stopped half-way".into()))
+    }
+}
+
+impl Default for MemoryBackend {
+    fn default() -> Self {
+        Self::new(PartitionConfig::default(), Arc::new(SystemClock), Arc::new(SystemDice))
+    }
+}
+
+impl EngineBackend for MemoryBackend {
+    fn partitions(&self) -> PartitionConfig {
+        self.partitions
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use ff_core::backend::ExecutionRoom;
+    use ff_core::clock::ManualClock;
+    use ff_core::contracts::{CancelArgs, SubmitArgs};
+    use ff_core::dice::{Nonce, SeededDice};
+    use ff_core::payload::Payload;
+    use ff_core::types::{ExecutionId, Kind};
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// Dice that know how often they were rolled.
+    struct Counted(SeededDice, AtomicU64);
+
+    impl Dice for Counted {
+        fn nonce(&self) -> Nonce {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            self.0.nonce()
+        }
+    }
+
+    #[tokio::test]
+    async fn every_mutation_draws_one_nonce_refused_or_not() {
+        let dice = Arc::new(Counted(SeededDice::new(1), AtomicU64::new(0)));
+        let clock = Arc::new(ManualClock::at(TimestampMs(1)));
+        let store = MemoryBackend::new(PartitionConfig::default(), clock, dice.clone());
+        let rolled = || dice.1.load(Ordering::Relaxed);
+        let work = || SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1"));
+        store.submit(work()).await.unwrap();
+        assert_eq!(rolled(), 1);
+        store.submit_many(vec![work(), work()]).await.unwrap();
+        assert_eq!(rolled(), 3);
+        let unknown = ExecutionId::new(0, Uuid::nil());
+        store.cancel(CancelArgs { execution_id: unknown, reason: None, requested_by: None }).await.unwrap_err();
+        assert_eq!(rolled(), 4);
+        store.describe(&unknown).await.unwrap_err();
+        assert_eq!(rolled(), 4, "reading is no mutation");
+    }
+}

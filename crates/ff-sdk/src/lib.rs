@@ -1,1 +1,44 @@
+//! What people program with: connect to a store or a server, submit work, and work.
+//!
+//! ```
+//! # tokio::runtime::Runtime::new().unwrap().block_on(async {
+//! use ff_sdk::{Context, Fault, Job};
+//!
+//! let ff = ff_sdk::connect("memory:").await?;
+//! let worker = ff.worker("greeter").on("greet", |_: Context, name: String| async move {
+//!     Ok::<_, Fault>(format!("hello, {name}"))
+//! });
+//! let working = tokio::spawn(worker.run());
+//!
+//! let client = ff.client();
+//! let job = client.submit(Job::new("greet", &"world")).await?;
+//! let greeting: String = client.wait(&job.execution_id).await?.json()?;
+//! assert_eq!(greeting, "hello, world");
+//! # working.abort();
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
 
+mod client;
+mod connect;
+mod error;
+mod flowfabric;
+pub mod http;
+mod job;
+mod local;
+mod worker;
+
+pub use client::{Client, End};
+pub use connect::{Connect, ConnectError, connect};
+pub use error::Error;
+pub use ff_core as core;
+pub use flowfabric::FlowFabric;
+pub use job::Job;
+pub use local::Local;
+pub use worker::{Context, Fault, Handler, IntoReply, Reply, Worker};
+
+/// The pages' programs must compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../../docs/sdk.md")]
+struct Pages;

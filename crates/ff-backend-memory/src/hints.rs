@@ -1,0 +1,87 @@
+//! Hints within the process. They cannot be lost on the way; a listener that falls too far behind is told that it missed
+//! some.
+
+use ff_core::hint::{Hint, Hints};
+use futures_util::stream;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+/// How many hints wait for the slowest listener: more than one bulk submission makes.
+const KEPT: usize = 4_096;
+
+/// Tells every listener what a write is worth telling.
+pub(crate) struct Announcer(broadcast::Sender<Hint>);
+
+impl Default for Announcer {
+    fn default() -> Self {
+        Self(broadcast::Sender::new(KEPT))
+    }
+}
+
+impl Announcer {
+    /// Passes on the hints of one write, in order. The caller holds the model's lock, so a listener that looks sees the
+    /// write.
+    pub(crate) fn announce(&self, hints: Vec<Hint>) {
+        for hint in hints {
+            // Fails when nobody listens, and then there is nobody to tell.
+            self.0.send(hint).ok();
+        }
+    }
+
+    /// Hints from now on.
+    pub(crate) fn listen(&self) -> Hints {
+        Box::pin(stream::unfold(self.0.subscribe(), |mut receiver| async move {
+            match receiver.recv().await {
+                Ok(hint) => Some((hint, receiver)),
+                Err(RecvError::Lagged(_)) => Some((Hint::Missed, receiver)),
+                Err(RecvError::Closed) => None,
+            }
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::backend::{ExecutionRoom, Upkeep};
+    use ff_core::contracts::SubmitArgs;
+    use ff_core::payload::Payload;
+    use ff_core::types::{ExecutionId, Kind};
+    use futures_util::StreamExt;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::MemoryBackend;
+
+    #[tokio::test]
+    async fn a_hint_comes_after_the_write_is_visible() {
+        let store = MemoryBackend::default();
+        let mut hints = store.hints();
+        let work = SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1"));
+        let id = work.execution_id(&store.partitions);
+        let look = async {
+            let hint = hints.next().await.unwrap();
+            assert!(matches!(hint, Hint::Ready { .. }), "{hint:?}");
+            store.describe(&id).await.unwrap()
+        };
+        let (seen, submitted) = futures_util::join!(look, store.submit(work));
+        assert_eq!(seen.execution_id, submitted.unwrap().execution_id);
+    }
+
+    #[tokio::test]
+    async fn a_listener_that_fell_behind_is_told_and_goes_on() {
+        let announcer = Announcer::default();
+        let mut hints = announcer.listen();
+        let ended = |nth: usize| Hint::Ended { execution_id: ExecutionId::new(0, Uuid::from_u128(nth as u128)) };
+        announcer.announce((0..=KEPT).map(ended).collect());
+        assert_eq!(hints.next().await, Some(Hint::Missed));
+        assert_eq!(hints.next().await, Some(ended(1)));
+    }
+
+    #[tokio::test]
+    async fn hints_end_with_their_store() {
+        let store = MemoryBackend::default();
+        let mut hints = store.hints();
+        drop(store);
+        assert_eq!(hints.next().await, None);
+    }
+}

@@ -1,0 +1,29 @@
+//! The room of leases, over the model.
+
+use async_trait::async_trait;
+use ff_core::backend::{Answer, LeaseRoom};
+use ff_core::contracts::{ClaimArgs, Claimed, Claims, RenewArgs, Renewed, RevokeArgs, Revoked};
+
+use crate::MemoryBackend;
+use crate::execution::payload_of;
+
+#[async_trait]
+impl LeaseRoom for MemoryBackend {
+    async fn claim(&self, args: ClaimArgs) -> Answer<Claims> {
+        let mut model = self.model()?;
+        let taken = self.perform(&mut model, args)?;
+        let with_payload = |task: ff_core::contracts::Task| {
+            let payload = payload_of(&model, &task.execution_id)?;
+            Ok(Claimed { task, payload })
+        };
+        Ok(Claims { claimed: taken.tasks.into_iter().map(with_payload).collect::<Answer<_>>()?, next: taken.next })
+    }
+
+    async fn renew(&self, args: RenewArgs) -> Answer<Renewed> {
+        self.ask(args)
+    }
+
+    async fn revoke(&self, args: RevokeArgs) -> Answer<Revoked> {
+        self.ask(args)
+    }
+}

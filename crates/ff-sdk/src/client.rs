@@ -1,0 +1,129 @@
+//! The client: hand in work, look at it, wait for its end.
+
+use std::sync::Arc;
+
+use ff_core::backend::{EngineBackend, Waits};
+use ff_core::contracts::{
+    Attempts, CancelArgs, Cancelled, Ended, ExecutionInfo, ListArgs, Page, ReplayArgs, Replayed, RevokeArgs, Revoked,
+    Submitted,
+};
+use ff_core::execution::Outcome;
+use ff_core::limits;
+use ff_core::payload::Payload;
+use ff_core::types::ExecutionId;
+use serde::de::DeserializeOwned;
+
+use crate::{Error, Job};
+
+/// Submits and follows executions. Cheap to clone.
+#[derive(Clone)]
+pub struct Client {
+    backend: Arc<dyn EngineBackend>,
+    waits: Arc<dyn Waits>,
+}
+
+impl Client {
+    pub(crate) fn new(backend: Arc<dyn EngineBackend>, waits: Arc<dyn Waits>) -> Self {
+        Self { backend, waits }
+    }
+
+    /// Hands in one job.
+    pub async fn submit(&self, job: Job) -> Result<Submitted, Error> {
+        Ok(self.backend.submit(job.build()?).await?)
+    }
+
+    /// Hands in up to a thousand jobs at once, each with its own outcome, in order.
+    pub async fn submit_many(
+        &self,
+        jobs: impl IntoIterator<Item = Job>,
+    ) -> Result<Vec<Result<Submitted, Error>>, Error> {
+        let jobs: Vec<_> = jobs.into_iter().map(Job::build).collect();
+        let sound = jobs.iter().filter_map(|job| job.as_ref().ok().cloned()).collect();
+        let mut answers = self.backend.submit_many(sound).await?.into_iter();
+        let mut results = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            results.push(match job {
+                Err(error) => Err(error),
+                Ok(_) => answers.next().map_or_else(|| Err(short_answer()), |answer| answer.map_err(Error::from)),
+            });
+        }
+        Ok(results)
+    }
+
+    /// How an execution stands.
+    pub async fn get(&self, id: &ExecutionId) -> Result<ExecutionInfo, Error> {
+        Ok(self.backend.describe(id).await?)
+    }
+
+    /// Executions, newest first, a page at a time.
+    pub async fn list(&self, args: ListArgs) -> Result<Page, Error> {
+        Ok(self.backend.list(args).await?)
+    }
+
+    /// The bytes that were submitted.
+    pub async fn payload(&self, id: &ExecutionId) -> Result<Payload, Error> {
+        Ok(self.backend.payload(id).await?)
+    }
+
+    /// How an execution ended; an error while it has not.
+    pub async fn result(&self, id: &ExecutionId) -> Result<End, Error> {
+        Ok(End(self.backend.result(id).await?))
+    }
+
+    /// Waits until an execution has ended, however long that takes.
+    pub async fn wait(&self, id: &ExecutionId) -> Result<End, Error> {
+        loop {
+            if let Some(ended) = self.waits.ended(id, limits::LONG_POLL_MS).await? {
+                return Ok(End(ended));
+            }
+        }
+    }
+
+    /// Every try at an execution.
+    pub async fn attempts(&self, id: &ExecutionId) -> Result<Attempts, Error> {
+        Ok(self.backend.attempts(id).await?)
+    }
+
+    /// Stops an execution wherever it is. A running handler is told at once.
+    pub async fn cancel(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Cancelled, Error> {
+        let args = CancelArgs { execution_id: *id, reason: reason.map(str::to_owned), requested_by: None };
+        Ok(self.backend.cancel(args).await?)
+    }
+
+    /// Runs a finished execution again.
+    pub async fn replay(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Replayed, Error> {
+        let args = ReplayArgs { execution_id: *id, reason: reason.map(str::to_owned), requested_by: None };
+        Ok(self.backend.replay(args).await?)
+    }
+
+    /// Takes an execution from its holder, so that another can have it.
+    pub async fn revoke(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Revoked, Error> {
+        let args = RevokeArgs { execution_id: *id, lease_id: None, reason: reason.map(str::to_owned) };
+        Ok(self.backend.revoke(args).await?)
+    }
+}
+
+fn short_answer() -> Error {
+    Error::Engine(ff_core::engine_error::EngineError::Unknown("fewer answers than submissions came back".into()))
+}
+
+/// How an execution ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct End(pub Ended);
+
+impl End {
+    /// The result, when the execution succeeded; empty when it succeeded without one.
+    pub fn payload(&self) -> Result<Payload, Error> {
+        match self.0.outcome {
+            Outcome::Success => Ok(self.0.result.clone().unwrap_or_default()),
+            outcome => Err(Error::NotSuccessful(outcome, self.0.failure.as_ref().map(|why| why.message.clone()))),
+        }
+    }
+
+    /// The result read as JSON, when the execution succeeded.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        let payload = self.payload()?;
+        let text = if payload.bytes.is_empty() { b"null" } else { payload.bytes.as_ref() };
+        serde_json::from_slice(text).map_err(Error::Decode)
+    }
+}

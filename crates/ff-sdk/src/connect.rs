@@ -1,0 +1,144 @@
+//! Connecting by URL: a file, memory, or a server.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ff_backend_memory::MemoryBackend;
+use ff_backend_sqlite::{Durability, OpenError, SqliteBackend, SqliteOptions};
+
+use crate::FlowFabric;
+use crate::http::{HttpBackend, HttpConnectError};
+
+/// Connects to `sqlite:PATH`, `sqlite://PATH`, `memory:` or `http://HOST:PORT`.
+///
+/// A store in this process gets an engine in this process; [`Connect`] can do without.
+pub async fn connect(url: &str) -> Result<FlowFabric, ConnectError> {
+    Connect::to(url).connect().await
+}
+
+/// A connection to be made.
+///
+/// ```
+/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// let ff = ff_sdk::Connect::to("memory:").without_engine().connect().await?;
+/// # ff.shutdown().await;
+/// # Ok::<(), ff_sdk::ConnectError>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug)]
+pub struct Connect {
+    url: String,
+    engine: bool,
+}
+
+/// Why a connection could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    #[error("{url:?} is not a store: expected sqlite:PATH, memory: or http://HOST:PORT")]
+    UnknownUrl { url: String },
+    #[error("{url:?}: {why}")]
+    BadUrl { url: String, why: String },
+    #[error(transparent)]
+    Sqlite(#[from] OpenError),
+    #[error(transparent)]
+    Http(#[from] HttpConnectError),
+}
+
+impl Connect {
+    pub fn to(url: &str) -> Self {
+        Self { url: url.to_owned(), engine: true }
+    }
+
+    /// Leaves firing what is due to another process.
+    pub fn without_engine(mut self) -> Self {
+        self.engine = false;
+        self
+    }
+
+    pub async fn connect(self) -> Result<FlowFabric, ConnectError> {
+        match Target::parse(&self.url)? {
+            Target::Memory => Ok(FlowFabric::assemble(Arc::new(MemoryBackend::default()), None, self.engine)),
+            Target::Sqlite { path, durability } => {
+                let options = SqliteOptions { durability, ..SqliteOptions::default() };
+                let opened = tokio::task::spawn_blocking(move || SqliteBackend::open(&path, options)).await;
+                let store = Arc::new(opened.map_err(|error| self.bad(format!("opening it failed: {error}")))??);
+                Ok(FlowFabric::assemble(store.clone(), Some(store), self.engine))
+            }
+            Target::Http => Ok(FlowFabric::remote(Arc::new(HttpBackend::connect(&self.url).await?))),
+        }
+    }
+
+    fn bad(&self, why: String) -> ConnectError {
+        ConnectError::BadUrl { url: self.url.clone(), why }
+    }
+}
+
+/// What a URL names.
+#[derive(Debug, PartialEq)]
+enum Target {
+    Memory,
+    Sqlite { path: PathBuf, durability: Durability },
+    Http,
+}
+
+impl Target {
+    fn parse(url: &str) -> Result<Self, ConnectError> {
+        if url.starts_with("http://") || url.starts_with("https://") {
+            return Ok(Self::Http);
+        }
+        if let Some(rest) = url.strip_prefix("memory:") {
+            return if rest.is_empty() || rest == "//" { Ok(Self::Memory) } else { Err(unknown(url)) };
+        }
+        let rest = url.strip_prefix("sqlite:").ok_or_else(|| unknown(url))?;
+        let rest = rest.strip_prefix("//").unwrap_or(rest);
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        if path.is_empty() {
+            return Err(bad(url, "names no file"));
+        }
+        let mut durability = Durability::Full;
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            durability = match pair {
+                "synchronous=full" => Durability::Full,
+                "synchronous=normal" => Durability::Normal,
+                _ => return Err(bad(url, "knows only synchronous=full and synchronous=normal")),
+            };
+        }
+        Ok(Self::Sqlite { path: Path::new(path).to_path_buf(), durability })
+    }
+}
+
+fn unknown(url: &str) -> ConnectError {
+    ConnectError::UnknownUrl { url: url.to_owned() }
+}
+
+fn bad(url: &str, why: &str) -> ConnectError {
+    ConnectError::BadUrl { url: url.to_owned(), why: why.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, durability: Durability) -> Target {
+        Target::Sqlite { path: path.into(), durability }
+    }
+
+    #[test]
+    fn a_url_says_where_to_connect() {
+        let parse = |url| Target::parse(url).unwrap();
+        assert_eq!(parse("memory:"), Target::Memory);
+        assert_eq!(parse("http://127.0.0.1:7070"), Target::Http);
+        assert_eq!(parse("sqlite:jobs.db"), file("jobs.db", Durability::Full));
+        assert_eq!(parse("sqlite://jobs.db"), file("jobs.db", Durability::Full));
+        assert_eq!(parse("sqlite:///var/jobs.db"), file("/var/jobs.db", Durability::Full));
+        assert_eq!(parse("sqlite:a.db?synchronous=normal"), file("a.db", Durability::Normal));
+    }
+
+    #[test]
+    fn a_url_that_says_nothing_is_refused_with_what_would_be_right() {
+        for url in ["", "jobs.db", "memory:x", "mysql://x", "sqlite:", "sqlite:a.db?sync=off"] {
+            let error = Target::parse(url).unwrap_err().to_string();
+            assert!(error.contains("sqlite") || error.contains("synchronous") || error.contains("file"), "{error}");
+        }
+    }
+}

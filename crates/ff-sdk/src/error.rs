@@ -1,0 +1,41 @@
+//! What can go wrong for a program that uses FlowFabric.
+
+use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::execution::Outcome;
+
+/// Why a call did not get what it asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The engine refused, or could not answer.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A value could not be written as JSON.
+    #[error("the value cannot be written as JSON: {0}")]
+    Encode(serde_json::Error),
+    /// Bytes could not be read as the JSON that was expected.
+    #[error("the bytes are not the JSON that was expected: {0}")]
+    Decode(serde_json::Error),
+    /// The execution ended, but not with success.
+    #[error("the execution ended as {}{}", word(*.0), .1.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
+    NotSuccessful(Outcome, Option<String>),
+}
+
+impl Error {
+    /// The stable code, when the engine gave one.
+    pub fn code(&self) -> Option<Code> {
+        match self {
+            Self::Engine(error) => Some(error.code()),
+            Self::Encode(_) | Self::Decode(_) | Self::NotSuccessful(..) => None,
+        }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        Self::Engine(refusal.into())
+    }
+}
+
+fn word(outcome: Outcome) -> &'static str {
+    ff_core::state::TerminalOutcome::from(outcome).as_str()
+}

@@ -1,0 +1,10 @@
+//! FlowFabric over HTTP: a server is a backend like any other.
+
+mod backend;
+mod call;
+mod execution;
+mod lease;
+mod waits;
+pub mod wire;
+
+pub use backend::{HttpBackend, HttpConnectError};

@@ -1,0 +1,128 @@
+//! A piece of work to be submitted, put together field by field.
+
+use std::time::Duration;
+
+use ff_core::contracts::{Start, SubmitArgs};
+use ff_core::engine_error::Refusal;
+use ff_core::payload::Payload;
+use ff_core::policy::Policy;
+use ff_core::types::{IdempotencyKey, Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::Error;
+
+/// Work of a kind. What is wrong with a field is told when the job is submitted.
+///
+/// ```
+/// use std::time::Duration;
+/// use ff_sdk::Job;
+///
+/// let job = Job::new("resize", &serde_json::json!({"width": 640}))
+///     .lane("images")
+///     .priority(5)
+///     .tag("customer", "c-17")
+///     .delay(Duration::from_secs(10))
+///     .idempotency_key("resize-c-17-640");
+/// assert!(job.build().is_ok());
+/// assert!(Job::new("re size", &1).build().is_err());
+/// ```
+#[derive(Debug)]
+pub struct Job {
+    args: Result<SubmitArgs, Error>,
+}
+
+impl Job {
+    /// Work with a JSON payload.
+    pub fn new(kind: &str, payload: &impl Serialize) -> Self {
+        match serde_json::to_vec(payload) {
+            Ok(text) => Self::with_payload(kind, Payload::json(text)),
+            Err(error) => Self { args: Err(Error::Encode(error)) },
+        }
+    }
+
+    /// Work with any payload.
+    pub fn with_payload(kind: &str, payload: Payload) -> Self {
+        let args = Kind::parse(kind).map(|kind| SubmitArgs::new(kind, payload));
+        Self { args: args.map_err(|error| Refusal::invalid("kind", error).into()) }
+    }
+
+    /// Which queue it waits in.
+    pub fn lane(self, lane: &str) -> Self {
+        self.set("lane", LaneId::parse(lane), |args, lane| args.lane = lane)
+    }
+
+    /// Whose work it is.
+    pub fn namespace(self, namespace: &str) -> Self {
+        self.set("namespace", Namespace::parse(namespace), |args, namespace| args.namespace = namespace)
+    }
+
+    /// How much it matters within its lane: higher goes first.
+    pub fn priority(self, priority: i64) -> Self {
+        self.set("priority", Priority::new(priority), |args, priority| args.priority = priority)
+    }
+
+    /// A label to find it by.
+    pub fn tag(self, key: &str, value: &str) -> Self {
+        let tag = TagKey::parse(key).and_then(|key| Ok((key, TagValue::parse(value)?)));
+        self.set("tags", tag, |args, (key, value)| {
+            args.tags.insert(key, value);
+        })
+    }
+
+    /// What makes another submission the same submission.
+    pub fn idempotency_key(self, key: &str) -> Self {
+        self.set("idempotency_key", IdempotencyKey::parse(key), |args, key| args.idempotency_key = Some(key))
+    }
+
+    /// Not before this much time has passed.
+    pub fn delay(mut self, delay: Duration) -> Self {
+        if let Ok(args) = &mut self.args {
+            args.start = Start::After(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX));
+        }
+        self
+    }
+
+    /// Not before this moment of the store's clock.
+    pub fn start_at(mut self, at: TimestampMs) -> Self {
+        if let Ok(args) = &mut self.args {
+            args.start = Start::At(at);
+        }
+        self
+    }
+
+    /// How it wants to be treated.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        if let Ok(args) = &mut self.args {
+            args.policy = policy;
+        }
+        self
+    }
+
+    /// Its own uuid, so that the same job can be submitted again safely from elsewhere.
+    pub fn uuid(mut self, uuid: Uuid) -> Self {
+        if let Ok(args) = &mut self.args {
+            args.uuid = uuid;
+        }
+        self
+    }
+
+    /// The arguments of the submission, or the first thing that is wrong with them.
+    pub fn build(self) -> Result<SubmitArgs, Error> {
+        self.args
+    }
+
+    fn set<T, E: std::fmt::Display>(
+        mut self,
+        field: &str,
+        value: Result<T, E>,
+        put: impl FnOnce(&mut SubmitArgs, T),
+    ) -> Self {
+        match (&mut self.args, value) {
+            (Ok(args), Ok(value)) => put(args, value),
+            (Ok(_), Err(error)) => self.args = Err(Refusal::invalid(field, error).into()),
+            (Err(_), _) => {}
+        }
+        self
+    }
+}

@@ -1,0 +1,44 @@
+//! Waiting on a store in this process: the scheduler hands out work, the board tells what happened.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use ff_core::backend::{Answer, Upkeep, Waits};
+use ff_core::contracts::{Claimed, Control, ControlArgs, Ended, NextArgs};
+use ff_core::types::ExecutionId;
+use ff_engine::Board;
+use ff_scheduler::Scheduler;
+
+/// What waits on a store in this process.
+pub struct Local {
+    scheduler: Arc<Scheduler>,
+    board: Arc<Board>,
+}
+
+impl Local {
+    /// Starts listening to a store.
+    pub fn start(store: &Arc<dyn Upkeep>) -> Self {
+        Self { scheduler: Scheduler::start(store.clone()), board: Board::start(store.clone()) }
+    }
+
+    /// Answers whoever waits, now and from now on.
+    pub fn stop(&self) {
+        self.scheduler.stop();
+        self.board.stop();
+    }
+}
+
+#[async_trait]
+impl Waits for Local {
+    async fn next(&self, args: NextArgs) -> Answer<Vec<Claimed>> {
+        self.scheduler.next(args).await
+    }
+
+    async fn control(&self, args: ControlArgs) -> Answer<Control> {
+        self.board.control(args).await
+    }
+
+    async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<Ended>> {
+        self.board.ended(id, wait_ms).await
+    }
+}

@@ -1,0 +1,62 @@
+//! Taking work: as much as there is room for, waiting when there is none.
+
+use std::time::Duration;
+
+use ff_core::contracts::{Claimed, NextArgs};
+use tokio::time::Instant;
+
+use super::options::Setup;
+
+/// How long one question may stay open.
+const WAIT_MS: u64 = 30_000;
+
+/// The next pieces of work, at most `room` of them. Returns when there are some, however long it takes.
+pub(super) async fn next(setup: &Setup, room: usize, backoff: &mut Backoff) -> Vec<Claimed> {
+    loop {
+        let asked = Instant::now();
+        let args = NextArgs {
+            namespace: setup.namespace.clone(),
+            lanes: setup.lanes.clone(),
+            kinds: setup.kinds.clone(),
+            max: room,
+            holder: setup.holder.clone(),
+            lease_ttl_ms: setup.lease_ttl_ms,
+            wait_ms: WAIT_MS,
+        };
+        match setup.waits.next(args).await {
+            Ok(claimed) if !claimed.is_empty() => {
+                backoff.reset();
+                return claimed;
+            }
+            // An empty answer that took no time comes from something that is stopping.
+            Ok(_) if asked.elapsed() < Duration::from_millis(1) => backoff.pause().await,
+            Ok(_) => backoff.reset(),
+            Err(error) => {
+                tracing::warn!(%error, "cannot claim work; trying again");
+                backoff.pause().await;
+            }
+        }
+    }
+}
+
+/// Waits a little longer after each failure in a row.
+#[derive(Default)]
+pub(super) struct Backoff {
+    failures: u32,
+}
+
+impl Backoff {
+    const FIRST: Duration = Duration::from_millis(50);
+    const LONGEST: Duration = Duration::from_secs(2);
+
+    pub(super) fn reset(&mut self) {
+        self.failures = 0;
+    }
+
+    pub(super) async fn pause(&mut self) {
+        let wait = Self::FIRST.saturating_mul(1 << self.failures.min(10)).min(Self::LONGEST);
+        self.failures = self.failures.saturating_add(1);
+        #[allow(clippy::disallowed_methods, reason = "nothing signals that a server is back")]
+        tokio::time::sleep(wait).await;
+    }
+}

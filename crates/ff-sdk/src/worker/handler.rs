@@ -1,0 +1,119 @@
+//! Handlers: ordinary async functions, and what they may answer.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ff_core::payload::Payload;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::Context;
+
+/// What a handler says at its end.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// The work is done.
+    Done(Option<Payload>),
+    /// The same attempt is to go on after a while.
+    Later(Duration),
+}
+
+impl Reply {
+    /// Done, with nothing to show for it.
+    pub fn done() -> Self {
+        Self::Done(None)
+    }
+
+    /// Done, with these bytes.
+    pub fn payload(payload: Payload) -> Self {
+        Self::Done(Some(payload))
+    }
+}
+
+/// What a handler may return on success: a [`Reply`], or any value, which becomes a JSON result.
+pub trait IntoReply {
+    fn into_reply(self) -> Result<Reply, Fault>;
+}
+
+impl IntoReply for Reply {
+    fn into_reply(self) -> Result<Reply, Fault> {
+        Ok(self)
+    }
+}
+
+impl<T: Serialize> IntoReply for T {
+    fn into_reply(self) -> Result<Reply, Fault> {
+        let text = serde_json::to_vec(&self)
+            .map_err(|error| Fault::permanent("invalid_result", format!("the result cannot be JSON: {error}")))?;
+        Ok(Reply::payload(Payload::json(text)))
+    }
+}
+
+/// What a handler returns when the work went wrong. Any error becomes one of category `error`, to be retried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub category: String,
+    pub message: String,
+    pub permanent: bool,
+}
+
+impl Fault {
+    /// Went wrong, and may go right another time.
+    pub fn retryable(category: &str, message: impl Into<String>) -> Self {
+        Self { category: category.to_owned(), message: message.into(), permanent: false }
+    }
+
+    /// Went wrong, and will every time.
+    pub fn permanent(category: &str, message: impl Into<String>) -> Self {
+        Self { category: category.to_owned(), message: message.into(), permanent: true }
+    }
+}
+
+impl<E: std::error::Error> From<E> for Fault {
+    fn from(error: E) -> Self {
+        Self::retryable("error", error.to_string())
+    }
+}
+
+/// A handler: `async fn(Context) -> Result<R, Fault>`, or `async fn(Context, Input) -> Result<R, Fault>` with the payload
+/// read as JSON.
+pub trait Handler<Arguments>: Send + Sync + 'static {
+    fn call(&self, context: Context) -> Handling;
+}
+
+/// A handler at work.
+pub type Handling = Pin<Box<dyn Future<Output = Result<Reply, Fault>> + Send>>;
+
+pub(super) type SharedHandler = Arc<dyn Fn(Context) -> Handling + Send + Sync>;
+
+impl<F, Fut, R> Handler<(Context,)> for F
+where
+    F: Fn(Context) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<R, Fault>> + Send + 'static,
+    R: IntoReply,
+{
+    fn call(&self, context: Context) -> Handling {
+        let handling = self(context);
+        Box::pin(async move { handling.await?.into_reply() })
+    }
+}
+
+impl<F, Fut, R, Input> Handler<(Context, Input)> for F
+where
+    F: Fn(Context, Input) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<R, Fault>> + Send + 'static,
+    R: IntoReply,
+    Input: DeserializeOwned,
+{
+    fn call(&self, context: Context) -> Handling {
+        match context.json::<Input>() {
+            Ok(input) => {
+                let handling = self(context, input);
+                Box::pin(async move { handling.await?.into_reply() })
+            }
+            Err(fault) => Box::pin(async move { Err(fault) }),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What a worker holds at the moment, so that whoever hears of a lost lease can reach its handler.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ff_core::lease::Fence;
+use ff_core::types::ExecutionId;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// The executions in hand.
+#[derive(Clone, Default)]
+pub(super) struct Held {
+    by_id: Arc<Mutex<HashMap<ExecutionId, Hold>>>,
+}
+
+/// One execution in hand.
+#[derive(Clone)]
+pub(super) struct Hold {
+    pub(super) fence: Fence,
+    /// Fires when the handler should stop.
+    pub(super) cancelled: CancellationToken,
+    /// Fires when the work is no longer ours.
+    pub(super) lost: CancellationToken,
+    /// Asks for a renewal before its time, to find out whether the work is still ours.
+    pub(super) renew_now: Arc<Notify>,
+}
+
+impl Hold {
+    pub(super) fn new(fence: Fence) -> Self {
+        let lost = CancellationToken::new();
+        Self { fence, cancelled: lost.child_token(), lost, renew_now: Arc::new(Notify::new()) }
+    }
+}
+
+impl Held {
+    pub(super) fn insert(&self, id: ExecutionId, hold: Hold) {
+        self.lock().insert(id, hold);
+    }
+
+    pub(super) fn remove(&self, id: &ExecutionId, fence: &Fence) {
+        let mut by_id = self.lock();
+        if by_id.get(id).is_some_and(|hold| hold.fence == *fence) {
+            by_id.remove(id);
+        }
+    }
+
+    /// Tells the handler of a lease that it is over. News of an earlier lease concerns nobody.
+    pub(super) fn lost(&self, id: &ExecutionId, fence: &Fence) {
+        if let Some(hold) = self.lock().get(id).filter(|hold| hold.fence == *fence) {
+            hold.lost.cancel();
+        }
+    }
+
+    /// Tells every handler to stop; what it still says counts.
+    pub(super) fn cancel_all(&self) {
+        self.lock().values().for_each(|hold| hold.cancelled.cancel());
+    }
+
+    /// Renews everything at once: news may have been missed.
+    pub(super) fn renew_all(&self) {
+        self.lock().values().for_each(|hold| hold.renew_now.notify_one());
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ExecutionId, Hold>> {
+        self.by_id.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,15 @@
+//! The worker: claims work of the kinds it has handlers for, keeps its leases alive, and reports how each piece ended.
+
+mod claiming;
+mod context;
+mod handler;
+mod held;
+mod listening;
+mod options;
+mod report;
+mod running;
+mod shutdown;
+
+pub use context::Context;
+pub use handler::{Fault, Handler, IntoReply, Reply};
+pub use options::Worker;

@@ -1,0 +1,178 @@
+//! A worker being set up.
+
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ff_core::backend::{EngineBackend, Waits};
+use ff_core::contracts::check_claim;
+use ff_core::engine_error::Refusal;
+use ff_core::lease::Holder;
+use ff_core::limits;
+use ff_core::types::{Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use uuid::Uuid;
+
+use super::context::States;
+use super::handler::SharedHandler;
+use super::{Handler, running, shutdown};
+use crate::Error;
+
+/// A worker: handlers by kind, and how they are run.
+///
+/// Kinds it has no handler for are left to other workers. It renews its leases at a third of their TTL, passes
+/// cancellation to the handler, turns a panic into a failure, and on SIGTERM or Ctrl-C finishes what it holds before it
+/// returns.
+pub struct Worker {
+    pub(super) backend: Arc<dyn EngineBackend>,
+    pub(super) waits: Arc<dyn Waits>,
+    pub(super) name: String,
+    pub(super) namespace: String,
+    pub(super) lanes: Vec<String>,
+    pub(super) handlers: HashMap<String, SharedHandler>,
+    pub(super) states: States,
+    pub(super) concurrency: usize,
+    pub(super) lease_ttl: Duration,
+    pub(super) drain: Duration,
+    pub(super) cancel_grace: Duration,
+}
+
+impl Worker {
+    pub(crate) fn new(name: &str, backend: Arc<dyn EngineBackend>, waits: Arc<dyn Waits>) -> Self {
+        Self {
+            backend,
+            waits,
+            name: name.to_owned(),
+            namespace: "default".to_owned(),
+            lanes: Vec::new(),
+            handlers: HashMap::new(),
+            states: States::new(),
+            concurrency: 1,
+            lease_ttl: Duration::from_millis(limits::LEASE_TTL_MS),
+            drain: Duration::from_secs(30),
+            cancel_grace: Duration::from_secs(30),
+        }
+    }
+
+    /// Runs `handler` for work of `kind`.
+    pub fn on<A>(mut self, kind: &str, handler: impl Handler<A>) -> Self {
+        let handler: SharedHandler = Arc::new(move |context| handler.call(context));
+        self.handlers.insert(kind.to_owned(), handler);
+        self
+    }
+
+    /// Gives every handler something to share, found again by its type.
+    pub fn state<T: Send + Sync + 'static>(mut self, state: T) -> Self {
+        self.states.insert(TypeId::of::<T>(), Arc::new(state));
+        self
+    }
+
+    /// Takes work from this lane; from several, in the order given, when called again. `default` when never called.
+    pub fn lane(mut self, lane: &str) -> Self {
+        self.lanes.push(lane.to_owned());
+        self
+    }
+
+    /// Takes work of this tenant.
+    pub fn namespace(mut self, namespace: &str) -> Self {
+        namespace.clone_into(&mut self.namespace);
+        self
+    }
+
+    /// How many pieces of work it runs at once.
+    pub fn concurrency(mut self, concurrency: usize) -> Self {
+        self.concurrency = concurrency;
+        self
+    }
+
+    /// How long work stays ours without a sign of life.
+    pub fn lease_ttl(mut self, ttl: Duration) -> Self {
+        self.lease_ttl = ttl;
+        self
+    }
+
+    /// How long what it holds may take to finish once it is asked to stop.
+    pub fn drain(mut self, drain: Duration) -> Self {
+        self.drain = drain;
+        self
+    }
+
+    /// How long a handler may go on after its work was taken away before it is dropped.
+    pub fn cancel_grace(mut self, grace: Duration) -> Self {
+        self.cancel_grace = grace;
+        self
+    }
+
+    /// Works until the process is asked to stop, then finishes what it holds.
+    pub async fn run(self) -> Result<(), Error> {
+        self.run_until(shutdown::asked_to_stop()).await
+    }
+
+    /// Works until `stop` is ready, then finishes what it holds.
+    pub async fn run_until(self, stop: impl Future<Output = ()> + Send) -> Result<(), Error> {
+        let setup = self.set_up()?;
+        running::run(setup, stop).await
+    }
+
+    fn set_up(self) -> Result<Setup, Error> {
+        let worker_id = WorkerId::parse(&self.name).map_err(|error| Refusal::invalid("worker", error))?;
+        let instance = format!("{}-{}", self.name, &Uuid::now_v7().simple().to_string()[20..]);
+        let worker_instance_id =
+            WorkerInstanceId::parse(&instance).map_err(|error| Refusal::invalid("worker", error))?;
+        let namespace =
+            Namespace::parse(&self.namespace).map_err(|error| Refusal::invalid("namespace", error))?;
+        let mut lanes = Vec::new();
+        for lane in &self.lanes {
+            lanes.push(LaneId::parse(lane).map_err(|error| Refusal::invalid("lane", error))?);
+        }
+        if lanes.is_empty() {
+            lanes.push(LaneId::default_name());
+        }
+        let mut handlers = HashMap::new();
+        for (kind, handler) in self.handlers {
+            handlers.insert(Kind::parse(&kind).map_err(|error| Refusal::invalid("kind", error))?, handler);
+        }
+        if handlers.is_empty() {
+            return Err(Refusal::invalid("handlers", "must handle at least one kind: call .on(kind, handler)").into());
+        }
+        let kinds: Vec<_> = handlers.keys().cloned().collect();
+        let lease_ttl_ms = u64::try_from(self.lease_ttl.as_millis()).unwrap_or(u64::MAX);
+        check_claim(self.concurrency, &kinds, lease_ttl_ms).map_err(|mut refusal| {
+            if refusal.field.as_deref() == Some("max") {
+                refusal.field = Some("concurrency".to_owned());
+            }
+            refusal
+        })?;
+        Ok(Setup {
+            backend: self.backend,
+            waits: self.waits,
+            holder: Holder { worker_id, worker_instance_id },
+            namespace,
+            lanes,
+            kinds,
+            handlers,
+            states: Arc::new(self.states),
+            concurrency: self.concurrency,
+            lease_ttl_ms,
+            drain: self.drain,
+            cancel_grace: self.cancel_grace,
+        })
+    }
+}
+
+/// A worker whose every name and number has been checked.
+pub(super) struct Setup {
+    pub(super) backend: Arc<dyn EngineBackend>,
+    pub(super) waits: Arc<dyn Waits>,
+    pub(super) holder: Holder,
+    pub(super) namespace: Namespace,
+    pub(super) lanes: Vec<LaneId>,
+    pub(super) kinds: Vec<Kind>,
+    pub(super) handlers: HashMap<Kind, SharedHandler>,
+    pub(super) states: Arc<States>,
+    pub(super) concurrency: usize,
+    pub(super) lease_ttl_ms: u64,
+    pub(super) drain: Duration,
+    pub(super) cancel_grace: Duration,
+}

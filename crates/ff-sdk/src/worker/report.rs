@@ -1,0 +1,84 @@
+//! Reporting how work ended. Every report may be repeated, so one whose answer got lost is sent again.
+
+use std::time::Duration;
+
+use ff_core::backend::EngineBackend;
+use ff_core::contracts::{CompleteArgs, DelayArgs, FailArgs, Start, Task};
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::execution::Failure;
+use ff_core::limits;
+use ff_core::types::Kind;
+use tokio::time::Instant;
+
+use super::claiming::Backoff;
+use super::{Fault, Reply};
+
+/// Tells the engine how the work ended, trying again while the engine does not answer and the lease may still be ours.
+pub(super) async fn report(backend: &dyn EngineBackend, task: &Task, end: Result<Reply, Fault>) {
+    let give_up = Instant::now() + Duration::from_millis(task.lease_ttl_ms);
+    let mut backoff = Backoff::default();
+    let mut end = end;
+    loop {
+        match say(backend, task, &end).await {
+            Ok(()) => return,
+            Err(EngineError::Refused(refusal)) if refusal.code == Code::PayloadTooLarge => {
+                // Saying it again cannot help; the submitter deserves to learn why there is no result.
+                end = Err(Fault::permanent("invalid_result", refusal.to_string()));
+            }
+            Err(EngineError::Refused(refusal)) => {
+                tracing::warn!(execution = %task.execution_id, %refusal, "the end of the work was not accepted");
+                return;
+            }
+            Err(error) if Instant::now() < give_up => {
+                tracing::warn!(execution = %task.execution_id, %error, "cannot report; trying again");
+                backoff.pause().await;
+            }
+            Err(error) => {
+                tracing::error!(execution = %task.execution_id, %error, "giving up; the work will run again");
+                return;
+            }
+        }
+    }
+}
+
+async fn say(backend: &dyn EngineBackend, task: &Task, end: &Result<Reply, Fault>) -> Result<(), EngineError> {
+    let (execution_id, fence) = (task.execution_id, task.fence);
+    match end {
+        Ok(Reply::Done(result)) => {
+            backend.complete(CompleteArgs { execution_id, fence, result: result.clone() }).await?;
+        }
+        Ok(Reply::Later(delay)) => {
+            let ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX).min(limits::SPAN_MAX_MS);
+            backend.delay(DelayArgs { execution_id, fence, start: Start::After(ms) }).await?;
+        }
+        Err(fault) => {
+            backend.fail(FailArgs { execution_id, fence, failure: failure(fault) }).await?;
+        }
+    }
+    Ok(())
+}
+
+/// A fault as the engine takes it: a category it accepts, a message within its limit.
+fn failure(fault: &Fault) -> Failure {
+    let category = Kind::parse(&fault.category)
+        .or_else(|_| Kind::parse("error"))
+        .unwrap_or_else(|never| unreachable!("\"error\" is a name: {never}"));
+    let mut message = fault.message.clone();
+    if message.len() > limits::MESSAGE_BYTES {
+        let cut = (0..=limits::MESSAGE_BYTES).rev().find(|at| message.is_char_boundary(*at)).unwrap_or(0);
+        message.truncate(cut);
+    }
+    Failure { category, message, permanent: fault.permanent }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_made_to_fit() {
+        let long = failure(&Fault::retryable("not a name", "é".repeat(limits::MESSAGE_BYTES)));
+        assert_eq!(long.category.as_str(), "error");
+        assert_eq!(long.message.len(), limits::MESSAGE_BYTES);
+    }
+}

@@ -1,0 +1,150 @@
+//! The worker at work: claims, runs, renews, reports, drains.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ff_core::contracts::{Claimed, RenewArgs, Task};
+use ff_core::engine_error::EngineError;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::claiming::{self, Backoff};
+use super::context::{Context, Work};
+use super::held::{Held, Hold};
+use super::options::Setup;
+use super::{Fault, Reply, listening, report};
+use crate::Error;
+
+/// Works until `stop` is ready, then lets what is in hand finish.
+pub(super) async fn run(setup: Setup, stop: impl Future<Output = ()> + Send) -> Result<(), Error> {
+    let setup = Arc::new(setup);
+    let held = Held::default();
+    let listener = {
+        let (setup, held) = (setup.clone(), held.clone());
+        tokio::spawn(async move { listening::listen(&setup, &held).await })
+    };
+    let mut at_work = JoinSet::new();
+    let mut backoff = Backoff::default();
+    tokio::pin!(stop);
+    tracing::info!(worker = %setup.holder.worker_instance_id, lanes = ?setup.lanes, "working");
+    loop {
+        let room = setup.concurrency - at_work.len();
+        tokio::select! {
+            () = &mut stop => break,
+            Some(_) = at_work.join_next() => {}
+            claimed = claiming::next(&setup, room, &mut backoff), if room > 0 => {
+                for claimed in claimed {
+                    at_work.spawn(handle(setup.clone(), held.clone(), claimed));
+                }
+            }
+        }
+    }
+    drain(&setup, &held, at_work).await;
+    listener.abort();
+    Ok(())
+}
+
+/// Lets what is in hand finish; what does not in time is cancelled, and then left to whoever claims it next.
+async fn drain(setup: &Setup, held: &Held, mut at_work: JoinSet<()>) {
+    tracing::info!(held = at_work.len(), "stopping: finishing what is in hand");
+    let all_done = async { while at_work.join_next().await.is_some() {} };
+    if timeout(setup.drain, all_done).await.is_err() {
+        tracing::warn!("what is in hand takes too long; cancelling it");
+        held.cancel_all();
+        let all_done = async { while at_work.join_next().await.is_some() {} };
+        if timeout(setup.cancel_grace, all_done).await.is_err() {
+            at_work.abort_all();
+        }
+    }
+}
+
+/// Runs one handler from claim to report.
+async fn handle(setup: Arc<Setup>, held: Held, claimed: Claimed) {
+    let Claimed { task, payload } = claimed;
+    let Some(handler) = setup.handlers.get(&task.kind).cloned() else {
+        tracing::error!(kind = %task.kind, execution = %task.execution_id, "claimed a kind nobody asked for");
+        return;
+    };
+    let hold = Hold::new(task.fence);
+    held.insert(task.execution_id, hold.clone());
+    let context = Context::new(Work {
+        task: task.clone(),
+        payload,
+        backend: setup.backend.clone(),
+        states: setup.states.clone(),
+        cancelled: hold.cancelled.clone(),
+    });
+    let mut handling = AbortOnDropHandle::new(tokio::spawn(async move { handler(context).await }));
+    let end = hold_on(&setup, &task, &hold, &mut handling).await;
+    if let Some(end) = end {
+        report::report(&*setup.backend, &task, end).await;
+    }
+    held.remove(&task.execution_id, &task.fence);
+}
+
+/// Keeps the lease alive while the handler runs. `None` when the work was lost on the way.
+async fn hold_on(
+    setup: &Setup,
+    task: &Task,
+    hold: &Hold,
+    handling: &mut AbortOnDropHandle<Result<Reply, Fault>>,
+) -> Option<Result<Reply, Fault>> {
+    let ttl = Duration::from_millis(task.lease_ttl_ms);
+    let mut expires = Instant::now() + ttl;
+    let mut renewals = interval_at(Instant::now() + ttl / 3, ttl / 3);
+    renewals.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            finished = &mut *handling => return Some(finished.unwrap_or_else(|error| Err(panicked(error)))),
+            () = hold.lost.cancelled() => break,
+            () = hold.renew_now.notified() => {}
+            _ = renewals.tick() => {}
+        }
+        let asked = Instant::now();
+        match renew(setup, task).await {
+            Ok(()) => expires = asked + ttl,
+            Err(EngineError::Refused(refusal)) => {
+                tracing::warn!(execution = %task.execution_id, %refusal, "the work is no longer ours");
+                break;
+            }
+            Err(error) if Instant::now() >= expires => {
+                tracing::warn!(execution = %task.execution_id, %error, "could not renew in time; the work may be taken over");
+                break;
+            }
+            Err(error) => {
+                tracing::warn!(execution = %task.execution_id, %error, "could not renew; trying again");
+                renewals.reset_after((ttl / 30).max(Duration::from_millis(50)));
+            }
+        }
+    }
+    hold.lost.cancel();
+    if timeout(setup.cancel_grace, &mut *handling).await.is_err() {
+        tracing::warn!(execution = %task.execution_id, "the handler did not stop; dropping it");
+        handling.abort();
+    }
+    None
+}
+
+async fn renew(setup: &Setup, task: &Task) -> Result<(), EngineError> {
+    let args = RenewArgs { execution_id: task.execution_id, fence: task.fence, lease_ttl_ms: None };
+    let renewing = setup.backend.renew(args);
+    match timeout(Duration::from_millis(task.lease_ttl_ms / 3), renewing).await {
+        Ok(answer) => answer.map(|_| ()),
+        Err(_) => Err(EngineError::Unknown("the renewal was not answered in time".into())),
+    }
+}
+
+/// A handler that panicked failed; what it said is the message.
+fn panicked(error: JoinError) -> Fault {
+    let message = match error.try_into_panic() {
+        Ok(panic) => panic
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "the handler panicked".to_owned()),
+        Err(error) => error.to_string(),
+    };
+    Fault::retryable("panic", message)
+}
