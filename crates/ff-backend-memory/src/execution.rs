@@ -56,9 +56,7 @@ impl ExecutionRoom for MemoryBackend {
     }
 
     async fn attempts(&self, id: &ExecutionId) -> Answer<Attempts> {
-        self.look(id, |model, execution| {
-            Ok(execution.attempts(model.attempts(id).to_vec(), model.leases(id).to_vec()))
-        })
+        self.look(id, |model, execution| Ok(execution.attempts(model.attempts(id).to_vec(), model.leases(id).to_vec())))
     }
 
     async fn progress(&self, args: ProgressArgs) -> Answer<Noted> {

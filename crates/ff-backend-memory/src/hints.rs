@@ -42,8 +42,11 @@ impl Announcer {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+    use std::sync::Arc;
+
     use ff_core::backend::{ExecutionRoom, Upkeep};
-    use ff_core::contracts::SubmitArgs;
+    use ff_core::contracts::{CancelArgs, SubmitArgs};
     use ff_core::payload::Payload;
     use ff_core::types::{ExecutionId, Kind};
     use futures_util::StreamExt;
@@ -52,19 +55,27 @@ mod tests {
     use super::*;
     use crate::MemoryBackend;
 
-    #[tokio::test]
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_hint_comes_after_the_write_is_visible() {
-        let store = MemoryBackend::default();
-        let mut hints = store.hints();
-        let work = SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1"));
-        let id = work.execution_id(&store.partitions);
-        let look = async {
-            let hint = hints.next().await.unwrap();
-            assert!(matches!(hint, Hint::Ready { .. }), "{hint:?}");
-            store.describe(&id).await.unwrap()
-        };
-        let (seen, submitted) = futures_util::join!(look, store.submit(work));
-        assert_eq!(seen.execution_id, submitted.unwrap().execution_id);
+        const MANY: usize = 500;
+        let store = Arc::new(MemoryBackend::default());
+        let ended = store.hints().filter_map(async |hint| match hint {
+            Hint::Ended { execution_id } => Some(execution_id),
+            _ => None,
+        });
+        let looking = store.clone();
+        let listener = tokio::spawn(async move {
+            let mut ended = pin!(ended.take(MANY));
+            while let Some(id) = ended.next().await {
+                looking.result(&id).await.unwrap();
+            }
+        });
+        for _ in 0..MANY {
+            let work = SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1"));
+            let execution_id = store.submit(work).await.unwrap().execution_id;
+            store.cancel(CancelArgs { execution_id, reason: None, requested_by: None }).await.unwrap();
+        }
+        listener.await.unwrap();
     }
 
     #[tokio::test]

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use ff_core::backend::{Answer, LeaseRoom};
-use ff_core::contracts::{ClaimArgs, Claimed, Claims, RenewArgs, Renewed, RevokeArgs, Revoked};
+use ff_core::contracts::{ClaimArgs, Claimed, Claims, RenewArgs, Renewed, RevokeArgs, Revoked, Task};
 
 use crate::MemoryBackend;
 use crate::execution::payload_of;
@@ -12,7 +12,7 @@ impl LeaseRoom for MemoryBackend {
     async fn claim(&self, args: ClaimArgs) -> Answer<Claims> {
         let mut model = self.model()?;
         let taken = self.perform(&mut model, args)?;
-        let with_payload = |task: ff_core::contracts::Task| {
+        let with_payload = |task: Task| {
             let payload = payload_of(&model, &task.execution_id)?;
             Ok(Claimed { task, payload })
         };

@@ -50,3 +50,32 @@ impl MemoryBackend {
         Ok(Operation::Pump(PumpArgs { partition }).check(&self.partitions)?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ff_core::backend::ExecutionRoom;
+    use ff_core::contracts::SubmitArgs;
+    use ff_core::engine_error::Code;
+    use ff_core::payload::Payload;
+    use ff_core::types::Kind;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_sweep_finds_what_hints_told() {
+        let store = MemoryBackend::default();
+        let work = SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1"));
+        let partition = store.submit(work).await.unwrap().execution_id.partition();
+        let swept = store.sweep(partition).await.unwrap();
+        assert_eq!(swept.ready.iter().map(|ready| ready.kind.as_str()).collect::<Vec<_>>(), ["resize"]);
+        assert_eq!(swept.next_due, None);
+    }
+
+    #[tokio::test]
+    async fn a_partition_that_is_not_there_is_refused() {
+        let store = MemoryBackend::default();
+        assert_eq!(store.pump(256).await.unwrap_err().code(), Code::InvalidInput);
+        assert_eq!(store.sweep(256).await.unwrap_err().code(), Code::InvalidInput);
+        assert_eq!(store.snapshot(256).await.unwrap_err().code(), Code::InvalidInput);
+    }
+}

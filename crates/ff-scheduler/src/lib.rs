@@ -1,1 +1,11 @@
+//! Who gets what: knows where work is ready, and brings it to the workers that wait for it.
 
+mod exchange;
+mod line;
+mod listener;
+mod ready;
+mod scheduler;
+mod shares;
+mod wanted;
+
+pub use scheduler::Scheduler;

@@ -35,7 +35,7 @@ pub use ff_core as core;
 pub use flowfabric::FlowFabric;
 pub use job::Job;
 pub use local::Local;
-pub use worker::{Context, Fault, Handler, IntoReply, Reply, Worker};
+pub use worker::{Context, Fault, Handler, Handling, IntoReply, Reply, Worker};
 
 /// The pages' programs must compile.
 #[cfg(doctest)]

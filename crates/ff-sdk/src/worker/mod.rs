@@ -11,5 +11,5 @@ mod running;
 mod shutdown;
 
 pub use context::Context;
-pub use handler::{Fault, Handler, IntoReply, Reply};
+pub use handler::{Fault, Handler, Handling, IntoReply, Reply};
 pub use options::Worker;

@@ -120,8 +120,7 @@ impl Worker {
         let instance = format!("{}-{}", self.name, &Uuid::now_v7().simple().to_string()[20..]);
         let worker_instance_id =
             WorkerInstanceId::parse(&instance).map_err(|error| Refusal::invalid("worker", error))?;
-        let namespace =
-            Namespace::parse(&self.namespace).map_err(|error| Refusal::invalid("namespace", error))?;
+        let namespace = Namespace::parse(&self.namespace).map_err(|error| Refusal::invalid("namespace", error))?;
         let mut lanes = Vec::new();
         for lane in &self.lanes {
             lanes.push(LaneId::parse(lane).map_err(|error| Refusal::invalid("lane", error))?);

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::str::FromStr;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -15,7 +14,7 @@ use serde_json::value::RawValue;
 
 /// How a caller wants payloads written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", try_from = "String")]
 pub enum Encoding {
     /// JSON as itself, anything else as base64.
     #[default]
@@ -24,11 +23,11 @@ pub enum Encoding {
     Base64,
 }
 
-impl FromStr for Encoding {
-    type Err = &'static str;
+impl TryFrom<String> for Encoding {
+    type Error = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
+    fn try_from(word: String) -> Result<Self, Self::Error> {
+        match word.as_str() {
             "json" => Ok(Self::Json),
             "base64" => Ok(Self::Base64),
             _ => Err("must be json or base64"),
@@ -80,9 +79,7 @@ impl Content {
                 let content_type = (content_type != ContentType::json()).then_some(content_type);
                 Self { json: Some(json), base64: None, content_type }
             }
-            None => {
-                Self { json: None, base64: Some(Base64(payload.bytes.clone())), content_type: Some(content_type) }
-            }
+            None => Self { json: None, base64: Some(Base64(payload.bytes.clone())), content_type: Some(content_type) },
         }
     }
 
@@ -100,9 +97,7 @@ impl Content {
                 let text = String::from(Box::<str>::from(json));
                 Ok(Some(Payload::new(kind.unwrap_or_else(ContentType::json), text)))
             }
-            (None, Some(base64), kind) => {
-                Ok(Some(Payload::new(kind.unwrap_or_else(ContentType::bytes), base64.0)))
-            }
+            (None, Some(base64), kind) => Ok(Some(Payload::new(kind.unwrap_or_else(ContentType::bytes), base64.0))),
             (None, None, Some(_)) => {
                 Err(Refusal::invalid("content_type", format!("needs {field} or {field}_base64 beside it")))
             }

@@ -1,17 +1,25 @@
 //! Requests and answers as they travel, shared by the server and its clients.
 
+mod claim;
+mod claimed;
 mod content;
 mod execution;
 mod holder;
-mod lease;
+mod object;
 mod problem;
 mod start;
+mod steer;
+mod submit;
 
+pub use claim::{Claim, ClaimOf};
+pub use claimed::{Claimed, Claims};
 pub use content::{Base64, Content, Encoding};
-pub use execution::{Batch, Batched, Cancel, Ended, PayloadView, Replay, Submit, Tried, WirePage};
+pub use execution::{Ended, Page, PayloadView};
 pub use holder::{Complete, Delay, Fail, Progress, Renew};
-pub use lease::{Claim, Claimed, Claims, Revoke};
+pub use object::object;
 pub use problem::Problem;
+pub use steer::{Cancel, Replay, Revoke};
+pub use submit::{Batch, Batched, Submit, Tried, TriedOutcome};
 
 /// What the body of a request with one payload may hold: the largest payload as base64, and all other fields.
 pub const PAYLOAD_BODY_BYTES: usize = 2 * 1024 * 1024;

@@ -1,0 +1,95 @@
+//! What is known to be due, partition by partition.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use ff_core::types::TimestampMs;
+
+/// The earliest known moment of each partition. A partition that is being pumped is set aside: whatever is noted for it
+/// meanwhile waits until its pump is through.
+#[derive(Debug, Default)]
+pub(crate) struct Agenda {
+    moments: BTreeSet<(TimestampMs, u16)>,
+    by_partition: HashMap<u16, TimestampMs>,
+    aside: HashSet<u16>,
+}
+
+impl Agenda {
+    /// Something on a partition is due at a moment. Only the earliest counts: when it fires, the store says what is next.
+    pub(crate) fn note(&mut self, partition: u16, at: TimestampMs) {
+        match self.by_partition.get(&partition) {
+            Some(known) if *known <= at => return,
+            Some(known) => self.moments.remove(&(*known, partition)),
+            None => false,
+        };
+        self.moments.insert((at, partition));
+        self.by_partition.insert(partition, at);
+    }
+
+    /// The next moment of any partition that is not set aside.
+    pub(crate) fn earliest(&self) -> Option<TimestampMs> {
+        self.first().map(|(at, _)| at)
+    }
+
+    /// The partition whose moment has come longest ago, set aside to be pumped.
+    pub(crate) fn take_due(&mut self, now: TimestampMs) -> Option<u16> {
+        let (at, partition) = self.first().filter(|(at, _)| *at <= now)?;
+        self.moments.remove(&(at, partition));
+        self.by_partition.remove(&partition);
+        self.aside.insert(partition);
+        Some(partition)
+    }
+
+    /// The pump of a partition is through.
+    pub(crate) fn give_back(&mut self, partition: u16) {
+        self.aside.remove(&partition);
+    }
+
+    fn first(&self) -> Option<(TimestampMs, u16)> {
+        // Few are set aside at once, so few are passed over.
+        self.moments.iter().find(|(_, partition)| !self.aside.contains(partition)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: i64) -> TimestampMs {
+        TimestampMs(ms)
+    }
+
+    #[test]
+    fn the_earliest_moment_of_a_partition_is_the_one_kept() {
+        let mut agenda = Agenda::default();
+        for ms in [30, 10, 20] {
+            agenda.note(1, at(ms));
+        }
+        assert_eq!(agenda.earliest(), Some(at(10)));
+        assert_eq!(agenda.take_due(at(9)), None);
+        assert_eq!(agenda.take_due(at(10)), Some(1));
+        assert_eq!(agenda.earliest(), None);
+    }
+
+    #[test]
+    fn what_has_waited_longest_is_taken_first() {
+        let mut agenda = Agenda::default();
+        agenda.note(1, at(30));
+        agenda.note(2, at(10));
+        agenda.note(3, at(20));
+        let order: Vec<_> = std::iter::from_fn(|| agenda.take_due(at(30))).collect();
+        assert_eq!(order, [2, 3, 1]);
+    }
+
+    #[test]
+    fn a_hint_during_a_pump_is_kept_until_the_pump_is_through() {
+        let mut agenda = Agenda::default();
+        agenda.note(1, at(10));
+        assert_eq!(agenda.take_due(at(10)), Some(1));
+        agenda.note(1, at(5));
+        agenda.note(2, at(50));
+        assert_eq!(agenda.earliest(), Some(at(50)));
+        assert_eq!(agenda.take_due(at(10)), None);
+        agenda.give_back(1);
+        assert_eq!(agenda.take_due(at(10)), Some(1));
+    }
+}

@@ -1,0 +1,137 @@
+//! The board: tells callers that wait what happened, as soon as it happens.
+
+mod bells;
+mod lost;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ff_core::backend::{Answer, Upkeep};
+use ff_core::engine_error::Code;
+use ff_core::execution::contracts::Ended;
+use ff_core::hint::{Hint, Hints};
+use ff_core::lease::contracts::{Control, ControlArgs, check_wait};
+use ff_core::types::{ExecutionId, WorkerInstanceId};
+use futures_util::StreamExt;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use bells::Bells;
+use lost::LostLeases;
+
+/// Tells workers which leases they lost, and callers how an execution ended. A hint wakes only those it is for.
+pub struct Board {
+    store: Arc<dyn Upkeep>,
+    notices: Arc<Notices>,
+    stopped: CancellationToken,
+    _listening: DropGuard,
+}
+
+impl Board {
+    /// Starts a board on the current runtime. It listens until it is stopped or dropped.
+    pub fn start(store: Arc<dyn Upkeep>) -> Arc<Self> {
+        let notices = Arc::new(Notices::default());
+        let stopped = CancellationToken::new();
+        // Listens from here on, so that no hint given after this call is missed.
+        tokio::spawn(listen(store.hints(), notices.clone(), stopped.clone()));
+        let listening = stopped.clone().drop_guard();
+        Arc::new(Self { store, notices, stopped, _listening: listening })
+    }
+
+    /// Answers everybody who waits, at once, and nobody has to wait from now on.
+    pub fn stop(&self) {
+        self.stopped.cancel();
+    }
+
+    /// Tells a worker instance which of its leases it lost since its cursor, waiting for news up to `wait_ms`.
+    ///
+    /// A cursor of another process, or one so old that the news since are no longer known, is answered at once with
+    /// `missed`: the worker renews what it holds to find out.
+    pub async fn control(&self, args: ControlArgs) -> Answer<Control> {
+        check_wait(args.wait_ms)?;
+        let deadline = after(args.wait_ms);
+        let mut since = args.after;
+        let bell = self.notices.workers.join(&args.worker_instance_id);
+        loop {
+            let rung = bell.rung();
+            let control = self.notices.lost().since(since.as_deref(), &args.worker_instance_id)?;
+            if control.missed || !control.lost.is_empty() || !self.wait(rung, deadline).await {
+                return Ok(control);
+            }
+            since = Some(control.next);
+        }
+    }
+
+    /// How an execution ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
+    pub async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<Ended>> {
+        check_wait(wait_ms)?;
+        let deadline = after(wait_ms);
+        let bell = self.notices.ends.join(id);
+        loop {
+            let rung = bell.rung();
+            match self.store.result(id).await {
+                Ok(ended) => return Ok(Some(ended)),
+                Err(error) if error.code() == Code::ExecutionNotTerminal => {}
+                Err(error) => return Err(error),
+            }
+            if !self.wait(rung, deadline).await {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Whether the bell rang before the wait was over.
+    async fn wait(&self, rung: impl Future<Output = ()>, deadline: Instant) -> bool {
+        if Instant::now() >= deadline {
+            return false;
+        }
+        tokio::select! {
+            biased;
+            () = self.stopped.cancelled() => false,
+            () = rung => true,
+            () = sleep_until(deadline) => false,
+        }
+    }
+}
+
+fn after(wait_ms: u64) -> Instant {
+    Instant::now() + Duration::from_millis(wait_ms)
+}
+
+/// What has happened, and who waits for it.
+#[derive(Default)]
+struct Notices {
+    lost: Mutex<LostLeases>,
+    workers: Bells<WorkerInstanceId>,
+    ends: Bells<ExecutionId>,
+}
+
+impl Notices {
+    fn lost(&self) -> MutexGuard<'_, LostLeases> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn heed(&self, hint: Hint) {
+        match hint {
+            Hint::LeaseLost { worker_instance_id, lost } => {
+                self.lost().add(worker_instance_id.clone(), lost);
+                self.workers.ring(&worker_instance_id);
+            }
+            Hint::Ended { execution_id } => self.ends.ring(&execution_id),
+            Hint::Missed => {
+                self.lost().missed();
+                self.workers.ring_all();
+                self.ends.ring_all();
+            }
+            Hint::Ready { .. } | Hint::Due { .. } => {}
+        }
+    }
+}
+
+async fn listen(mut hints: Hints, notices: Arc<Notices>, stopped: CancellationToken) {
+    while let Some(Some(hint)) = stopped.run_until_cancelled(hints.next()).await {
+        notices.heed(hint);
+    }
+    // A store that has closed has no more news, so nobody need wait for any.
+    stopped.cancel();
+}

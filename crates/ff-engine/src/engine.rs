@@ -1,0 +1,54 @@
+//! The engine: what runs beside a store so that due work happens by itself.
+
+use std::sync::Arc;
+
+use ff_core::backend::Upkeep;
+use tokio::task::JoinHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::pump::Pump;
+
+/// Fires whatever is due on a store, for as long as it lives. Any number of engines may run on one store.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use ff_backend_memory::MemoryBackend;
+/// use ff_engine::Engine;
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// let engine = Engine::start(Arc::new(MemoryBackend::default()));
+/// // Delays end, leases expire and deadlines pass by themselves from here on.
+/// engine.stop().await;
+/// # }
+/// ```
+pub struct Engine {
+    running: DropGuard,
+    pump: JoinHandle<()>,
+}
+
+impl Engine {
+    /// Starts an engine on the current runtime.
+    ///
+    /// It looks at every partition once and then asks the store nothing until something is due, a hint tells it more, or
+    /// the store's hints can be lost and it is some partition's turn to be swept.
+    pub fn start(store: Arc<dyn Upkeep>) -> Self {
+        let stopped = CancellationToken::new();
+        let running = stopped.clone().drop_guard();
+        // Made here rather than in the task, so that no hint given from now on is missed.
+        let pump = Pump::new(store);
+        let pump = tokio::spawn(async move {
+            stopped.run_until_cancelled(pump.run()).await;
+        });
+        Self { running, pump }
+    }
+
+    /// Stops the engine and waits until it asks the store nothing more. What it had asked for and not heard of is done or
+    /// not; the next engine finds out.
+    pub async fn stop(self) {
+        drop(self.running);
+        if let Err(error) = self.pump.await {
+            tracing::error!(%error, "the pump broke off");
+        }
+    }
+}

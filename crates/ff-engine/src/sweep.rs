@@ -1,0 +1,119 @@
+//! Sweeping: looking at partitions without being told, because hints say only what changed, and may be lost.
+
+use std::collections::BTreeSet;
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ff_core::backend::{Answer, Swept, Upkeep};
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use tokio::time::{Instant, sleep_until};
+
+use crate::Backoff;
+
+/// Partitions looked at together.
+const AT_ONCE: usize = 8;
+
+/// Looks at every partition once when it starts, again when told to, and, where the store's hints can be lost, at one
+/// partition after the other for ever.
+pub struct Sweeper {
+    store: Arc<dyn Upkeep>,
+    waiting: BTreeSet<u16>,
+    looking: FuturesUnordered<BoxFuture<'static, (u16, Answer<Swept>)>>,
+    rota: Option<Rota>,
+    backoff: Backoff,
+}
+
+impl Sweeper {
+    /// A sweeper that has everything still before it.
+    pub fn new(store: Arc<dyn Upkeep>) -> Self {
+        let rota = store.sweep_every().map(|every| Rota::new(every, store.partitions().num_flow_partitions));
+        let looking = FuturesUnordered::new();
+        let mut sweeper = Self { store, waiting: BTreeSet::new(), looking, rota, backoff: Backoff::default() };
+        sweeper.everything();
+        sweeper
+    }
+
+    /// Everything must be looked at, however recently it was: hints were lost.
+    pub fn everything(&mut self) {
+        self.waiting.extend(0..self.store.partitions().num_flow_partitions);
+    }
+
+    /// Whether everything that was to be looked at has been.
+    pub fn is_through(&self) -> bool {
+        self.waiting.is_empty() && self.looking.is_empty()
+    }
+
+    /// Whether the store did not answer when it was last asked.
+    pub fn is_failing(&self) -> bool {
+        self.backoff.is_failing()
+    }
+
+    /// How the next partition stands. Waits while there is nothing to look at, or while the store fails. Dropping the
+    /// future loses nothing: what is being looked at goes on with the next call.
+    pub async fn next(&mut self) -> (u16, Swept) {
+        loop {
+            let resume = self.look();
+            tokio::select! {
+                Some((partition, answer)) = self.looking.next() => match answer {
+                    Ok(swept) => {
+                        self.backoff.succeeded();
+                        return (partition, swept);
+                    }
+                    Err(error) => {
+                        tracing::warn!(partition, %error, "a partition could not be swept");
+                        self.backoff.failed();
+                        self.waiting.insert(partition);
+                    }
+                },
+                () = alarm(resume) => {}
+                () = alarm(self.rota.as_ref().map(|rota| rota.at)) => {
+                    self.waiting.extend(self.rota.as_mut().map(Rota::turn));
+                }
+            }
+        }
+    }
+
+    /// Begins to look at as many as may be looked at together. While the store is left alone, says until when.
+    fn look(&mut self) -> Option<Instant> {
+        let resume = self.backoff.until();
+        while resume.is_none() && self.looking.len() < AT_ONCE {
+            let Some(partition) = self.waiting.pop_first() else { break };
+            let store = self.store.clone();
+            self.looking.push(Box::pin(async move { (partition, store.sweep(partition).await) }));
+        }
+        resume
+    }
+}
+
+/// Comes at a moment; never, when there is none.
+pub(crate) async fn alarm(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => pending().await,
+    }
+}
+
+/// Whose turn it is, so that all partitions together take the whole interval.
+struct Rota {
+    partitions: u16,
+    next: u16,
+    step: Duration,
+    at: Instant,
+}
+
+impl Rota {
+    fn new(every: Duration, partitions: u16) -> Self {
+        let step = every / u32::from(partitions.max(1));
+        Self { partitions, next: 0, step, at: Instant::now() + step }
+    }
+
+    fn turn(&mut self) -> u16 {
+        let partition = self.next;
+        self.next = (partition + 1) % self.partitions.max(1);
+        self.at = (self.at + self.step).max(Instant::now());
+        partition
+    }
+}

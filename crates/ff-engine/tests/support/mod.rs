@@ -1,0 +1,80 @@
+//! What the tests of the engine and of the scheduler share: a store whose time is the runtime's, watched.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod watched;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ff_backend_memory::MemoryBackend;
+use ff_core::backend::Upkeep;
+use ff_core::clock::Clock;
+use ff_core::dice::SystemDice;
+use ff_core::execution::contracts::SubmitArgs;
+use ff_core::lease::Holder;
+use ff_core::lease::contracts::{ClaimArgs, Claimed, Claims};
+use ff_core::partition::PartitionConfig;
+use ff_core::payload::Payload;
+use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+use tokio::time::{Instant, sleep_until};
+
+pub(crate) use watched::Watched;
+
+/// The runtime's clock as a store's. On a paused runtime time passes when nothing else is left to do, so a test that
+/// waits an hour takes no time and always sees the same.
+pub(crate) struct RuntimeClock(Instant);
+
+impl Clock for RuntimeClock {
+    fn now(&self) -> TimestampMs {
+        let since = i64::try_from(self.0.elapsed().as_millis()).unwrap();
+        TimestampMs(1_700_000_000_000 + since)
+    }
+}
+
+/// An empty store with so many partitions and the runtime's clock.
+pub(crate) fn store(partitions: u16) -> Arc<Watched> {
+    store_by(partitions, Arc::new(RuntimeClock(Instant::now())))
+}
+
+/// An empty store with a clock of one's own.
+pub(crate) fn store_by(partitions: u16, clock: Arc<dyn Clock>) -> Arc<Watched> {
+    let config = PartitionConfig { num_flow_partitions: partitions, ..PartitionConfig::default() };
+    Arc::new(Watched::over(Arc::new(MemoryBackend::new(config, clock, Arc::new(SystemDice)))))
+}
+
+/// Lets the runtime's clock run; on a paused runtime, through everything that happens until then.
+pub(crate) async fn let_pass(time: Duration) {
+    sleep_until(Instant::now() + time).await;
+}
+
+/// Work of a kind.
+pub(crate) fn work(kind: &str) -> SubmitArgs {
+    SubmitArgs::new(Kind::parse(kind).unwrap(), Payload::json("1"))
+}
+
+pub(crate) fn lane(name: &str) -> LaneId {
+    LaneId::parse(name).unwrap()
+}
+
+pub(crate) fn holder(name: &str) -> Holder {
+    Holder { worker_id: WorkerId::parse("tests").unwrap(), worker_instance_id: WorkerInstanceId::parse(name).unwrap() }
+}
+
+/// Claims one execution straight from the store, for a second.
+pub(crate) async fn hold(store: &Arc<dyn Upkeep>, id: ExecutionId, worker: &str) -> Claimed {
+    let args = ClaimArgs {
+        partition: id.partition(),
+        namespace: Namespace::default_name(),
+        lane: LaneId::default_name(),
+        kinds: Vec::new(),
+        max: 1,
+        holder: holder(worker),
+        lease_ttl_ms: 1_000,
+    };
+    let Claims { mut claimed, .. } = store.claim(args).await.unwrap();
+    let claimed = claimed.pop().unwrap();
+    assert_eq!(claimed.task.execution_id, id);
+    claimed
+}

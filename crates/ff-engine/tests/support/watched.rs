@@ -1,0 +1,161 @@
+//! A store that is watched: counts what it is asked, and can be made to fail or to keep its hints to itself.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ff_core::backend::{Answer, EngineBackend, ExecutionRoom, LeaseRoom, Swept, Upkeep};
+use ff_core::due::Pumped;
+use ff_core::engine_error::EngineError;
+use ff_core::execution::contracts::{
+    Attempts, CancelArgs, Cancelled, CompleteArgs, Completed, DelayArgs, Delayed, Ended, ExecutionInfo, FailArgs,
+    Failed, ListArgs, Noted, Page, ProgressArgs, ReplayArgs, Replayed, SubmitArgs, Submitted,
+};
+use ff_core::hint::{Hint, Hints};
+use ff_core::lease::contracts::{ClaimArgs, Claims, RenewArgs, Renewed, RevokeArgs, Revoked};
+use ff_core::partition::PartitionConfig;
+use ff_core::payload::Payload;
+use ff_core::snapshot::Snapshot;
+use ff_core::types::{ExecutionId, TimestampMs};
+use futures_util::stream::{self, StreamExt};
+use tokio::sync::broadcast;
+
+/// A real store with somebody watching.
+pub(crate) struct Watched {
+    beneath: Arc<dyn Upkeep>,
+    asked: Mutex<BTreeMap<&'static str, usize>>,
+    down: AtomicBool,
+    deaf: Arc<AtomicBool>,
+    missed: broadcast::Sender<Hint>,
+    sweep_every: Mutex<Option<Duration>>,
+    ahead_ms: AtomicU64,
+}
+
+impl Watched {
+    pub(crate) fn over(beneath: Arc<dyn Upkeep>) -> Self {
+        Self {
+            beneath,
+            asked: Mutex::default(),
+            down: AtomicBool::new(false),
+            deaf: Arc::default(),
+            missed: broadcast::Sender::new(16),
+            sweep_every: Mutex::default(),
+            ahead_ms: AtomicU64::new(0),
+        }
+    }
+
+    /// How often something was asked.
+    pub(crate) fn asked_for(&self, what: &str) -> usize {
+        self.asked.lock().unwrap().get(what).copied().unwrap_or(0)
+    }
+
+    /// Everything that was asked, and how often.
+    pub(crate) fn asked(&self) -> BTreeMap<&'static str, usize> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// From now on every call fails, or none does.
+    pub(crate) fn set_down(&self, down: bool) {
+        self.down.store(down, Ordering::SeqCst);
+    }
+
+    /// From now on hints are lost.
+    pub(crate) fn lose_hints(&self) {
+        self.deaf.store(true, Ordering::SeqCst);
+    }
+
+    /// Hints come again, and listeners are told that they missed some.
+    pub(crate) fn find_hints(&self) {
+        self.deaf.store(false, Ordering::SeqCst);
+        self.missed.send(Hint::Missed).unwrap();
+    }
+
+    /// Makes the store one whose hints can be lost unnoticed.
+    pub(crate) fn sweep_every(&self, every: Duration) {
+        *self.sweep_every.lock().unwrap() = Some(every);
+    }
+
+    /// Makes the clock that is shown go before the one the partitions go by, as between two machines.
+    pub(crate) fn set_clock_ahead(&self, ms: u64) {
+        self.ahead_ms.store(ms, Ordering::SeqCst);
+    }
+
+    fn ask(&self, what: &'static str) -> Answer<()> {
+        *self.asked.lock().unwrap().entry(what).or_default() += 1;
+        if self.down.load(Ordering::SeqCst) {
+            return Err(EngineError::Unavailable("it is down for a test".into()));
+        }
+        Ok(())
+    }
+}
+
+macro_rules! watch {
+    ($($room:ident { $($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)* $({$($more:tt)*})? })*) => {$(
+        #[async_trait]
+        impl $room for Watched {
+            $(async fn $method(&self $(, $name: $type)*) -> Answer<$answer> {
+                self.ask(stringify!($method))?;
+                self.beneath.$method($($name),*).await
+            })*
+            $($($more)*)?
+        }
+    )*};
+}
+
+watch! {
+    ExecutionRoom {
+        submit(args: SubmitArgs) -> Submitted;
+        submit_many(args: Vec<SubmitArgs>) -> Vec<Answer<Submitted>>;
+        describe(id: &ExecutionId) -> ExecutionInfo;
+        list(args: ListArgs) -> Page;
+        payload(id: &ExecutionId) -> Payload;
+        result(id: &ExecutionId) -> Ended;
+        attempts(id: &ExecutionId) -> Attempts;
+        progress(args: ProgressArgs) -> Noted;
+        complete(args: CompleteArgs) -> Completed;
+        fail(args: FailArgs) -> Failed;
+        delay(args: DelayArgs) -> Delayed;
+        cancel(args: CancelArgs) -> Cancelled;
+        replay(args: ReplayArgs) -> Replayed;
+    }
+    LeaseRoom {
+        claim(args: ClaimArgs) -> Claims;
+        renew(args: RenewArgs) -> Renewed;
+        revoke(args: RevokeArgs) -> Revoked;
+    }
+    Upkeep {
+        pump(partition: u16) -> Pumped;
+        sweep(partition: u16) -> Swept;
+        snapshot(partition: u16) -> Snapshot;
+        {
+            async fn now(&self) -> Answer<TimestampMs> {
+                self.ask("now")?;
+                Ok(self.beneath.now().await? + self.ahead_ms.load(Ordering::SeqCst))
+            }
+
+            fn sweep_every(&self) -> Option<Duration> {
+                *self.sweep_every.lock().unwrap()
+            }
+
+            fn hints(&self) -> Hints {
+                let deaf = self.deaf.clone();
+                let heard = self.beneath.hints().filter(move |_| {
+                    let heard = !deaf.load(Ordering::SeqCst);
+                    async move { heard }
+                });
+                let missed = stream::unfold(self.missed.subscribe(), |mut missed| async move {
+                    Some((missed.recv().await.ok()?, missed))
+                });
+                Box::pin(stream::select(heard, missed))
+            }
+        }
+    }
+}
+
+impl EngineBackend for Watched {
+    fn partitions(&self) -> PartitionConfig {
+        self.beneath.partitions()
+    }
+}

@@ -1,0 +1,62 @@
+//! Hears where work is ready, and looks for it where nobody tells.
+
+use std::sync::Arc;
+
+use ff_core::backend::Upkeep;
+use ff_core::hint::Hint;
+use ff_engine::{Hearing, Sweeper};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::exchange::Exchange;
+
+/// Somebody who wants to know when everything heard so far has been taken note of.
+pub(crate) type Asker = oneshot::Sender<()>;
+
+pub(crate) struct Listener {
+    hearing: Hearing,
+    sweeper: Sweeper,
+    exchange: Arc<Exchange>,
+    askers: mpsc::UnboundedReceiver<Asker>,
+    waiting: Vec<Asker>,
+}
+
+impl Listener {
+    pub(crate) fn new(store: Arc<dyn Upkeep>, exchange: Arc<Exchange>, askers: mpsc::UnboundedReceiver<Asker>) -> Self {
+        Self { hearing: Hearing::of(&*store), sweeper: Sweeper::new(store), exchange, askers, waiting: Vec::new() }
+    }
+
+    /// Listens until nobody can ask any more.
+    pub(crate) async fn run(mut self) {
+        loop {
+            tokio::select! {
+                // Hints come first: an asker is heard only when no hint is left that was given before it asked.
+                biased;
+                hint = self.hearing.next() => self.heed(hint),
+                (partition, swept) = self.sweeper.next() => {
+                    for ready in swept.ready {
+                        self.exchange.add(partition, &ready.lane, &ready.kind, ready.head);
+                    }
+                }
+                asker = self.askers.recv() => match asker {
+                    Some(asker) => self.waiting.push(asker),
+                    None => return,
+                },
+            }
+            // Nobody is kept waiting for a store that does not answer.
+            if self.sweeper.is_through() || self.sweeper.is_failing() {
+                for asker in self.waiting.drain(..) {
+                    // Fails when the asker has gone, and then there is nobody to tell.
+                    asker.send(()).ok();
+                }
+            }
+        }
+    }
+
+    fn heed(&mut self, hint: Hint) {
+        match hint {
+            Hint::Ready { partition, lane, kind, head } => self.exchange.add(partition, &lane, &kind, head),
+            Hint::Missed => self.sweeper.everything(),
+            Hint::Due { .. } | Hint::LeaseLost { .. } | Hint::Ended { .. } => {}
+        }
+    }
+}

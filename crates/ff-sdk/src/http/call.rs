@@ -1,0 +1,81 @@
+//! One request and its answer. What was refused is told apart from what nobody knows.
+
+use std::time::Duration;
+
+use ff_core::backend::Answer;
+use ff_core::engine_error::EngineError;
+use reqwest::{Method, RequestBuilder, Url};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::HttpBackend;
+use super::backend::root_cause;
+use super::wire::Problem;
+
+/// How long an answer may take beyond the time it was asked to wait.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+impl HttpBackend {
+    /// Asks `/v1/…` for something.
+    pub(super) async fn get<T: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        query: &[(&str, String)],
+        wait_ms: u64,
+    ) -> Answer<T> {
+        let mut url = self.at(path);
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        answer(self.client.request(Method::GET, url), wait_ms).await
+    }
+
+    /// Asks `/v1/…` to do something.
+    pub(super) async fn post<T: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        body: &impl Serialize,
+        wait_ms: u64,
+    ) -> Answer<T> {
+        answer(self.client.request(Method::POST, self.at(path)).json(body), wait_ms).await
+    }
+
+    fn at(&self, path: &[&str]) -> Url {
+        let mut url = self.url.clone();
+        // An http URL always has a path to add to.
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().push("v1").extend(path);
+        }
+        url
+    }
+}
+
+async fn answer<T: DeserializeOwned>(request: RequestBuilder, wait_ms: u64) -> Answer<T> {
+    let response = request.timeout(Duration::from_millis(wait_ms) + PATIENCE).send().await.map_err(unanswered)?;
+    let status = response.status();
+    let body = response.bytes().await.map_err(unanswered)?;
+    if status.is_success() {
+        return serde_json::from_slice(&body).map_err(|error| unreadable(&error));
+    }
+    match serde_json::from_slice::<Problem>(&body) {
+        Ok(problem) => Err(problem.into_error()),
+        Err(_) => Err(EngineError::Unknown(format!("the server answered {status} without saying why"))),
+    }
+}
+
+/// A connection that was never made asked for nothing; past that, the server may have acted.
+fn unanswered(error: reqwest::Error) -> EngineError {
+    let cause = root_cause(&error);
+    if error.is_connect() || error.is_builder() {
+        EngineError::Unavailable(cause)
+    } else if error.is_timeout() {
+        EngineError::Unknown("the server did not answer in time".into())
+    } else {
+        EngineError::Unknown(format!("the connection broke before the answer came: {cause}"))
+    }
+}
+
+/// An answer that does not read as it should; what was asked has been done all the same.
+pub(super) fn unreadable(error: &dyn std::error::Error) -> EngineError {
+    EngineError::Unknown(format!("the server's answer cannot be read: {error}"))
+}

@@ -1,0 +1,30 @@
+//! The room of leases, over HTTP.
+
+use async_trait::async_trait;
+use ff_core::backend::{Answer, LeaseRoom};
+use ff_core::contracts::{ClaimArgs, Claims, RenewArgs, Renewed, RevokeArgs, Revoked};
+
+use super::HttpBackend;
+use super::call::unreadable;
+use super::wire;
+
+#[async_trait]
+impl LeaseRoom for HttpBackend {
+    async fn claim(&self, args: ClaimArgs) -> Answer<Claims> {
+        args.check()?;
+        let instance = args.holder.worker_instance_id.clone();
+        let claims: wire::Claims =
+            self.post(&["workers", instance.as_str(), "claim"], &wire::Claim::of(args), 0).await?;
+        claims.into_claims().map_err(|refusal| unreadable(&refusal))
+    }
+
+    async fn renew(&self, args: RenewArgs) -> Answer<Renewed> {
+        args.check()?;
+        self.ask(args.execution_id, "renew", wire::Renew::of(args)).await
+    }
+
+    async fn revoke(&self, args: RevokeArgs) -> Answer<Revoked> {
+        args.check()?;
+        self.ask(args.execution_id, "revoke", wire::Revoke::of(args)).await
+    }
+}

@@ -1,0 +1,38 @@
+//! Waiting, over HTTP: the server holds the request until there is something to tell.
+
+use async_trait::async_trait;
+use ff_core::backend::{Answer, Waits};
+use ff_core::contracts::{Claimed, Control, ControlArgs, Ended, NextArgs, check_wait};
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::types::ExecutionId;
+
+use super::HttpBackend;
+use super::call::unreadable;
+use super::wire;
+
+#[async_trait]
+impl Waits for HttpBackend {
+    async fn next(&self, args: NextArgs) -> Answer<Vec<Claimed>> {
+        args.check()?;
+        let (instance, wait_ms) = (args.holder.worker_instance_id.clone(), args.wait_ms);
+        let claim = wire::Claim::anywhere(args);
+        let claims: wire::Claims = self.post(&["workers", instance.as_str(), "claim"], &claim, wait_ms).await?;
+        Ok(claims.into_claims().map_err(|refusal| unreadable(&refusal))?.claimed)
+    }
+
+    async fn control(&self, args: ControlArgs) -> Answer<Control> {
+        check_wait(args.wait_ms)?;
+        let mut query = vec![("wait_ms", args.wait_ms.to_string())];
+        query.extend(args.after.map(|after| ("after", after)));
+        self.get(&["workers", args.worker_instance_id.as_str(), "control"], &query, args.wait_ms).await
+    }
+
+    async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<Ended>> {
+        check_wait(wait_ms)?;
+        match self.result_within(id, wait_ms).await {
+            Ok(ended) => Ok(Some(ended)),
+            Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotTerminal => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}

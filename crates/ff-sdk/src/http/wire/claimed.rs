@@ -1,0 +1,157 @@
+//! Claimed work on the wire: what a worker receives.
+
+use ff_core::contracts::{self, Head, Task};
+use ff_core::engine_error::Refusal;
+use ff_core::execution::{Origin, Tags};
+use ff_core::lease::Fence;
+use ff_core::policy::Policy;
+use ff_core::types::{
+    AttemptId, AttemptIndex, ContentType, ExecutionId, Kind, LaneId, LeaseEpoch, LeaseId, Namespace, Priority,
+    TimestampMs,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::content::present;
+use super::{Base64, Content, Encoding};
+
+/// What a worker receives; nothing when there was no work in time.
+#[derive(Serialize, Deserialize)]
+pub struct Claims {
+    pub executions: Vec<Claimed>,
+    /// The best execution still waiting, when one partition was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<Head>,
+}
+
+impl Claims {
+    /// Claimed work as it travels.
+    pub fn of(claims: contracts::Claims, encoding: Encoding) -> Self {
+        let executions = claims.claimed.into_iter().map(|claimed| Claimed::of(claimed, encoding)).collect();
+        Self { executions, next: claims.next }
+    }
+
+    /// What was claimed, or what cannot be read of it.
+    pub fn into_claims(self) -> Result<contracts::Claims, Refusal> {
+        let claimed = self.executions.into_iter().map(Claimed::into_claimed).collect::<Result<_, _>>()?;
+        Ok(contracts::Claims { claimed, next: self.next })
+    }
+}
+
+/// One execution handed to a worker. The fence's three fields are flat, as the holder's calls send them back.
+#[derive(Serialize, Deserialize)]
+pub struct Claimed {
+    pub execution_id: ExecutionId,
+    pub lease_id: LeaseId,
+    pub lease_epoch: LeaseEpoch,
+    pub attempt_id: AttemptId,
+    pub namespace: Namespace,
+    pub lane_id: LaneId,
+    pub kind: Kind,
+    pub priority: Priority,
+    #[serde(default, skip_serializing_if = "Tags::is_empty")]
+    pub tags: Tags,
+    pub policy: Policy,
+    pub attempt_index: AttemptIndex,
+    pub attempt: Origin,
+    pub resumed: bool,
+    pub lease_ttl_ms: u64,
+    pub lease_expires_at: TimestampMs,
+    pub created_at: TimestampMs,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_at: Option<TimestampMs>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload_base64: Option<Base64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<ContentType>,
+}
+
+impl Claimed {
+    /// One execution as it travels.
+    pub fn of(contracts::Claimed { task, payload }: contracts::Claimed, encoding: Encoding) -> Self {
+        let content = Content::of(&payload, encoding);
+        Self {
+            execution_id: task.execution_id,
+            lease_id: task.fence.lease_id,
+            lease_epoch: task.fence.lease_epoch,
+            attempt_id: task.fence.attempt_id,
+            namespace: task.namespace,
+            lane_id: task.lane_id,
+            kind: task.kind,
+            priority: task.priority,
+            tags: task.tags,
+            policy: task.policy,
+            attempt_index: task.attempt_index,
+            attempt: task.attempt,
+            resumed: task.resumed,
+            lease_ttl_ms: task.lease_ttl_ms,
+            lease_expires_at: task.lease_expires_at,
+            created_at: task.created_at,
+            deadline_at: task.deadline_at,
+            payload: content.json,
+            payload_base64: content.base64,
+            content_type: content.content_type,
+        }
+    }
+
+    /// What was handed out, or what cannot be read of it.
+    pub fn into_claimed(self) -> Result<contracts::Claimed, Refusal> {
+        let content = Content { json: self.payload, base64: self.payload_base64, content_type: self.content_type };
+        let task = Task {
+            execution_id: self.execution_id,
+            namespace: self.namespace,
+            lane_id: self.lane_id,
+            kind: self.kind,
+            priority: self.priority,
+            tags: self.tags,
+            policy: self.policy,
+            fence: Fence { lease_id: self.lease_id, lease_epoch: self.lease_epoch, attempt_id: self.attempt_id },
+            attempt_index: self.attempt_index,
+            attempt: self.attempt,
+            resumed: self.resumed,
+            lease_ttl_ms: self.lease_ttl_ms,
+            lease_expires_at: self.lease_expires_at,
+            created_at: self.created_at,
+            deadline_at: self.deadline_at,
+        };
+        Ok(contracts::Claimed { task, payload: content.into_payload("payload")?.unwrap_or_default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ff_core::payload::Payload;
+
+    #[test]
+    fn claimed_work_arrives_as_it_was_sent() {
+        let (lease_id, attempt_id) = (LeaseId::new(), AttemptId::new());
+        let task = Task {
+            execution_id: ExecutionId::new(7, uuid::Uuid::from_u128(1)),
+            namespace: Namespace::default_name(),
+            lane_id: LaneId::default_name(),
+            kind: Kind::parse("k").unwrap(),
+            priority: Priority::default(),
+            tags: Tags::new(),
+            policy: Policy::default(),
+            fence: Fence { lease_id, lease_epoch: LeaseEpoch(2), attempt_id },
+            attempt_index: AttemptIndex(1),
+            attempt: Origin::Retry { of: AttemptIndex(0) },
+            resumed: false,
+            lease_ttl_ms: 30_000,
+            lease_expires_at: TimestampMs(5),
+            created_at: TimestampMs(4),
+            deadline_at: None,
+        };
+        let claimed = contracts::Claimed { task, payload: Payload::json("[ ]") };
+        let head = Head::new(Priority::default(), TimestampMs(4));
+        let claims = contracts::Claims { claimed: vec![claimed], next: Some(head) };
+        for encoding in [Encoding::Json, Encoding::Base64] {
+            let text = serde_json::to_string(&Claims::of(claims.clone(), encoding)).unwrap();
+            assert!(text.contains(&format!("\"lease_id\":\"{lease_id}\"")), "{text}");
+            assert_eq!(serde_json::from_str::<Claims>(&text).unwrap().into_claims(), Ok(claims.clone()));
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Reading a request. Only an object will do: a list would be read as the fields in their order, which nobody means.
+
+use ff_core::engine_error::{Code, Refusal};
+use ff_core::json;
+use serde::de::{DeserializeOwned, IgnoredAny};
+
+/// Reads a request, or says which field is wrong and why.
+pub fn object<T: DeserializeOwned>(text: &[u8]) -> Result<T, Refusal> {
+    let read = match text.trim_ascii_start().first() {
+        Some(b'{') => json::read(text),
+        _ => Err(Refusal::new(Code::InvalidInput).because("a request is a JSON object")),
+    };
+    // What is not JSON at all is called that, whatever else came to light before its end.
+    read.map_err(|refusal| json::read::<IgnoredAny>(text).err().unwrap_or(refusal))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::wire::Submit;
+
+    #[test]
+    fn only_an_object_is_a_request() {
+        assert!(object::<Submit>(b" {\"kind\":\"k\"}").is_ok());
+        let code = |text: &str| object::<Submit>(text.as_bytes()).err().map(|refusal| refusal.code);
+        for text in ["[\"k\"]", "[]", "5", "null", "\"k\""] {
+            assert_eq!(code(text), Some(Code::InvalidInput), "{text}");
+        }
+        for text in ["", "[", "nonsense", "{} x", "{\"knd\":1"] {
+            assert_eq!(code(text), Some(Code::InvalidJson), "{text}");
+        }
+    }
+}
