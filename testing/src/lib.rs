@@ -1,1 +1,10 @@
+//! Proof beyond single promises: random walks compared with the model, many clients at once, real processes killed.
 
+#![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
+
+mod chance;
+pub mod concurrency;
+pub mod differential;
+pub mod processes;
+
+pub use chance::Chance;

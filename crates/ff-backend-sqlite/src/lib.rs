@@ -1,1 +1,23 @@
+//! FlowFabric in one SQLite file: one writer thread, short reads beside it, one owner process.
 
+mod backend;
+#[cfg(test)]
+mod batches;
+mod connection;
+mod dialect;
+mod execution;
+mod hints;
+mod lease;
+mod meta;
+mod migrate;
+mod open_error;
+mod options;
+mod owner;
+mod readers;
+mod session;
+mod upkeep;
+mod writer;
+
+pub use backend::SqliteBackend;
+pub use open_error::OpenError;
+pub use options::{Durability, SqliteOptions};

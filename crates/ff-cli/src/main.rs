@@ -1,1 +1,21 @@
-fn main() {}
+//! `ff`: the server, the tool and a worker for any program, in one binary.
+
+mod command_line;
+mod commands;
+mod ending;
+mod exit;
+mod input;
+mod logging;
+mod output;
+mod program;
+mod serving;
+mod settings;
+mod signals;
+mod span;
+mod table;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    command_line::run()
+}

@@ -1,1 +1,16 @@
+//! The promises every store keeps, each a named test written once and run on every one of them.
+//!
+//! A promise is a function that takes a [`World`]: a store, whatever lies between it and the caller, and a clock the test
+//! owns. [`conformance!`] makes one test per promise and world.
 
+#![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
+
+mod execution;
+mod lease;
+mod refused;
+mod suite;
+mod world;
+pub mod worlds;
+
+pub use suite::keep;
+pub use world::{Contents, Hands, Held, Submission, Worker, World, WorldClock, ms};

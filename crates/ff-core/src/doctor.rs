@@ -81,6 +81,9 @@ fn indexes(snapshot: &Snapshot) -> Vec<Finding> {
             }
         }
     }
+    let stray =
+        |(id, what): &(ExecutionId, String)| Finding { invariant: "I8", about: id.to_string(), what: what.clone() };
+    findings.extend(snapshot.strays.iter().map(stray));
     findings
 }
 
@@ -224,6 +227,13 @@ mod tests {
         let mut extra = healthy(waiting());
         extra.indexes.entry(Index::LeaseExpiry).or_default().insert(waiting().id, 5);
         assert_eq!(invariants(&extra), ["I8"]);
+    }
+
+    #[test]
+    fn what_a_store_finds_astray_is_passed_on() {
+        let mut astray = healthy(waiting());
+        astray.strays.push((waiting().id, "state should be waiting, is active".into()));
+        assert_eq!(invariants(&astray), ["I8"]);
     }
 
     #[test]

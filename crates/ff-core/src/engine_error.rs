@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::state::PublicState;
 use crate::types::TimestampMs;
 
 /// What a caller should do about an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
     /// Asking again the same way cannot help.
@@ -104,9 +104,12 @@ impl Refusal {
     }
 
     /// A field of the request is over its limit.
-    pub fn over_limit(code: Code, field: impl Into<String>, limit: usize, sent: usize) -> Self {
+    pub fn over_limit<N>(code: Code, field: impl Into<String>, limit: N, sent: N) -> Self
+    where
+        N: TryInto<u64> + fmt::Display + Copy,
+    {
         let mut refusal = Self::new(code).at(field).because(format!("must be at most {limit}, got {sent}"));
-        refusal.limit = Some((limit as u64, sent as u64));
+        refusal.limit = limit.try_into().ok().zip(sent.try_into().ok());
         refusal
     }
 

@@ -31,8 +31,23 @@ fn refusal(error: serde_path_to_error::Error<serde_json::Error>) -> Refusal {
     if error.is_syntax() || error.is_eof() {
         return Refusal::new(Code::InvalidJson).because(message);
     }
-    let refusal = Refusal::new(Code::InvalidInput).because(without_position(&message));
+    let detail = without_position(&message);
+    let mut refusal = Refusal::new(Code::InvalidInput).because(detail);
+    if let Some(passed) = limit_in(detail) {
+        refusal.code = Code::LimitExceeded;
+        refusal.limit = Some(passed);
+    }
     if parent.is_empty() { refusal } else { refusal.at(parent) }
+}
+
+/// The limit a value went past and what was sent, from how names, texts and priorities word it.
+fn limit_in(detail: &str) -> Option<(u64, u64)> {
+    let (bound, sent) = detail.split_once(", got ")?;
+    let limit = match bound.strip_prefix("must be at most ") {
+        Some(most) => most.strip_suffix(" bytes")?,
+        None => bound.strip_prefix("must be from 0 to ")?,
+    };
+    Some((limit.parse().ok()?, sent.parse().ok()?))
 }
 
 fn last_part(path: &str) -> &str {
@@ -83,6 +98,26 @@ mod tests {
         assert_eq!((missing.code, missing.field.as_deref()), (Code::InvalidInput, Some("kind")));
         let wrong = error(r#"{"kind":"a","inner":{"count":"x"}}"#);
         assert_eq!((wrong.code, wrong.field.as_deref()), (Code::InvalidInput, Some("inner.count")));
+    }
+
+    #[test]
+    fn a_value_over_its_limit_says_the_limit() {
+        #[derive(Debug, Deserialize)]
+        struct Named {
+            #[allow(dead_code)]
+            lane: Option<crate::types::LaneId>,
+            #[allow(dead_code)]
+            priority: Option<crate::types::Priority>,
+        }
+
+        let error = |text: &str| read::<Named>(text.as_bytes()).unwrap_err();
+        let long = error(&format!(r#"{{"lane":"{}"}}"#, "l".repeat(65)));
+        assert_eq!((long.code, long.field.as_deref()), (Code::LimitExceeded, Some("lane")));
+        assert_eq!(long.limit, Some((64, 65)));
+        let high = error(r#"{"priority":9001}"#);
+        assert_eq!((high.code, high.limit), (Code::LimitExceeded, Some((9_000, 9_001))));
+        assert_eq!(error(r#"{"priority":-1}"#).code, Code::InvalidInput);
+        assert_eq!(error(r#"{"lane":"a b"}"#).code, Code::InvalidInput);
     }
 
     #[test]

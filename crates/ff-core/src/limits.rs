@@ -54,6 +54,8 @@ pub const MAX_RECLAIMS: u32 = 100;
 pub const MAX_REPLAYS: u32 = 10;
 /// How long an idempotency key is remembered.
 pub const DEDUP_WINDOW_MS: u64 = 24 * 60 * 60 * 1_000;
+/// The last moment anything may wait for: the end of the year 9999. Scores stay exact in a double.
+pub const MOMENT_MAX_MS: i64 = 253_402_300_799_999;
 /// The longest span a policy may name: ten years.
 pub const SPAN_MAX_MS: u64 = 10 * 366 * 24 * 60 * 60 * 1_000;
 

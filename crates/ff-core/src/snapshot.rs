@@ -23,4 +23,7 @@ pub struct Snapshot {
     pub keys: BTreeMap<(String, String), KeyEntry>,
     /// Every index as stored, not as computed.
     pub indexes: BTreeMap<Index, BTreeMap<ExecutionId, Score>>,
+    /// What a store keeps of an execution for its own sake and that does not follow from the record. Only the store can
+    /// tell; there is nothing of the kind when all is well.
+    pub strays: Vec<(ExecutionId, String)>,
 }

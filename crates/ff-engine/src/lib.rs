@@ -13,7 +13,7 @@ mod sweep;
 
 pub use backoff::Backoff;
 pub use board::Board;
-pub use doctor::{Examined, examine};
+pub use doctor::{Examined, examine, examine_partition};
 pub use engine::Engine;
 pub use hearing::Hearing;
 pub use router::PartitionRouter;

@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ff_backend_sqlite::SqliteBackend;
-use ff_core::backend::{EngineBackend, Upkeep, Waits};
+use ff_core::backend::{Answer, EngineBackend, Upkeep, Waits};
 use ff_engine::Engine;
 
 use crate::http::HttpBackend;
+use crate::http::wire::DoctorReport;
 use crate::{Client, Local, Worker};
 
 /// A connection to FlowFabric. Clones share it.
@@ -14,7 +15,14 @@ use crate::{Client, Local, Worker};
 pub struct FlowFabric {
     backend: Arc<dyn EngineBackend>,
     waits: Arc<dyn Waits>,
-    here: Option<Arc<Here>>,
+    place: Place,
+}
+
+/// Where the store is.
+#[derive(Clone)]
+enum Place {
+    Here(Arc<Here>),
+    AtServer(Arc<HttpBackend>),
 }
 
 /// What runs in this process when the store does.
@@ -34,7 +42,7 @@ impl FlowFabric {
 
     /// A connection to a server.
     pub fn remote(server: Arc<HttpBackend>) -> Self {
-        Self { backend: server.clone(), waits: server, here: None }
+        Self { backend: server.clone(), waits: server.clone(), place: Place::AtServer(server) }
     }
 
     pub(crate) fn assemble(store: Arc<dyn Upkeep>, file: Option<Arc<SqliteBackend>>, engine: bool) -> Self {
@@ -43,7 +51,7 @@ impl FlowFabric {
         let backend: Arc<dyn EngineBackend> = store.clone();
         let waits: Arc<dyn Waits> = local.clone();
         let here = Here { upkeep: store, local, engine: Mutex::new(engine), file };
-        Self { backend, waits, here: Some(Arc::new(here)) }
+        Self { backend, waits, place: Place::Here(Arc::new(here)) }
     }
 
     /// Hands in work and follows it.
@@ -66,19 +74,37 @@ impl FlowFabric {
 
     /// What an engine asks of the store; absent over HTTP, where the server's engine does.
     pub fn upkeep(&self) -> Option<&Arc<dyn Upkeep>> {
-        self.here.as_deref().map(|here| &here.upkeep)
+        self.here().map(|here| &here.upkeep)
+    }
+
+    /// Checks the invariants over everything the store holds, telling of each partition as it is through.
+    pub async fn examine(&self, mut on_partition: impl FnMut(u16)) -> Answer<DoctorReport> {
+        let mut report = DoctorReport::default();
+        for partition in 0..self.backend.partitions().num_flow_partitions {
+            report.add(self.examine_partition(partition).await?);
+            on_partition(partition);
+        }
+        Ok(report)
+    }
+
+    /// Checks the invariants on one partition.
+    pub async fn examine_partition(&self, partition: u16) -> Answer<DoctorReport> {
+        match &self.place {
+            Place::Here(here) => Ok(ff_engine::examine_partition(&*here.upkeep, partition).await?.into()),
+            Place::AtServer(server) => server.examine_partition(partition).await,
+        }
     }
 
     /// Answers whoever waits for work, for news or for an end, so that a server can stop without keeping them.
     pub fn release_waiters(&self) {
-        if let Some(here) = &self.here {
+        if let Some(here) = self.here() {
             here.local.stop();
         }
     }
 
     /// Stops what runs in this process and closes the store. Calls made afterwards are refused as unavailable.
     pub async fn shutdown(&self) {
-        let Some(here) = &self.here else { return };
+        let Some(here) = self.here() else { return };
         here.local.stop();
         let engine = here.engine.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(engine) = engine {
@@ -86,6 +112,13 @@ impl FlowFabric {
         }
         if let Some(file) = &here.file {
             file.close().await;
+        }
+    }
+
+    fn here(&self) -> Option<&Here> {
+        match &self.place {
+            Place::Here(here) => Some(here),
+            Place::AtServer(_) => None,
         }
     }
 }

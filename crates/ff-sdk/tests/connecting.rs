@@ -1,5 +1,7 @@
 //! Connecting by URL.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use ff_sdk::{Context, Fault, Job};
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! What a worker does for its handlers.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,1 +1,37 @@
+//! The service: the HTTP API, and the worker protocol by which a worker in any language needs only HTTP.
+//!
+//! ```
+//! # tokio::runtime::Runtime::new().unwrap().block_on(async {
+//! use ff_server::Server;
+//! use tokio_util::sync::CancellationToken;
+//!
+//! let ff = ff_sdk::connect("memory:").await?;
+//! let server = Server::bind("127.0.0.1:0".parse()?, ff.clone()).await?;
+//! let url = format!("http://{}", server.local_addr()?);
+//! let stop = CancellationToken::new();
+//! let serving = tokio::spawn(server.serve(stop.clone()));
+//!
+//! let client = ff_sdk::connect(&url).await?.client();
+//! client.submit(ff_sdk::Job::new("greet", &"world")).await?;
+//!
+//! stop.cancel();
+//! serving.await??;
+//! ff.shutdown().await;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
 
+mod body;
+mod doctor;
+mod execution;
+mod guard;
+mod lease;
+mod neighbour;
+mod params;
+mod path;
+mod problem;
+mod routes;
+mod server;
+
+pub use routes::ROUTES;
+pub use server::Server;

@@ -54,6 +54,11 @@ fn existing<'v>(
 }
 
 fn same_work(existing: &Execution, args: &SubmitArgs) -> Result<(), Refusal> {
+    // An id answered under a key nobody remembers would let the next submission of that key be another execution.
+    if existing.idempotency_key != args.idempotency_key {
+        let refusal = Code::IdempotencyConflict.refusal().at("uuid");
+        return Err(refusal.because("was used before under another idempotency key"));
+    }
     let field = if args.idempotency_key.is_some() { "idempotency_key" } else { "uuid" };
     let conflict = |what| Code::IdempotencyConflict.refusal().at(field).because(what);
     if existing.namespace != args.namespace {
@@ -146,6 +151,19 @@ mod tests {
         let args = work();
         shelf.submit(&args, at(0)).unwrap();
         assert!(shelf.submit(&args, at(1)).unwrap().duplicate);
+    }
+
+    #[test]
+    fn the_same_id_under_another_key_is_a_conflict() {
+        let mut shelf = Shelf::default();
+        shelf.submit(&keyed("a"), at(0)).unwrap();
+        let same_partition = |key: &String| {
+            let config = PartitionConfig::default();
+            keyed(key).execution_id(&config) == keyed("a").execution_id(&config)
+        };
+        let other = (0..).map(|nth| format!("b{nth}")).find(same_partition).unwrap();
+        let refusal = shelf.submit(&keyed(&other), at(1)).unwrap_err();
+        assert_eq!((refusal.code, refusal.field.as_deref()), (Code::IdempotencyConflict, Some("uuid")));
     }
 
     #[test]

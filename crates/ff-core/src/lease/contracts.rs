@@ -190,9 +190,7 @@ pub fn check_wait(wait_ms: u64) -> Result<(), Refusal> {
     if wait_ms <= limits::LONG_POLL_MS {
         return Ok(());
     }
-    let mut refusal = Refusal::new(Code::LimitExceeded).at("wait_ms");
-    refusal.limit = Some((limits::LONG_POLL_MS, wait_ms));
-    Err(refusal.because(format!("must be at most {}, got {wait_ms}", limits::LONG_POLL_MS)))
+    Err(Refusal::over_limit(Code::LimitExceeded, "wait_ms", limits::LONG_POLL_MS, wait_ms))
 }
 
 /// A worker instance asks which of its leases it lost.

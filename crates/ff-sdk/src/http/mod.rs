@@ -2,6 +2,7 @@
 
 mod backend;
 mod call;
+mod doctor;
 mod execution;
 mod lease;
 mod waits;

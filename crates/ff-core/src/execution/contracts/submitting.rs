@@ -83,12 +83,14 @@ impl Start {
         (at > now).then_some(at)
     }
 
+    /// Refuses a moment nobody will live to see.
     pub fn check(self) -> Result<(), Refusal> {
         match self {
             Self::After(ms) if ms > limits::SPAN_MAX_MS => {
-                let mut refusal = Refusal::new(Code::LimitExceeded).at("delay_ms");
-                refusal.limit = Some((limits::SPAN_MAX_MS, ms));
-                Err(refusal.because(format!("must be at most {}, got {ms}", limits::SPAN_MAX_MS)))
+                Err(Refusal::over_limit(Code::LimitExceeded, "delay_ms", limits::SPAN_MAX_MS, ms))
+            }
+            Self::At(at) if at.0 > limits::MOMENT_MAX_MS => {
+                Err(Refusal::over_limit(Code::LimitExceeded, "start_at", limits::MOMENT_MAX_MS, at.0))
             }
             _ => Ok(()),
         }
@@ -115,6 +117,15 @@ mod tests {
         let refusal = sized(limits::PAYLOAD_BYTES + 1).check().unwrap_err();
         assert_eq!(refusal.code, Code::PayloadTooLarge);
         assert_eq!(refusal.limit, Some((1_048_576, 1_048_577)));
+    }
+
+    #[test]
+    fn a_start_is_taken_at_its_limit_and_refused_one_past_it() {
+        let last = TimestampMs(limits::MOMENT_MAX_MS);
+        assert_eq!(Start::At(last).check(), Ok(()));
+        assert_eq!(Start::At(last + 1).check().unwrap_err().field.as_deref(), Some("start_at"));
+        assert_eq!(Start::After(limits::SPAN_MAX_MS).check(), Ok(()));
+        assert_eq!(Start::After(limits::SPAN_MAX_MS + 1).check().unwrap_err().field.as_deref(), Some("delay_ms"));
     }
 
     #[test]

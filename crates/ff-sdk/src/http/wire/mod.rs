@@ -3,6 +3,7 @@
 mod claim;
 mod claimed;
 mod content;
+mod doctor;
 mod execution;
 mod holder;
 mod object;
@@ -14,6 +15,7 @@ mod submit;
 pub use claim::{Claim, ClaimOf};
 pub use claimed::{Claimed, Claims};
 pub use content::{Base64, Content, Encoding};
+pub use doctor::{DoctorReport, Finding};
 pub use execution::{Ended, Page, PayloadView};
 pub use holder::{Complete, Delay, Fail, Progress, Renew};
 pub use object::object;

@@ -1,0 +1,168 @@
+//! What a batch has missed, loaded with one query per kind of record.
+
+use std::collections::{HashMap, HashSet};
+
+use ff_core::change::KeyEntry;
+use ff_core::execution::Execution;
+use ff_core::index::eligible_score;
+use ff_core::operation::Conditions;
+use ff_core::partition::PartitionConfig;
+use ff_core::types::{ExecutionId, IdempotencyKey, Namespace, Priority, TimestampMs};
+use ff_core::view::Miss;
+use uuid::Uuid;
+
+use crate::desk::{Desk, Shortlist, Wanted};
+use crate::error::{SqlError, unreadable};
+use crate::queries::{DUE, WAITING, WAITING_OF_KIND};
+use crate::record;
+use crate::schema::{EXECUTION, IDEMPOTENCY};
+use crate::session::{Read, key_of};
+use crate::value::{Row, Value};
+
+/// The misses of a batch, each once.
+#[derive(Default)]
+pub(super) struct Misses {
+    executions: HashSet<ExecutionId>,
+    keys: HashSet<(Namespace, IdempotencyKey)>,
+    /// With how many are needed: as many as all who ask could take.
+    waiting: HashMap<Wanted, usize>,
+    due: HashMap<u16, usize>,
+}
+
+impl Misses {
+    pub(super) fn add(&mut self, desk: &Desk, miss: Miss) {
+        let length = desk.length_beyond(&miss);
+        match miss {
+            Miss::Execution(id) => {
+                self.executions.insert(id);
+            }
+            Miss::Key(namespace, key) => {
+                self.keys.insert((namespace, key));
+            }
+            Miss::Eligible(query) => {
+                self.waiting.entry(Wanted::by(&query)).and_modify(|more| *more += query.limit).or_insert(length);
+            }
+            Miss::Due(query) => {
+                self.due.entry(query.partition).and_modify(|more| *more += query.limit).or_insert(length);
+            }
+        }
+    }
+
+    /// Loads everything missed onto the desk.
+    pub(super) async fn load<R: Read>(self, reader: &mut R, desk: &mut Desk, at: &Conditions) -> Result<(), SqlError> {
+        load_executions(reader, desk, self.executions.into_iter().collect()).await?;
+        load_keys(reader, desk, self.keys.into_iter().collect(), &at.partitions).await?;
+        let (any, named) = self.waiting.into_iter().partition(|(wanted, _)| wanted.kinds.is_empty());
+        load_waiting(reader, desk, any, WAITING).await?;
+        load_waiting(reader, desk, named, WAITING_OF_KIND).await?;
+        load_due(reader, desk, self.due.into_iter().collect(), at.now).await
+    }
+}
+
+async fn load_executions<R: Read>(reader: &mut R, desk: &mut Desk, ids: Vec<ExecutionId>) -> Result<(), SqlError> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let keys: Vec<_> = ids.iter().map(key_of).collect();
+    let rows = reader.load(&EXECUTION, EXECUTION.named(&["record"]), &keys).await?;
+    for (id, row) in ids.into_iter().zip(rows) {
+        desk.lay(id, row.map(|row| execution(&row, 0)).transpose());
+    }
+    Ok(())
+}
+
+async fn load_keys<R: Read>(
+    reader: &mut R,
+    desk: &mut Desk,
+    names: Vec<(Namespace, IdempotencyKey)>,
+    partitions: &PartitionConfig,
+) -> Result<(), SqlError> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let key = |(namespace, key): &(Namespace, IdempotencyKey)| {
+        let partition = ExecutionId::place(Uuid::nil(), namespace, Some(key), partitions).partition();
+        vec![partition.into(), namespace.as_str().into(), key.as_str().into()]
+    };
+    let keys: Vec<_> = names.iter().map(key).collect();
+    let rows = reader.load(&IDEMPOTENCY, IDEMPOTENCY.named(&["partition", "uuid", "until"]), &keys).await?;
+    for ((namespace, key), row) in names.into_iter().zip(rows) {
+        let entry = row.map(|row| key_entry(&namespace, &key, &row)).transpose()?;
+        desk.lay_key(namespace, key, entry);
+    }
+    Ok(())
+}
+
+fn key_entry(namespace: &Namespace, key: &IdempotencyKey, row: &Row) -> Result<KeyEntry, SqlError> {
+    let execution_id = row.id(1, row.partition(0)?)?;
+    Ok(KeyEntry { namespace: namespace.clone(), key: key.clone(), execution_id, until: row.moment(2)? })
+}
+
+async fn load_waiting<R: Read>(
+    reader: &mut R,
+    desk: &mut Desk,
+    lists: Vec<(Wanted, usize)>,
+    sql: &'static str,
+) -> Result<(), SqlError> {
+    if lists.is_empty() {
+        return Ok(());
+    }
+    let parameters: Vec<_> = lists.iter().flat_map(|(wanted, limit)| parameters_of(wanted, *limit)).collect();
+    let mut found = reader.query(sql, &parameters).await?.into_iter();
+    for (wanted, limit) in lists {
+        let queries = wanted.kinds.len().max(1);
+        let mut members = Vec::new();
+        for row in found.by_ref().take(queries).flatten() {
+            let id = row.id(0, wanted.partition)?;
+            let priority = Priority::new(row.int(1)?).map_err(unreadable("a priority"))?;
+            members.push((eligible_score(priority, row.moment(2)?), id));
+            desk.lay(id, execution(&row, 3).map(Some));
+        }
+        desk.lay_waiting(wanted, Shortlist::new(members, limit));
+    }
+    Ok(())
+}
+
+/// One set of parameters per kind wanted, or one for any.
+fn parameters_of(wanted: &Wanted, limit: usize) -> Vec<Vec<Value>> {
+    let lane = || vec![wanted.partition.into(), wanted.lane.as_str().into()];
+    let limit = || vec![number(limit)];
+    if wanted.kinds.is_empty() {
+        return vec![[lane(), limit()].concat()];
+    }
+    wanted.kinds.iter().map(|kind| [lane(), vec![kind.as_str().into()], limit()].concat()).collect()
+}
+
+async fn load_due<R: Read>(
+    reader: &mut R,
+    desk: &mut Desk,
+    lists: Vec<(u16, usize)>,
+    now: TimestampMs,
+) -> Result<(), SqlError> {
+    if lists.is_empty() {
+        return Ok(());
+    }
+    let parameters = |(partition, limit): &(u16, usize)| vec![now.into(), (*partition).into(), number(*limit)];
+    let found = reader.query(DUE, &lists.iter().map(parameters).collect::<Vec<_>>()).await?;
+    for ((partition, limit), rows) in lists.into_iter().zip(found) {
+        let mut members = Vec::with_capacity(rows.len());
+        for row in rows {
+            let id = row.id(0, partition)?;
+            members.push((row.moment(1)?, id));
+            if !matches!(row.values().get(2), Some(Value::Null)) {
+                desk.lay(id, execution(&row, 2).map(Some));
+            }
+        }
+        desk.lay_due(partition, Shortlist::new(members, limit));
+    }
+    Ok(())
+}
+
+/// A record from a row; what cannot be read concerns only those who ask for it.
+fn execution(row: &Row, at: usize) -> Result<Execution, String> {
+    row.text(at).and_then(record::read).map_err(|error| error.to_string())
+}
+
+fn number(limit: usize) -> Value {
+    Value::Int(i64::try_from(limit).unwrap_or(i64::MAX))
+}

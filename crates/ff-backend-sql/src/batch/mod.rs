@@ -1,0 +1,102 @@
+//! A batch: several operations decided one after the other and committed once.
+
+mod decide;
+mod misses;
+mod payloads;
+mod writes;
+
+use std::collections::BTreeSet;
+
+use ff_core::backend::Answer;
+use ff_core::dice::Nonce;
+use ff_core::engine_error::EngineError;
+use ff_core::operation::{Conditions, Operation, Reply};
+use ff_core::partition::PartitionConfig;
+use ff_core::payload::Payload;
+
+use crate::desk::Desk;
+use crate::error::SqlError;
+use crate::session::Session;
+
+/// An operation a writer has taken up, with the randomness it keeps however often it is decided.
+pub struct TakenUp {
+    /// What is to be done.
+    pub operation: Operation,
+    /// Its one nonce.
+    pub nonce: Nonce,
+}
+
+/// The answer to an operation.
+#[derive(Debug, PartialEq)]
+pub struct Answered {
+    /// What its rule replied.
+    pub reply: Reply,
+    /// The payload of every execution a claim took, in the order it took them.
+    pub payloads: Vec<Payload>,
+}
+
+/// Decides operations in order, each seeing what those before it did, and commits what they changed, once. A refused one
+/// writes nothing and stops no other. Gives an answer for each, in order.
+pub async fn execute<S: Session>(
+    session: &mut S,
+    batch: &[TakenUp],
+    partitions: &PartitionConfig,
+) -> Vec<Answer<Answered>> {
+    match attempt(session, batch, partitions).await {
+        Ok(answers) => answers,
+        Err(error) => {
+            tracing::error!(%error, operations = batch.len(), "a batch was not committed");
+            batch.iter().map(|_| Err(error.clone())).collect()
+        }
+    }
+}
+
+async fn attempt<S: Session>(
+    session: &mut S,
+    batch: &[TakenUp],
+    partitions: &PartitionConfig,
+) -> Answer<Vec<Answer<Answered>>> {
+    let involved: BTreeSet<_> = batch.iter().map(|taken_up| taken_up.operation.partition(partitions)).collect();
+    let now = session.begin(&involved.into_iter().collect::<Vec<_>>()).await?;
+    let at = |nonce| Conditions { partitions: *partitions, nonce, now };
+    let conditions: Vec<_> = batch.iter().map(|taken_up| at(taken_up.nonce)).collect();
+    let mut desk = Desk::default();
+    match prepare(session, &mut desk, batch, &conditions).await {
+        Ok((answers, true)) => match session.commit(std::mem::take(&mut desk.hints)).await {
+            Ok(()) => Ok(answers),
+            Err(error) => {
+                undo(session).await;
+                Err(EngineError::Unknown(error.to_string()))
+            }
+        },
+        Ok((answers, false)) => {
+            undo(session).await;
+            Ok(answers)
+        }
+        Err(error) => {
+            undo(session).await;
+            Err(error.into())
+        }
+    }
+}
+
+/// Everything short of the commit: the answers, and whether there is anything to commit.
+async fn prepare<S: Session>(
+    session: &mut S,
+    desk: &mut Desk,
+    batch: &[TakenUp],
+    conditions: &[Conditions],
+) -> Result<(Vec<Answer<Answered>>, bool), SqlError> {
+    let replies = decide::decide(session, desk, batch, conditions).await?;
+    let answers = payloads::attach(session, desk, replies).await?;
+    let written = writes::write(session, desk).await?;
+    Ok((answers, written))
+}
+
+/// Ends a transaction that is not to be committed. When even that fails there is nobody to tell but the log, and the next
+/// `begin` finds out.
+async fn undo<S: Session>(session: &mut S) {
+    if let Err(error) = session.rollback().await {
+        tracing::error!(%error, "a transaction was not rolled back");
+    }
+}

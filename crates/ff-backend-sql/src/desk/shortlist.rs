@@ -1,0 +1,64 @@
+//! The beginning of an index: as stored, and as it is once the changes of a batch are counted in.
+
+/// The first members of an index as stored.
+pub(crate) struct Shortlist<T> {
+    first: Vec<T>,
+    limit: usize,
+}
+
+impl<T: Ord + Copy> Shortlist<T> {
+    /// What a store gave when asked for at most `limit`, from one index or from several together.
+    pub(crate) fn new(mut first: Vec<T>, limit: usize) -> Self {
+        first.sort_unstable();
+        first.truncate(limit);
+        Self { first, limit }
+    }
+
+    /// How many were asked for.
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// The first `limit` once members that changed have left and those that `entered` have come. Nothing when the list is
+    /// too short to tell: what the store has beyond it may come before what entered.
+    pub(crate) fn first(
+        &self,
+        limit: usize,
+        changed: impl Fn(&T) -> bool,
+        entered: impl Iterator<Item = T>,
+    ) -> Option<Vec<T>> {
+        let horizon = self.first.last().filter(|_| self.first.len() == self.limit);
+        let within = |member: &T| horizon.is_none_or(|horizon| member <= horizon);
+        let stayed = self.first.iter().copied().filter(|member| !changed(member));
+        let mut first: Vec<_> = stayed.chain(entered.filter(within)).collect();
+        first.sort_unstable();
+        first.truncate(limit);
+        (horizon.is_none() || first.len() == limit).then_some(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(list: &[u32], asked: usize, limit: usize, gone: &[u32], entered: &[u32]) -> Option<Vec<u32>> {
+        let list = Shortlist::new(list.to_vec(), asked);
+        list.first(limit, |member| gone.contains(member), entered.iter().copied())
+    }
+
+    #[test]
+    fn what_left_is_gone_and_what_entered_is_in_its_place() {
+        assert_eq!(first(&[1, 3, 5], 9, 3, &[3], &[2, 7]), Some(vec![1, 2, 5]));
+        assert_eq!(first(&[1, 3, 5], 9, 9, &[], &[7]), Some(vec![1, 3, 5, 7]));
+        assert_eq!(first(&[], 9, 2, &[], &[4]), Some(vec![4]));
+    }
+
+    #[test]
+    fn a_list_cut_short_does_not_vouch_for_what_comes_after_it() {
+        assert_eq!(first(&[1, 3], 2, 2, &[], &[]), Some(vec![1, 3]));
+        assert_eq!(first(&[1, 3], 2, 2, &[1], &[]), None, "the store may have more");
+        assert_eq!(first(&[1, 3], 2, 2, &[1], &[2]), Some(vec![2, 3]));
+        assert_eq!(first(&[1, 3], 2, 2, &[1], &[7]), None, "the store may have one before it");
+        assert_eq!(first(&[1], 2, 2, &[1], &[7]), Some(vec![7]), "the store has no more");
+    }
+}

@@ -1,0 +1,105 @@
+//! Reading one execution, and what is kept beside it.
+
+use ff_core::backend::Answer;
+use ff_core::contracts::{Attempts, Ended, ExecutionInfo};
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::execution::{Attempt, Execution};
+use ff_core::lease::LeaseEvent;
+use ff_core::payload::Payload;
+use ff_core::types::ExecutionId;
+use serde::de::DeserializeOwned;
+
+use super::read_body;
+use crate::error::SqlError;
+use crate::queries::{ATTEMPTS_OF, LEASES_OF};
+use crate::record;
+use crate::schema::{EXECUTION, PAYLOAD, RESULT};
+use crate::session::{Question, Read, key_of};
+use crate::table::Table;
+
+/// How an execution stands.
+pub struct Describe(pub ExecutionId);
+
+impl Question for Describe {
+    type Answer = ExecutionInfo;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<ExecutionInfo> {
+        Ok(found(reader, &self.0).await?.info())
+    }
+}
+
+/// The bytes an execution was submitted with.
+pub struct ReadPayload(pub ExecutionId);
+
+impl Question for ReadPayload {
+    type Answer = Payload;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Payload> {
+        found(reader, &self.0).await?;
+        let lost = || EngineError::Corrupt(format!("{} has lost its payload", self.0));
+        body(reader, &PAYLOAD, &self.0).await?.ok_or_else(lost)
+    }
+}
+
+/// How an execution ended, and with what.
+pub struct ReadResult(pub ExecutionId);
+
+impl Question for ReadResult {
+    type Answer = Ended;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Ended> {
+        let execution = found(reader, &self.0).await?;
+        let result = body(reader, &RESULT, &self.0).await?;
+        let state = execution.public_state();
+        execution.ended(result).ok_or_else(|| {
+            let refusal = Code::ExecutionNotTerminal.refusal().in_state(state);
+            refusal.because(format!("the execution is {state}")).into()
+        })
+    }
+}
+
+/// Every try at an execution, and the leases it lost.
+pub struct ReadAttempts(pub ExecutionId);
+
+impl Question for ReadAttempts {
+    type Answer = Attempts;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Attempts> {
+        let execution = found(reader, &self.0).await?;
+        let ids = [self.0];
+        let attempts = attempts_of(reader, &ids).await?.pop().unwrap_or_default();
+        let leases = leases_of(reader, &ids).await?.pop().unwrap_or_default();
+        Ok(execution.attempts(attempts, leases))
+    }
+}
+
+/// The archived attempts of each execution, oldest first.
+pub(crate) async fn attempts_of<R: Read>(reader: &mut R, ids: &[ExecutionId]) -> Result<Vec<Vec<Attempt>>, SqlError> {
+    records(reader, ATTEMPTS_OF, ids).await
+}
+
+/// The lease history of each execution, oldest first.
+pub(crate) async fn leases_of<R: Read>(reader: &mut R, ids: &[ExecutionId]) -> Result<Vec<Vec<LeaseEvent>>, SqlError> {
+    records(reader, LEASES_OF, ids).await
+}
+
+async fn found<R: Read>(reader: &mut R, id: &ExecutionId) -> Answer<Execution> {
+    let rows = reader.load(&EXECUTION, EXECUTION.named(&["record"]), &[key_of(id)]).await?;
+    let row = rows.into_iter().flatten().next().ok_or(Code::ExecutionNotFound)?;
+    Ok(record::read(row.text(0)?)?)
+}
+
+async fn body<R: Read>(reader: &mut R, table: &'static Table, id: &ExecutionId) -> Result<Option<Payload>, SqlError> {
+    let rows = reader.load(table, table.all(), &[key_of(id)]).await?;
+    rows.iter().flatten().next().map(read_body).transpose()
+}
+
+async fn records<R: Read, T: DeserializeOwned>(
+    reader: &mut R,
+    sql: &'static str,
+    ids: &[ExecutionId],
+) -> Result<Vec<Vec<T>>, SqlError> {
+    let keys: Vec<_> = ids.iter().map(key_of).collect();
+    let found = reader.query(sql, &keys).await?;
+    found.iter().map(|rows| rows.iter().map(|row| record::read(row.text(0)?)).collect()).collect()
+}

@@ -1,0 +1,145 @@
+//! The row of an execution. One function derives every column from the record, so that none can say anything else.
+
+use ff_core::due::Due;
+use ff_core::execution::{Execution, Phase};
+use ff_core::types::{LaneId, Namespace};
+
+use crate::error::{SqlError, unreadable};
+use crate::record;
+use crate::schema::EXECUTION;
+use crate::session::Put;
+use crate::table::Columns;
+use crate::value::{Row, Value};
+
+/// The row that makes `after` of `before`.
+pub(crate) fn put(before: Option<&Execution>, after: &Execution) -> Result<Put, SqlError> {
+    let mut values = derived(after);
+    let changed = before.map(|before| differing(&derived(before), &values));
+    values.push(record::written(after)?);
+    Ok(Put { row: Row::new(values), changed })
+}
+
+/// Every column but the record, which comes last. A moment is kept while it is waited for, as the indexes are.
+fn derived(execution: &Execution) -> Vec<Value> {
+    let due = |due| Value::from(execution.due_at(due));
+    let lease = match &execution.phase {
+        Phase::Running { lease } => Some(lease),
+        _ => None,
+    };
+    let finished_at = match &execution.phase {
+        Phase::Finished { at, .. } => Some(*at),
+        _ => None,
+    };
+    vec![
+        Value::Uuid(execution.id.uuid()),
+        execution.id.partition().into(),
+        execution.namespace.as_str().into(),
+        execution.lane_key().as_str().into(),
+        execution.kind.as_str().into(),
+        execution.public_state().as_str().into(),
+        execution.priority.get().into(),
+        execution.created_at.into(),
+        execution.started_at.into(),
+        execution.changed_at.into(),
+        finished_at.into(),
+        due(Due::Delayed),
+        lease.map(|lease| lease.holder.worker_instance_id.as_str()).into(),
+        lease.map(|lease| lease.acquired_at).into(),
+        due(Due::LeaseExpiry),
+        due(Due::AttemptTimeout),
+        due(Due::Deadline),
+        Value::Int((execution.phase == Phase::Waiting).into()),
+        execution.next_due().map(|(at, _)| at).into(),
+    ]
+}
+
+/// The columns in which two rows of one execution differ. Their records always may.
+fn differing(before: &[Value], after: &[Value]) -> Columns {
+    let record = after.len();
+    before.iter().zip(after).enumerate().filter(|(_, (b, a))| b != a).map(|(at, _)| at).chain([record]).collect()
+}
+
+/// What of a stored row does not follow from its record.
+pub(crate) fn strays(row: &Row, execution: &Execution) -> Vec<String> {
+    // The key is how the row was found, so it is compared as an id and not here.
+    let columns = EXECUTION.columns.iter().zip(row.values().iter().zip(derived(execution))).skip(EXECUTION.key);
+    let astray = columns.filter(|(_, (stored, follows))| *stored != follows);
+    astray.map(|(column, (stored, follows))| format!("{} should be {follows:?}, is {stored:?}", column.name)).collect()
+}
+
+/// The lane a key names.
+pub(crate) fn lane_of(key: &str) -> Result<LaneId, SqlError> {
+    let (namespace, name) = match key.split_once('/') {
+        Some((namespace, name)) => (Namespace::parse(namespace), name),
+        None => (Ok(Namespace::default_name()), key),
+    };
+    match (namespace, LaneId::parse(name)) {
+        (Ok(namespace), Ok(lane)) => Ok(lane.within(&namespace)),
+        (Err(error), _) | (_, Err(error)) => Err(unreadable("a lane")(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::contracts::{CancelArgs, SubmitArgs};
+    use ff_core::dice::{Dice, SeededDice};
+    use ff_core::model::Model;
+    use ff_core::operation::{Ask, Conditions};
+    use ff_core::partition::PartitionConfig;
+    use ff_core::payload::Payload;
+    use ff_core::types::{Kind, TimestampMs};
+
+    use super::*;
+
+    fn before_and_after_a_cancel() -> (Execution, Execution) {
+        let at = Conditions {
+            partitions: PartitionConfig::default(),
+            nonce: SeededDice::new(1).nonce(),
+            now: TimestampMs(5),
+        };
+        let mut model = Model::default();
+        let work = SubmitArgs {
+            namespace: Namespace::parse("acme").unwrap(),
+            ..SubmitArgs::new(Kind::parse("k").unwrap(), Payload::default())
+        };
+        model.execute(&work.into_operation(), &at).unwrap();
+        let before = model.executions().next().unwrap().clone();
+        let cancel = CancelArgs { execution_id: before.id, reason: None, requested_by: None };
+        model.execute(&cancel.into_operation(), &at).unwrap();
+        (before, model.executions().next().unwrap().clone())
+    }
+
+    #[test]
+    fn there_is_a_value_for_every_column() {
+        let (before, _) = before_and_after_a_cancel();
+        assert_eq!(put(None, &before).unwrap().row.values().len(), EXECUTION.columns.len());
+    }
+
+    #[test]
+    fn only_what_differs_is_written_over() {
+        let (before, after) = before_and_after_a_cancel();
+        let changed = put(Some(&before), &after).unwrap().changed.unwrap();
+        let names: Vec<_> = EXECUTION.chosen(changed).map(|(_, column)| column.name).collect();
+        assert_eq!(names, ["state", "finished_at", "eligible", "record"]);
+    }
+
+    #[test]
+    fn a_column_that_does_not_follow_from_the_record_is_found() {
+        let (before, after) = before_and_after_a_cancel();
+        let row = put(None, &before).unwrap().row;
+        assert_eq!(strays(&row, &before), Vec::<String>::new());
+        let found = strays(&row, &after);
+        assert_eq!(found[0], r#"state should be Text("cancelled"), is Text("waiting")"#);
+        assert_eq!(found.len(), 3);
+    }
+
+    #[test]
+    fn a_lane_reads_back_from_its_key() {
+        let lane = LaneId::parse("mail").unwrap();
+        for namespace in [Namespace::default_name(), Namespace::parse("acme").unwrap()] {
+            let key = lane.within(&namespace);
+            assert_eq!(lane_of(key.as_str()), Ok(key));
+        }
+        assert!(lane_of("a/b/c").is_err());
+    }
+}

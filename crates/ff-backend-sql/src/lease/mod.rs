@@ -1,0 +1,5 @@
+//! The room of leases: their history, as rows.
+
+mod history;
+
+pub(crate) use history::{event_of, trim};

@@ -1,0 +1,195 @@
+//! The queue between callers and a writer. It is bounded: when it is full, callers wait to be let in.
+
+use ff_core::backend::Answer;
+use ff_core::contracts::{ClaimArgs, Claimed, Claims, SubmitArgs, Submitted};
+use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::limits;
+use ff_core::operation::{Ask, Operation};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::batch::Answered;
+
+/// How many operations wait before callers do.
+const CAPACITY: usize = 1_024;
+/// How many operations one batch takes up.
+const BATCH: usize = 256;
+/// How many bytes of payload a batch takes up before it takes no more.
+const BATCH_BYTES: usize = 8 * 1024 * 1024;
+
+/// A new queue: where callers ask, and where a writer takes.
+pub fn queue() -> (Asker, Queue) {
+    let (sender, receiver) = mpsc::channel(CAPACITY);
+    (Asker(sender), Queue(receiver))
+}
+
+/// The callers' end of a queue.
+#[derive(Clone)]
+pub struct Asker(mpsc::Sender<Entry>);
+
+/// The writer's end of a queue.
+pub struct Queue(mpsc::Receiver<Entry>);
+
+/// Nothing when the queue is to be closed.
+type Entry = Option<Asked>;
+
+/// An operation somebody waits for.
+pub(crate) struct Asked {
+    pub(crate) operation: Operation,
+    pub(crate) caller: Caller,
+}
+
+/// Where an answer goes.
+pub(crate) type Caller = oneshot::Sender<Answer<Answered>>;
+
+impl Asker {
+    /// Has one operation done, and gives its answer.
+    pub async fn ask<A: Ask>(&self, args: A) -> Answer<A::Answer> {
+        answer::<A>(wait(self.enqueue(args.into_operation()).await?).await?)
+    }
+
+    /// Submits many at once, in order, each with its own outcome.
+    pub async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<Submitted>>> {
+        if args.len() > limits::BULK {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "executions", limits::BULK, args.len()).into());
+        }
+        let mut waiting = Vec::with_capacity(args.len());
+        for one in args {
+            waiting.push(self.enqueue(one.into_operation()).await);
+        }
+        let mut answers = Vec::with_capacity(waiting.len());
+        for one in waiting {
+            answers.push(match one {
+                Ok(receiver) => wait(receiver).await.and_then(answer::<SubmitArgs>),
+                Err(error) => Err(error),
+            });
+        }
+        Ok(answers)
+    }
+
+    /// Claims, and gives what was claimed with its payloads.
+    pub async fn claim(&self, args: ClaimArgs) -> Answer<Claims> {
+        let mut answered = wait(self.enqueue(args.into_operation()).await?).await?;
+        let payloads = std::mem::take(&mut answered.payloads);
+        let taken = answer::<ClaimArgs>(answered)?;
+        let claimed = taken.tasks.into_iter().zip(payloads).map(|(task, payload)| Claimed { task, payload });
+        Ok(Claims { claimed: claimed.collect(), next: taken.next })
+    }
+
+    /// Lets nobody in any more; what is in the queue is still done.
+    pub async fn close(&self) {
+        // Fails when the writer is gone, and then the queue is closed.
+        self.0.send(None).await.ok();
+    }
+
+    async fn enqueue(&self, operation: Operation) -> Answer<oneshot::Receiver<Answer<Answered>>> {
+        let (caller, receiver) = oneshot::channel();
+        let closed = |_| EngineError::Unavailable("the store is closed".into());
+        self.0.send(Some(Asked { operation, caller })).await.map_err(closed)?;
+        Ok(receiver)
+    }
+}
+
+async fn wait(receiver: oneshot::Receiver<Answer<Answered>>) -> Answer<Answered> {
+    receiver.await.map_err(|_| EngineError::Unknown("the writer stopped before it answered".into()))?
+}
+
+fn answer<A: Ask>(answered: Answered) -> Answer<A::Answer> {
+    let mixed_up = || EngineError::Corrupt("an operation was given the answer to another".into());
+    A::answer(answered.reply).ok_or_else(mixed_up)
+}
+
+impl Queue {
+    /// Takes whatever is queued, up to one batch of it, waiting only while there is nothing. Nothing once the queue is
+    /// closed and empty.
+    pub(crate) async fn take(&mut self) -> Option<Vec<Asked>> {
+        let mut batch = Vec::new();
+        let mut bytes = 0;
+        while batch.is_empty() {
+            let mut next = Some(self.0.recv().await?);
+            while let Some(entry) = next {
+                match entry {
+                    Some(asked) => {
+                        bytes += weight(&asked.operation);
+                        batch.push(asked);
+                    }
+                    None => self.0.close(),
+                }
+                let full = batch.len() == BATCH || bytes >= BATCH_BYTES;
+                next = if full { None } else { self.0.try_recv().ok() };
+            }
+        }
+        Some(batch)
+    }
+}
+
+/// The bytes an operation brings along.
+fn weight(operation: &Operation) -> usize {
+    match operation {
+        Operation::Submit(args) => args.payload.bytes.len(),
+        Operation::Complete(args) => args.result.as_ref().map_or(0, |result| result.bytes.len()),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::contracts::PumpArgs;
+    use ff_core::due::Pumped;
+    use ff_core::operation::Reply;
+    use ff_core::payload::Payload;
+    use ff_core::types::Kind;
+
+    use super::*;
+
+    fn pumped(partition: u16) -> Answer<Answered> {
+        let reply = Reply::Pumped(Pumped { fired: usize::from(partition), next_due: None });
+        Ok(Answered { reply, payloads: vec![] })
+    }
+
+    #[tokio::test]
+    async fn what_is_queued_is_taken_together_and_each_gets_its_own_answer() {
+        let (asker, mut queue) = queue();
+        let asks = futures_util::future::join_all((0..9).map(|partition| asker.ask(PumpArgs { partition })));
+        let writer = async {
+            let batch = queue.take().await.unwrap();
+            assert_eq!(batch.len(), 9);
+            for asked in batch {
+                let Operation::Pump(args) = &asked.operation else { panic!("{:?}", asked.operation) };
+                asked.caller.send(pumped(args.partition)).unwrap();
+            }
+        };
+        let (answers, ()) = tokio::join!(asks, writer);
+        assert_eq!(answers.into_iter().map(|answer| answer.unwrap().fired).collect::<Vec<_>>(), Vec::from_iter(0..9));
+    }
+
+    #[tokio::test]
+    async fn a_batch_is_bounded_by_number_and_by_bytes() {
+        let (asker, mut queue) = queue();
+        let mut waiting = Vec::new();
+        for _ in 0..=BATCH {
+            waiting.push(asker.enqueue(PumpArgs { partition: 0 }.into_operation()).await.unwrap());
+        }
+        assert_eq!(queue.take().await.unwrap().len(), BATCH);
+        assert_eq!(queue.take().await.unwrap().len(), 1);
+        for _ in 0..9 {
+            let large = Payload::bytes(vec![0; limits::PAYLOAD_BYTES]);
+            let work = SubmitArgs::new(Kind::parse("k").unwrap(), large);
+            waiting.push(asker.enqueue(work.into_operation()).await.unwrap());
+        }
+        assert_eq!(queue.take().await.unwrap().len(), 8);
+    }
+
+    #[tokio::test]
+    async fn a_closed_queue_finishes_what_it_has_and_lets_nobody_in() {
+        let (asker, mut queue) = queue();
+        let waiting = asker.enqueue(PumpArgs { partition: 0 }.into_operation()).await.unwrap();
+        asker.close().await;
+        let batch = queue.take().await.unwrap();
+        assert!(queue.take().await.is_none());
+        let late = asker.ask(PumpArgs { partition: 0 }).await.unwrap_err();
+        assert_eq!(late.code(), Code::StoreUnavailable);
+        drop(batch);
+        let unanswered = wait(waiting).await.unwrap_err();
+        assert_eq!(unanswered.code(), Code::OutcomeUnknown, "it may have been done");
+    }
+}

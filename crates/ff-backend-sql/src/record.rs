@@ -1,0 +1,26 @@
+//! Records as tables hold them: JSON text.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::SqlError;
+use crate::value::Value;
+
+/// What most records fit in.
+const USUAL_BYTES: usize = 1_024;
+
+/// A record as it is stored.
+pub(crate) fn written<T: Serialize>(record: &T) -> Result<Value, SqlError> {
+    let mut text = Vec::with_capacity(USUAL_BYTES);
+    serde_json::to_writer(&mut text, record).map_err(unwritable)?;
+    String::from_utf8(text).map(Value::Text).map_err(unwritable)
+}
+
+fn unwritable(error: impl std::fmt::Display) -> SqlError {
+    SqlError::Unreadable(format!("a record cannot be written: {error}"))
+}
+
+/// A record as it was.
+pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, SqlError> {
+    serde_json::from_str(text).map_err(|error| SqlError::Unreadable(format!("a record cannot be read: {error}")))
+}

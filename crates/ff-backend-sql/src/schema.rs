@@ -1,0 +1,74 @@
+//! The tables. The record is the truth; every other column of an execution is derived from it, for the sake of indexes and
+//! of people.
+
+use crate::table::{Column, Table};
+
+/// Every table the executor reads and writes.
+pub static TABLES: &[&Table] = &[&EXECUTION, &PAYLOAD, &RESULT, &ATTEMPT, &LEASE_EVENT, &IDEMPOTENCY];
+
+/// One row per execution.
+///
+/// The uuid comes before the partition in every key: new uuids grow with time, so new rows go to the end of each table
+/// and not to one place per partition.
+pub static EXECUTION: Table = Table {
+    name: "execution",
+    key: 2,
+    columns: &[
+        Column::uuid("uuid"),
+        Column::int("partition"),
+        Column::text("namespace"),
+        Column::text("lane"),
+        Column::text("kind"),
+        Column::text("state"),
+        Column::int("priority"),
+        Column::int("created_at"),
+        Column::int("started_at"),
+        Column::int("changed_at"),
+        Column::int("finished_at"),
+        Column::int("delayed_until"),
+        Column::text("holder"),
+        Column::int("acquired_at"),
+        Column::int("lease_until"),
+        Column::int("timeout_at"),
+        Column::int("deadline_at"),
+        Column::int("eligible"),
+        Column::int("due_at"),
+        Column::text("record"),
+    ],
+};
+
+/// What was submitted. Rules never load it.
+pub static PAYLOAD: Table = Table { name: "payload", key: 2, columns: BODY };
+
+/// What came of it.
+pub static RESULT: Table = Table { name: "result", key: 2, columns: BODY };
+
+const BODY: &[Column] =
+    &[Column::uuid("uuid"), Column::int("partition"), Column::text("content_type"), Column::bytes("bytes")];
+
+/// Tries that ended.
+pub static ATTEMPT: Table = Table {
+    name: "attempt",
+    key: 3,
+    columns: &[Column::uuid("uuid"), Column::int("partition"), Column::int("idx"), Column::text("record")],
+};
+
+/// Leases that were taken away or given up. An execution never has two of one epoch.
+pub static LEASE_EVENT: Table = Table {
+    name: "lease_event",
+    key: 3,
+    columns: &[Column::uuid("uuid"), Column::int("partition"), Column::int("epoch"), Column::text("record")],
+};
+
+/// Under which key which execution was submitted. A key's partition follows from the key.
+pub static IDEMPOTENCY: Table = Table {
+    name: "idempotency",
+    key: 3,
+    columns: &[
+        Column::int("partition"),
+        Column::text("namespace"),
+        Column::text("key"),
+        Column::uuid("uuid"),
+        Column::int("until"),
+    ],
+};

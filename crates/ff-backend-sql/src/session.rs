@@ -1,0 +1,82 @@
+//! The seam: what a store does for the executor, in its own dialect and over its own driver.
+
+use std::future::Future;
+
+use ff_core::backend::Answer;
+use ff_core::hint::Hint;
+use ff_core::types::{ExecutionId, TimestampMs};
+
+use crate::error::SqlError;
+use crate::table::{Columns, Table};
+use crate::value::{Row, Value};
+
+/// The values of a row's key columns.
+pub type Key = Vec<Value>;
+
+/// Reads rows, all of them as of one moment.
+pub trait Read: Send {
+    /// The wanted columns of the row under each key, in the order of the keys; nothing where there is no row.
+    fn load(
+        &mut self,
+        table: &'static Table,
+        wanted: Columns,
+        keys: &[Key],
+    ) -> impl Future<Output = Result<Vec<Option<Row>>, SqlError>> + Send;
+
+    /// Runs one query with each of several sets of parameters, and gives the rows of each. The text is the same for every
+    /// store; its parameters are `$1`, `$2` and so on, in the order they first appear.
+    fn query(
+        &mut self,
+        sql: &'static str,
+        parameters: &[Vec<Value>],
+    ) -> impl Future<Output = Result<Vec<Vec<Row>>, SqlError>> + Send;
+}
+
+/// A connection that writes: one transaction at a time.
+pub trait Session: Read {
+    /// Opens a transaction to which these partitions belong until it ends, and says what time it is for all it does.
+    fn begin(&mut self, partitions: &[u16]) -> impl Future<Output = Result<TimestampMs, SqlError>> + Send;
+
+    /// Writes rows, over those already there under the same key.
+    fn put(&mut self, table: &'static Table, rows: &[Put]) -> impl Future<Output = Result<(), SqlError>> + Send;
+
+    /// Deletes the rows under these keys.
+    fn delete(&mut self, table: &'static Table, keys: &[Key]) -> impl Future<Output = Result<(), SqlError>> + Send;
+
+    /// Makes everything since `begin` durable, and passes on the hints once it is. An error leaves it open whether it
+    /// happened.
+    fn commit(&mut self, hints: Vec<Hint>) -> impl Future<Output = Result<(), SqlError>> + Send;
+
+    /// Undoes everything since `begin`.
+    fn rollback(&mut self) -> impl Future<Output = Result<(), SqlError>> + Send;
+}
+
+/// A row to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Put {
+    /// Every column.
+    pub row: Row,
+    /// The columns that differ from the row already there; nothing when there is none, or none is known of. A store may
+    /// write just these and leave alone the indexes of the others.
+    pub changed: Option<Columns>,
+}
+
+impl Put {
+    pub(crate) fn whole(values: Vec<Value>) -> Self {
+        Self { row: Row::new(values), changed: None }
+    }
+}
+
+/// Something to be read, as a value, so that a store can carry it to where its readers are.
+pub trait Question: Send + 'static {
+    /// What it is answered with.
+    type Answer: Send + 'static;
+
+    /// Finds the answer.
+    fn ask<R: Read>(self, reader: &mut R) -> impl Future<Output = Answer<Self::Answer>> + Send;
+}
+
+/// The key of an execution's row, and of what is kept beside it.
+pub(crate) fn key_of(id: &ExecutionId) -> Key {
+    vec![Value::Uuid(id.uuid()), id.partition().into()]
+}

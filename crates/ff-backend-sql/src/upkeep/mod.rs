@@ -1,0 +1,7 @@
+//! What an engine reads: how a partition stands, and all it holds.
+
+mod snapshot;
+mod sweep;
+
+pub use snapshot::TakeSnapshot;
+pub use sweep::Sweep;

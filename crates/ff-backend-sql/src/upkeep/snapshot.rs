@@ -1,0 +1,148 @@
+//! Everything a partition holds. Its indexes are taken from the columns as they are stored, so that a doctor can hold them
+//! against the records.
+
+use std::collections::BTreeMap;
+
+use ff_core::backend::Answer;
+use ff_core::change::KeyEntry;
+use ff_core::execution::Execution;
+use ff_core::index::{Index, eligible_score};
+use ff_core::payload::Payload;
+use ff_core::snapshot::Snapshot;
+use ff_core::types::{ExecutionId, IdempotencyKey, Kind, Namespace, Priority, TimestampMs, WorkerInstanceId};
+
+use crate::error::{SqlError, unreadable};
+use crate::execution::{attempts_of, lane_of, leases_of, read_body, strays};
+use crate::queries::{EXECUTIONS_ON, KEYS_ON};
+use crate::record;
+use crate::schema::{EXECUTION, PAYLOAD, RESULT};
+use crate::session::{Question, Read, key_of};
+use crate::table::Table;
+use crate::value::{Row, Value};
+
+/// Everything a partition holds.
+pub struct TakeSnapshot {
+    /// Which partition.
+    pub partition: u16,
+}
+
+impl Question for TakeSnapshot {
+    type Answer = Snapshot;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Snapshot> {
+        let ids = executions_on(reader, self.partition).await?;
+        let keys: Vec<_> = ids.iter().map(key_of).collect();
+        let mut snapshot = Snapshot::default();
+        for (id, row) in ids.iter().zip(reader.load(&EXECUTION, EXECUTION.all(), &keys).await?) {
+            let Some(row) = row else { continue };
+            let stored = Stored { id: *id, row: &row };
+            stored.file(&mut snapshot)?;
+            match record::read::<Execution>(stored.text("record")?) {
+                Ok(execution) => {
+                    snapshot.strays.extend(strays(&row, &execution).into_iter().map(|what| (*id, what)));
+                    snapshot.executions.insert(*id, execution);
+                }
+                Err(error) => snapshot.strays.push((*id, error.to_string())),
+            }
+        }
+        snapshot.payloads = bodies(reader, &PAYLOAD, &ids).await?;
+        snapshot.results = bodies(reader, &RESULT, &ids).await?;
+        snapshot.attempts = present(&ids, attempts_of(reader, &ids).await?);
+        snapshot.leases = present(&ids, leases_of(reader, &ids).await?);
+        snapshot.keys = keys_on(reader, self.partition).await?;
+        Ok(snapshot)
+    }
+}
+
+async fn executions_on<R: Read>(reader: &mut R, partition: u16) -> Result<Vec<ExecutionId>, SqlError> {
+    let rows = reader.query(EXECUTIONS_ON, &[vec![partition.into()]]).await?;
+    rows.iter().flatten().map(|row| row.id(0, partition)).collect()
+}
+
+async fn bodies<R: Read>(
+    reader: &mut R,
+    table: &'static Table,
+    ids: &[ExecutionId],
+) -> Result<BTreeMap<ExecutionId, Payload>, SqlError> {
+    let rows = reader.load(table, table.all(), &ids.iter().map(key_of).collect::<Vec<_>>()).await?;
+    let found = ids.iter().zip(rows).filter_map(|(id, row)| Some((*id, row?)));
+    found.map(|(id, row)| Ok((id, read_body(&row)?))).collect()
+}
+
+fn present<T>(ids: &[ExecutionId], lists: Vec<Vec<T>>) -> BTreeMap<ExecutionId, Vec<T>> {
+    ids.iter().copied().zip(lists).filter(|(_, list)| !list.is_empty()).collect()
+}
+
+async fn keys_on<R: Read>(reader: &mut R, partition: u16) -> Result<BTreeMap<(String, String), KeyEntry>, SqlError> {
+    let rows = reader.query(KEYS_ON, &[vec![partition.into()]]).await?;
+    let entry = |row: &Row| {
+        let (namespace, key) = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
+        let entry = KeyEntry {
+            namespace: Namespace::parse(&namespace).map_err(unreadable("a namespace"))?,
+            key: IdempotencyKey::parse(&key).map_err(unreadable("a key"))?,
+            execution_id: row.id(2, partition)?,
+            until: row.moment(3)?,
+        };
+        Ok(((namespace, key), entry))
+    };
+    rows.iter().flatten().map(entry).collect()
+}
+
+/// A row of an execution as it is stored, whatever its record says.
+struct Stored<'r> {
+    id: ExecutionId,
+    row: &'r Row,
+}
+
+impl Stored<'_> {
+    /// Puts the execution where its columns place it, as one of the store's own queries would find it there.
+    fn file(&self, snapshot: &mut Snapshot) -> Result<(), SqlError> {
+        let mut enter = |index, score| {
+            snapshot.indexes.entry(index).or_default().insert(self.id, score);
+        };
+        let lane = lane_of(self.text("lane")?)?;
+        let created_at = self.int("created_at")?.unwrap_or_default();
+        enter(Index::AllExecutions, created_at);
+        if self.int("eligible")? == Some(1) {
+            let priority =
+                Priority::new(self.int("priority")?.unwrap_or_default()).map_err(unreadable("a priority"))?;
+            let score = eligible_score(priority, TimestampMs(created_at));
+            let kind = Kind::parse(self.text("kind")?).map_err(unreadable("a kind"))?;
+            enter(Index::LaneEligible(lane.clone()), score);
+            enter(Index::LaneEligibleKind(lane.clone(), kind), score);
+        }
+        if let Some(acquired_at) = self.int("acquired_at")? {
+            let holder = WorkerInstanceId::parse(self.text("holder")?).map_err(unreadable("a holder"))?;
+            enter(Index::WorkerLeases(holder), acquired_at);
+        }
+        for (column, index) in [
+            ("delayed_until", Index::LaneDelayed(lane.clone())),
+            ("acquired_at", Index::LaneActive(lane.clone())),
+            ("finished_at", Index::LaneTerminal(lane)),
+            ("lease_until", Index::LeaseExpiry),
+            ("timeout_at", Index::AttemptTimeout),
+            ("deadline_at", Index::ExecutionDeadline),
+        ] {
+            if let Some(at) = self.int(column)? {
+                enter(index, at);
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&self, column: &str) -> Result<&str, SqlError> {
+        self.row.text(place(column))
+    }
+
+    fn int(&self, column: &str) -> Result<Option<i64>, SqlError> {
+        match self.row.values().get(place(column)) {
+            Some(Value::Null) => Ok(None),
+            _ => self.row.int(place(column)).map(Some),
+        }
+    }
+}
+
+/// Where a column is in a whole row.
+fn place(column: &str) -> usize {
+    EXECUTION.columns.iter().position(|of| of.name == column).unwrap_or(EXECUTION.columns.len())
+}

@@ -1,0 +1,50 @@
+//! Looking at a partition without being told.
+
+use ff_core::backend::{Answer, Ready, Swept};
+use ff_core::contracts::Head;
+use ff_core::types::{Kind, Priority};
+
+use crate::error::{SqlError, unreadable};
+use crate::execution::lane_of;
+use crate::queries::{NEXT_DUE, NEXT_READY};
+use crate::session::{Question, Read};
+use crate::value::{Row, Value};
+
+/// What waits on a partition, and what is due there when.
+pub struct Sweep {
+    /// Which partition.
+    pub partition: u16,
+}
+
+impl Question for Sweep {
+    type Answer = Swept;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Swept> {
+        let mut swept = Swept::default();
+        let partition = Value::from(self.partition);
+        // Goes from each kind of each lane to the next, and so past everything that waits behind a head.
+        let mut last = (String::new(), String::new());
+        while let Some(row) = first(reader, NEXT_READY, vec![partition.clone(), text(&last.0), text(&last.1)]).await? {
+            last = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
+            swept.ready.push(ready(&row)?);
+        }
+        if let Some(row) = first(reader, NEXT_DUE, vec![partition]).await? {
+            swept.next_due = Some(row.moment(0)?);
+        }
+        Ok(swept)
+    }
+}
+
+async fn first<R: Read>(reader: &mut R, sql: &'static str, parameters: Vec<Value>) -> Result<Option<Row>, SqlError> {
+    Ok(reader.query(sql, &[parameters]).await?.into_iter().flatten().next())
+}
+
+fn text(text: &str) -> Value {
+    text.into()
+}
+
+fn ready(row: &Row) -> Result<Ready, SqlError> {
+    let kind = Kind::parse(row.text(1)?).map_err(unreadable("a kind"))?;
+    let priority = Priority::new(row.int(2)?).map_err(unreadable("a priority"))?;
+    Ok(Ready { lane: lane_of(row.text(0)?)?, kind, head: Head::new(priority, row.moment(3)?) })
+}

@@ -1,0 +1,97 @@
+//! The store: opening it, closing it, and what it says of itself.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use ff_core::backend::EngineBackend;
+use ff_core::clock::MonotonicClock;
+use ff_core::partition::PartitionConfig;
+
+use crate::connection::{Connection, Meter, open_to_write};
+use crate::hints::Announcer;
+use crate::meta;
+use crate::migrate::migrate;
+use crate::open_error::OpenError;
+use crate::options::SqliteOptions;
+use crate::owner::Owner;
+use crate::readers::Readers;
+use crate::session::Writing;
+use crate::writer::Writer;
+
+/// A store in one file. Dropping it finishes what is queued and frees the file; so does [`SqliteBackend::close`], without
+/// blocking.
+pub struct SqliteBackend {
+    pub(crate) writer: Writer,
+    pub(crate) readers: Readers,
+    pub(crate) announcer: Announcer,
+    pub(crate) clock: Arc<MonotonicClock>,
+    partitions: PartitionConfig,
+    meter: Arc<Meter>,
+}
+
+impl SqliteBackend {
+    /// Opens the store in a file, making it when it is not there.
+    ///
+    /// ```
+    /// use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
+    /// use ff_core::backend::ExecutionRoom;
+    /// use ff_core::contracts::SubmitArgs;
+    /// use ff_core::payload::Payload;
+    /// use ff_core::types::Kind;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// let store = SqliteBackend::open(&directory.path().join("work.db"), SqliteOptions::default())?;
+    /// let submitted = store.submit(SubmitArgs::new(Kind::parse("resize")?, Payload::json("1"))).await?;
+    /// assert_eq!(store.describe(&submitted.execution_id).await?.kind.as_str(), "resize");
+    /// store.close().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenError> {
+        if let Some(asked) = options.partitions {
+            check(asked)?;
+        }
+        let owner = Owner::take(path)?;
+        let path = owner.path.clone();
+        let mut sqlite = open_to_write(&owner, options.durability)?;
+        let partitions = migrate(&mut sqlite, &path, options.partitions)?;
+        let floor = meta::clock(&sqlite).map_err(|source| OpenError::Sqlite { path: path.clone(), source })?;
+        let clock = Arc::new(MonotonicClock::new(options.clock, floor));
+        let (meter, announcer) = (Arc::new(Meter::default()), Announcer::new());
+        let session = Writing::over(Connection::new(sqlite, meter.clone()), clock.clone(), announcer.clone());
+        let writer = Writer::start(session, owner, partitions, options.dice)
+            .map_err(|source| OpenError::Io { path: path.clone(), source })?;
+        Ok(Self { writer, readers: Readers::new(path, meter.clone()), announcer, clock, partitions, meter })
+    }
+
+    /// Waits for what is queued, leaves everything in the one file and frees it. What is asked afterwards is answered that
+    /// the store is closed.
+    pub async fn close(&self) {
+        self.readers.close().await;
+        self.writer.close().await;
+    }
+
+    /// How many statements the store has run since it was opened. An idle store runs none.
+    pub fn statements(&self) -> u64 {
+        self.meter.statements.load(Ordering::Relaxed)
+    }
+
+    /// How many transactions the store has committed since it was opened. Under load there are many operations in each.
+    pub fn commits(&self) -> u64 {
+        self.meter.commits.load(Ordering::Relaxed)
+    }
+}
+
+impl EngineBackend for SqliteBackend {
+    fn partitions(&self) -> PartitionConfig {
+        self.partitions
+    }
+}
+
+fn check(asked: PartitionConfig) -> Result<(), OpenError> {
+    let counts = [asked.num_flow_partitions, asked.num_budget_partitions, asked.num_quota_partitions];
+    if counts.contains(&0) { Err(OpenError::NoPartitions { asked }) } else { Ok(()) }
+}

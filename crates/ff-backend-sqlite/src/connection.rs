@@ -1,0 +1,181 @@
+//! One connection to the file, and the settings every connection has.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use ff_backend_sql::{Row, SqlError, Value};
+use rusqlite::config::DbConfig;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{OpenFlags, Statement, ToSql};
+
+use crate::open_error::OpenError;
+use crate::options::Durability;
+use crate::owner::{APPLICATION_ID, Owner};
+
+/// How long a connection waits for another before it gives up. They wait only while the log is recovered or reset.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Statements kept ready. There are a few dozen.
+const KEPT_STATEMENTS: usize = 128;
+/// Pages of log after which they go into the database: enough that a page changed often goes there once.
+const CHECKPOINT_PAGES: u32 = 4_096;
+/// What the log may keep of the disk once it is empty.
+const LOG_BYTES: u32 = 64 * 1024 * 1024;
+/// What a writer may keep in memory, in KiB; a reader keeps SQLite's default.
+const CACHE_KIB: i32 = 64 * 1024;
+
+/// What the store has done so far, over all its connections.
+#[derive(Default)]
+pub(crate) struct Meter {
+    pub(crate) statements: AtomicU64,
+    pub(crate) commits: AtomicU64,
+}
+
+/// A connection that counts what it runs.
+pub(crate) struct Connection {
+    sqlite: rusqlite::Connection,
+    meter: Arc<Meter>,
+}
+
+/// Opens the connection that writes. A file that is not yet ours is marked before anything else is in it.
+pub(crate) fn open_to_write(owner: &Owner, durability: Durability) -> Result<rusqlite::Connection, OpenError> {
+    let path = &owner.path;
+    let set_up = || {
+        let sqlite = open(path)?;
+        let marked: i32 = sqlite.pragma_query_value(None, "application_id", |row| row.get(0))?;
+        if marked != APPLICATION_ID {
+            sqlite.pragma_update(None, "application_id", APPLICATION_ID)?;
+        }
+        let journal: String = sqlite.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
+        let synchronous = match durability {
+            Durability::Full => "full",
+            Durability::Normal => "normal",
+        };
+        sqlite.pragma_update(None, "synchronous", synchronous)?;
+        sqlite.pragma_update(None, "fullfsync", "on")?;
+        sqlite.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        sqlite.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
+        sqlite.pragma_update(None, "cache_size", -CACHE_KIB)?;
+        Ok((sqlite, journal))
+    };
+    let (sqlite, journal) = set_up().map_err(|source| OpenError::Sqlite { path: path.clone(), source })?;
+    if journal != "wal" {
+        let why = "its file system cannot hold a write-ahead log".into();
+        return Err(OpenError::NotAStore { path: path.clone(), why });
+    }
+    Ok(sqlite)
+}
+
+/// Opens a connection that only reads.
+pub(crate) fn open_to_read(path: &Path) -> Result<rusqlite::Connection, rusqlite::Error> {
+    let sqlite = open(path)?;
+    sqlite.pragma_update(None, "query_only", "on")?;
+    Ok(sqlite)
+}
+
+fn open(path: &Path) -> Result<rusqlite::Connection, rusqlite::Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let sqlite = rusqlite::Connection::open_with_flags(path, flags)?;
+    sqlite.busy_timeout(PATIENCE)?;
+    // A query is planned once, whatever is bound to it. Without this, partial indexes have it planned at every call.
+    sqlite.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    sqlite.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
+    Ok(sqlite)
+}
+
+impl Connection {
+    pub(crate) fn new(sqlite: rusqlite::Connection, meter: Arc<Meter>) -> Self {
+        Self { sqlite, meter }
+    }
+
+    pub(crate) fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
+    /// Whether a transaction is open.
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        !self.sqlite.is_autocommit()
+    }
+
+    /// Runs one statement that brings no rows.
+    pub(crate) fn run<'v>(&self, sql: &str, parameters: impl Iterator<Item = &'v Value>) -> Result<(), SqlError> {
+        let mut statement = self.sqlite.prepare_cached(sql).map_err(failed)?;
+        self.bind(&mut statement, parameters)?;
+        statement.raw_execute().map_err(failed)?;
+        Ok(())
+    }
+
+    /// Runs one query with each set of parameters.
+    pub(crate) fn query_each(&self, sql: &str, sets: &[Vec<Value>]) -> Result<Vec<Vec<Row>>, SqlError> {
+        let mut statement = self.sqlite.prepare_cached(sql).map_err(failed)?;
+        let mut found = Vec::with_capacity(sets.len());
+        for parameters in sets {
+            self.bind(&mut statement, parameters.iter())?;
+            found.push(rows(&mut statement)?);
+        }
+        Ok(found)
+    }
+
+    /// Moves the whole log into the database.
+    pub(crate) fn checkpoint(&self) -> Result<(), rusqlite::Error> {
+        self.sqlite.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    }
+
+    fn bind<'v>(
+        &self,
+        statement: &mut Statement<'_>,
+        parameters: impl Iterator<Item = &'v Value>,
+    ) -> Result<(), SqlError> {
+        self.meter.statements.fetch_add(1, Ordering::Relaxed);
+        for (at, value) in (1..).zip(parameters) {
+            statement.raw_bind_parameter(at, Bound(value)).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+fn rows(statement: &mut Statement<'_>) -> Result<Vec<Row>, SqlError> {
+    let columns = statement.column_count();
+    let mut rows = Vec::new();
+    let mut found = statement.raw_query();
+    while let Some(row) = found.next().map_err(failed)? {
+        let values = (0..columns).map(|at| value(row.get_ref(at).map_err(failed)?));
+        rows.push(Row::new(values.collect::<Result<_, _>>()?));
+    }
+    Ok(rows)
+}
+
+fn value(stored: ValueRef<'_>) -> Result<Value, SqlError> {
+    let odd = |what| Err(SqlError::Unreadable(format!("a row holds {what}")));
+    match stored {
+        ValueRef::Null => Ok(Value::Null),
+        ValueRef::Integer(number) => Ok(Value::Int(number)),
+        ValueRef::Text(text) => match str::from_utf8(text) {
+            Ok(text) => Ok(Value::Text(text.into())),
+            Err(_) => odd("text that is not UTF-8"),
+        },
+        ValueRef::Blob(bytes) => Ok(Value::Bytes(Bytes::copy_from_slice(bytes))),
+        ValueRef::Real(_) => odd("a fraction"),
+    }
+}
+
+/// A value on its way into a statement.
+struct Bound<'v>(&'v Value);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            Value::Null => ValueRef::Null,
+            Value::Int(number) => ValueRef::Integer(*number),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Uuid(uuid) => ValueRef::Blob(uuid.as_bytes()),
+            Value::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+fn failed(error: rusqlite::Error) -> SqlError {
+    SqlError::Failed(error.to_string())
+}

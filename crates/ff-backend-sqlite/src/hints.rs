@@ -1,0 +1,39 @@
+//! Hints within the process. They cannot be lost on the way; a listener that falls too far behind is told that it missed
+//! some.
+
+use ff_core::hint::{Hint, Hints};
+use futures_util::stream;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+/// How many hints wait for the slowest listener: more than one bulk submission makes.
+const KEPT: usize = 4_096;
+
+/// Tells every listener what a commit is worth telling.
+#[derive(Clone)]
+pub(crate) struct Announcer(broadcast::Sender<Hint>);
+
+impl Announcer {
+    pub(crate) fn new() -> Self {
+        Self(broadcast::Sender::new(KEPT))
+    }
+
+    /// Passes on the hints of one commit, in order.
+    pub(crate) fn announce(&self, hints: Vec<Hint>) {
+        for hint in hints {
+            // Fails when nobody listens, and then there is nobody to tell.
+            self.0.send(hint).ok();
+        }
+    }
+
+    /// Hints from now on.
+    pub(crate) fn listen(&self) -> Hints {
+        Box::pin(stream::unfold(self.0.subscribe(), |mut receiver| async move {
+            match receiver.recv().await {
+                Ok(hint) => Some((hint, receiver)),
+                Err(RecvError::Lagged(_)) => Some((Hint::Missed, receiver)),
+                Err(RecvError::Closed) => None,
+            }
+        }))
+    }
+}

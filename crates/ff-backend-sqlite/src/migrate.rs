@@ -1,0 +1,54 @@
+//! Bringing a file to the schema this program knows.
+
+use std::path::Path;
+
+use ff_core::partition::PartitionConfig;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use crate::meta;
+use crate::open_error::OpenError;
+
+/// Every step of the schema, in order. The first makes version 1.
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_executions_and_leases.sql")];
+
+/// Applies what the file is missing and settles its partition counts, all of it or nothing.
+pub(crate) fn migrate(
+    sqlite: &mut Connection,
+    path: &Path,
+    asked: Option<PartitionConfig>,
+) -> Result<PartitionConfig, OpenError> {
+    let failed = |source| OpenError::Sqlite { path: path.to_owned(), source };
+    let transaction = sqlite.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    let found = meta::schema_version(&transaction).map_err(failed)?;
+    let known = version(MIGRATIONS.len());
+    if found > known {
+        return Err(OpenError::TooNew { found, known });
+    }
+    apply(&transaction, found).map_err(failed)?;
+    let stored = meta::partitions(&transaction).map_err(failed)?;
+    let partitions = match (stored, asked) {
+        (Some(stored), Some(asked)) if stored != asked => return Err(OpenError::Partitions { stored, asked }),
+        (Some(stored), _) => stored,
+        (None, asked) => {
+            let partitions = asked.unwrap_or_default();
+            meta::set_partitions(&transaction, &partitions).map_err(failed)?;
+            partitions
+        }
+    };
+    transaction.commit().map_err(failed)?;
+    Ok(partitions)
+}
+
+fn apply(transaction: &Transaction<'_>, found: i64) -> rusqlite::Result<()> {
+    for (step, sql) in (1..).zip(MIGRATIONS) {
+        if version(step) > found {
+            transaction.execute_batch(sql)?;
+            meta::set_schema_version(transaction, version(step))?;
+        }
+    }
+    Ok(())
+}
+
+fn version(step: usize) -> i64 {
+    i64::try_from(step).unwrap_or(i64::MAX)
+}

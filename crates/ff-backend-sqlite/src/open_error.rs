@@ -1,0 +1,74 @@
+//! Why a store cannot be opened.
+
+use std::io;
+use std::path::PathBuf;
+
+use ff_core::partition::PartitionConfig;
+
+/// Why a store cannot be opened. Nothing in the file was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Somebody has it open.
+    #[error("{} is in use by another process; connect to its server over http:// instead", path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A newer program has written it.
+    #[error("the store has schema version {found}, and this program knows versions up to {known}: use a newer program")]
+    TooNew {
+        /// The version of the file.
+        found: i64,
+        /// The newest version this program knows.
+        known: i64,
+    },
+    /// It was made with other partition counts. Ids carry their partition, so the counts can never change.
+    #[error("the store was made with {}, and was to be opened with {}", counts(stored), counts(asked))]
+    Partitions {
+        /// What the file has.
+        stored: PartitionConfig,
+        /// What the options say.
+        asked: PartitionConfig,
+    },
+    /// The options ask for no partitions at all.
+    #[error("a store needs at least one partition of each family, and was to be opened with {}", counts(asked))]
+    NoPartitions {
+        /// What the options say.
+        asked: PartitionConfig,
+    },
+    /// The directory it should be in is not there.
+    #[error("the directory {} does not exist", path.display())]
+    NoDirectory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The file is something else.
+    #[error("{} is not a FlowFabric store: {why}", path.display())]
+    NotAStore {
+        /// The file.
+        path: PathBuf,
+        /// How that is known.
+        why: String,
+    },
+    /// The operating system refuses.
+    #[error("{} cannot be opened: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        source: io::Error,
+    },
+    /// SQLite refuses.
+    #[error("{} cannot be opened: {source}", path.display())]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        source: rusqlite::Error,
+    },
+}
+
+fn counts(config: &PartitionConfig) -> String {
+    let PartitionConfig { num_flow_partitions, num_budget_partitions, num_quota_partitions } = config;
+    format!("{num_flow_partitions} flow, {num_budget_partitions} budget and {num_quota_partitions} quota partitions")
+}

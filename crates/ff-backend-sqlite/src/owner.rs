@@ -1,0 +1,79 @@
+//! One owner per file. SQLite itself would let several processes in; our writer, clock and hints belong to one.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::open_error::OpenError;
+
+/// The mark of our files in the header of a SQLite database.
+pub(crate) const APPLICATION_ID: i32 = i32::from_be_bytes(*b"FFab");
+
+/// The right to a file, until it is dropped.
+///
+/// The lock is the operating system's, so it ends with the process however that ends. It is on a file of its own: the
+/// locks of SQLite are on the database, and closing any handle of ours on it would release them.
+pub(crate) struct Owner {
+    /// The file, the same however it was named.
+    pub(crate) path: PathBuf,
+    _lock: File,
+}
+
+impl Owner {
+    /// Takes a file that is ours or not yet there.
+    pub(crate) fn take(path: &Path) -> Result<Self, OpenError> {
+        let path = resolve(path)?;
+        check_header(&path)?;
+        let mut beside = path.clone().into_os_string();
+        beside.push("-lock");
+        let failed = |source| OpenError::Io { path: path.clone(), source };
+        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(beside).map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { path, _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(OpenError::InUse { path }),
+            Err(TryLockError::Error(source)) => Err(failed(source)),
+        }
+    }
+}
+
+/// The one name of a file. By two names of it, through a link, there would be two locks.
+fn resolve(path: &Path) -> Result<PathBuf, OpenError> {
+    let failed = |source| OpenError::Io { path: path.to_owned(), source };
+    match fs::canonicalize(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        resolved => return resolved.map_err(failed),
+    }
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Some(name) = path.file_name() else { return Err(failed(io::ErrorKind::InvalidFilename.into())) };
+    match fs::canonicalize(directory) {
+        Ok(directory) => Ok(directory.join(name)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(OpenError::NoDirectory { path: directory.to_owned() })
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// Refuses a file that is something else, before anything touches it. An empty one is as good as none.
+fn check_header(path: &Path) -> Result<(), OpenError> {
+    const MAGIC: &[u8] = b"SQLite format 3\0";
+    const APPLICATION_ID_AT: usize = 68;
+    let mut header = Vec::new();
+    match File::open(path) {
+        Ok(file) => file.take(100).read_to_end(&mut header),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => Err(error),
+    }
+    .map_err(|source| OpenError::Io { path: path.to_owned(), source })?;
+    let other = |why: &str| Err(OpenError::NotAStore { path: path.to_owned(), why: why.into() });
+    if header.is_empty() {
+        return Ok(());
+    }
+    if !header.starts_with(MAGIC) {
+        return other("it is not a SQLite database");
+    }
+    match header.get(APPLICATION_ID_AT..APPLICATION_ID_AT + 4) {
+        Some(id) if id == APPLICATION_ID.to_be_bytes() => Ok(()),
+        _ => other("it is a SQLite database of something else"),
+    }
+}

@@ -1,0 +1,85 @@
+//! Short reads beside the writer, on threads that may block. A read is one transaction, over as soon as it is answered: one
+//! left open would keep the log from ever being emptied.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ff_backend_sql::{Question, SqlError};
+use ff_core::backend::Answer;
+use ff_core::engine_error::EngineError;
+use tokio::sync::Semaphore;
+
+use crate::connection::{Connection, Meter, open_to_read};
+use crate::session::Reading;
+
+/// How many reads run at once.
+const READERS: u32 = 4;
+
+/// The connections that read, opened when they are first needed.
+pub(crate) struct Readers(Arc<Pool>);
+
+struct Pool {
+    path: PathBuf,
+    meter: Arc<Meter>,
+    permits: Arc<Semaphore>,
+    idle: Mutex<Vec<Reading>>,
+}
+
+impl Readers {
+    pub(crate) fn new(path: PathBuf, meter: Arc<Meter>) -> Self {
+        let permits = Arc::new(Semaphore::new(READERS as usize));
+        Self(Arc::new(Pool { path, meter, permits, idle: Mutex::default() }))
+    }
+
+    /// Answers a question from what is committed now.
+    pub(crate) async fn read<Q: Question>(&self, question: Q) -> Answer<Q::Answer> {
+        let permit = self.0.permits.clone().acquire_owned().await.map_err(|_| closed())?;
+        let pool = self.0.clone();
+        let reading = tokio::task::spawn_blocking(move || {
+            let answer = pool.answer(question);
+            drop(permit);
+            answer
+        });
+        reading.await.map_err(|error| EngineError::Unavailable(format!("a read stopped half-way: {error}")))?
+    }
+
+    /// Waits for the reads under way and lets no more in.
+    pub(crate) async fn close(&self) {
+        // Fails when it is closed already, and then there is nothing to wait for.
+        if let Ok(all) = self.0.permits.acquire_many(READERS).await {
+            self.0.permits.close();
+            self.0.idle().clear();
+            drop(all);
+        }
+    }
+}
+
+impl Pool {
+    fn answer<Q: Question>(&self, question: Q) -> Answer<Q::Answer> {
+        let idle = self.idle().pop();
+        let mut reading = match idle {
+            Some(reading) => reading,
+            None => self.open()?,
+        };
+        reading.connection.run("BEGIN", [].iter())?;
+        let answer = pollster::block_on(question.ask(&mut reading));
+        reading.connection.run("COMMIT", [].iter())?;
+        self.idle().push(reading);
+        answer
+    }
+
+    fn open(&self) -> Answer<Reading> {
+        let failed = |error: rusqlite::Error| SqlError::Failed(error.to_string());
+        let sqlite = open_to_read(&self.path).map_err(failed)?;
+        Ok(Reading::over(Connection::new(sqlite, self.meter.clone())))
+    }
+
+    /// The connections nobody uses. They are whole whatever happened to who held the lock.
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Reading>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn closed() -> EngineError {
+    EngineError::Unavailable("the store is closed".into())
+}

@@ -1,0 +1,52 @@
+//! What an engine asks, on SQLite.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ff_backend_sql::{Sweep, TakeSnapshot};
+use ff_core::backend::{Answer, EngineBackend, Swept, Upkeep};
+use ff_core::clock::Clock;
+use ff_core::contracts::PumpArgs;
+use ff_core::due::Pumped;
+use ff_core::hint::Hints;
+use ff_core::operation::Operation;
+use ff_core::snapshot::Snapshot;
+use ff_core::types::TimestampMs;
+
+use crate::SqliteBackend;
+
+#[async_trait]
+impl Upkeep for SqliteBackend {
+    async fn now(&self) -> Answer<TimestampMs> {
+        Ok(self.clock.now())
+    }
+
+    async fn pump(&self, partition: u16) -> Answer<Pumped> {
+        self.writer.asker.ask(PumpArgs { partition }).await
+    }
+
+    async fn sweep(&self, partition: u16) -> Answer<Swept> {
+        self.check(partition)?;
+        self.readers.read(Sweep { partition }).await
+    }
+
+    fn sweep_every(&self) -> Option<Duration> {
+        None
+    }
+
+    fn hints(&self) -> Hints {
+        self.announcer.listen()
+    }
+
+    async fn snapshot(&self, partition: u16) -> Answer<Snapshot> {
+        self.check(partition)?;
+        self.readers.read(TakeSnapshot { partition }).await
+    }
+}
+
+impl SqliteBackend {
+    /// Refuses a partition this store does not have, as a pump of it would be.
+    fn check(&self, partition: u16) -> Answer<()> {
+        Ok(Operation::Pump(PumpArgs { partition }).check(&self.partitions())?)
+    }
+}

@@ -1,0 +1,65 @@
+//! The thread that writes. It owns the writing connection and the right to the file, and gives both up when its queue is
+//! closed and empty.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use ff_backend_sql::{Asker, queue, write};
+use ff_core::dice::Dice;
+use ff_core::partition::PartitionConfig;
+use tokio::sync::watch;
+
+use crate::owner::Owner;
+use crate::session::Writing;
+
+/// The writer, as the rest of the store sees it.
+pub(crate) struct Writer {
+    // Dropped before the thread is waited for: without anybody to ask, the thread ends.
+    pub(crate) asker: Asker,
+    _thread: Joined,
+    ended: watch::Receiver<()>,
+}
+
+impl Writer {
+    /// Starts the thread.
+    pub(crate) fn start(
+        mut session: Writing,
+        owner: Owner,
+        partitions: PartitionConfig,
+        dice: Arc<dyn Dice>,
+    ) -> io::Result<Self> {
+        let (asker, queue) = queue();
+        let (running, ended) = watch::channel(());
+        let work = move || {
+            pollster::block_on(write(&mut session, queue, &partitions, &*dice));
+            if let Err(error) = session.into_connection().checkpoint() {
+                tracing::warn!(%error, "the log was left beside the store; the next opening takes it up");
+            }
+            drop(owner);
+            drop(running);
+        };
+        let thread = thread::Builder::new().name("ff-sqlite-writer".into()).spawn(work)?;
+        Ok(Self { asker, _thread: Joined(Some(thread)), ended })
+    }
+
+    /// Has what is queued done, lets nobody else in, and waits until the file is free.
+    pub(crate) async fn close(&self) {
+        self.asker.close().await;
+        // Nothing is ever sent: it ends with the thread, and that is the news.
+        self.ended.clone().changed().await.ok();
+    }
+}
+
+/// A thread that is waited for, so that the file is free when the store is gone.
+struct Joined(Option<JoinHandle<()>>);
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        if let Some(thread) = self.0.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the writer panicked");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Hints come after what they are about.
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use ff_core::backend::{ExecutionRoom, Upkeep};
+use ff_core::contracts::CancelArgs;
+use ff_core::hint::Hint;
+use futures_util::StreamExt;
+
+use crate::{Place, work};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hint_comes_after_the_commit_is_visible() {
+    const MANY: usize = 200;
+    let place = Place::new();
+    let store = Arc::new(place.open());
+    let ended = store.hints().filter_map(async |hint| match hint {
+        Hint::Ended { execution_id } => Some(execution_id),
+        _ => None,
+    });
+    let looking = store.clone();
+    let listener = tokio::spawn(async move {
+        let mut ended = pin!(ended.take(MANY));
+        while let Some(id) = ended.next().await {
+            looking.result(&id).await.unwrap();
+        }
+    });
+    for _ in 0..MANY {
+        let execution_id = store.submit(work()).await.unwrap().execution_id;
+        store.cancel(CancelArgs { execution_id, reason: None, requested_by: None }).await.unwrap();
+    }
+    listener.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_listener_that_fell_behind_is_told() {
+    let place = Place::new();
+    let store = place.open();
+    let mut hints = store.hints();
+    for _ in 0..5 {
+        store.submit_many((0..1_000).map(|_| work()).collect()).await.unwrap();
+    }
+    assert_eq!(hints.next().await, Some(Hint::Missed));
+    assert!(matches!(hints.next().await, Some(Hint::Ready { .. })), "and it goes on");
+}

@@ -1,0 +1,23 @@
+//! A store nobody asks anything does nothing.
+
+use std::time::Duration;
+
+use ff_core::backend::{ExecutionRoom, Upkeep};
+use ff_core::contracts::{Start, SubmitArgs};
+use futures_util::StreamExt;
+
+use crate::{Place, work};
+
+#[tokio::test]
+async fn an_idle_store_runs_no_statement() {
+    let place = Place::new();
+    let store = place.open();
+    store.submit(SubmitArgs { start: Start::After(5), ..work() }).await.unwrap();
+    let before = store.statements();
+    assert!(before > 0, "what it runs is counted");
+    let mut hints = store.hints();
+    let told = tokio::time::timeout(Duration::from_millis(200), hints.next()).await;
+    assert!(told.is_err(), "nothing happened, so nothing is told");
+    assert_eq!(store.statements(), before, "even though something has become due: that is for an engine to know");
+    assert_eq!(store.sweep_every(), None);
+}

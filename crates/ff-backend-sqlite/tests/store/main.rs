@@ -1,0 +1,101 @@
+//! What a store in a SQLite file promises beyond what every store does.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod batches;
+mod bytes;
+mod closing;
+mod damage;
+mod doctor;
+mod hints;
+mod history;
+mod idle;
+mod model;
+mod opening;
+mod plans;
+mod restart;
+mod schema;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ff_backend_sqlite::{Durability, SqliteBackend, SqliteOptions};
+use ff_core::backend::{EngineBackend, Upkeep};
+use ff_core::clock::ManualClock;
+use ff_core::contracts::{ClaimArgs, SubmitArgs};
+use ff_core::doctor::{Finding, examine};
+use ff_core::lease::Holder;
+use ff_core::payload::Payload;
+use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+use tempfile::TempDir;
+
+/// A directory of its own for a test, and the file of its store.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("work.db")
+    }
+
+    fn open(&self) -> SqliteBackend {
+        SqliteBackend::open(&self.path(), options()).unwrap()
+    }
+
+    /// The file as SQLite sees it, for looking behind the store's back while nobody has it open.
+    fn look(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.path()).unwrap()
+    }
+}
+
+/// As by default, without waiting for the disk: that it is waited for is not what most tests are about.
+fn options() -> SqliteOptions {
+    SqliteOptions { durability: Durability::Normal, ..SqliteOptions::default() }
+}
+
+fn at(ms: u64) -> TimestampMs {
+    TimestampMs(1_700_000_000_000) + ms
+}
+
+fn standing_clock() -> Arc<ManualClock> {
+    Arc::new(ManualClock::at(at(0)))
+}
+
+fn work() -> SubmitArgs {
+    SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1"))
+}
+
+fn claim_on(id: &ExecutionId) -> ClaimArgs {
+    ClaimArgs {
+        partition: id.partition(),
+        namespace: Namespace::default_name(),
+        lane: LaneId::default_name(),
+        kinds: vec![],
+        max: 1,
+        holder: Holder {
+            worker_id: WorkerId::parse("w").unwrap(),
+            worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
+        },
+        lease_ttl_ms: 30_000,
+    }
+}
+
+/// What a doctor finds on every partition.
+async fn findings(store: &SqliteBackend) -> Vec<Finding> {
+    let now = store.now().await.unwrap();
+    let mut found = Vec::new();
+    for partition in 0..store.partitions().num_flow_partitions {
+        found.extend(examine(&store.snapshot(partition).await.unwrap(), partition, now));
+    }
+    found
+}
+
+/// A file beside a store's, as SQLite names it.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}

@@ -1,0 +1,63 @@
+//! What is still there after a restart.
+
+use std::sync::Arc;
+
+use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
+use ff_core::backend::{EngineBackend, ExecutionRoom, LeaseRoom, Upkeep};
+use ff_core::clock::ManualClock;
+use ff_core::contracts::{CompleteArgs, RevokeArgs, Start, SubmitArgs};
+use ff_core::payload::Payload;
+use ff_core::types::IdempotencyKey;
+
+use crate::{Place, at, claim_on, findings, options, standing_clock, work};
+
+/// A store is opened as it is by default, so that the disk is waited for as well.
+#[tokio::test]
+async fn everything_is_there_after_reopening() {
+    let place = Place::new();
+    let store = SqliteBackend::open(&place.path(), SqliteOptions::default()).unwrap();
+    let keyed = SubmitArgs { idempotency_key: Some(IdempotencyKey::parse("order 7").unwrap()), ..work() };
+    let done = store.submit(keyed.clone()).await.unwrap().execution_id;
+    let lost = store.claim(claim_on(&done)).await.unwrap().claimed.remove(0).task;
+    store.revoke(RevokeArgs { execution_id: done, lease_id: Some(lost.fence.lease_id), reason: None }).await.unwrap();
+    let held = store.claim(claim_on(&done)).await.unwrap().claimed.remove(0).task;
+    let result = Some(Payload::bytes(vec![0, 255]));
+    store.complete(CompleteArgs { execution_id: done, fence: held.fence, result }).await.unwrap();
+    let later = store.submit(SubmitArgs { start: Start::After(60_000), ..work() }).await.unwrap().execution_id;
+
+    let before = everything(&store).await;
+    let (ended, tried) = (store.result(&done).await, store.attempts(&done).await);
+    store.close().await;
+    drop(store);
+
+    let store = place.open();
+    assert_eq!(everything(&store).await, before);
+    assert_eq!((store.result(&done).await, store.attempts(&done).await), (ended, tried));
+    assert!(store.submit(keyed).await.unwrap().duplicate, "its key is remembered");
+    assert_eq!(store.describe(&later).await.unwrap().public_state.as_str(), "delayed");
+    assert_eq!(findings(&store).await, []);
+}
+
+async fn everything(store: &SqliteBackend) -> Vec<ff_core::snapshot::Snapshot> {
+    let mut all = Vec::new();
+    for partition in 0..store.partitions().num_flow_partitions {
+        all.push(store.snapshot(partition).await.unwrap());
+    }
+    all
+}
+
+#[tokio::test]
+async fn time_does_not_run_backwards_over_a_restart() {
+    let place = Place::new();
+    let clock = standing_clock();
+    let store = SqliteBackend::open(&place.path(), SqliteOptions { clock: clock.clone(), ..options() }).unwrap();
+    clock.advance(5_000);
+    store.submit(work()).await.unwrap();
+    drop(store);
+
+    let earlier = Arc::new(ManualClock::at(at(0)));
+    let store = SqliteBackend::open(&place.path(), SqliteOptions { clock: earlier.clone(), ..options() }).unwrap();
+    assert_eq!(store.now().await, Ok(at(5_000)));
+    earlier.advance(6_000);
+    assert_eq!(store.now().await, Ok(at(6_000)));
+}

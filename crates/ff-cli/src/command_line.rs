@@ -1,0 +1,85 @@
+//! The command line: its words, and which command each of them is.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::{Parser, Subcommand};
+
+use crate::commands::{Attempts, Cancel, Dev, Doctor, Get, List, Replay, Result, Revoke, Server, Submit, Worker};
+use crate::exit::{self, Exit};
+use crate::logging::{self, Level};
+use crate::settings::Settings;
+
+/// FlowFabric: hand in work, and it is seen through to exactly one end.
+#[derive(Parser)]
+#[command(name = "ff", version, after_help = Exit::table())]
+struct CommandLine {
+    #[command(flatten)]
+    settings: Settings,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Dev(Dev),
+    Server(Server),
+    Submit(Submit),
+    Get(Get),
+    List(List),
+    Result(Result),
+    Attempts(Attempts),
+    Cancel(Cancel),
+    Replay(Replay),
+    Revoke(Revoke),
+    Worker(Worker),
+    Doctor(Doctor),
+}
+
+/// Does what the command line says.
+pub(crate) fn run() -> ExitCode {
+    let CommandLine { settings, command } = CommandLine::parse();
+    let ended = logging::start(command.level(), settings.verbose).and_then(|()| {
+        let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
+        runtime.block_on(command.run(&settings))
+    });
+    ended.unwrap_or_else(|error| exit::after(&error)).into()
+}
+
+impl Command {
+    /// What a server does is worth telling; a tool speaks when something is wrong.
+    fn level(&self) -> Level {
+        match self {
+            Self::Dev(_) | Self::Server(_) => Level::Info,
+            _ => Level::Warn,
+        }
+    }
+
+    async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        match self {
+            Self::Dev(dev) => dev.run(settings).await,
+            Self::Server(server) => server.run(settings).await,
+            Self::Submit(submit) => submit.run(settings).await,
+            Self::Get(get) => get.run(settings).await,
+            Self::List(list) => list.run(settings).await,
+            Self::Result(result) => result.run(settings).await,
+            Self::Attempts(attempts) => attempts.run(settings).await,
+            Self::Cancel(cancel) => cancel.run(settings).await,
+            Self::Replay(replay) => replay.run(settings).await,
+            Self::Revoke(revoke) => revoke.run(settings).await,
+            Self::Worker(worker) => worker.run(settings).await,
+            Self::Doctor(doctor) => doctor.run(settings).await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        CommandLine::command().debug_assert();
+    }
+}

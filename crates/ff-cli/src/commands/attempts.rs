@@ -1,0 +1,107 @@
+//! Every try at an execution.
+
+use clap::Args;
+use ff_core::clock::{Clock, SystemClock};
+use ff_core::contracts;
+use ff_core::execution::{Attempt, AttemptOutcome, Origin};
+use ff_core::lease::LeaseEnding;
+use ff_core::types::{ExecutionId, TimestampMs};
+
+use crate::exit::Exit;
+use crate::settings::Settings;
+use crate::table::Table;
+use crate::{output, span};
+
+/// Show every try at an execution: who held it, and how it ended
+#[derive(Args)]
+pub(crate) struct Attempts {
+    id: ExecutionId,
+}
+
+impl Attempts {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let attempts = settings.connect().await?.client().attempts(&self.id).await?;
+        if settings.json {
+            output::json(&attempts)?;
+        } else {
+            show(&attempts, SystemClock.now())?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn show(found: &contracts::Attempts, now: TimestampMs) -> anyhow::Result<()> {
+    let mut table = Table::new(&["ATTEMPT", "TYPE", "WORKER", "STARTED", "RAN", "END", "WHY"]);
+    for attempt in &found.attempts {
+        let ended_at = attempt.end.as_ref().map_or(now, |end| end.at);
+        table.row([
+            attempt.index.to_string(),
+            origin(&attempt.origin).to_owned(),
+            attempt.holder.worker_instance_id.to_string(),
+            span::relative(attempt.started_at, now),
+            span::short(ended_at.since(attempt.started_at)),
+            attempt.end.as_ref().map_or("-", |end| outcome(end.outcome)).to_owned(),
+            why(attempt),
+        ]);
+    }
+    table.print()?;
+    if found.leases.is_empty() {
+        return Ok(());
+    }
+    output::line("\nLeases that were taken away or given up:")?;
+    let mut table = Table::new(&["ATTEMPT", "EPOCH", "WORKER", "ENDED", "HOW"]);
+    for lease in &found.leases {
+        table.row([
+            lease.attempt_index.to_string(),
+            lease.fence.lease_epoch.to_string(),
+            lease.holder.worker_instance_id.to_string(),
+            span::relative(lease.ended_at, now),
+            ending(lease.ended).to_owned(),
+        ]);
+    }
+    table.print()
+}
+
+fn origin(origin: &Origin) -> &'static str {
+    match origin {
+        Origin::Initial => "initial",
+        Origin::Retry { .. } => "retry",
+        Origin::Reclaim { .. } => "reclaim",
+        Origin::Replay { .. } => "replay",
+    }
+}
+
+fn outcome(outcome: AttemptOutcome) -> &'static str {
+    match outcome {
+        AttemptOutcome::Success => "success",
+        AttemptOutcome::Failure => "failure",
+        AttemptOutcome::TimedOut => "timed out",
+        AttemptOutcome::LeaseExpired => "lease expired",
+        AttemptOutcome::LeaseRevoked => "lease revoked",
+        AttemptOutcome::Cancelled => "cancelled",
+        AttemptOutcome::DeadlinePassed => "deadline passed",
+    }
+}
+
+fn ending(ending: LeaseEnding) -> &'static str {
+    match ending {
+        LeaseEnding::Completed => "completed",
+        LeaseEnding::Failed { .. } => "failed",
+        LeaseEnding::Delayed { .. } => "put off",
+        LeaseEnding::Expired => "expired",
+        LeaseEnding::Revoked => "revoked",
+        LeaseEnding::TimedOut => "timed out",
+        LeaseEnding::Cancelled => "cancelled",
+        LeaseEnding::DeadlinePassed => "deadline passed",
+    }
+}
+
+/// What went wrong in it, or else why somebody asked for it.
+fn why(attempt: &Attempt) -> String {
+    let failure = attempt.end.as_ref().and_then(|end| end.failure.as_ref());
+    match (failure, &attempt.origin) {
+        (Some(failure), _) => format!("{}: {}", failure.category, failure.message),
+        (None, Origin::Replay { reason: Some(reason), .. }) => reason.clone(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,143 @@
+//! Work to watch: a small worker in the process of the server, and a handful of jobs for it.
+
+use std::fmt;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use ff_core::policy::{Backoff, Policy};
+use ff_core::types::ExecutionId;
+use ff_sdk::{Client, Context, Fault, FlowFabric, Job};
+use serde_json::{Value, json};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::interval;
+use tokio_util::sync::CancellationToken;
+
+use crate::exit::tell;
+use crate::output;
+use crate::settings::Settings;
+use crate::table::printable;
+
+/// How long a step of work takes: long enough to watch, short enough to stay for the end.
+const STEP: Duration = Duration::from_millis(400);
+
+/// Starts the worker, submits the jobs, and tells what happens. It is over when it was asked to stop.
+pub(super) fn start(
+    flowfabric: &FlowFabric,
+    settings: &Settings,
+    stop: CancellationToken,
+) -> JoinHandle<anyhow::Result<()>> {
+    let voice = Voice { aside: settings.json };
+    let worker = flowfabric
+        .worker("demo")
+        .concurrency(4)
+        .state(voice)
+        .on("demo.resize", resize)
+        .on("demo.charge", charge)
+        .on("demo.remind", remind)
+        .on("demo.import", import)
+        .run_until(stop.clone().cancelled_owned());
+    let client = flowfabric.client();
+    tokio::spawn(async move {
+        let (worked, played) = tokio::join!(worker, play(&client, voice, &stop));
+        worked.context("the demo's worker")?;
+        played
+    })
+}
+
+/// Submits the jobs and tells how each ends.
+async fn play(client: &Client, voice: Voice, stop: &CancellationToken) -> anyhow::Result<()> {
+    voice.say("\nThe demo submits four jobs:");
+    let mut waiting = JoinSet::new();
+    for job in jobs() {
+        let id = client.submit(job.job).await?.execution_id;
+        voice.say(format_args!("  {:<12} {id}  {}", job.kind, job.promise));
+        let client = client.clone();
+        waiting.spawn(async move { end(&client, voice, job.kind, &id).await });
+    }
+    voice.say("");
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return Ok(()),
+            ended = waiting.join_next() => match ended {
+                Some(ended) => ended.context("the demo broke off")??,
+                None => break,
+            }
+        }
+    }
+    voice.say("\nThe demo is over and the server goes on: try `ff list`, and `ff attempts` on the charge.");
+    Ok(())
+}
+
+async fn end(client: &Client, voice: Voice, kind: &str, id: &ExecutionId) -> anyhow::Result<()> {
+    let end = client.wait(id).await?;
+    match end.json::<Value>() {
+        Ok(result) => voice.say(format_args!("  {kind:<12} completed: {result}")),
+        Err(error) => voice.say(format_args!("  {kind:<12} {}", printable(&error.to_string()))),
+    }
+    Ok(())
+}
+
+/// A job and what there is to see in it.
+struct Shown {
+    kind: &'static str,
+    job: Job,
+    promise: &'static str,
+}
+
+fn jobs() -> [Shown; 4] {
+    let mut soon = Policy::default();
+    soon.retry_policy.backoff = Backoff::Fixed { delay_ms: 1_000, jitter: false };
+    let resize = Job::new("demo.resize", &json!({ "file": "cat.png", "width": 200 }));
+    let charge = Job::new("demo.charge", &json!({ "order": 17, "cents": 4_200 })).policy(soon);
+    let remind = Job::new("demo.remind", &json!({ "who": "Ada" })).delay(Duration::from_secs(3));
+    let import = Job::new("demo.import", &json!("rows; not a table")).tag("source", "upload");
+    [
+        Shown { kind: "demo.resize", job: resize, promise: "tells how far it is" },
+        Shown { kind: "demo.charge", job: charge, promise: "fails the first time and is tried again" },
+        Shown { kind: "demo.remind", job: remind, promise: "waits three seconds before it starts" },
+        Shown { kind: "demo.import", job: import, promise: "cannot succeed and fails for good" },
+    ]
+}
+
+async fn resize(work: Context, picture: Value) -> Result<Value, Fault> {
+    let mut steps = interval(STEP);
+    for percent in [0, 25, 50, 75] {
+        steps.tick().await;
+        work.progress(Some(percent), Some("resizing")).await?;
+        work.state::<Voice>()?.say(format_args!("  demo.resize  {percent}%"));
+    }
+    steps.tick().await;
+    Ok(json!({ "file": picture["file"], "bytes": 18_113 }))
+}
+
+async fn charge(work: Context, order: Value) -> Result<Value, Fault> {
+    if work.task().attempt_index.0 == 0 {
+        work.state::<Voice>()?.say("  demo.charge  the bank does not answer; again in a second");
+        return Err(Fault::retryable("network", "the bank does not answer"));
+    }
+    Ok(json!({ "order": order["order"], "paid": true }))
+}
+
+async fn remind(_: Context, whom: Value) -> Result<Value, Fault> {
+    Ok(json!({ "reminded": whom["who"] }))
+}
+
+async fn import(_: Context, rows: Value) -> Result<Value, Fault> {
+    Err(Fault::permanent("invalid_payload", format!("{rows} is not a table")))
+}
+
+/// Where the demo speaks: on standard output, or aside when that is for a program.
+#[derive(Clone, Copy)]
+struct Voice {
+    aside: bool,
+}
+
+impl Voice {
+    fn say(self, line: impl fmt::Display) {
+        if self.aside {
+            tell(line);
+        } else if let Err(error) = output::line(line) {
+            tracing::debug!(%error, "nobody watches the demo");
+        }
+    }
+}

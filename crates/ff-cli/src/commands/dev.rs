@@ -1,0 +1,85 @@
+//! Everything for one machine: an embedded store, a server, an engine.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::demo;
+use crate::exit::Exit;
+use crate::output;
+use crate::serving::Serving;
+use crate::settings::Settings;
+
+/// Start everything for one machine: an embedded store and a server
+#[derive(Args)]
+pub(crate) struct Dev {
+    /// Where the server listens; loopback only
+    #[arg(long, value_name = "ADDR", default_value = super::server::LISTEN)]
+    listen: SocketAddr,
+
+    /// Where everything is kept
+    #[arg(long, value_name = "DIR", default_value = ".flowfabric")]
+    data: PathBuf,
+
+    /// Run a small worker and submit work to watch
+    #[arg(long)]
+    demo: bool,
+}
+
+impl Dev {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let folder = self.data.display();
+        std::fs::create_dir_all(&self.data).with_context(|| format!("cannot create {folder}"))?;
+        let file = self.data.join("flowfabric.db");
+        let file = file.to_str().with_context(|| format!("the name of {folder} is not text"))?;
+        let store = format!("sqlite:{file}");
+        let serving = Serving::start(&store, self.listen).await?;
+        let server = serving.url();
+        if settings.json {
+            output::json(&json!({ "store": store, "server": server }))?;
+        } else {
+            output::line(greeting(&store, server))?;
+        }
+        let stopping = CancellationToken::new();
+        let demo = self.demo.then(|| demo::start(serving.flowfabric(), settings, stopping.clone()));
+        serving.until_stopped(stopping).await?;
+        if let Some(demo) = demo {
+            demo.await.context("the demo broke off")??;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Where things are, and what to type next.
+fn greeting(store: &str, server: &str) -> String {
+    let elsewhere = if server.ends_with(super::server::LISTEN) { String::new() } else { format!(" --server {server}") };
+    [
+        format!("FlowFabric {} is running", env!("CARGO_PKG_VERSION")),
+        format!("  store   {store}"),
+        format!("  server  {server}"),
+        String::new(),
+        "In another terminal:".to_owned(),
+        format!("  ff{elsewhere} worker --kind echo --exec cat"),
+        format!("  ff{elsewhere} submit echo --payload '{{\"hi\":1}}' --wait"),
+        String::new(),
+        "Ctrl-C stops it; what was submitted stays.".to_owned(),
+    ]
+    .join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_greeting_says_what_to_type_for_this_very_server() {
+        assert!(greeting("sqlite:a.db", "http://127.0.0.1:7070").contains("  ff submit echo"));
+        assert!(
+            greeting("sqlite:a.db", "http://127.0.0.1:81").contains("  ff --server http://127.0.0.1:81 submit echo")
+        );
+    }
+}

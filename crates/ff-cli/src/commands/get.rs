@@ -1,0 +1,97 @@
+//! How an execution stands.
+
+use clap::Args;
+use ff_core::clock::{Clock, SystemClock};
+use ff_core::contracts::ExecutionInfo;
+use ff_core::state::{BlockingReason, PublicState};
+use ff_core::types::{ExecutionId, TimestampMs};
+use ff_sdk::http::wire;
+
+use crate::exit::Exit;
+use crate::settings::Settings;
+use crate::table::Table;
+use crate::{output, span};
+
+/// Show how an execution stands
+#[derive(Args)]
+pub(crate) struct Get {
+    id: ExecutionId,
+
+    /// Print the payload that was submitted, byte for byte, instead
+    #[arg(long)]
+    payload: bool,
+}
+
+impl Get {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let client = settings.connect().await?.client();
+        match (self.payload, settings.json) {
+            (true, true) => {
+                let payload = client.payload(&self.id).await?;
+                output::json(&wire::PayloadView::of(&payload, wire::Encoding::Json))?;
+            }
+            (true, false) => output::bytes(&client.payload(&self.id).await?.bytes)?,
+            (false, true) => output::json(&client.get(&self.id).await?)?,
+            (false, false) => describe(&client.get(&self.id).await?, SystemClock.now()).print()?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// What is worth knowing, a line each; what does not apply is left out.
+fn describe(info: &ExecutionInfo, now: TimestampMs) -> Table {
+    let mut table = Table::of_one();
+    let mut row = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            table.row([name, &value]);
+        }
+    };
+    let moment = |at: Option<TimestampMs>| at.map(|at| span::relative(at, now));
+    row("id", Some(info.execution_id.to_string()));
+    row("kind", Some(info.kind.to_string()));
+    row("namespace", (!info.namespace.is_default()).then(|| info.namespace.to_string()));
+    row("lane", Some(info.lane_id.to_string()));
+    row("priority", Some(info.priority.to_string()));
+    row("state", Some(state(info)));
+    row("until", moment(info.delayed_until));
+    row("worker", info.lease.as_ref().map(|lease| lease.worker_instance_id.to_string()));
+    row("lease ends", moment(info.lease.as_ref().map(|lease| lease.expires_at)));
+    row(
+        "progress",
+        info.progress.as_ref().map(|progress| progress_line(progress.percent, progress.message.as_deref())),
+    );
+    row("attempts", Some(attempts(info)));
+    row("failure", info.failure.as_ref().map(|failure| format!("{}: {}", failure.category, failure.message)));
+    row("submitted", moment(Some(info.created_at)));
+    row("started", moment(info.started_at));
+    row("ended", moment(info.finished_at));
+    row("deadline", moment(info.deadline_at));
+    row("payload", Some(format!("{} bytes", info.payload_bytes)));
+    row("key", info.idempotency_key.as_ref().map(ToString::to_string));
+    for (key, value) in &info.tags {
+        row("tag", Some(format!("{key}={value}")));
+    }
+    table
+}
+
+/// The state in a word, with what it waits for when that is not plain from the word.
+fn state(info: &ExecutionInfo) -> String {
+    match (info.public_state, info.state.blocking_reason) {
+        (PublicState::Delayed, reason) | (PublicState::Waiting, reason) if reason != BlockingReason::None => {
+            format!("{}, {}", info.public_state, reason.as_str().replace('_', " "))
+        }
+        (state, _) => state.to_string(),
+    }
+}
+
+fn progress_line(percent: Option<u8>, message: Option<&str>) -> String {
+    let percent = percent.map(|percent| format!("{percent}%"));
+    percent.into_iter().chain(message.map(str::to_owned)).collect::<Vec<_>>().join(" ")
+}
+
+fn attempts(info: &ExecutionInfo) -> String {
+    let count = |number: u32, what: &str| (number > 0).then(|| format!("{number} {what}"));
+    let why = [count(info.retries, "retried"), count(info.reclaims, "lost"), count(info.replays, "replayed")];
+    let why: Vec<_> = why.into_iter().flatten().collect();
+    if why.is_empty() { info.attempts_made.to_string() } else { format!("{} ({})", info.attempts_made, why.join(", ")) }
+}

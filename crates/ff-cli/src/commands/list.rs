@@ -1,0 +1,92 @@
+//! Which executions there are.
+
+use clap::Args;
+use ff_core::clock::{Clock, SystemClock};
+use ff_core::contracts::{Cursor, ExecutionInfo, ListArgs, Page};
+use ff_core::limits;
+use ff_core::state::PublicState;
+use ff_core::types::{LaneId, TimestampMs};
+use ff_sdk::Client;
+use ff_sdk::http::wire;
+
+use crate::exit::{Exit, tell};
+use crate::settings::Settings;
+use crate::table::Table;
+use crate::{output, span};
+
+/// List executions, newest first
+#[derive(Args)]
+pub(crate) struct List {
+    /// Only those in this state: waiting, delayed, active, completed, failed, cancelled, expired
+    #[arg(long, value_name = "STATE")]
+    state: Option<PublicState>,
+
+    /// Only those of this lane
+    #[arg(long, value_name = "LANE")]
+    lane: Option<LaneId>,
+
+    /// How many at most
+    #[arg(long, value_name = "N", default_value_t = limits::PAGE_DEFAULT)]
+    limit: usize,
+
+    /// Go on where another listing ended
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<Cursor>,
+
+    /// All there are, however many
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+}
+
+impl List {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let client = settings.connect().await?.client();
+        let all = self.all;
+        let args = ListArgs {
+            namespace: settings.namespace.clone(),
+            lane: self.lane,
+            state: self.state,
+            after: self.cursor,
+            limit: if all { limits::PAGE } else { self.limit },
+        };
+        let page = if all { every_page(&client, args).await? } else { client.list(args).await? };
+        if settings.json {
+            output::json(&wire::Page::from(page))?;
+        } else {
+            tabulate(&page.executions, SystemClock.now()).print()?;
+            if let Some(next) = page.next {
+                tell(format_args!("there are more: --cursor {next}, or --all"));
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// All pages as one.
+async fn every_page(client: &Client, mut args: ListArgs) -> anyhow::Result<Page> {
+    let mut executions = Vec::new();
+    loop {
+        let page = client.list(args.clone()).await?;
+        executions.extend(page.executions);
+        if page.next.is_none() {
+            return Ok(Page { executions, next: None });
+        }
+        args.after = page.next;
+    }
+}
+
+fn tabulate(executions: &[ExecutionInfo], now: TimestampMs) -> Table {
+    let mut table = Table::new(&["ID", "STATE", "KIND", "LANE", "SUBMITTED", "ATTEMPTS", "WORKER"]);
+    for info in executions {
+        table.row([
+            info.execution_id.to_string(),
+            info.public_state.to_string(),
+            info.kind.to_string(),
+            info.lane_id.to_string(),
+            span::relative(info.created_at, now),
+            info.attempts_made.to_string(),
+            info.lease.as_ref().map_or("-", |lease| lease.worker_instance_id.as_str()).to_owned(),
+        ]);
+    }
+    table
+}

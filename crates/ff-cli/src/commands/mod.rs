@@ -1,0 +1,24 @@
+//! One file per command.
+
+mod attempts;
+mod demo;
+mod dev;
+mod doctor;
+mod get;
+mod list;
+mod result;
+mod server;
+mod steer;
+mod submit;
+mod worker;
+
+pub(crate) use attempts::Attempts;
+pub(crate) use dev::Dev;
+pub(crate) use doctor::Doctor;
+pub(crate) use get::Get;
+pub(crate) use list::List;
+pub(crate) use result::Result;
+pub(crate) use server::Server;
+pub(crate) use steer::{Cancel, Replay, Revoke};
+pub(crate) use submit::Submit;
+pub(crate) use worker::Worker;

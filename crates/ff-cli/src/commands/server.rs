@@ -1,0 +1,50 @@
+//! A server in front of a store.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::exit::Exit;
+use crate::output;
+use crate::serving::Serving;
+use crate::settings::Settings;
+
+/// Where a server listens when nobody says.
+pub(super) const LISTEN: &str = "127.0.0.1:7070";
+
+/// Serve a store over HTTP
+#[derive(Args)]
+pub(crate) struct Server {
+    /// The store: sqlite:PATH, or memory: for trying things out
+    #[arg(long, env = "FF_STORE", value_name = "URL", value_parser = store)]
+    store: String,
+
+    /// Where to listen; loopback only
+    #[arg(long, env = "FF_LISTEN", value_name = "ADDR", default_value = LISTEN)]
+    listen: SocketAddr,
+}
+
+impl Server {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let serving = Serving::start(&self.store, self.listen).await?;
+        let server = serving.url();
+        if settings.json {
+            output::json(&json!({ "store": self.store, "server": server }))?;
+        } else {
+            output::line(format_args!("serving {} at {server}", self.store))?;
+        }
+        serving.until_stopped(CancellationToken::new()).await?;
+        Ok(Exit::Done)
+    }
+}
+
+/// A store in this process. A server is not one: its store has its server already.
+pub(super) fn store(text: &str) -> Result<String, &'static str> {
+    if text.starts_with("http://") || text.starts_with("https://") {
+        Err("this is a server, not a store; give sqlite:PATH, or use that server with --server")
+    } else {
+        Ok(text.to_owned())
+    }
+}

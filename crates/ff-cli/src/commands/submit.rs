@@ -1,0 +1,116 @@
+//! Handing in work.
+
+use std::time::Duration;
+
+use clap::Args;
+use ff_core::contracts::{Start, SubmitArgs};
+use ff_core::payload::Payload;
+use ff_core::types::{ContentType, IdempotencyKey, Kind, LaneId, Priority, TagKey, TagValue, TimestampMs};
+
+use crate::exit::Exit;
+use crate::input::Input;
+use crate::settings::Settings;
+use crate::{ending, output, span};
+
+/// Submit an execution, and print its id or wait for its result
+#[derive(Args)]
+pub(crate) struct Submit {
+    /// What kind of work it is
+    kind: Kind,
+
+    /// What the worker gets: JSON, @FILE, or - for standard input
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
+    payload: Option<Input>,
+
+    /// What the payload is when it is not JSON, as in text/plain
+    #[arg(long, value_name = "TYPE", requires = "payload")]
+    content_type: Option<ContentType>,
+
+    /// The lane it waits in
+    #[arg(long, value_name = "LANE", default_value = "default")]
+    lane: LaneId,
+
+    /// 0 to 9000; the highest goes first
+    #[arg(long, value_name = "N", default_value = "0", value_parser = priority, allow_hyphen_values = true)]
+    priority: Priority,
+
+    /// Not before so long from now: 500ms, 10s, 5m, 2h
+    #[arg(long, value_name = "SPAN", value_parser = span::parse)]
+    delay: Option<Duration>,
+
+    /// Not before this moment, in milliseconds since 1970
+    #[arg(long, value_name = "MS", conflicts_with = "delay")]
+    at: Option<i64>,
+
+    /// A label; may be given again
+    #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
+    tags: Vec<(TagKey, TagValue)>,
+
+    /// Submitting again with the same key is the same execution
+    #[arg(long, value_name = "KEY")]
+    idempotency_key: Option<IdempotencyKey>,
+
+    /// Retries, timeouts and bounds: JSON, @FILE, or - for standard input
+    #[arg(long, value_name = "JSON")]
+    policy: Option<Input>,
+
+    /// Wait for the end and print the result
+    #[arg(long)]
+    wait: bool,
+
+    /// Wait no longer than this
+    #[arg(long, value_name = "SPAN", value_parser = span::parse, requires = "wait")]
+    timeout: Option<Duration>,
+}
+
+impl Submit {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let (wait, patience) = (self.wait, self.timeout);
+        let args = self.into_args(settings)?;
+        let flowfabric = settings.connect().await?;
+        let submitted = flowfabric.backend().submit(args).await?;
+        if wait {
+            return ending::wait(settings, &flowfabric.client(), &submitted.execution_id, patience).await;
+        }
+        if settings.json {
+            output::json(&submitted)?
+        } else {
+            output::line(submitted.execution_id)?
+        }
+        Ok(Exit::Done)
+    }
+
+    fn into_args(self, settings: &Settings) -> anyhow::Result<SubmitArgs> {
+        let payload = match self.payload {
+            Some(input) => input.payload(self.content_type)?,
+            None => Payload::default(),
+        };
+        let mut args = SubmitArgs::new(self.kind, payload);
+        args.namespace = settings.namespace.clone();
+        args.lane = self.lane;
+        args.priority = self.priority;
+        args.tags = self.tags.into_iter().collect();
+        args.idempotency_key = self.idempotency_key;
+        args.start = match (self.delay, self.at) {
+            (Some(delay), _) => Start::After(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)),
+            (None, Some(at)) => Start::At(TimestampMs(at)),
+            (None, None) => Start::Now,
+        };
+        if let Some(input) = self.policy {
+            args.policy = input.policy()?;
+        }
+        Ok(args)
+    }
+}
+
+fn priority(text: &str) -> Result<Priority, String> {
+    let number = text.parse().map_err(|_| "must be a whole number".to_owned())?;
+    Priority::new(number).map_err(|error| error.to_string())
+}
+
+fn tag(text: &str) -> Result<(TagKey, TagValue), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    let key = TagKey::parse(key).map_err(|error| format!("the key {error}"))?;
+    let value = TagValue::parse(value).map_err(|error| format!("the value {error}"))?;
+    Ok((key, value))
+}

@@ -1,0 +1,77 @@
+//! Waiting for an execution's end, and telling how it ended.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use ff_core::contracts::Ended;
+use ff_core::engine_error::EngineError;
+use ff_core::execution::{FinishedBy, Outcome};
+use ff_core::types::ExecutionId;
+use ff_sdk::http::wire;
+use ff_sdk::{Client, Error};
+use tokio::time::timeout;
+
+use crate::exit::{Exit, tell};
+use crate::output;
+use crate::settings::Settings;
+use crate::signals::Signals;
+use crate::table::printable;
+
+/// Waits for the end, however long it takes or for at most `patience`, and tells it. Whatever cuts the wait short leaves
+/// the execution alone and says how to find it again.
+pub(crate) async fn wait(
+    settings: &Settings,
+    client: &Client,
+    id: &ExecutionId,
+    patience: Option<Duration>,
+) -> anyhow::Result<Exit> {
+    let mut signals = Signals::listen()?;
+    let again = format!("`ff result {id} --wait` waits for it again");
+    tracing::info!(%id, "waiting for the end");
+    let ended = timeout(patience.unwrap_or(Duration::MAX), client.wait(id));
+    tokio::select! {
+        ended = ended => match ended {
+            Ok(Ok(end)) => show(settings, &end.0),
+            Ok(Err(error @ Error::Engine(EngineError::Refused(_)))) => Err(error.into()),
+            Ok(Err(error)) => Err(error).with_context(|| format!("{id} goes on; {again}")),
+            Err(_) => {
+                tell(format_args!("error: {id} has not ended in time and goes on; {again}"));
+                Ok(Exit::TimedOut)
+            }
+        },
+        () = signals.next() => {
+            tell(format_args!("interrupted: {id} goes on; {again}"));
+            Ok(Exit::Interrupted)
+        }
+    }
+}
+
+/// Tells how an execution ended: the result and nothing else on standard output, anything but success on standard error.
+pub(crate) fn show(settings: &Settings, ended: &Ended) -> anyhow::Result<Exit> {
+    if settings.json {
+        output::json(&wire::Ended::of(ended.clone(), wire::Encoding::Json))?;
+    } else if ended.outcome == Outcome::Success {
+        output::bytes(ended.result.as_ref().map_or(&[], |result| &result.bytes))?;
+    } else {
+        tell(format_args!("error: {} {}", ended.execution_id, printable(&sentence(ended))));
+    }
+    Ok(ended.outcome.into())
+}
+
+/// How it ended, and why.
+fn sentence(ended: &Ended) -> String {
+    let how = match ended.outcome {
+        Outcome::Success => "completed",
+        Outcome::Failed => "failed",
+        Outcome::Cancelled => "was cancelled",
+        Outcome::Expired => "expired: its deadline passed",
+        Outcome::Skipped => "was skipped",
+    };
+    match (&ended.failure, &ended.by) {
+        (Some(failure), _) if ended.outcome == Outcome::Failed => {
+            format!("{how}: {}: {}", failure.category, failure.message)
+        }
+        (_, FinishedBy::Cancel { reason: Some(reason), .. }) => format!("{how}: {reason}"),
+        _ => how.to_owned(),
+    }
+}

@@ -1,0 +1,131 @@
+//! How the tool ends: codes that scripts can use, and the errors behind them.
+
+use std::fmt;
+use std::io::Write;
+use std::process::ExitCode;
+
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::execution::Outcome;
+
+use crate::output::ClosedPipe;
+
+/// How the tool ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Done,
+    Trouble,
+    Usage,
+    Failed,
+    Cancelled,
+    Expired,
+    Skipped,
+    TimedOut,
+    Interrupted,
+}
+
+/// Every code and what it means, in the order it is told.
+const TABLE: &[(Exit, u8, &str)] = &[
+    (Exit::Done, 0, "done; what was waited for completed"),
+    (Exit::Trouble, 1, "it did not work: refused, no answer, or the doctor found something"),
+    (Exit::Usage, 2, "the command line, or a value in it, is not understood; nothing was asked"),
+    (Exit::Failed, 3, "the execution failed"),
+    (Exit::Cancelled, 4, "the execution was cancelled"),
+    (Exit::Expired, 5, "the execution's deadline passed"),
+    (Exit::Skipped, 6, "the execution was skipped"),
+    (Exit::TimedOut, 124, "the execution had not ended when --timeout ran out; it goes on"),
+    (Exit::Interrupted, 130, "interrupted while waiting; the execution goes on"),
+];
+
+impl Exit {
+    /// The table of codes as people read it.
+    pub(crate) fn table() -> String {
+        let rows = TABLE.iter().map(|(_, code, meaning)| format!("  {code:>3}  {meaning}"));
+        format!("Exit codes:\n{}", rows.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        let row = TABLE.iter().find(|(listed, ..)| *listed == exit);
+        row.map_or(Self::FAILURE, |(_, code, _)| Self::from(*code))
+    }
+}
+
+impl From<Outcome> for Exit {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Success => Self::Done,
+            Outcome::Failed => Self::Failed,
+            Outcome::Cancelled => Self::Cancelled,
+            Outcome::Expired => Self::Expired,
+            Outcome::Skipped => Self::Skipped,
+        }
+    }
+}
+
+/// A value on the command line that cannot be meant.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// The end of a command that ran into an error: tells it, unless there is nobody left to tell.
+pub(crate) fn after(error: &anyhow::Error) -> Exit {
+    if error.is::<ClosedPipe>() {
+        return Exit::Done;
+    }
+    let message = format!("{error:#}");
+    match code(error).filter(|code| !message.contains(code.as_str())) {
+        Some(code) => tell(format_args!("error: {code}: {message}")),
+        None => tell(format_args!("error: {message}")),
+    }
+    if error.is::<Usage>() { Exit::Usage } else { Exit::Trouble }
+}
+
+/// The stable code, when the engine gave one.
+fn code(error: &anyhow::Error) -> Option<Code> {
+    error.chain().find_map(|cause| match cause.downcast_ref::<EngineError>() {
+        Some(error) => Some(error.code()),
+        None => cause.downcast_ref::<ff_sdk::Error>().and_then(ff_sdk::Error::code),
+    })
+}
+
+/// Writes a line for the person at the terminal, beside the output proper.
+pub(crate) fn tell(line: impl fmt::Display) {
+    // Where standard error is closed there is nobody to tell that it is.
+    drop(writeln!(std::io::stderr(), "{line}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_means_one_thing() {
+        for (at, (exit, code, _)) in TABLE.iter().enumerate() {
+            let same = TABLE.iter().filter(|(other, number, _)| other == exit || number == code);
+            assert_eq!(same.count(), 1, "row {at}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_meant_is_told_apart_from_trouble() {
+        assert_eq!(after(&Usage("no such thing".into()).into()), Exit::Usage);
+        assert_eq!(after(&anyhow::anyhow!("no answer")), Exit::Trouble);
+        assert_eq!(after(&ClosedPipe.into()), Exit::Done);
+    }
+
+    #[test]
+    fn the_code_is_found_however_deep_the_error() {
+        let lost = || EngineError::Unknown("no answer".into());
+        assert_eq!(code(&anyhow::Error::from(lost()).context("while waiting")), Some(Code::OutcomeUnknown));
+        assert_eq!(code(&ff_sdk::Error::Engine(lost()).into()), Some(Code::OutcomeUnknown));
+        assert_eq!(code(&anyhow::anyhow!("no such file")), None);
+    }
+}

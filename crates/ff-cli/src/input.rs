@@ -1,0 +1,120 @@
+//! Values that are given on the command line, in a file, or on standard input.
+
+use std::fs::File;
+use std::io::{Read, stdin};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use anyhow::Context;
+use bytes::Bytes;
+use ff_core::limits;
+use ff_core::payload::Payload;
+use ff_core::policy::Policy;
+use ff_core::types::ContentType;
+use serde::de::IgnoredAny;
+
+use crate::exit::Usage;
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Input {
+    Here(String),
+    File(PathBuf),
+    Stdin,
+}
+
+impl FromStr for Input {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text.strip_prefix('@') {
+            Some(path) => Self::File(path.into()),
+            None if text == "-" => Self::Stdin,
+            None => Self::Here(text.to_owned()),
+        })
+    }
+}
+
+impl Input {
+    /// The value as a payload: JSON unless a content type says otherwise, its bytes untouched.
+    pub(crate) fn payload(self, content_type: Option<ContentType>) -> anyhow::Result<Payload> {
+        let bytes = self.bytes(limits::PAYLOAD_BYTES)?;
+        let content_type = content_type.unwrap_or_else(ContentType::json);
+        if content_type.is_json()
+            && let Err(error) = serde_json::from_slice::<IgnoredAny>(&bytes)
+        {
+            let how = "quote it for the shell, as in --payload '{\"hi\":1}', or say what it is with --content-type text/plain";
+            return Err(Usage(format!("the payload is not JSON: {error}\n  {how}")).into());
+        }
+        Ok(Payload::new(content_type, bytes))
+    }
+
+    /// The value as a policy.
+    pub(crate) fn policy(self) -> anyhow::Result<Policy> {
+        let bytes = self.bytes(limits::CONTROL_BODY_BYTES)?;
+        Policy::parse(&bytes).map_err(|refusal| Usage(refusal.to_string()).into())
+    }
+
+    fn bytes(self, most: usize) -> anyhow::Result<Bytes> {
+        let bytes = match self {
+            Self::Here(text) => text.into_bytes(),
+            Self::File(path) => {
+                let file = File::open(&path).with_context(|| format!("cannot open {}", path.display()))?;
+                read(file, most).with_context(|| format!("cannot read {}", path.display()))?
+            }
+            Self::Stdin => read(stdin().lock(), most).context("cannot read standard input")?,
+        };
+        if bytes.len() > most {
+            return Err(Usage(format!("there is more to read than the {most} bytes allowed")).into());
+        }
+        Ok(bytes.into())
+    }
+}
+
+/// Everything there is to read, or just enough to know that it is too much.
+fn read(source: impl Read, most: usize) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn here(text: &str) -> Input {
+        Input::Here(text.to_owned())
+    }
+
+    #[test]
+    fn the_first_character_says_where_a_value_comes_from() {
+        for (text, input) in
+            [("@a.json", Input::File("a.json".into())), ("-", Input::Stdin), ("-1", here("-1")), ("{}", here("{}"))]
+        {
+            assert_eq!(text.parse(), Ok(input), "{text}");
+        }
+    }
+
+    #[test]
+    fn json_keeps_its_spelling() {
+        let payload = here("{ \"a\": 1.0 }\n").payload(None).unwrap();
+        assert_eq!(payload, Payload::json("{ \"a\": 1.0 }\n"));
+    }
+
+    #[test]
+    fn what_is_not_json_must_say_what_it_is() {
+        for text in ["{hi:1}", "", "hello", "1 2"] {
+            let error = here(text).payload(None).unwrap_err();
+            assert!(error.is::<Usage>() && error.to_string().contains("--content-type text/plain"), "{error}");
+        }
+        let text = ContentType::parse("text/plain").unwrap();
+        assert_eq!(here("hello").payload(Some(text.clone())).unwrap(), Payload::new(text, "hello"));
+    }
+
+    #[test]
+    fn a_payload_is_taken_at_its_limit_and_refused_one_past_it() {
+        let bytes = Some(ContentType::bytes());
+        assert!(here(&"x".repeat(limits::PAYLOAD_BYTES)).payload(bytes.clone()).is_ok());
+        assert!(here(&"x".repeat(limits::PAYLOAD_BYTES + 1)).payload(bytes).unwrap_err().is::<Usage>());
+    }
+}

@@ -1,0 +1,141 @@
+//! Any program as a handler: the payload on its standard input, the result from its standard output, and its exit code
+//! decides.
+
+mod group;
+mod tail;
+mod verdict;
+
+use std::io::ErrorKind;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use bytes::Bytes;
+use ff_core::limits;
+use ff_core::payload::Payload;
+use ff_core::types::ContentType;
+use ff_sdk::{Context, Fault, Reply};
+use serde::de::IgnoredAny;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::time::timeout;
+
+use group::Group;
+
+/// How long a program may take to stop once it is asked to, before it is killed.
+const STOP_WITHIN: Duration = Duration::from_secs(10);
+
+/// A command line that is run once for every attempt.
+pub(crate) struct Program {
+    command: String,
+    /// What its output is; JSON when it reads as JSON, otherwise plain bytes, when nobody says.
+    content_type: Option<ContentType>,
+}
+
+impl Program {
+    pub(crate) fn new(command: String, content_type: Option<ContentType>) -> Self {
+        Self { command, content_type }
+    }
+
+    /// Runs the command to its end, or stops it when the work is no longer wanted.
+    ///
+    /// A command that had to be stopped has not done its work, whatever it says on the way out, so the work is given back:
+    /// if it is still ours, another worker goes on with it at once.
+    pub(crate) async fn run(&self, work: &Context) -> Result<Reply, Fault> {
+        let mut child =
+            self.spawn(work).map_err(|error| Fault::retryable("spawn", format!("cannot run sh: {error}")))?;
+        let group = Group::led_by(&child);
+        let payload = work.payload().bytes.clone();
+        let mut running = Box::pin(see_through(&mut child, payload));
+        tokio::select! {
+            ended = &mut running => {
+                let Ended { status, output, complaint } = ended?;
+                group.disband();
+                verdict::judge(status, &complaint)?;
+                Ok(self.reply(output))
+            }
+            () = work.cancelled() => {
+                group.terminate();
+                if timeout(STOP_WITHIN, running).await.is_err() {
+                    tracing::warn!(execution = %work.task().execution_id, "the command did not stop; killing it");
+                }
+                Ok(Reply::Later(Duration::ZERO))
+            }
+        }
+    }
+
+    fn spawn(&self, work: &Context) -> std::io::Result<Child> {
+        let task = work.task();
+        Command::new("sh")
+            .arg("-c")
+            .arg(&self.command)
+            .env("FF_EXECUTION_ID", task.execution_id.to_string())
+            .env("FF_KIND", task.kind.as_str())
+            .env("FF_ATTEMPT", task.attempt_index.to_string())
+            .env("FF_LANE", task.lane_id.as_str())
+            .env("FF_NAMESPACE", task.namespace.as_str())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()
+    }
+
+    fn reply(&self, output: Vec<u8>) -> Reply {
+        if output.is_empty() {
+            return Reply::done();
+        }
+        let content_type = self.content_type.clone().unwrap_or_else(|| {
+            let reads_as_json = serde_json::from_slice::<IgnoredAny>(&output).is_ok();
+            if reads_as_json { ContentType::json() } else { ContentType::bytes() }
+        });
+        Reply::payload(Payload::new(content_type, output))
+    }
+}
+
+/// What a program left when it ended.
+struct Ended {
+    status: ExitStatus,
+    output: Vec<u8>,
+    complaint: String,
+}
+
+/// Feeds the program, reads what it writes, and waits for its end: all at once, since it may do them in any order.
+async fn see_through(child: &mut Child, payload: Bytes) -> Result<Ended, Fault> {
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let ended = async { child.wait().await.map_err(|error| broken("cannot wait for it", &error)) };
+    let ((), output, complaint, status) =
+        tokio::try_join!(feed(stdin, payload), collect(stdout), tail::follow(stderr), ended)?;
+    Ok(Ended { status, output, complaint })
+}
+
+/// Writes the payload. A program need not read it: one that has closed its input wants no more.
+async fn feed(stdin: Option<ChildStdin>, payload: Bytes) -> Result<(), Fault> {
+    let Some(mut stdin) = stdin else { return Ok(()) };
+    match stdin.write_all(&payload).await {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(broken("cannot write to it", &error)),
+        _ => Ok(()),
+    }
+}
+
+/// Reads the result, and gives up as soon as it is larger than any result may be.
+async fn collect(stdout: Option<impl AsyncRead + Unpin>) -> Result<Vec<u8>, Fault> {
+    let Some(stdout) = stdout else { return Ok(Vec::new()) };
+    let mut output = Vec::new();
+    let most = limits::PAYLOAD_BYTES;
+    stdout
+        .take(most as u64 + 1)
+        .read_to_end(&mut output)
+        .await
+        .map_err(|error| broken("cannot read from it", &error))?;
+    if output.len() > most {
+        return Err(Fault::permanent(
+            "invalid_result",
+            format!("the command wrote more than the {most} bytes of a result"),
+        ));
+    }
+    Ok(output)
+}
+
+fn broken(what: &str, error: &std::io::Error) -> Fault {
+    Fault::retryable("command", format!("{what}: {error}"))
+}

@@ -1,0 +1,48 @@
+//! What every command is told: which server, which tenant, and whether people or programs read the output.
+
+use anyhow::anyhow;
+use clap::{ArgAction, Args};
+use ff_core::types::Namespace;
+use ff_sdk::http::HttpConnectError;
+use ff_sdk::{ConnectError, FlowFabric};
+
+/// Options every command takes.
+#[derive(Args)]
+pub(crate) struct Settings {
+    /// The server to talk to
+    #[arg(long, global = true, env = "FF_SERVER", value_name = "URL", default_value = "http://127.0.0.1:7070")]
+    #[arg(value_parser = server)]
+    pub(crate) server: String,
+
+    /// The tenant whose work it is
+    #[arg(long, global = true, env = "FF_NAMESPACE", value_name = "NAME", default_value = "default")]
+    pub(crate) namespace: Namespace,
+
+    /// Print one JSON document instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// Log more: -v, -vv, -vvv
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+impl Settings {
+    /// A connection to the server.
+    pub(crate) async fn connect(&self) -> anyhow::Result<FlowFabric> {
+        ff_sdk::connect(&self.server).await.map_err(|error| match error {
+            ConnectError::Http(unreachable @ HttpConnectError::Unreachable { .. }) => {
+                anyhow!("{unreachable}\n  start one with `ff dev`, or name another with --server or FF_SERVER")
+            }
+            error => error.into(),
+        })
+    }
+}
+
+fn server(text: &str) -> Result<String, &'static str> {
+    if text.starts_with("http://") || text.starts_with("https://") {
+        Ok(text.to_owned())
+    } else {
+        Err("expected the address of a server, as in http://127.0.0.1:7070")
+    }
+}

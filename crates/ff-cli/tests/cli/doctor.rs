@@ -1,0 +1,54 @@
+//! `ff doctor`: a sound store is found sound and a damaged one is not, through its server and without one.
+
+use serde_json::{Value, json};
+
+use crate::world::{Ran, World, command};
+
+#[test]
+fn a_sound_store_is_found_sound() {
+    let world = World::start();
+    let _worker = world.worker("echo", "cat");
+    world.ok(&["submit", "echo", "--payload", "1", "--wait"]);
+    world.ok(&["submit", "nobody.does.this", "--delay", "1h"]);
+    let through_server = world.json(&["doctor"]);
+    assert_eq!(through_server["executions"], 2);
+    assert!(world.ok(&["doctor"]).contains("2 executions"));
+    let folder = world.stop();
+    let direct = ["doctor", "--store", "sqlite:.flowfabric/flowfabric.db"];
+    assert!(Ran::of(command(folder.path(), &direct)).ok().contains("2 executions"));
+    let direct = Ran::of(command(folder.path(), &[&direct[..], &["--json"]].concat())).json();
+    assert_eq!(direct, through_server);
+}
+
+#[test]
+fn damage_is_told_with_what_it_is_about() {
+    let world = World::start();
+    let id = world.ok(&["submit", "a", "--payload", "1"]);
+    let folder = world.stop();
+    let file = folder.path().join(".flowfabric/flowfabric.db");
+    rusqlite::Connection::open(file).unwrap().execute("DELETE FROM payload", ()).unwrap();
+
+    let direct = Ran::of(command(folder.path(), &["doctor", "--store", "sqlite:.flowfabric/flowfabric.db"]));
+    assert_eq!((direct.code, direct.stderr.as_str()), (Some(1), ""));
+    let told = direct.text();
+    assert!(
+        told.contains(&id) && told.contains("its payload is missing") && told.contains("partitions: 1 wrong"),
+        "{told}"
+    );
+
+    let world = World::within(folder);
+    let through_server = world.run(&["doctor", "--json"]);
+    assert_eq!((through_server.code, through_server.stderr.as_str()), (Some(1), ""));
+    let report: Value = serde_json::from_str(through_server.text()).unwrap();
+    assert_eq!((&report["findings"][0]["about"], &report["findings"][0]["invariant"]), (&json!(id), &json!("I1")));
+}
+
+#[test]
+fn a_store_that_cannot_be_examined_is_not_called_sound() {
+    let world = World::start();
+    let doctor = |store: &str| Ran::of(command(world.folder.path(), &["doctor", "--store", store]));
+    doctor("sqlite:.flowfabric/flowfabric.db").refused(1, "in use");
+    doctor("sqlite:missing.db").refused(1, "missing.db");
+    assert!(!world.folder.path().join("missing.db").exists());
+    doctor("http://127.0.0.1:7070").refused(2, "a server, not a store");
+}

@@ -1,0 +1,123 @@
+//! `ff get`, `ff list`, `ff attempts`: tables for people, one JSON document for programs.
+
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+#[test]
+fn a_listing_shows_ids_whole_and_newest_first() {
+    let world = World::start();
+    let ids: Vec<_> = ["one", "two", "three"].iter().map(|kind| world.ok(&["submit", kind])).collect();
+    let listing = world.ok(&["list"]);
+    let lines: Vec<_> = listing.lines().collect();
+    assert_eq!(lines.len(), 4, "{listing}");
+    assert!(lines[0].contains("ID") && lines[0].contains("STATE"), "{listing}");
+    for (line, id) in lines[1..].iter().zip(ids.iter().rev()) {
+        assert_eq!(line.split_whitespace().next(), Some(id.as_str()), "{listing}");
+        assert!(line.contains("waiting") && line.contains("just now"), "{line}");
+    }
+}
+
+#[test]
+fn a_listing_is_narrowed_by_state_lane_and_tenant() {
+    let world = World::start();
+    let here = world.ok(&["submit", "a", "--lane", "mail"]);
+    let later = world.ok(&["submit", "a", "--delay", "1h"]);
+    let theirs = world.ok(&["submit", "a", "--namespace", "acme"]);
+    let ids = |args: &[&str]| ids(&world.json(&[&["list"], args].concat()));
+    assert_eq!(ids(&["--lane", "mail"]), [here.as_str()]);
+    assert_eq!(ids(&["--state", "delayed"]), [later.as_str()]);
+    assert_eq!(ids(&["--namespace", "acme"]), [theirs.as_str()]);
+    assert_eq!(ids(&["--state", "completed"]), [""; 0]);
+    world.run(&["list", "--state", "done"]).refused(2, "must be one of waiting, delayed");
+}
+
+#[test]
+fn a_listing_goes_on_where_it_ended() {
+    let world = World::start();
+    for _ in 0..5 {
+        world.ok(&["submit", "a"]);
+    }
+    let all = world.json(&["list", "--all"]);
+    assert_eq!((ids(&all).len(), &all["next_cursor"]), (5, &Value::Null));
+    let mut paged = Vec::new();
+    let mut cursor: Option<String> = None;
+    loop {
+        let mut args = vec!["list", "--limit", "2"];
+        args.extend(cursor.iter().flat_map(|cursor| ["--cursor", cursor.as_str()]));
+        let page = world.json(&args);
+        paged.extend(ids(&page));
+        cursor = page["next_cursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(paged, ids(&all));
+    let first = world.run(&["list", "--limit", "2"]);
+    assert_eq!((first.code, first.text().lines().count()), (Some(0), 3));
+    assert!(first.stderr.contains("there are more: --cursor "), "{}", first.stderr);
+    world.run(&["list", "--limit", "0"]).refused(1, "limit");
+    world.run(&["list", "--cursor", "made-up"]).refused(2, "--cursor");
+    world.run(&["list", "--all", "--limit", "2"]).refused(2, "cannot be used with");
+}
+
+#[test]
+fn every_try_is_shown_with_how_it_ended() {
+    let world = World::start();
+    let _worker = world.worker("flaky", r#"[ "$FF_ATTEMPT" -ge 1 ] || { echo no answer >&2; exit 75; }; echo '"ok"'"#);
+    let soon = r#"{"retry_policy":{"backoff":{"type":"fixed","delay_ms":1}}}"#;
+    let id = world.ok(&["submit", "flaky", "--policy", soon]);
+    assert_eq!(world.ok(&["result", &id, "--wait"]), r#""ok""#);
+
+    let attempts = world.json(&["attempts", &id]);
+    assert_eq!(attempts["attempts"][0]["end"]["failure"]["category"], "exit_75");
+    assert_eq!(attempts["attempts"][1]["type"], "retry");
+    let shown = world.ok(&["attempts", &id]);
+    for text in ["initial", "failure", "exit_75: exit code 75: no answer", "retry", "success", "ff-worker-"] {
+        assert!(shown.contains(text), "{text:?} is not in\n{shown}");
+    }
+    let shown = world.ok(&["get", &id]);
+    assert!(shown.contains("completed") && shown.contains("2 (1 retried)"), "{shown}");
+}
+
+#[test]
+fn an_id_that_names_nothing_is_refused() {
+    let world = World::start();
+    let unknown = "{fp:1}:00000000-0000-7000-8000-000000000000";
+    for verb in ["get", "result", "attempts", "cancel", "replay", "revoke"] {
+        world.run(&[verb, unknown]).refused(1, "execution_not_found");
+        world.run(&[verb, unknown, "--json"]).refused(1, "execution_not_found");
+        world.run(&[verb, "17"]).refused(2, "an execution id starts with");
+    }
+    world.run(&["get", unknown, "--payload"]).refused(1, "execution_not_found");
+    world.run(&["result", unknown, "--wait"]).refused(1, "error: execution_not_found");
+}
+
+/// A reader that has seen enough closes the pipe; that is no error.
+#[test]
+fn a_closed_pipe_is_a_quiet_end() {
+    let world = World::start();
+    world.ok(&["submit", "a"]);
+    for args in [&["list"][..], &["list", "--json"], &["list", "--all"]] {
+        let mut child = world.command(args).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()), "{args:?}");
+    }
+}
+
+fn ids(page: &Value) -> Vec<String> {
+    let executions = page["executions"].as_array().unwrap();
+    executions.iter().map(|info| info["execution_id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_message_cannot_steer_the_terminal() {
+    let world = World::start();
+    let _worker = world.worker("rude", r"printf '\033[2Jgone' >&2; exit 65");
+    let id = world.ok(&["submit", "rude"]);
+    let ran = world.run(&["result", &id, "--wait"]);
+    assert!(ran.stderr.contains(r"\u{1b}[2Jgone") && !ran.stderr.contains('\x1b'), "{:?}", ran.stderr);
+    assert!(world.ok(&["get", &id]).contains(r"\u{1b}[2Jgone"));
+    assert_eq!(world.json(&["get", &id])["failure"]["message"], json!("exit code 65: \u{1b}[2Jgone"));
+}

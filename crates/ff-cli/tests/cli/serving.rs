@@ -1,0 +1,118 @@
+//! `ff dev` and `ff server`: they say where things are, stop when asked to, and say why they cannot start.
+
+use std::net::TcpListener;
+
+use serde_json::Value;
+
+use crate::world::{Process, Ran, World, command, dev};
+
+#[test]
+fn the_first_screen_of_the_readme_works() {
+    let world = World::start();
+    let _echo = world.worker("echo", "cat");
+    let ran = world.run(&["submit", "echo", "--payload", r#"{"hi":1}"#, "--wait"]);
+    assert_eq!((ran.code, ran.text(), ran.stderr.as_str()), (Some(0), r#"{"hi":1}"#, ""));
+}
+
+#[test]
+fn everything_stops_when_asked_to_and_calls_that_a_success() {
+    let world = World::start();
+    let worker = world.worker("echo", "cat");
+    assert_eq!(world.ok(&["submit", "echo", "--payload", "1", "--wait"]), "1");
+    assert!(worker.stop().success());
+    assert!(world.dev.stop().success());
+}
+
+#[test]
+fn a_server_stops_while_somebody_waits_for_work() {
+    let world = World::start();
+    let _worker = world.worker("echo", "cat");
+    let waiting = world.spawn(&["submit", "nobody.does.this", "--wait", "-v"]);
+    waiting.says("waiting for the end");
+    assert!(world.dev.stop().success());
+    let line = waiting.says("error: ");
+    assert!(line.contains("store_unavailable: ") || line.contains("outcome_unknown: "), "{line}");
+    assert!(line.contains("goes on"), "{line}");
+}
+
+#[test]
+fn what_was_submitted_is_there_after_a_restart() {
+    let world = World::start();
+    let id = world.ok(&["submit", "later", "--payload", "[1,2]"]);
+    let world = World::within(world.stop());
+    assert_eq!(world.json(&["get", &id])["public_state"], "waiting");
+    assert_eq!(world.ok(&["get", &id, "--payload"]), "[1,2]");
+}
+
+#[test]
+fn a_second_owner_of_the_same_data_is_told_that_it_is_in_use() {
+    let world = World::start();
+    Ran::of(dev(world.folder.path())).refused(1, "in use");
+}
+
+#[test]
+fn a_port_in_use_is_said_to_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let ran = Ran::of(command(folder.path(), &["dev", "--listen", &address]));
+    assert!(ran.stderr.contains(&address), "{}", ran.stderr);
+    ran.refused(1, "is in use; choose another address with --listen");
+}
+
+#[test]
+fn nobody_beyond_this_machine_is_served() {
+    let folder = tempfile::tempdir().unwrap();
+    Ran::of(command(folder.path(), &["dev", "--listen", "0.0.0.0:0"])).refused(1, "loopback");
+    Ran::of(command(folder.path(), &["dev", "--listen", "localhost"])).refused(2, "--listen");
+}
+
+#[test]
+fn where_things_are_is_told_to_programs_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["dev", "--listen", "127.0.0.1:0", "--data", "there", "--json"];
+    let dev = Process::start(command(folder.path(), &args));
+    let told: Value = serde_json::from_str(&dev.prints("{")).unwrap();
+    assert_eq!(told["store"], "sqlite:there/flowfabric.db");
+    assert!(folder.path().join("there/flowfabric.db").exists());
+    let server = told["server"].as_str().unwrap();
+    Ran::of(command(folder.path(), &["list", "--server", server])).ok();
+}
+
+#[test]
+fn the_demo_shows_every_promise_it_makes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = dev(folder.path());
+    command.arg("--demo");
+    let demo = Process::start(command);
+    let told: Vec<_> =
+        std::iter::from_fn(|| Some(demo.prints(""))).take_while(|line| !line.contains("is over")).collect();
+    for text in [
+        "demo.resize  75%",
+        "demo.resize  completed:",
+        "demo.charge  the bank does not answer",
+        "demo.charge  completed:",
+        "demo.remind  completed:",
+        "demo.import  the execution ended as failed:",
+    ] {
+        assert!(told.iter().any(|line| line.contains(text)), "{text:?} is not in {told:#?}");
+    }
+    assert!(demo.stop().success());
+}
+
+#[test]
+fn a_server_serves_the_store_it_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = |store: &str| command(folder.path(), &["server", "--store", store, "--listen", "127.0.0.1:0"]);
+    for store in ["sqlite:jobs.db", "memory:"] {
+        let process = Process::start(server(store));
+        let line = process.prints("serving");
+        let url = line.rsplit(' ').next().unwrap();
+        let id = Ran::of(command(folder.path(), &["submit", "a", "--server", url])).ok();
+        assert!(Ran::of(command(folder.path(), &["list", "--server", url])).ok().contains(&id), "{store}");
+        assert!(process.stop().success());
+    }
+    Ran::of(server("http://127.0.0.1:7070")).refused(2, "a server, not a store");
+    Ran::of(server("mysql://host")).refused(1, "expected sqlite:PATH");
+    Ran::of(command(folder.path(), &["server"])).refused(2, "--store <URL>");
+}

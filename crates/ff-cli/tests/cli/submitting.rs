@@ -1,0 +1,126 @@
+//! `ff submit`: every option reaches the execution, and what cannot be meant writes nothing.
+
+use serde_json::json;
+
+use crate::world::{Ran, World};
+
+#[test]
+fn every_option_reaches_the_execution() {
+    let world = World::start();
+    let policy = r#"{"retry_policy":{"max_retries":7},"timeout_policy":{"execution_deadline_ms":60000}}"#;
+    let id = world.ok(&[
+        "submit",
+        "resize",
+        "--payload",
+        "{}",
+        "--lane",
+        "images",
+        "--priority",
+        "9000",
+        "--delay",
+        "2h",
+        "--tag",
+        "customer=acme",
+        "--tag",
+        "note=a=b c",
+        "--idempotency-key",
+        "order 17",
+        "--policy",
+        policy,
+        "--namespace",
+        "team",
+    ]);
+    let info = world.json(&["get", &id]);
+    assert_eq!(info["execution_id"], json!(id));
+    assert_eq!(info["kind"], "resize");
+    assert_eq!(info["lane_id"], "images");
+    assert_eq!(info["namespace"], "team");
+    assert_eq!(info["priority"], 9000);
+    assert_eq!(info["public_state"], "delayed");
+    assert_eq!(info["tags"], json!({ "customer": "acme", "note": "a=b c" }));
+    assert_eq!(info["idempotency_key"], "order 17");
+    assert_eq!(info["policy"]["retry_policy"]["max_retries"], 7);
+    let delay = info["delayed_until"].as_i64().unwrap() - info["created_at"].as_i64().unwrap();
+    assert_eq!(delay, 7_200_000);
+    let shown = world.ok(&["get", &id]);
+    for text in [&id, "resize", "team", "images", "9000", "delayed", "in 1h", "customer=acme", "order 17"] {
+        assert!(shown.contains(text), "{text:?} is not in\n{shown}");
+    }
+}
+
+#[test]
+fn a_moment_that_has_passed_is_now() {
+    let world = World::start();
+    let id = world.ok(&["submit", "a", "--at", "1"]);
+    assert_eq!(world.json(&["get", &id])["public_state"], "waiting");
+    let id = world.ok(&["submit", "a", "--at", "9999999999999"]);
+    assert_eq!(world.json(&["get", &id])["delayed_until"], 9_999_999_999_999_i64);
+}
+
+#[test]
+fn a_payload_comes_from_the_line_a_file_or_standard_input_unchanged() {
+    let world = World::start();
+    let payload = |id: &str| world.run(&["get", id, "--payload"]).stdout;
+
+    let here = world.ok(&["submit", "a", "--payload", r#"{ "a" : 1.0 }"#]);
+    assert_eq!(payload(&here), br#"{ "a" : 1.0 }"#);
+
+    std::fs::write(world.folder.path().join("in.json"), "[1,\n 2]\n").unwrap();
+    let file = world.ok(&["submit", "a", "--payload", "@in.json"]);
+    assert_eq!(payload(&file), b"[1,\n 2]\n");
+
+    let all_bytes: Vec<u8> = (0..=255).collect();
+    let args = ["submit", "a", "--payload", "-", "--content-type", "image/png"];
+    let stdin = Ran::fed(world.command(&args), &all_bytes).ok();
+    assert_eq!(payload(&stdin), all_bytes);
+    assert_eq!(world.json(&["get", &stdin, "--payload"])["content_type"], "image/png");
+
+    let none = world.ok(&["submit", "a"]);
+    assert_eq!(payload(&none), b"");
+    assert_eq!(world.json(&["get", &here, "--payload"])["payload"], json!({ "a": 1.0 }));
+}
+
+#[test]
+fn the_same_key_is_the_same_execution() {
+    let world = World::start();
+    let submit = ["submit", "a", "--payload", "1", "--idempotency-key", "k"];
+    let first = world.json(&submit);
+    assert_eq!(first["duplicate"], false);
+    let again = world.json(&submit);
+    assert_eq!((&again["execution_id"], &again["duplicate"]), (&first["execution_id"], &json!(true)));
+    world.run(&["submit", "a", "--payload", "2", "--idempotency-key", "k"]).refused(1, "idempotency_conflict");
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_and_nothing_is_written() {
+    let world = World::start();
+    std::fs::write(world.folder.path().join("large"), vec![b'1'; 1024 * 1024 + 1]).unwrap();
+    let hint = "--content-type text/plain";
+    for (args, code, complaint) in [
+        (&["--payload", "{hi:1}"][..], 2, hint),
+        (&["--payload", "hello"], 2, hint),
+        (&["--payload", "-"], 2, hint),
+        (&["--payload", "@missing"], 1, "cannot open missing"),
+        (&["--payload", "@large"], 2, "1048576"),
+        (&["--payload", "x", "--content-type", "application/json"], 2, "not JSON"),
+        (&["--content-type", "text/plain"], 2, "--payload"),
+        (&["--lane", "a:b"], 2, "--lane"),
+        (&["--priority", "9001"], 2, "0 to 9000"),
+        (&["--priority", "high"], 2, "whole number"),
+        (&["--delay", "10"], 2, "10s"),
+        (&["--delay", "1s", "--at", "5"], 2, "cannot be used with"),
+        (&["--tag", "customer"], 2, "KEY=VALUE"),
+        (&["--tag", "a b=c"], 2, "the key"),
+        (&["--policy", r#"{"max_retries":1}"#], 2, "invalid_policy_json"),
+        (&["--policy", r#"{"dedup_window_ms":-1}"#], 2, "dedup_window_ms"),
+        (&["--timeout", "1s"], 2, "--wait"),
+        (&["--idempotency-key", ""], 2, "--idempotency-key"),
+    ] {
+        let ran = world.run(&[&["submit", "a"], args].concat());
+        assert!(ran.stderr.contains(complaint), "{args:?}: {}", ran.stderr);
+        ran.refused(code, complaint);
+    }
+    world.run(&["submit", "a b"]).refused(2, "<KIND>");
+    world.run(&["submit"]).refused(2, "<KIND>");
+    assert_eq!(world.json(&["list"])["executions"], json!([]));
+}

@@ -1,0 +1,120 @@
+//! `ff worker`: any program, its payload, its result, its exit code, its end.
+
+use std::process::Command;
+use std::thread;
+
+use serde_json::json;
+
+use crate::world::World;
+
+/// Retries without a pause, so that a test need not wait for one.
+const AT_ONCE: &str = r#"{"retry_policy":{"max_retries":2,"backoff":{"type":"fixed","delay_ms":0}}}"#;
+
+#[test]
+fn a_program_that_reads_nothing_is_as_good_as_any() {
+    let world = World::start();
+    let _worker = world.worker("deaf", "true");
+    std::fs::write(world.folder.path().join("large"), vec![b'x'; 1024 * 1024]).unwrap();
+    let args = ["submit", "deaf", "--payload", "@large", "--content-type", "text/plain", "--wait"];
+    let ran = world.run(&args);
+    assert_eq!((ran.code, ran.text(), ran.stderr.as_str()), (Some(0), "", ""));
+    assert_eq!(world.json(&["submit", "deaf", "--wait"]).get("result"), None);
+}
+
+#[test]
+fn a_result_is_json_when_it_reads_as_json() {
+    let world = World::start();
+    let _worker = world.worker("cat", "cat");
+    let text = ["submit", "cat", "--payload", "not json", "--content-type", "text/plain", "--wait"];
+    assert_eq!(world.json(&text)["content_type"], "application/octet-stream");
+    let object = ["submit", "cat", "--payload", r#"{"a":[1]}"#, "--wait"];
+    assert_eq!(world.json(&object)["result"], json!({ "a": [1] }));
+    let _typed = world.spawn(&["worker", "--kind", "page", "--exec", "cat", "--content-type", "text/html"]);
+    assert_eq!(world.json(&["submit", "page", "--payload", "1", "--wait"])["content_type"], "text/html");
+}
+
+#[test]
+fn a_program_knows_what_it_works_on() {
+    let world = World::start();
+    let exec = r#"printf '%s %s %s %s %s' "$FF_EXECUTION_ID" "$FF_KIND" "$FF_ATTEMPT" "$FF_LANE" "$FF_NAMESPACE""#;
+    let args = ["worker", "--kind", "a", "--kind", "who", "--exec", exec, "--lane", "vip", "--lane", "mail"];
+    let _worker = world.spawn(&[&args[..], &["--namespace", "acme", "--name", "clerk", "--concurrency", "2"]].concat());
+    let id = world.ok(&["submit", "who", "--lane", "mail", "--namespace", "acme"]);
+    assert_eq!(world.ok(&["result", &id, "--wait"]), format!("{id} who 0 mail acme"));
+    assert_eq!(world.json(&["attempts", &id])["attempts"][0]["worker_id"], "clerk");
+}
+
+#[test]
+fn a_failure_is_tried_again_unless_the_input_is_wrong() {
+    let world = World::start();
+    let _worker = world.worker("exit", r#"read code; echo "attempt $FF_ATTEMPT" >&2; exit "$code""#);
+    let submit =
+        |code: &str| world.run(&["submit", "exit", "--payload", &format!("{code}\n"), "--policy", AT_ONCE, "--wait"]);
+    submit("1").refused(3, "exit_1: exit code 1: attempt 2");
+    submit("75").refused(3, "exit_75: exit code 75: attempt 2");
+    submit("65").refused(3, "exit_65: exit code 65: attempt 0");
+    assert_eq!(submit("0").code, Some(0));
+    let _killed = world.worker("killed", "kill -KILL $$");
+    world.run(&["submit", "killed", "--policy", AT_ONCE, "--wait"]).refused(3, "signal_9: killed by signal 9");
+    let _missing = world.worker("missing", "no-such-program-anywhere");
+    world.run(&["submit", "missing", "--policy", AT_ONCE, "--wait"]).refused(3, "exit_127");
+}
+
+#[test]
+fn a_result_is_taken_at_its_limit_and_refused_one_past_it() {
+    let world = World::start();
+    let _worker = world.worker("zeros", "read count; head -c $count /dev/zero");
+    let submit = |count: &str| world.run(&["submit", "zeros", "--payload", &format!("{count}\n"), "--wait"]);
+    assert_eq!(submit("1048576").stdout, vec![0; 1024 * 1024]);
+    submit("1048577").refused(3, "invalid_result: the command wrote more than the 1048576 bytes");
+    submit("999999999").refused(3, "invalid_result");
+}
+
+/// The worker runs one program at a time, so the second can only run when the first was really stopped.
+#[test]
+fn cancelling_stops_a_running_program_at_once() {
+    let world = World::start();
+    let worker = world.worker("nap", "read seconds; echo napping >&2; sleep $seconds; echo awake");
+    let id = world.ok(&["submit", "nap", "--payload", "600\n"]);
+    worker.says("napping");
+    world.ok(&["cancel", &id]);
+    assert_eq!(world.ok(&["submit", "nap", "--payload", "0\n", "--wait", "--timeout", "5s"]), "awake");
+}
+
+#[test]
+fn a_cancelled_program_may_tidy_up() {
+    let world = World::start();
+    let worker = world.worker("tidy", "trap 'echo tidied >&2; exit' TERM; echo started >&2; sleep 600 & wait");
+    let id = world.ok(&["submit", "tidy"]);
+    worker.says("started");
+    world.ok(&["cancel", &id]);
+    worker.says("tidied");
+    assert_eq!(world.json(&["get", &id])["public_state"], "cancelled");
+}
+
+#[test]
+fn a_worker_that_is_asked_to_stop_finishes_what_it_holds() {
+    let world = World::start();
+    let gate = world.folder.path().join("gate");
+    assert!(Command::new("mkfifo").arg(&gate).status().unwrap().success());
+    let worker = world.worker("gated", "echo started >&2; cat gate");
+    let id = world.ok(&["submit", "gated"]);
+    worker.says("started");
+    let stopping = thread::spawn(move || worker.stop());
+    std::fs::write(&gate, "through").unwrap();
+    assert_eq!(world.ok(&["result", &id, "--wait"]), "through");
+    assert!(stopping.join().unwrap().success());
+    assert_eq!(world.json(&["attempts", &id])["attempts"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn what_a_worker_cannot_be_is_said_at_once() {
+    let world = World::start();
+    let exec = ["worker", "--kind", "a", "--exec", "cat"];
+    world.run(&["worker", "--exec", "cat"]).refused(2, "--kind");
+    world.run(&["worker", "--kind", "a"]).refused(2, "--exec");
+    world.run(&[&exec[..], &["--lease-ttl", "0s"]].concat()).refused(2, "must be from 1s to 1h");
+    world.run(&[&exec[..], &["--concurrency", "0"]].concat()).refused(2, "must be from 1 to 1000");
+    world.run(&[&exec[..], &["--lane", "a b"]].concat()).refused(2, "--lane");
+    world.run(&[&exec[..], &["--server", "http://127.0.0.1:1"]].concat()).refused(1, "http://127.0.0.1:1");
+}

@@ -1,0 +1,206 @@
+//! A server of one's own and the commands typed beside it.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Nothing here takes this long; what does has gone wrong.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A folder, and `ff dev` on it.
+pub(crate) struct World {
+    pub(crate) folder: TempDir,
+    pub(crate) server: String,
+    pub(crate) dev: Process,
+}
+
+impl World {
+    pub(crate) fn start() -> Self {
+        Self::within(TempDir::new().unwrap())
+    }
+
+    /// Starts `ff dev` on a folder that may hold something already.
+    pub(crate) fn within(folder: TempDir) -> Self {
+        let dev = Process::start(dev(folder.path()));
+        let server = dev.prints("  server  ").trim().replace("server  ", "");
+        Self { folder, server, dev }
+    }
+
+    /// Stops the server and keeps the folder.
+    pub(crate) fn stop(self) -> TempDir {
+        assert!(self.dev.stop().success());
+        self.folder
+    }
+
+    /// A command that talks to this server.
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = command(self.folder.path(), args);
+        command.env("FF_SERVER", &self.server);
+        command
+    }
+
+    /// Runs a command to its end.
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Ran {
+        Ran::of(self.command(args))
+    }
+
+    /// What a command that must succeed prints, without the end of its last line.
+    pub(crate) fn ok<S: AsRef<OsStr>>(&self, args: &[S]) -> String {
+        self.run(args).ok()
+    }
+
+    /// The one JSON document a command that must succeed prints with `--json`.
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        self.run(&[args, &["--json"]].concat()).json()
+    }
+
+    /// A command that goes on in the background.
+    pub(crate) fn spawn(&self, args: &[&str]) -> Process {
+        Process::start(self.command(args))
+    }
+
+    /// A worker that runs a command for work of a kind.
+    pub(crate) fn worker(&self, kind: &str, exec: &str) -> Process {
+        self.spawn(&["worker", "--kind", kind, "--exec", exec])
+    }
+}
+
+/// `ff` in a folder, with nothing of this machine's settings.
+pub(crate) fn command<S: AsRef<OsStr>>(folder: &Path, args: &[S]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ff"));
+    command.args(args).current_dir(folder);
+    for name in ["FF_SERVER", "FF_NAMESPACE", "FF_STORE", "FF_LISTEN", "RUST_LOG"] {
+        command.env_remove(name);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// `ff dev` on a folder, at an address nobody else has.
+pub(crate) fn dev(folder: &Path) -> Command {
+    command(folder, &["dev", "--listen", "127.0.0.1:0"])
+}
+
+/// A command that has ended.
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    pub(crate) fn of(mut command: Command) -> Self {
+        Self::ended(command.spawn().unwrap())
+    }
+
+    /// Runs a command that reads `input`.
+    pub(crate) fn fed(mut command: Command, input: &[u8]) -> Self {
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        Self::ended(child)
+    }
+
+    fn ended(child: Child) -> Self {
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        Self { code: output.status.code(), stdout: output.stdout, stderr }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        str::from_utf8(&self.stdout).unwrap()
+    }
+
+    /// Its output, when it succeeded and had nothing to complain of.
+    pub(crate) fn ok(self) -> String {
+        assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "printed {}", self.text());
+        self.text().trim_end().to_owned()
+    }
+
+    pub(crate) fn json(self) -> Value {
+        let text = self.ok();
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+
+    /// That it ended with this code, printed nothing, and complained of this.
+    pub(crate) fn refused(self, code: i32, complaint: &str) {
+        assert_eq!((self.code, self.text()), (Some(code), ""), "{}", self.stderr);
+        assert!(self.stderr.starts_with("error: ") && self.stderr.contains(complaint), "{}", self.stderr);
+    }
+}
+
+/// A command that goes on. It is killed when its test ends.
+pub(crate) struct Process {
+    child: Child,
+    stdout: Receiver<String>,
+    stderr: Receiver<String>,
+}
+
+impl Process {
+    pub(crate) fn start(mut command: Command) -> Self {
+        let mut child = command.spawn().unwrap();
+        let stdout = lines(child.stdout.take().unwrap());
+        let stderr = lines(child.stderr.take().unwrap());
+        Self { child, stdout, stderr }
+    }
+
+    /// Waits for a line of its output that contains this.
+    pub(crate) fn prints(&self, text: &str) -> String {
+        find(&self.stdout, text).unwrap_or_else(|| {
+            let said: Vec<_> = self.stderr.try_iter().collect();
+            panic!("it did not print {text:?}, but said {said:#?}")
+        })
+    }
+
+    /// Waits for a line of its standard error that contains this.
+    pub(crate) fn says(&self, text: &str) -> String {
+        find(&self.stderr, text).unwrap_or_else(|| panic!("it did not say {text:?}"))
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(mut self) -> ExitStatus {
+        self.child.wait().unwrap()
+    }
+
+    /// Asks it to stop, and waits for its end.
+    pub(crate) fn stop(self) -> ExitStatus {
+        self.signal(Signal::TERM);
+        self.wait()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Reads lines as they come, so that nothing blocks on a full pipe.
+fn lines(source: impl Read + Send + 'static) -> Receiver<String> {
+    let (send, receive) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(source).lines().map_while(Result::ok) {
+            if send.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    receive
+}
+
+fn find(lines: &Receiver<String>, text: &str) -> Option<String> {
+    std::iter::from_fn(|| lines.recv_timeout(LONG).ok()).find(|line| line.contains(text))
+}

@@ -1,0 +1,119 @@
+//! The holder says the work went wrong, and the policy says what follows.
+
+use std::collections::BTreeSet;
+
+use ff_core::contracts::Failed;
+use ff_core::execution::{AttemptOutcome, Failure, FinishedBy, Origin, Outcome};
+use ff_core::policy::{Backoff, Policy, RetryPolicy};
+use ff_core::state::PublicState;
+use ff_core::types::{AttemptIndex, Kind};
+
+use crate::{World, ms};
+
+pub(crate) async fn failed_work_is_tried_again_after_its_backoff(world: World) {
+    let id = world.job("resize").retries(3, ms(500)).submit().await;
+    let first = world.worker("unlucky").claim().await;
+    assert_eq!(first.task.attempt, Origin::Initial);
+    let failed = first.fail_with("network", "connection reset", false).await.unwrap();
+    assert_eq!(failed, Failed::RetryScheduled { retry_at: world.clock.now() + 500 });
+    let read = world.describe(&id).await;
+    assert_eq!((read.public_state, read.retries), (PublicState::Delayed, 1));
+    assert_eq!(read.failure, Some(failure("network", "connection reset", false)));
+
+    world.clock.advance(ms(499)).await;
+    assert!(world.worker("early").claim_up_to(1).await.is_empty());
+    world.clock.advance(ms(1)).await;
+    let second = world.worker("punctual").claim().await;
+    assert_eq!((second.task.attempt_index, second.task.resumed), (AttemptIndex(1), false));
+    assert_eq!(second.task.attempt, Origin::Retry { of: AttemptIndex(0) });
+}
+
+pub(crate) async fn a_backoff_grows_up_to_its_ceiling(world: World) {
+    let backoff = Backoff::Exponential { initial_delay_ms: 100, max_delay_ms: 500, multiplier: 2.0, jitter: false };
+    let retry_policy = RetryPolicy { max_retries: 5, backoff, ..RetryPolicy::default() };
+    world.job("resize").policy(Policy { retry_policy, ..Policy::default() }).submit().await;
+    for expected in [100, 200, 400, 500, 500] {
+        let failed = world.worker("unlucky").claim().await.fail("network").await.unwrap();
+        assert_eq!(failed, Failed::RetryScheduled { retry_at: world.clock.now() + expected });
+        world.clock.advance(ms(expected)).await;
+    }
+}
+
+/// What failed together must not come back together.
+pub(crate) async fn jitter_spreads_retries_within_their_backoff(world: World) {
+    let backoff = Backoff::Fixed { delay_ms: 10_000, jitter: true };
+    let retry_policy = RetryPolicy { backoff, ..RetryPolicy::default() };
+    let policy = Policy { retry_policy, ..Policy::default() };
+    for _ in 0..40 {
+        world.job("resize").policy(policy.clone()).submit().await;
+    }
+    let mut delays = BTreeSet::new();
+    for held in world.worker("unlucky").claim_up_to(40).await {
+        let Failed::RetryScheduled { retry_at } = held.fail("network").await.unwrap() else { panic!("no retry") };
+        assert!(retry_at >= world.clock.now(), "before now");
+        delays.insert(retry_at.since(world.clock.now()));
+    }
+    assert!(delays.last() <= Some(&10_000), "{delays:?}");
+    assert!(delays.len() > 20 && delays.first() < Some(&5_000) && delays.last() > Some(&5_000), "{delays:?}");
+}
+
+pub(crate) async fn a_retry_without_backoff_waits_at_once(world: World) {
+    let id = world.job("resize").retries(1, ms(0)).submit().await;
+    let failed = world.worker("unlucky").claim().await.fail("network").await.unwrap();
+    assert_eq!(failed, Failed::RetryScheduled { retry_at: world.clock.now() });
+    assert_eq!(world.worker("next").claim().await.id(), id);
+}
+
+pub(crate) async fn the_last_retry_is_the_last(world: World) {
+    let id = world.job("resize").retries(2, ms(0)).submit().await;
+    for _ in 0..2 {
+        let failed = world.worker("unlucky").claim().await.fail("network").await.unwrap();
+        assert!(matches!(failed, Failed::RetryScheduled { .. }));
+    }
+    let last = world.worker("unlucky").claim().await;
+    assert_eq!(last.fail_with("network", "for the last time", false).await.unwrap(), Failed::Failed);
+
+    let ended = world.ended(&id).await;
+    assert_eq!((ended.outcome, ended.by), (Outcome::Failed, FinishedBy::Holder));
+    assert_eq!(ended.failure, Some(failure("network", "for the last time", false)));
+    let attempts = world.attempts(&id).await.attempts;
+    assert_eq!(attempts.len(), 3);
+    assert!(attempts.iter().all(|attempt| attempt.end.as_ref().unwrap().outcome == AttemptOutcome::Failure));
+}
+
+pub(crate) async fn work_without_retries_fails_at_once(world: World) {
+    world.job("resize").retries(0, ms(0)).submit().await;
+    assert_eq!(world.worker("unlucky").claim().await.fail("network").await.unwrap(), Failed::Failed);
+}
+
+pub(crate) async fn three_retries_are_the_default(world: World) {
+    let id = world.submit("resize", b"").await;
+    let mut tries = 0;
+    while world.state(&id).await != PublicState::Failed {
+        world.worker("unlucky").claim().await.fail("network").await.unwrap();
+        world.clock.advance(ms(60_000)).await;
+        tries += 1;
+    }
+    assert_eq!(tries, 4);
+}
+
+pub(crate) async fn a_permanent_failure_is_not_retried(world: World) {
+    let held = world.held().await;
+    assert_eq!(held.fail_with("input", "not a picture", true).await.unwrap(), Failed::Failed);
+    assert_eq!(world.ended(&held.id()).await.failure, Some(failure("input", "not a picture", true)));
+}
+
+pub(crate) async fn categories_decide_what_is_retried(world: World) {
+    let retryable_categories = vec!["network".to_owned(), "busy".to_owned()];
+    let retry_policy = RetryPolicy { retryable_categories, ..RetryPolicy::default() };
+    let policy = Policy { retry_policy, ..Policy::default() };
+    for (category, retried) in [("network", true), ("busy", true), ("input", false), ("networks", false)] {
+        world.job("resize").policy(policy.clone()).submit().await;
+        let failed = world.worker("unlucky").claim().await.fail(category).await.unwrap();
+        assert_eq!(matches!(failed, Failed::RetryScheduled { .. }), retried, "{category}");
+    }
+}
+
+fn failure(category: &str, message: &str, permanent: bool) -> Failure {
+    Failure { category: Kind::parse(category).unwrap(), message: message.to_owned(), permanent }
+}

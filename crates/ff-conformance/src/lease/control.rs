@@ -1,0 +1,120 @@
+//! A worker that loses a lease is told at once, wherever it is in its work.
+
+use ff_core::contracts::{Control, LeaseLost};
+use ff_core::lease::LeaseEnding;
+use tokio::time::timeout;
+
+use crate::refused::assert_refused;
+use crate::{Held, Worker, World, ms};
+
+pub(crate) async fn a_holder_is_told_of_a_cancellation(world: World) {
+    let (worker, held) = listening(&world).await;
+    let told = told_when(&worker, async || world.cancel(&held.id()).await.unwrap()).await;
+    assert_eq!(told.lost, [lost(&held, LeaseEnding::Cancelled)]);
+}
+
+pub(crate) async fn a_holder_is_told_of_a_revocation(world: World) {
+    let (worker, held) = listening(&world).await;
+    let told = told_when(&worker, async || world.revoke(&held.id()).await.unwrap()).await;
+    assert_eq!(told.lost, [lost(&held, LeaseEnding::Revoked)]);
+}
+
+pub(crate) async fn a_holder_is_told_that_its_lease_expired(world: World) {
+    let (worker, held) = listening(&world).await;
+    let told = told_when(&worker, async || world.clock.advance(held.lease_ttl()).await).await;
+    assert_eq!(told.lost, [lost(&held, LeaseEnding::Expired)]);
+}
+
+pub(crate) async fn a_holder_is_told_of_a_timeout_and_of_a_deadline(world: World) {
+    world.job("resize").attempt_timeout(ms(1_000)).submit().await;
+    let worker = world.worker("holder");
+    let held = worker.claim().await;
+    let told = told_when(&worker, async || world.clock.advance(ms(1_000)).await).await;
+    assert_eq!(told.lost, [lost(&held, LeaseEnding::TimedOut)]);
+
+    world.job("shrink").deadline(ms(1_000)).submit().await;
+    let held = worker.clone().kinds(&["shrink"]).claim().await;
+    let told = told_when(&worker, async || world.clock.advance(ms(1_000)).await).await;
+    assert_eq!(told.lost, [lost(&held, LeaseEnding::DeadlinePassed)]);
+}
+
+pub(crate) async fn what_a_holder_gave_up_is_no_news(world: World) {
+    let (worker, finished) = listening(&world).await;
+    let after = worker.control(None, ms(0)).await.unwrap().next;
+    finished.complete(b"done").await.unwrap();
+    world.held().await.fail_with("input", "unreadable", true).await.unwrap();
+    world.held().await.delay(ms(1_000)).await.unwrap();
+    let told = worker.control(Some(&after), ms(20)).await.unwrap();
+    assert_eq!((told.lost, told.missed), (Vec::new(), false));
+}
+
+pub(crate) async fn news_goes_to_the_instance_it_is_about(world: World) {
+    let (worker, held) = listening(&world).await;
+    let bystander = world.worker("bystander");
+    let (ours, theirs) = (start(&worker).await, start(&bystander).await);
+    world.cancel(&held.id()).await.unwrap();
+    let told = timeout(ms(10_000), worker.control(Some(&ours), ms(60_000))).await.expect("not told").unwrap();
+    assert_eq!(told.lost, [lost(&held, LeaseEnding::Cancelled)]);
+    assert_eq!(bystander.control(Some(&theirs), ms(20)).await.unwrap().lost, []);
+}
+
+/// Between two questions a worker is busy; what happens then must not be lost.
+pub(crate) async fn news_between_two_questions_is_kept(world: World) {
+    let worker = world.worker("holder");
+    let mut after = start(&worker).await;
+    for _ in 0..3 {
+        let (one, two) = (world.held().await, world.held().await);
+        world.cancel(&one.id()).await.unwrap();
+        world.revoke(&two.id()).await.unwrap();
+        let mut told = Vec::new();
+        while told.len() < 2 {
+            let control =
+                timeout(ms(10_000), worker.control(Some(&after), ms(60_000))).await.expect("not told").unwrap();
+            assert!(!control.missed);
+            told.extend(control.lost);
+            after = control.next;
+        }
+        assert_eq!(told, [lost(&one, LeaseEnding::Cancelled), lost(&two, LeaseEnding::Revoked)]);
+        world.cancel(&two.id()).await.unwrap();
+    }
+}
+
+pub(crate) async fn news_is_told_once(world: World) {
+    let (worker, held) = listening(&world).await;
+    let after = start(&worker).await;
+    world.cancel(&held.id()).await.unwrap();
+    let told = timeout(ms(10_000), worker.control(Some(&after), ms(60_000))).await.expect("not told").unwrap();
+    assert_eq!(told.lost.len(), 1);
+    assert_eq!(worker.control(Some(&told.next), ms(20)).await.unwrap().lost, []);
+    let again = worker.control(Some(&after), ms(60_000)).await.unwrap();
+    assert_eq!(again.lost, told.lost, "an answer that got lost can be asked for again");
+}
+
+pub(crate) async fn a_wait_for_news_is_refused_when_it_is_too_long(world: World) {
+    let worker = world.worker("holder");
+    let refusal = assert_refused!(worker.control(None, ms(60_001)).await, "limit_exceeded");
+    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("wait_ms"), Some((60_000, 60_001))));
+}
+
+async fn listening(world: &World) -> (Worker, Held) {
+    let held = world.held().await;
+    (world.worker("holder"), held)
+}
+
+/// Where news begins for whoever starts to listen now.
+async fn start(worker: &Worker) -> String {
+    worker.control(None, ms(0)).await.unwrap().next
+}
+
+/// What a worker that already listens is told when `event` happens.
+async fn told_when<T>(worker: &Worker, event: impl AsyncFnOnce() -> T) -> Control {
+    let after = start(worker).await;
+    let listener = worker.clone();
+    let listening = tokio::spawn(async move { listener.control(Some(&after), ms(60_000)).await });
+    event().await;
+    timeout(ms(10_000), listening).await.expect("the holder was not told").unwrap().unwrap()
+}
+
+fn lost(held: &Held, ended: LeaseEnding) -> LeaseLost {
+    LeaseLost { execution_id: held.id(), fence: held.fence(), ended }
+}

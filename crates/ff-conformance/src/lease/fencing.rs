@@ -1,0 +1,114 @@
+//! The fence table: who may still write, and what the others are told.
+
+use ff_core::state::PublicState;
+use ff_core::types::{AttemptId, LeaseEpoch, LeaseId};
+
+use crate::refused::assert_refused;
+use crate::{Held, World, ms};
+
+/// A worker paused past its lease wakes up late; it must not be able to change anything.
+pub(crate) async fn a_zombie_cannot_write(world: World) {
+    let job = world.submit("resize", b"cat.png").await;
+    let slow = world.worker("slow").claim().await;
+
+    world.clock.advance(slow.lease_ttl() + ms(1)).await;
+    let fast = world.worker("fast").claim().await;
+
+    everything_is_refused(&world, &slow, "stale_lease").await; // someone else has held it since
+    fast.complete(b"done").await.unwrap();
+
+    assert_eq!(world.result(&job).await, b"done");
+    everything_is_refused(&world, &slow, "stale_lease").await;
+}
+
+pub(crate) async fn the_current_fence_may_do_everything_in_time(world: World) {
+    let held = world.held().await;
+    world.clock.advance(held.lease_ttl() - ms(1)).await;
+    held.progress(Some(1), None).await.unwrap();
+    held.renew().await.unwrap();
+    held.complete(b"done").await.unwrap();
+}
+
+/// The lease has run out, whether or not anybody has acted on it yet.
+pub(crate) async fn a_lease_past_its_end_counts_before_anybody_acts(world: World) {
+    let held = world.held().await;
+    world.clock.slip(held.lease_ttl() - ms(1));
+    held.progress(Some(1), None).await.unwrap();
+    world.clock.slip(ms(1));
+    everything_is_refused(&world, &held, "lease_expired").await;
+    assert_eq!(world.state(&held.id()).await, PublicState::Active, "nothing has fired yet");
+    world.clock.fire_due().await;
+    everything_is_refused(&world, &held, "lease_expired").await;
+    assert_eq!(world.state(&held.id()).await, PublicState::Waiting);
+}
+
+pub(crate) async fn a_lease_that_expired_is_called_that(world: World) {
+    let held = world.held().await;
+    world.clock.advance(held.lease_ttl()).await;
+    everything_is_refused(&world, &held, "lease_expired").await;
+}
+
+pub(crate) async fn a_lease_that_was_revoked_is_called_that(world: World) {
+    let held = world.held().await;
+    world.revoke(&held.id()).await.unwrap();
+    everything_is_refused(&world, &held, "lease_revoked").await;
+}
+
+pub(crate) async fn an_older_fence_is_stale_wherever_the_work_is(world: World) {
+    let id = world.job("resize").retries(3, ms(1_000)).submit().await;
+    let first = world.worker("first").claim().await;
+    world.clock.advance(first.lease_ttl()).await;
+
+    let second = world.worker("second").claim().await;
+    everything_is_refused(&world, &first, "stale_lease").await;
+    second.fail("network").await.unwrap();
+    everything_is_refused(&world, &first, "stale_lease").await;
+    world.clock.advance(ms(1_000)).await;
+    everything_is_refused(&world, &first, "stale_lease").await;
+    world.cancel(&id).await.unwrap();
+    everything_is_refused(&world, &first, "stale_lease").await;
+}
+
+pub(crate) async fn each_part_of_a_fence_counts(world: World) {
+    let held = world.held().await;
+    let epoch = held.fence().lease_epoch;
+    for forged in [
+        held.with_fence(|fence| fence.lease_id = LeaseId::new()),
+        held.with_fence(|fence| fence.lease_epoch = epoch.next()),
+        held.with_fence(|fence| fence.lease_epoch = LeaseEpoch(0)),
+        held.with_fence(|fence| fence.attempt_id = AttemptId::new()),
+    ] {
+        everything_is_refused(&world, &forged, "stale_lease").await;
+    }
+    held.complete(b"done").await.unwrap();
+}
+
+pub(crate) async fn a_fence_of_other_work_opens_nothing(world: World) {
+    let (one, other) = (world.held().await, world.held().await);
+    let fence = other.fence();
+    everything_is_refused(&world, &one.with_fence(|own| *own = fence), "stale_lease").await;
+}
+
+pub(crate) async fn what_nobody_ever_held_cannot_be_finished(world: World) {
+    let held = world.held().await;
+    let waiting = world.submit("resize", b"dog.png").await;
+    let delayed = world.job("resize").after(ms(1_000)).submit().await;
+    for (id, state) in [(waiting, PublicState::Waiting), (delayed, PublicState::Delayed)] {
+        let mut pretending = held.clone();
+        pretending.task.execution_id = id;
+        let refusal = assert_refused!(pretending.complete(b"done").await, "execution_not_active");
+        assert_eq!(refusal.state, Some(state));
+        everything_is_refused(&world, &pretending, "execution_not_active").await;
+    }
+}
+
+/// Every call a holder can make is refused with this code, and nothing changes by it.
+async fn everything_is_refused(world: &World, held: &Held, code: &str) {
+    let before = world.contents().await;
+    crate::refused::refused_as(held.complete(b"late").await, code);
+    crate::refused::refused_as(held.fail("network").await, code);
+    crate::refused::refused_as(held.delay(ms(1_000)).await, code);
+    crate::refused::refused_as(held.renew().await, code);
+    crate::refused::refused_as(held.progress(Some(1), Some("late")).await, code);
+    assert_eq!(world.contents().await, before);
+}

@@ -1,0 +1,10 @@
+//! What is promised about leases.
+
+pub(crate) mod claiming;
+pub(crate) mod control;
+pub(crate) mod expiring;
+pub(crate) mod fencing;
+pub(crate) mod order;
+pub(crate) mod renewing;
+pub(crate) mod revoking;
+pub(crate) mod waiting;

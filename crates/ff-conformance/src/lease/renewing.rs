@@ -1,0 +1,55 @@
+//! A holder that is still at work says so, and keeps its lease.
+
+use crate::refused::assert_refused;
+use crate::{World, ms};
+
+pub(crate) async fn a_renewal_moves_the_end_of_the_lease(world: World) {
+    let held = world.held().await;
+    for _ in 0..5 {
+        world.clock.advance(ms(20_000)).await;
+        let renewed = held.renew().await.unwrap();
+        assert_eq!(renewed.lease_expires_at, world.clock.now() + 30_000);
+    }
+    assert_eq!(world.describe(&held.id()).await.lease.unwrap().expires_at, world.clock.now() + 30_000);
+    held.complete(b"done").await.unwrap();
+}
+
+pub(crate) async fn a_renewal_may_ask_for_another_length_from_then_on(world: World) {
+    let held = world.held().await;
+    assert_eq!(held.renew_for(ms(5_000)).await.unwrap().lease_expires_at, world.clock.now() + 5_000);
+    world.clock.advance(ms(4_000)).await;
+    assert_eq!(held.renew().await.unwrap().lease_expires_at, world.clock.now() + 5_000);
+    world.clock.advance(ms(5_000)).await;
+    assert_refused!(held.renew().await, "lease_expired");
+}
+
+pub(crate) async fn a_renewal_keeps_to_the_limits_of_a_lease(world: World) {
+    let held = world.held().await;
+    for (ttl, limit) in [(999, 1_000), (3_600_001, 3_600_000)] {
+        let refusal = assert_refused!(held.renew_for(ms(ttl)).await, "limit_exceeded");
+        assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("lease_ttl_ms"), Some((limit, ttl))));
+    }
+    assert_eq!(world.describe(&held.id()).await.lease.unwrap().expires_at, world.clock.now() + 30_000);
+    held.renew_for(ms(3_600_000)).await.unwrap();
+    held.renew_for(ms(1_000)).await.unwrap();
+}
+
+pub(crate) async fn a_renewal_may_be_repeated(world: World) {
+    let held = world.held().await;
+    world.clock.advance(ms(1_000)).await;
+    let first = held.renew().await.unwrap();
+    let before = world.contents().await;
+    assert_eq!(held.renew().await.unwrap(), first);
+    assert_eq!(world.contents().await, before);
+}
+
+pub(crate) async fn a_renewed_lease_keeps_its_fence(world: World) {
+    let held = world.held().await;
+    let before = world.describe(&held.id()).await;
+    world.clock.advance(ms(10_000)).await;
+    held.renew().await.unwrap();
+    let after = world.describe(&held.id()).await;
+    assert_eq!(after.lease.as_ref().unwrap().lease_epoch, before.lease.as_ref().unwrap().lease_epoch);
+    assert_eq!((after.attempts_made, after.changed_at), (1, before.changed_at));
+    held.complete(b"done").await.unwrap();
+}

@@ -1,0 +1,62 @@
+//! An operator takes an execution from its holder, and it waits for another.
+
+use ff_core::contracts::RevokeArgs;
+use ff_core::execution::{AttemptOutcome, Origin};
+use ff_core::lease::LeaseEnding;
+use ff_core::state::PublicState;
+use ff_core::types::{AttemptIndex, LeaseId};
+
+use crate::refused::assert_refused;
+use crate::{World, ms};
+
+pub(crate) async fn revoked_work_waits_for_another(world: World) {
+    let held = world.held().await;
+    let revoked = world.revoke(&held.id()).await.unwrap();
+    assert_eq!((revoked.lease_epoch, revoked.already), (held.fence().lease_epoch, false));
+    let read = world.describe(&held.id()).await;
+    assert_eq!((read.public_state, read.reclaims, read.retries), (PublicState::Waiting, 0, 0));
+
+    let next = world.worker("next").claim().await;
+    assert_eq!((next.id(), &next.task.attempt), (held.id(), &Origin::Reclaim { of: AttemptIndex(0) }));
+    let history = world.attempts(&held.id()).await;
+    assert_eq!(history.attempts[0].end.as_ref().unwrap().outcome, AttemptOutcome::LeaseRevoked);
+    assert_eq!((history.leases[0].fence, history.leases[0].ended), (held.fence(), LeaseEnding::Revoked));
+    next.complete(b"done").await.unwrap();
+}
+
+/// Between looking and acting the holder may have changed; an operator who names a lease takes only that one.
+pub(crate) async fn only_the_named_lease_is_revoked(world: World) {
+    let held = world.held().await;
+    let named = |lease_id| RevokeArgs { execution_id: held.id(), lease_id: Some(lease_id), reason: None };
+    let before = world.contents().await;
+    assert_refused!(world.backend.revoke(named(LeaseId::new())).await, "stale_lease");
+    assert_eq!(world.contents().await, before);
+    assert!(!world.backend.revoke(named(held.fence().lease_id)).await.unwrap().already);
+    assert!(world.backend.revoke(named(held.fence().lease_id)).await.unwrap().already);
+    world.worker("next").claim().await;
+    assert_refused!(world.backend.revoke(named(held.fence().lease_id)).await, "stale_lease");
+}
+
+pub(crate) async fn what_nobody_holds_cannot_be_revoked(world: World) {
+    let finished = world.held().await;
+    finished.complete(b"done").await.unwrap();
+    let put_off = world.held().await;
+    put_off.delay(ms(1_000)).await.unwrap();
+    let waiting = world.submit("resize", b"dog.png").await;
+    let before = world.contents().await;
+    for (id, state) in
+        [(waiting, PublicState::Waiting), (put_off.id(), PublicState::Delayed), (finished.id(), PublicState::Completed)]
+    {
+        let refusal = assert_refused!(world.revoke(&id).await, "no_active_lease");
+        assert_eq!(refusal.state, Some(state));
+    }
+    assert_eq!(world.contents().await, before);
+}
+
+pub(crate) async fn a_revoked_lease_does_not_expire_later(world: World) {
+    let held = world.held().await;
+    world.revoke(&held.id()).await.unwrap();
+    let before = world.contents().await;
+    world.clock.advance(held.lease_ttl()).await;
+    assert_eq!(world.contents().await, before);
+}

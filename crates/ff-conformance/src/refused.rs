@@ -1,0 +1,22 @@
+//! Saying that a call must be refused, and how.
+
+use std::fmt::Debug;
+
+use ff_core::backend::Answer;
+use ff_core::engine_error::{EngineError, Refusal};
+
+/// Fails unless the answer is a refusal with this code; gives the refusal, for whoever wants to see more of it.
+macro_rules! assert_refused {
+    ($answer:expr, $code:literal) => {
+        $crate::refused::refused_as($answer, $code)
+    };
+}
+pub(crate) use assert_refused;
+
+#[track_caller]
+pub(crate) fn refused_as<T: Debug>(answer: Answer<T>, code: &str) -> Refusal {
+    match answer {
+        Err(EngineError::Refused(refusal)) if refusal.code.as_str() == code => refusal,
+        other => panic!("should be refused as {code}, but the answer is {other:?}"),
+    }
+}

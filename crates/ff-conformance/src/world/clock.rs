@@ -1,0 +1,72 @@
+//! The time of a world.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use ff_core::backend::Upkeep;
+use ff_core::clock::Clock;
+use ff_core::types::TimestampMs;
+
+/// Time that stands still until a test moves it.
+#[derive(Clone)]
+pub struct WorldClock {
+    hands: Arc<Hands>,
+    upkeep: Arc<dyn Upkeep>,
+}
+
+/// The hands of the clock, as the store reads them.
+#[derive(Debug)]
+pub struct Hands(AtomicI64);
+
+impl Default for Hands {
+    fn default() -> Self {
+        Self(AtomicI64::new(1_700_000_000_000))
+    }
+}
+
+impl Clock for Hands {
+    fn now(&self) -> TimestampMs {
+        TimestampMs(self.0.load(Ordering::SeqCst))
+    }
+}
+
+impl WorldClock {
+    /// The clock of a store that was made with these hands.
+    pub fn new(hands: Arc<Hands>, upkeep: Arc<dyn Upkeep>) -> Self {
+        Self { hands, upkeep }
+    }
+
+    /// What time it is.
+    pub fn now(&self) -> TimestampMs {
+        self.hands.now()
+    }
+
+    /// Lets time pass, and everything happen that becomes due by it.
+    pub async fn advance(&self, by: Duration) {
+        self.slip(by);
+        self.fire_due().await;
+    }
+
+    /// Lets time pass before anybody has acted on it.
+    pub fn slip(&self, by: Duration) {
+        self.hands.0.fetch_add(millis(by), Ordering::SeqCst);
+    }
+
+    /// Sets the clock back, as an operator might.
+    pub fn set_back(&self, by: Duration) {
+        self.hands.0.fetch_sub(millis(by), Ordering::SeqCst);
+    }
+
+    /// Fires what is due on every partition until nothing is.
+    pub async fn fire_due(&self) {
+        let now = self.upkeep.now().await.unwrap();
+        for partition in 0..self.upkeep.partitions().num_flow_partitions {
+            while self.upkeep.pump(partition).await.unwrap().next_due.is_some_and(|due| due <= now) {}
+        }
+    }
+}
+
+fn millis(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap()
+}

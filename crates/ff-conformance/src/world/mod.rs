@@ -1,0 +1,162 @@
+//! The world a promise is kept in: a store, what lies between it and the caller, and the time.
+
+mod clock;
+mod held;
+mod submission;
+mod worker;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use ff_core::backend::{Answer, EngineBackend, Upkeep, Waits};
+use ff_core::contracts::{
+    Attempts, CancelArgs, Cancelled, Ended, ExecutionInfo, ReplayArgs, Replayed, RevokeArgs, Revoked,
+};
+use ff_core::doctor;
+use ff_core::payload::Payload;
+use ff_core::snapshot::Snapshot;
+use ff_core::state::PublicState;
+use ff_core::types::ExecutionId;
+use futures_util::future::BoxFuture;
+
+pub use clock::{Hands, WorldClock};
+pub use held::Held;
+pub use submission::Submission;
+pub use worker::Worker;
+
+/// So many milliseconds.
+pub fn ms(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+/// Everything a store holds, partition by partition.
+pub type Contents = Vec<Snapshot>;
+
+/// A store under test as its callers reach it. Clones are the same world.
+#[derive(Clone)]
+pub struct World {
+    /// What callers ask.
+    pub backend: Arc<dyn EngineBackend>,
+    /// What callers wait for.
+    pub waits: Arc<dyn Waits>,
+    /// The store beneath, for what only an engine asks.
+    pub upkeep: Arc<dyn Upkeep>,
+    /// The time, which only the test moves.
+    pub clock: WorldClock,
+    endings: Arc<Mutex<Vec<BoxFuture<'static, ()>>>>,
+}
+
+impl World {
+    /// A world whose callers reach the store as `backend` and `waits`.
+    pub fn new(
+        backend: Arc<dyn EngineBackend>,
+        waits: Arc<dyn Waits>,
+        upkeep: Arc<dyn Upkeep>,
+        clock: WorldClock,
+    ) -> Self {
+        Self { backend, waits, upkeep, clock, endings: Arc::default() }
+    }
+
+    /// The same store, reached another way.
+    pub fn reached_through(mut self, backend: Arc<dyn EngineBackend>, waits: Arc<dyn Waits>) -> Self {
+        (self.backend, self.waits) = (backend, waits);
+        self
+    }
+
+    /// Hands in work of a kind, everything else by default.
+    pub async fn submit(&self, kind: &str, payload: &[u8]) -> ExecutionId {
+        self.job(kind).payload(Payload::bytes(payload.to_vec())).submit().await
+    }
+
+    /// Work of a kind to be put together field by field.
+    pub fn job(&self, kind: &str) -> Submission {
+        Submission::new(self.clone(), kind)
+    }
+
+    /// A worker of this name.
+    pub fn worker(&self, name: &str) -> Worker {
+        Worker::new(self.clone(), name)
+    }
+
+    /// Submits work and has a worker take it.
+    pub async fn held(&self) -> Held {
+        self.submit("resize", b"cat.png").await;
+        self.worker("holder").claim().await
+    }
+
+    /// The bytes a finished execution produced.
+    pub async fn result(&self, id: &ExecutionId) -> Vec<u8> {
+        self.ended(id).await.result.map(|result| result.bytes.to_vec()).unwrap_or_default()
+    }
+
+    /// How a finished execution ended.
+    pub async fn ended(&self, id: &ExecutionId) -> Ended {
+        self.backend.result(id).await.unwrap()
+    }
+
+    /// An execution as callers see it.
+    pub async fn describe(&self, id: &ExecutionId) -> ExecutionInfo {
+        self.backend.describe(id).await.unwrap()
+    }
+
+    /// How an execution stands, in one word.
+    pub async fn state(&self, id: &ExecutionId) -> PublicState {
+        self.describe(id).await.public_state
+    }
+
+    /// Every try at an execution.
+    pub async fn attempts(&self, id: &ExecutionId) -> Attempts {
+        self.backend.attempts(id).await.unwrap()
+    }
+
+    /// Cancels an execution without giving a reason.
+    pub async fn cancel(&self, id: &ExecutionId) -> Answer<Cancelled> {
+        self.backend.cancel(CancelArgs { execution_id: *id, reason: None, requested_by: None }).await
+    }
+
+    /// Replays an execution without giving a reason.
+    pub async fn replay(&self, id: &ExecutionId) -> Answer<Replayed> {
+        self.backend.replay(ReplayArgs { execution_id: *id, reason: None, requested_by: None }).await
+    }
+
+    /// Takes an execution from whoever holds it.
+    pub async fn revoke(&self, id: &ExecutionId) -> Answer<Revoked> {
+        self.backend.revoke(RevokeArgs { execution_id: *id, lease_id: None, reason: None }).await
+    }
+
+    /// Everything the store holds, to compare before and after.
+    pub async fn contents(&self) -> Contents {
+        let mut contents = Vec::new();
+        for partition in self.partitions() {
+            contents.push(self.upkeep.snapshot(partition).await.unwrap());
+        }
+        contents
+    }
+
+    /// Fails when the doctor finds anything wrong anywhere.
+    pub async fn check_invariants(&self) {
+        let now = self.upkeep.now().await.unwrap();
+        for (partition, snapshot) in self.partitions().zip(self.contents().await) {
+            let findings: Vec<_> = doctor::examine(&snapshot, partition, now).iter().map(ToString::to_string).collect();
+            assert!(findings.is_empty(), "partition {partition}:\n{}", findings.join("\n"));
+        }
+    }
+
+    /// Every partition of the store.
+    pub fn partitions(&self) -> std::ops::Range<u16> {
+        0..self.upkeep.partitions().num_flow_partitions
+    }
+
+    /// Runs `ending` when this world ends, before the endings added earlier.
+    pub fn at_its_end(&self, ending: impl Future<Output = ()> + Send + 'static) {
+        self.endings.lock().unwrap_or_else(PoisonError::into_inner).push(Box::pin(ending));
+    }
+
+    /// Stops everything this world has running.
+    pub async fn end(self) {
+        let endings = std::mem::take(&mut *self.endings.lock().unwrap_or_else(PoisonError::into_inner));
+        for ending in endings.into_iter().rev() {
+            ending.await;
+        }
+    }
+}

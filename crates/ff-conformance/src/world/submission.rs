@@ -1,0 +1,132 @@
+//! Work to be submitted, put together field by field.
+
+use std::time::Duration;
+
+use ff_core::backend::Answer;
+use ff_core::contracts::{Start, SubmitArgs, Submitted};
+use ff_core::payload::Payload;
+use ff_core::policy::{Backoff, Policy};
+use ff_core::types::{ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs};
+use uuid::Uuid;
+
+use super::World;
+
+/// A submission in the making.
+#[derive(Clone)]
+pub struct Submission {
+    world: World,
+    args: SubmitArgs,
+}
+
+impl Submission {
+    pub(super) fn new(world: World, kind: &str) -> Self {
+        Self { world, args: SubmitArgs::new(Kind::parse(kind).unwrap(), Payload::default()) }
+    }
+
+    /// The bytes of the work.
+    pub fn payload(mut self, payload: Payload) -> Self {
+        self.args.payload = payload;
+        self
+    }
+
+    /// Whose work it is.
+    pub fn namespace(mut self, name: &str) -> Self {
+        self.args.namespace = Namespace::parse(name).unwrap();
+        self
+    }
+
+    /// Which queue it waits in.
+    pub fn lane(mut self, name: &str) -> Self {
+        self.args.lane = LaneId::parse(name).unwrap();
+        self
+    }
+
+    /// How much it matters.
+    pub fn priority(mut self, priority: i64) -> Self {
+        self.args.priority = Priority::new(priority).unwrap();
+        self
+    }
+
+    /// A label.
+    pub fn tag(mut self, key: &str, value: &str) -> Self {
+        self.args.tags.insert(TagKey::parse(key).unwrap(), TagValue::parse(value).unwrap());
+        self
+    }
+
+    /// What makes another submission the same.
+    pub fn key(mut self, key: &str) -> Self {
+        self.args.idempotency_key = Some(IdempotencyKey::parse(key).unwrap());
+        self
+    }
+
+    /// The submitter's own uuid.
+    pub fn uuid(mut self, uuid: Uuid) -> Self {
+        self.args.uuid = uuid;
+        self
+    }
+
+    /// A uuid that lands on this partition.
+    pub fn on_partition(mut self, partition: u16) -> Self {
+        let config = self.world.upkeep.partitions();
+        while self.args.execution_id(&config).partition() != partition {
+            self.args.uuid = Uuid::now_v7();
+        }
+        self
+    }
+
+    /// Not before this much time has passed.
+    pub fn after(mut self, delay: Duration) -> Self {
+        self.args.start = Start::After(millis(delay));
+        self
+    }
+
+    /// Not before this moment.
+    pub fn at(mut self, moment: TimestampMs) -> Self {
+        self.args.start = Start::At(moment);
+        self
+    }
+
+    /// How it wants to be treated.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.args.policy = policy;
+        self
+    }
+
+    /// Retries, always after the same delay.
+    pub fn retries(mut self, count: u32, delay: Duration) -> Self {
+        self.args.policy.retry_policy.max_retries = count;
+        self.args.policy.retry_policy.backoff = Backoff::Fixed { delay_ms: millis(delay), jitter: false };
+        self
+    }
+
+    /// How long one attempt may run.
+    pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
+        self.args.policy.timeout_policy.attempt_timeout_ms = Some(millis(timeout));
+        self
+    }
+
+    /// How long it may live.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.args.policy.timeout_policy.execution_deadline_ms = Some(millis(deadline));
+        self
+    }
+
+    /// What the submission is asked with.
+    pub fn args(self) -> SubmitArgs {
+        self.args
+    }
+
+    /// Hands it in, and expects it to be taken.
+    pub async fn submit(self) -> ExecutionId {
+        self.try_submit().await.unwrap().execution_id
+    }
+
+    /// Hands it in.
+    pub async fn try_submit(self) -> Answer<Submitted> {
+        self.world.backend.submit(self.args).await
+    }
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap()
+}

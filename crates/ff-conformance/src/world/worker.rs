@@ -1,0 +1,136 @@
+//! A worker of a world: it claims, waits, and listens.
+
+use std::time::Duration;
+
+use ff_core::backend::Answer;
+use ff_core::contracts::{ClaimArgs, Claimed, Control, ControlArgs, NextArgs};
+use ff_core::lease::Holder;
+use ff_core::limits;
+use ff_core::types::{Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+
+use super::{Held, World};
+
+/// A worker that takes work of one tenant's lanes.
+#[derive(Clone)]
+pub struct Worker {
+    world: World,
+    holder: Holder,
+    namespace: Namespace,
+    lanes: Vec<LaneId>,
+    kinds: Vec<Kind>,
+    lease_ttl_ms: u64,
+}
+
+impl Worker {
+    pub(super) fn new(world: World, name: &str) -> Self {
+        let holder = Holder {
+            worker_id: WorkerId::parse(name).unwrap(),
+            worker_instance_id: WorkerInstanceId::parse(&format!("{name}-1")).unwrap(),
+        };
+        Self {
+            world,
+            holder,
+            namespace: Namespace::default_name(),
+            lanes: vec![LaneId::default_name()],
+            kinds: Vec::new(),
+            lease_ttl_ms: limits::LEASE_TTL_MS,
+        }
+    }
+
+    /// Works for this tenant.
+    pub fn namespace(mut self, name: &str) -> Self {
+        self.namespace = Namespace::parse(name).unwrap();
+        self
+    }
+
+    /// Takes work from these lanes, the first one first.
+    pub fn lanes(mut self, names: &[&str]) -> Self {
+        self.lanes = names.iter().map(|name| LaneId::parse(name).unwrap()).collect();
+        self
+    }
+
+    /// Takes only work of these kinds.
+    pub fn kinds(mut self, kinds: &[&str]) -> Self {
+        self.kinds = kinds.iter().map(|kind| Kind::parse(kind).unwrap()).collect();
+        self
+    }
+
+    /// Asks for leases of this length.
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        self.lease_ttl_ms = u64::try_from(ttl.as_millis()).unwrap();
+        self
+    }
+
+    /// Who it says it is.
+    pub fn holder(&self) -> &Holder {
+        &self.holder
+    }
+
+    /// Takes one execution, from whichever partition has some.
+    pub async fn claim(&self) -> Held {
+        self.claim_up_to(1).await.pop().expect("there should be something to claim")
+    }
+
+    /// Takes up to `max` executions, going from partition to partition.
+    pub async fn claim_up_to(&self, max: usize) -> Vec<Held> {
+        let mut held = Vec::new();
+        for partition in self.world.partitions() {
+            if held.len() < max {
+                held.extend(self.claim_on(partition, max - held.len()).await);
+            }
+        }
+        held
+    }
+
+    /// Takes up to `max` executions of one partition.
+    pub async fn claim_on(&self, partition: u16, max: usize) -> Vec<Held> {
+        let claims = self.world.backend.claim(self.claim_args(partition, max)).await.unwrap();
+        self.hold(claims.claimed)
+    }
+
+    /// What a claim of this worker is asked with.
+    pub fn claim_args(&self, partition: u16, max: usize) -> ClaimArgs {
+        ClaimArgs {
+            partition,
+            namespace: self.namespace.clone(),
+            lane: self.lanes[0].clone(),
+            kinds: self.kinds.clone(),
+            max,
+            holder: self.holder.clone(),
+            lease_ttl_ms: self.lease_ttl_ms,
+        }
+    }
+
+    /// Takes work from wherever there is some, waiting for it.
+    pub async fn next(&self, max: usize, wait: Duration) -> Vec<Held> {
+        let claimed = self.world.waits.next(self.next_args(max, wait)).await.unwrap();
+        self.hold(claimed)
+    }
+
+    /// What a waiting claim of this worker is asked with.
+    pub fn next_args(&self, max: usize, wait: Duration) -> NextArgs {
+        NextArgs {
+            namespace: self.namespace.clone(),
+            lanes: self.lanes.clone(),
+            kinds: self.kinds.clone(),
+            max,
+            holder: self.holder.clone(),
+            lease_ttl_ms: self.lease_ttl_ms,
+            wait_ms: u64::try_from(wait.as_millis()).unwrap(),
+        }
+    }
+
+    /// Asks which leases it lost since `after`, waiting for news.
+    pub async fn control(&self, after: Option<&str>, wait: Duration) -> Answer<Control> {
+        let args = ControlArgs {
+            worker_instance_id: self.holder.worker_instance_id.clone(),
+            after: after.map(str::to_owned),
+            wait_ms: u64::try_from(wait.as_millis()).unwrap(),
+        };
+        self.world.waits.control(args).await
+    }
+
+    fn hold(&self, claimed: Vec<Claimed>) -> Vec<Held> {
+        claimed.into_iter().map(|claimed| Held::new(self.world.clone(), claimed)).collect()
+    }
+}

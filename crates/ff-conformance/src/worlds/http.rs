@@ -1,0 +1,38 @@
+//! A store behind a server: the same calls, over HTTP.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use ff_sdk::FlowFabric;
+use ff_sdk::http::HttpBackend;
+use ff_server::Server;
+use tokio_util::sync::CancellationToken;
+
+use super::{memory, sqlite};
+use crate::world::World;
+
+/// A server over a store in memory.
+pub async fn http_over_memory() -> World {
+    behind_a_server(memory().await).await
+}
+
+/// A server over a store in a file.
+pub async fn http_over_sqlite() -> World {
+    behind_a_server(sqlite().await).await
+}
+
+async fn behind_a_server(world: World) -> World {
+    let flowfabric = FlowFabric::over(world.upkeep.clone());
+    let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let server = Server::bind(any_port, flowfabric.clone()).await.unwrap();
+    let url = format!("http://{}", server.local_addr().unwrap());
+    let stop = CancellationToken::new();
+    let serving = tokio::spawn(server.serve(stop.clone()));
+    world.at_its_end(async move {
+        stop.cancel();
+        serving.await.unwrap().unwrap();
+        flowfabric.shutdown().await;
+    });
+    let client = Arc::new(HttpBackend::connect(&url).await.unwrap());
+    world.reached_through(client.clone(), client)
+}

@@ -1,0 +1,34 @@
+//! The stores there are, each as a world with few partitions and a clock of its own.
+
+mod http;
+mod memory;
+mod sqlite;
+
+use std::sync::Arc;
+
+use ff_core::backend::Upkeep;
+use ff_core::partition::PartitionConfig;
+use ff_sdk::FlowFabric;
+
+use crate::world::{Hands, World, WorldClock};
+
+pub use http::{http_over_memory, http_over_sqlite};
+pub use memory::memory;
+pub use sqlite::sqlite;
+
+/// Few, so that a whole store is quickly searched, pumped and examined.
+fn few_partitions() -> PartitionConfig {
+    PartitionConfig { num_flow_partitions: 4, ..PartitionConfig::default() }
+}
+
+/// A store in this process, reached directly. Nobody but the test fires what is due. `closing` comes last of all.
+fn over(store: Arc<dyn Upkeep>, hands: Arc<Hands>, closing: impl Future<Output = ()> + Send + 'static) -> World {
+    let flowfabric = FlowFabric::over(store.clone());
+    let clock = WorldClock::new(hands, store.clone());
+    let world = World::new(flowfabric.backend().clone(), flowfabric.waits().clone(), store, clock);
+    world.at_its_end(async move {
+        flowfabric.shutdown().await;
+        closing.await;
+    });
+    world
+}

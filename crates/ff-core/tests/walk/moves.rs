@@ -1,0 +1,205 @@
+//! A small world, and every move it allows: two executions, two workers that remember their last two fences, and a clock
+//! that goes to just before, to, and just after the next moment that is due.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ff_core::contracts::{
+    CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, PumpArgs, RenewArgs, ReplayArgs,
+    RevokeArgs, Start, SubmitArgs,
+};
+use ff_core::due::Due;
+use ff_core::execution::Failure;
+use ff_core::lease::{Fence, Holder};
+use ff_core::model::Model;
+use ff_core::operation::{Operation, Reply};
+use ff_core::partition::PartitionConfig;
+use ff_core::payload::Payload;
+use ff_core::policy::{Backoff, Policy, RetryPolicy, TimeoutPolicy};
+use ff_core::types::{ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+use uuid::Uuid;
+
+/// One partition, so that both executions share every index.
+pub(crate) const PARTITIONS: PartitionConfig =
+    PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
+
+/// Spans are multiples of each other, so that moments of different kinds fall together.
+const TTL_MS: u64 = 1_000;
+const DELAY_MS: u64 = 1_000;
+const BACKOFF_MS: u64 = 1_000;
+const ATTEMPT_TIMEOUT_MS: u64 = 1_500;
+const DEADLINE_MS: u64 = 3_000;
+
+/// A state, and what the workers remember in it.
+#[derive(Clone)]
+pub(crate) struct World {
+    /// What can be done in every state.
+    always: Arc<[Operation]>,
+    pub(crate) model: Model,
+    pub(crate) now: TimestampMs,
+    /// Each worker's last two fences of each execution, in the order they were handed out.
+    held: Vec<Held>,
+}
+
+#[derive(Clone, Copy)]
+struct Held {
+    worker: usize,
+    id: ExecutionId,
+    fence: Fence,
+}
+
+/// One way on from a state.
+pub(crate) enum Move {
+    Clock(TimestampMs),
+    Do(Box<Operation>),
+}
+
+impl fmt::Display for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Clock(to) => write!(f, "the clock goes to {to}"),
+            Self::Do(operation) => write!(f, "{operation:?}"),
+        }
+    }
+}
+
+impl World {
+    /// Nothing submitted yet, and this to submit.
+    pub(crate) fn new(work: impl IntoIterator<Item = SubmitArgs>) -> Self {
+        let pump = Operation::Pump(PumpArgs { partition: 0 });
+        let submissions = work.into_iter().map(Operation::Submit);
+        let claims = (0..2).flat_map(claims).map(Operation::Claim);
+        let always = std::iter::once(pump).chain(submissions).chain(claims).collect();
+        Self { always, model: Model::default(), now: TimestampMs(1_700_000_000_000), held: Vec::new() }
+    }
+
+    /// Every way on, always in the same order.
+    pub(crate) fn moves(&self) -> Vec<Move> {
+        let mut operations = self.always.to_vec();
+        for execution in self.model.executions() {
+            self.about(execution.id, &mut operations);
+        }
+        for held in &self.held {
+            operations.extend(in_the_name_of(held));
+        }
+        self.clock()
+            .map(Move::Clock)
+            .chain(operations.into_iter().map(|operation| Move::Do(Box::new(operation))))
+            .collect()
+    }
+
+    /// The same at another time.
+    pub(crate) fn at(&self, now: TimestampMs) -> Self {
+        Self { now, ..self.clone() }
+    }
+
+    /// Remembers the fences a reply handed out to a worker, and forgets those before its last two.
+    pub(crate) fn remember(&mut self, operation: &Operation, reply: &Reply) {
+        let (Operation::Claim(args), Reply::Taken(taken)) = (operation, reply) else { return };
+        let worker = usize::from(args.holder == holder(1));
+        for task in &taken.tasks {
+            let mine = |held: &Held| held.worker == worker && held.id == task.execution_id;
+            if self.held.iter().filter(|held| mine(held)).count() == 2 {
+                let oldest = self.held.iter().position(mine);
+                oldest.map(|oldest| self.held.remove(oldest));
+            }
+            self.held.push(Held { worker, id: task.execution_id, fence: task.fence });
+        }
+    }
+
+    /// Just before, at and just after the next moment ahead.
+    fn clock(&self) -> impl Iterator<Item = TimestampMs> + use<> {
+        let all = self.model.executions().flat_map(|e| Due::ALL.iter().filter_map(|due| e.due_at(*due)));
+        let (now, next) = (self.now, all.filter(|at| *at > self.now).min());
+        next.into_iter().flat_map(|at| [at - 1, at, at + 1]).filter(move |to| *to > now)
+    }
+
+    fn about(&self, execution_id: ExecutionId, operations: &mut Vec<Operation>) {
+        let (reason, requested_by) = (None, None);
+        let oldest = self.held.iter().find(|held| held.id == execution_id).map(|held| held.fence.lease_id);
+        operations.push(Operation::Cancel(CancelArgs { execution_id, reason: None, requested_by: None }));
+        operations.push(Operation::Replay(ReplayArgs { execution_id, reason: None, requested_by }));
+        operations.push(Operation::Revoke(RevokeArgs { execution_id, lease_id: None, reason: None }));
+        operations.push(Operation::Revoke(RevokeArgs { execution_id, lease_id: oldest, reason }));
+    }
+}
+
+/// An execution with every policy that has a moment, started at once or later.
+pub(crate) fn bounded_work() -> [SubmitArgs; 2] {
+    let bounded = SubmitArgs { uuid: Uuid::from_u128(1), policy: bounded(), ..work("bounded") };
+    let later = SubmitArgs { start: Start::After(DELAY_MS), ..bounded.clone() };
+    [bounded, later]
+}
+
+/// A plain execution under a key, the same under another id, and other work under the same key.
+pub(crate) fn keyed_work() -> [SubmitArgs; 3] {
+    let key = IdempotencyKey::parse("once").expect("a key");
+    let plain = SubmitArgs { uuid: Uuid::from_u128(2), idempotency_key: Some(key), policy: plain(), ..work("plain") };
+    let again = SubmitArgs { uuid: Uuid::from_u128(3), ..plain.clone() };
+    let other = SubmitArgs { payload: Payload::json("\"other\""), ..again.clone() };
+    [plain, again, other]
+}
+
+fn work(name: &str) -> SubmitArgs {
+    SubmitArgs::new(kind(name), Payload::json("1"))
+}
+
+fn bounded() -> Policy {
+    let backoff = Backoff::Fixed { delay_ms: BACKOFF_MS, jitter: false };
+    Policy {
+        retry_policy: RetryPolicy { max_retries: 1, backoff, ..RetryPolicy::default() },
+        timeout_policy: TimeoutPolicy {
+            attempt_timeout_ms: Some(ATTEMPT_TIMEOUT_MS),
+            execution_deadline_ms: Some(DEADLINE_MS),
+        },
+        ..plain()
+    }
+}
+
+fn plain() -> Policy {
+    Policy {
+        retry_policy: RetryPolicy { max_retries: 0, ..RetryPolicy::default() },
+        max_reclaim_count: 1,
+        max_replay_count: 1,
+        ..Policy::default()
+    }
+}
+
+/// A worker asks for each kind, and for two of any.
+fn claims(worker: usize) -> [ClaimArgs; 3] {
+    let claim = |kinds, max| ClaimArgs {
+        partition: 0,
+        namespace: Namespace::default_name(),
+        lane: LaneId::default_name(),
+        kinds,
+        max,
+        holder: holder(worker),
+        lease_ttl_ms: TTL_MS,
+    };
+    [claim(vec![kind("bounded")], 1), claim(vec![kind("plain")], 1), claim(vec![], 2)]
+}
+
+fn in_the_name_of(held: &Held) -> [Operation; 6] {
+    let Held { id: execution_id, fence, .. } = *held;
+    let failure = Failure { category: kind("error"), message: "no".into(), permanent: false };
+    let delay = |start| Operation::Delay(DelayArgs { execution_id, fence, start });
+    [
+        Operation::Renew(RenewArgs { execution_id, fence, lease_ttl_ms: None }),
+        Operation::Progress(ProgressArgs { execution_id, fence, percent: Some(50), message: None }),
+        Operation::Complete(CompleteArgs { execution_id, fence, result: Some(Payload::json("2")) }),
+        Operation::Fail(FailArgs { execution_id, fence, failure }),
+        delay(Start::After(DELAY_MS)),
+        delay(Start::Now),
+    ]
+}
+
+fn holder(worker: usize) -> Holder {
+    Holder {
+        worker_id: WorkerId::parse("worker").expect("a name"),
+        worker_instance_id: WorkerInstanceId::parse(&format!("worker-{worker}")).expect("a name"),
+    }
+}
+
+fn kind(name: &str) -> Kind {
+    Kind::parse(name).expect("a name")
+}

@@ -1,0 +1,110 @@
+//! Names for the steps of an execution's life, and the table of those that a walk has to take.
+
+use ff_core::change::Change;
+use ff_core::event::What;
+use ff_core::execution::{AttemptSlot, Execution, FinishedBy, Origin, Outcome, Phase};
+use ff_core::operation::Operation;
+
+/// The table of the semantics, a line per step. A walk that has not taken them all has not shown much.
+pub(crate) const TABLE: &[&str] = &[
+    "nothing -submit-> waiting",
+    "nothing -submit-> delayed",
+    "delayed -promoted-> waiting",
+    "waiting -claim initial-> running",
+    "waiting -claim retry-> running",
+    "waiting -claim reclaim-> running",
+    "waiting -claim replay-> running",
+    "waiting -claim resumed-> running",
+    "running -renew-> running",
+    "running -complete-> succeeded",
+    "running -fail-> failed",
+    "running -fail-> delayed",
+    "running -delay-> delayed",
+    "running -delay-> waiting",
+    "running -lease expired-> waiting",
+    "running -reclaim cap-> failed",
+    "running -revoke-> waiting",
+    "running -timed out-> delayed",
+    "running -timed out-> failed",
+    "delayed -deadline-> expired",
+    "waiting -deadline-> expired",
+    "running -deadline-> expired",
+    "running -lease expired, deadline-> expired",
+    "delayed -promoted, deadline-> expired",
+    "delayed -cancel-> cancelled",
+    "waiting -cancel-> cancelled",
+    "running -cancel-> cancelled",
+    "succeeded -replay-> waiting",
+    "failed -replay-> waiting",
+    "cancelled -replay-> waiting",
+    "expired -replay-> waiting",
+];
+
+/// What may happen as well, when a span is zero or a pump comes late.
+const ALSO: &[&str] = &[
+    "running -progress-> running",
+    "running -fail-> waiting",
+    "running -timed out-> waiting",
+    "running -timed out, deadline-> expired",
+];
+
+/// Whether there is such a step.
+pub(crate) fn is_known(name: &str) -> bool {
+    TABLE.contains(&name) || ALSO.contains(&name)
+}
+
+/// What a change is called: from where, by what, to where.
+pub(crate) fn name(operation: &Operation, before: Option<&Execution>, change: &Change) -> String {
+    let cause = match operation {
+        Operation::Submit(_) => "submit".into(),
+        Operation::Claim(_) => format!("claim {}", before.map_or("nothing", begun)),
+        Operation::Renew(_) => "renew".into(),
+        Operation::Progress(_) => "progress".into(),
+        Operation::Complete(_) => "complete".into(),
+        Operation::Fail(_) => "fail".into(),
+        Operation::Delay(_) => "delay".into(),
+        Operation::Cancel(_) => "cancel".into(),
+        Operation::Replay(_) => "replay".into(),
+        Operation::Revoke(_) => "revoke".into(),
+        Operation::Pump(_) => fired(change).join(", "),
+    };
+    format!("{} -{cause}-> {}", before.map_or("nothing", place), place(&change.after))
+}
+
+fn place(execution: &Execution) -> &'static str {
+    match execution.phase {
+        Phase::Delayed { .. } => "delayed",
+        Phase::Waiting => "waiting",
+        Phase::Running { .. } => "running",
+        Phase::Finished { outcome: Outcome::Success, .. } => "succeeded",
+        Phase::Finished { outcome: Outcome::Failed, .. } => "failed",
+        Phase::Finished { outcome: Outcome::Cancelled, .. } => "cancelled",
+        Phase::Finished { outcome: Outcome::Expired, .. } => "expired",
+        Phase::Finished { outcome: Outcome::Skipped, .. } => "skipped",
+    }
+}
+
+/// What a claim begins.
+fn begun(waiting: &Execution) -> &'static str {
+    match waiting.attempt {
+        AttemptSlot::Open(_) => "resumed",
+        AttemptSlot::Next(Origin::Initial) => "initial",
+        AttemptSlot::Next(Origin::Retry { .. }) => "retry",
+        AttemptSlot::Next(Origin::Reclaim { .. }) => "reclaim",
+        AttemptSlot::Next(Origin::Replay { .. }) => "replay",
+    }
+}
+
+/// What fired, in order: an execution looked at late can have several moments behind it.
+fn fired(change: &Change) -> Vec<&'static str> {
+    let words = change.events.iter().map(|event| match (event.what, &change.after.phase) {
+        (What::Promoted, _) => "promoted",
+        (What::LeaseExpired, _) => "lease expired",
+        (What::RetryScheduled { .. }, _)
+        | (What::Finished { .. }, Phase::Finished { by: FinishedBy::AttemptTimeout, .. }) => "timed out",
+        (What::Finished { .. }, Phase::Finished { by: FinishedBy::Deadline, .. }) => "deadline",
+        (What::Finished { .. }, Phase::Finished { by: FinishedBy::ReclaimCap, .. }) => "reclaim cap",
+        _ => "something no pump does",
+    });
+    words.collect()
+}

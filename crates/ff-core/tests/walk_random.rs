@@ -1,0 +1,117 @@
+//! Random walks over the rules: a few executions, two workers that forget no fence, and a clock that lands before, at and
+//! after what is due. After every step the invariants hold.
+//!
+//! `FF_WALK_STEPS` makes the walk longer, `FF_WALK_SEED` starts it elsewhere.
+
+mod walk {
+    pub(crate) mod deed;
+    pub(crate) mod expected;
+    pub(crate) mod healthy;
+    pub(crate) mod lawful;
+    pub(crate) mod ledger;
+    pub(crate) mod play;
+    pub(crate) mod promised;
+    pub(crate) mod repeated;
+    pub(crate) mod sameness;
+    pub(crate) mod script;
+    pub(crate) mod splitmix;
+    pub(crate) mod tally;
+    pub(crate) mod transition;
+}
+
+use walk::play::Play;
+use walk::script::{Line, improvise};
+use walk::tally::{REPLIES, Tally};
+use walk::transition::TABLE;
+
+/// Steps of a walk nobody asked to be longer: enough for everything below to happen.
+const STEPS: u64 = 20_000;
+/// Steps from one empty store to the next.
+const SCRIPT: usize = 40;
+
+/// What must have happened, and how often at least, for a walk to have shown anything.
+const LEAST: &[(&str, u64)] = &[
+    ("lease steal", 20),
+    ("stale_lease", 200),
+    ("lease_expired", 200),
+    ("lease_revoked", 30),
+    ("execution_not_active", 200),
+    ("execution_not_found", 30),
+    ("execution_not_terminal", 100),
+    ("no_active_lease", 100),
+    ("fence_required", 10),
+    ("partial_fence_triple", 50),
+    ("max_replays_exhausted", 30),
+    ("idempotency_conflict", 50),
+    ("invalid_execution_id", 30),
+    ("invalid_policy_json", 30),
+    ("invalid_input", 30),
+    ("limit_exceeded", 100),
+    ("submitted duplicate", 200),
+    ("replayed", 50),
+    ("waiting -claim retry-> running", 10),
+    ("waiting -claim reclaim-> running", 20),
+    ("waiting -claim resumed-> running", 10),
+    ("running -fail-> waiting", 2),
+    ("running -reclaim cap-> failed", 10),
+    ("running -timed out-> delayed", 5),
+    ("running -timed out-> failed", 5),
+    ("running -timed out-> waiting", 2),
+    ("waiting -deadline-> expired", 30),
+    ("running -deadline-> expired", 10),
+];
+
+#[test]
+fn the_invariants_hold_wherever_the_rules_lead() {
+    let (steps, first) = (from_environment("FF_WALK_STEPS", STEPS), from_environment("FF_WALK_SEED", 1));
+    let scripts = steps.div_ceil(SCRIPT as u64);
+    let mut tally = Tally::default();
+    for seed in first..first + scripts {
+        let script = improvise(seed, SCRIPT);
+        if let Err(what) = Play::new(&mut tally).play(&script) {
+            panic!("seed {seed}: {what}\n\nin the fewest steps:\n{}", fewest(&script));
+        }
+    }
+    println!("{}", tally.lines());
+    println!("random walk: {} steps, {} distinct states", scripts * SCRIPT as u64, tally.visited());
+    let once = REPLIES.iter().chain(TABLE).map(|name| (*name, 1));
+    assert_eq!(tally.missing(LEAST.iter().copied().chain(once)), Vec::<String>::new(), "the walk shows too little");
+}
+
+#[test]
+fn a_failing_script_is_told_in_the_fewest_steps() {
+    let script: Vec<_> = (0..100).collect();
+    let fails = |script: &[i32]| script.contains(&17) && script.contains(&80);
+    assert_eq!(shrink(&script, fails), [17, 80]);
+}
+
+fn fewest(script: &[Line]) -> String {
+    Play::retell(&shrink(script, |script| Play::new(&mut Tally::default()).play(script).is_err()))
+}
+
+/// The script without every line it fails just as well without.
+fn shrink<T: Clone>(script: &[T], fails: impl Fn(&[T]) -> bool) -> Vec<T> {
+    let mut script = script.to_vec();
+    let mut piece = script.len().div_ceil(2).max(1);
+    loop {
+        let before = script.len();
+        let mut from = 0;
+        while from < script.len() {
+            let until = (from + piece).min(script.len());
+            let without: Vec<_> = script[..from].iter().chain(&script[until..]).cloned().collect();
+            if fails(&without) {
+                script = without;
+            } else {
+                from = until;
+            }
+        }
+        if piece == 1 && script.len() == before {
+            return script;
+        }
+        piece = piece.div_ceil(2);
+    }
+}
+
+fn from_environment(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number")))
+}

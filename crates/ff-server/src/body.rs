@@ -1,0 +1,98 @@
+//! Bodies: JSON of a known type and size, read so that an error names its field.
+
+use std::time::Duration;
+
+use axum::body::Body as Stream;
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, header};
+use bytes::{Bytes, BytesMut};
+use ff_core::engine_error::{Code, Refusal};
+use ff_core::limits::CONTROL_BODY_BYTES;
+use ff_sdk::http::wire::{self, BATCH_BODY_BYTES, PAYLOAD_BODY_BYTES};
+use http_body_util::BodyExt;
+use serde::de::DeserializeOwned;
+
+use crate::params::Params;
+use crate::problem::Problem;
+
+/// How long a body may take to arrive.
+const ARRIVAL: Duration = Duration::from_secs(30);
+
+/// How much of a body that is too large is taken and thrown away: a client that is still sending does not read, and
+/// would see a broken connection in place of the answer.
+const DISCARDED_BYTES: usize = 4 * BATCH_BODY_BYTES;
+
+/// The body of a request. An empty one says nothing, as `{}` does.
+pub(crate) struct Body<T>(pub(crate) T);
+
+/// A request with a limit to its body.
+pub(crate) trait Bounded: DeserializeOwned {
+    const BODY_BYTES: usize;
+}
+
+macro_rules! bounded {
+    ($($request:ident at most $bytes:ident;)*) => {
+        $(impl Bounded for wire::$request { const BODY_BYTES: usize = $bytes; })*
+    };
+}
+
+bounded! {
+    Submit   at most PAYLOAD_BODY_BYTES;
+    Complete at most PAYLOAD_BODY_BYTES;
+    Batch    at most BATCH_BODY_BYTES;
+    Cancel   at most CONTROL_BODY_BYTES;
+    Replay   at most CONTROL_BODY_BYTES;
+    Revoke   at most CONTROL_BODY_BYTES;
+    Claim    at most CONTROL_BODY_BYTES;
+    Renew    at most CONTROL_BODY_BYTES;
+    Progress at most CONTROL_BODY_BYTES;
+    Fail     at most CONTROL_BODY_BYTES;
+    Delay    at most CONTROL_BODY_BYTES;
+}
+
+impl<T: Bounded, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        Params::of(request.uri())?.done()?;
+        said_to_be_json(request.headers())?;
+        let arrived = tokio::time::timeout(ARRIVAL, collect(request.into_body(), T::BODY_BYTES)).await;
+        let bytes = arrived.map_err(|_| Code::RequestTimeout)??;
+        let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+        Ok(Self(wire::object(text)?))
+    }
+}
+
+/// Refuses a body that is said to be something else. One of which nothing is said is taken for JSON.
+fn said_to_be_json(headers: &HeaderMap) -> Result<(), Refusal> {
+    let Some(said) = headers.get(header::CONTENT_TYPE) else { return Ok(()) };
+    let essence = said.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    Err(Refusal::new(Code::UnsupportedMediaType)
+        .at("Content-Type")
+        .because(format!("must be application/json, got {said:?}")))
+}
+
+async fn collect(mut body: Stream, limit: usize) -> Result<Bytes, Refusal> {
+    let mut kept = BytesMut::new();
+    let mut sent = 0;
+    while sent <= DISCARDED_BYTES
+        && let Some(frame) = body.frame().await
+    {
+        let frame =
+            frame.map_err(|error| Refusal::new(Code::InvalidJson).because(format!("the body broke off: {error}")))?;
+        let Ok(data) = frame.into_data() else { continue };
+        sent += data.len();
+        if sent <= limit {
+            kept.extend_from_slice(&data);
+        } else {
+            kept = BytesMut::new();
+        }
+    }
+    if sent > limit {
+        return Err(Refusal::over_limit(Code::PayloadTooLarge, "body", limit, sent));
+    }
+    Ok(kept.freeze())
+}

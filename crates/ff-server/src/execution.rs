@@ -1,0 +1,176 @@
+//! The room of executions over HTTP.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use ff_core::backend::Answer;
+use ff_core::contracts::{Attempts, Cancelled, ExecutionInfo, ListArgs, Replayed, SubmitArgs, Submitted, check_wait};
+use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::limits;
+use ff_core::types::{ExecutionId, IdempotencyKey, Namespace};
+use ff_sdk::FlowFabric;
+use ff_sdk::http::wire::{
+    Batch, Batched, Cancel, Encoding, Ended, IDEMPOTENCY_KEY, Page, PayloadView, Replay, Submit, Tried, object,
+};
+
+use crate::body::Body;
+use crate::params::{Params, word};
+use crate::path::Id;
+use crate::problem::{Problem, Result};
+
+/// Creates an execution, or finds the one already created under the same key.
+pub(crate) async fn submit(
+    State(ff): State<FlowFabric>,
+    headers: HeaderMap,
+    Body(mut new): Body<Submit>,
+) -> Result<Created> {
+    new.idempotency_key = one_key(key_in(&headers)?, new.idempotency_key.take())?;
+    Ok(Created(ff.backend().submit(new.into_args()?).await?))
+}
+
+/// Creates many executions, each with its own outcome.
+pub(crate) async fn submit_many(
+    State(ff): State<FlowFabric>,
+    headers: HeaderMap,
+    Body(batch): Body<Batch>,
+) -> Result<Json<Batched>> {
+    if headers.contains_key(IDEMPOTENCY_KEY) {
+        return Err(Refusal::invalid("Idempotency-Key", "is for one execution; in a batch each has a field").into());
+    }
+    let count = batch.executions.len();
+    if count > limits::BULK {
+        return Err(Refusal::over_limit(Code::LimitExceeded, "executions", limits::BULK, count).into());
+    }
+    let read = batch.executions.iter().map(|one| object::<Submit>(one.get().as_bytes())?.into_args());
+    let results = each(&ff, read.collect()).await?;
+    Ok(Json(Batched { results: results.into_iter().map(Tried::from).collect() }))
+}
+
+/// Lists executions, newest first, a page at a time.
+pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Result<Json<Page>> {
+    let args = ListArgs {
+        namespace: params.word("namespace")?.unwrap_or_else(Namespace::default_name),
+        lane: params.word("lane")?,
+        state: params.word("state")?,
+        after: params.parsed("cursor")?,
+        limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
+    };
+    params.done()?;
+    Ok(Json(ff.backend().list(args).await?.into()))
+}
+
+/// Says how an execution stands.
+pub(crate) async fn describe(State(ff): State<FlowFabric>, Id(id): Id, params: Params) -> Result<Json<ExecutionInfo>> {
+    params.done()?;
+    Ok(Json(ff.backend().describe(&id).await?))
+}
+
+/// Gives back the bytes that were submitted: as they are, or as JSON when an encoding is asked for.
+pub(crate) async fn payload(State(ff): State<FlowFabric>, Id(id): Id, mut params: Params) -> Result<Response> {
+    let encoding: Option<Encoding> = params.word("encoding")?;
+    params.done()?;
+    let payload = ff.backend().payload(&id).await?;
+    if let Some(encoding) = encoding {
+        return Ok(Json(PayloadView::of(&payload, encoding)).into_response());
+    }
+    let media_type = HeaderValue::from_bytes(payload.content_type.as_str().as_bytes());
+    let media_type = media_type.map_err(|error| Problem::defect(&format!("a content type is no header: {error}")))?;
+    // The bytes are a stranger's: a browser must save them, not show or run them.
+    let saved = [
+        (header::CONTENT_TYPE, media_type),
+        (header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment")),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    ];
+    Ok((saved, payload.bytes).into_response())
+}
+
+/// Says how an execution ended, waiting for its end if asked to.
+pub(crate) async fn result(State(ff): State<FlowFabric>, Id(id): Id, mut params: Params) -> Result<Json<Ended>> {
+    let wait_ms = params.number("wait_ms")?.unwrap_or(0);
+    let encoding: Encoding = params.word("encoding")?.unwrap_or_default();
+    params.done()?;
+    check_wait(wait_ms)?;
+    let ended = if wait_ms == 0 { None } else { ff.waits().ended(&id, wait_ms).await? };
+    let ended = match ended {
+        Some(ended) => ended,
+        None => ff.backend().result(&id).await?,
+    };
+    Ok(Json(Ended::of(ended, encoding)))
+}
+
+/// Tells every try at an execution.
+pub(crate) async fn attempts(State(ff): State<FlowFabric>, Id(id): Id, params: Params) -> Result<Json<Attempts>> {
+    params.done()?;
+    Ok(Json(ff.backend().attempts(&id).await?))
+}
+
+/// Stops an execution wherever it is.
+pub(crate) async fn cancel(
+    State(ff): State<FlowFabric>,
+    Id(id): Id,
+    Body(cancel): Body<Cancel>,
+) -> Result<Json<Cancelled>> {
+    Ok(Json(ff.backend().cancel(cancel.into_args(id)).await?))
+}
+
+/// Runs a finished execution again.
+pub(crate) async fn replay(
+    State(ff): State<FlowFabric>,
+    Id(id): Id,
+    Body(replay): Body<Replay>,
+) -> Result<Json<Replayed>> {
+    Ok(Json(ff.backend().replay(replay.into_args(id)).await?))
+}
+
+/// The answer to a submission: where the execution is, and whether it is new.
+pub(crate) struct Created(Submitted);
+
+impl IntoResponse for Created {
+    fn into_response(self) -> Response {
+        let status = if self.0.duplicate { StatusCode::OK } else { StatusCode::CREATED };
+        (status, [(header::LOCATION, location(&self.0.execution_id))], Json(self.0)).into_response()
+    }
+}
+
+/// Where an execution is found. Braces do not belong in an address as they are.
+fn location(id: &ExecutionId) -> String {
+    format!("/v1/executions/{}", id.to_string().replace('{', "%7B").replace('}', "%7D"))
+}
+
+fn key_in(headers: &HeaderMap) -> std::result::Result<Option<IdempotencyKey>, Refusal> {
+    const NAME: &str = "Idempotency-Key";
+    let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(Refusal::invalid(NAME, "is given twice"));
+    }
+    let text = std::str::from_utf8(value.as_bytes()).map_err(|_| Refusal::invalid(NAME, "must be UTF-8 text"))?;
+    word(NAME, text).map(Some)
+}
+
+/// The key from the header or from the body. Two that differ cannot both be meant.
+fn one_key(
+    header: Option<IdempotencyKey>,
+    field: Option<IdempotencyKey>,
+) -> std::result::Result<Option<IdempotencyKey>, Refusal> {
+    if header.is_some() && field.is_some() && header != field {
+        return Err(Refusal::invalid("idempotency_key", "differs from the Idempotency-Key header"));
+    }
+    Ok(header.or(field))
+}
+
+/// Submits what could be read, and puts each answer where its submission stood.
+async fn each(ff: &FlowFabric, read: Vec<std::result::Result<SubmitArgs, Refusal>>) -> Answer<Vec<Answer<Submitted>>> {
+    let mut sound = Vec::new();
+    let places: Vec<_> = read.into_iter().map(|one| one.map(|args| sound.push(args))).collect();
+    let mut answers = ff.backend().submit_many(sound).await?.into_iter();
+    let missing = || Err(EngineError::Unknown("the store answered for fewer executions than it was given".into()));
+    Ok(places
+        .into_iter()
+        .map(|place| match place {
+            Ok(()) => answers.next().unwrap_or_else(missing),
+            Err(refusal) => Err(refusal.into()),
+        })
+        .collect())
+}

@@ -1,0 +1,72 @@
+//! Parameters in the address: each is read by name, and one nobody reads is refused.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use axum::extract::{FromRequestParts, Query};
+use axum::http::Uri;
+use axum::http::request::Parts;
+use ff_core::engine_error::{Code, Refusal};
+use ff_core::json;
+use serde::de::DeserializeOwned;
+
+use crate::problem::Problem;
+
+/// The parameters of a request that have not been read yet.
+pub(crate) struct Params(BTreeMap<String, String>);
+
+impl Params {
+    pub(crate) fn of(uri: &Uri) -> Result<Self, Refusal> {
+        let unreadable = |error| Refusal::new(Code::InvalidInput).because(format!("the query cannot be read: {error}"));
+        let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).map_err(unreadable)?;
+        let mut params = BTreeMap::new();
+        for (name, value) in pairs {
+            if params.contains_key(&name) {
+                return Err(Refusal::invalid(name, "is given twice"));
+            }
+            params.insert(name, value);
+        }
+        Ok(Self(params))
+    }
+
+    /// A name, a state or another word, read as the same thing in a body is.
+    pub(crate) fn word<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
+        self.0.remove(name).map(|text| word(name, &text)).transpose()
+    }
+
+    pub(crate) fn number<T: FromStr>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
+        let read = |text: String| text.parse().map_err(|_| Refusal::invalid(name, "must be a whole number"));
+        self.0.remove(name).map(read).transpose()
+    }
+
+    /// Something that knows its own refusals.
+    pub(crate) fn parsed<T: FromStr<Err = Refusal>>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
+        self.0.remove(name).map(|text| text.parse()).transpose()
+    }
+
+    pub(crate) fn text(&mut self, name: &str) -> Option<String> {
+        self.0.remove(name)
+    }
+
+    /// Refuses what nobody has read.
+    pub(crate) fn done(self) -> Result<(), Refusal> {
+        match self.0.into_keys().next() {
+            Some(name) => Err(Refusal::new(Code::UnknownField).because("is not a parameter here").at(name)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Params {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Ok(Self::of(&parts.uri)?)
+    }
+}
+
+/// A word outside a body, with the errors it has inside one.
+pub(crate) fn word<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, Refusal> {
+    let quoted = serde_json::Value::from(text).to_string();
+    json::read(quoted.as_bytes()).map_err(|refusal| refusal.at(name))
+}

@@ -1,0 +1,92 @@
+//! Every route, in one table.
+
+use axum::Json;
+use axum::Router;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::middleware;
+use ff_core::engine_error::{Class, Code};
+use ff_core::partition::PartitionConfig;
+use ff_sdk::FlowFabric;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::params::Params;
+use crate::problem::{Problem, Result};
+use crate::{doctor, execution, guard, lease};
+
+macro_rules! routes {
+    ($($method:ident $path:literal $handler:path;)*) => {
+        /// Every route there is: its method and its path.
+        pub const ROUTES: &[(&str, &str)] = &[$((stringify!($method), $path)),*];
+
+        fn table() -> Router<FlowFabric> {
+            Router::new()$(.route($path, axum::routing::$method($handler)))*
+        }
+    };
+}
+
+routes! {
+    get  "/healthz"                         healthz;
+    get  "/errors/{code}"                   meaning;
+    get  "/v1/partitions"                   partitions;
+    get  "/v1/doctor"                       doctor::examine;
+    post "/v1/executions"                   execution::submit;
+    get  "/v1/executions"                   execution::list;
+    post "/v1/executions/batch"             execution::submit_many;
+    get  "/v1/executions/{id}"              execution::describe;
+    get  "/v1/executions/{id}/payload"      execution::payload;
+    get  "/v1/executions/{id}/result"       execution::result;
+    get  "/v1/executions/{id}/attempts"     execution::attempts;
+    post "/v1/executions/{id}/cancel"       execution::cancel;
+    post "/v1/executions/{id}/replay"       execution::replay;
+    post "/v1/executions/{id}/revoke"       lease::revoke;
+    post "/v1/executions/{id}/renew"        lease::renew;
+    post "/v1/executions/{id}/progress"     lease::progress;
+    post "/v1/executions/{id}/complete"     lease::complete;
+    post "/v1/executions/{id}/fail"         lease::fail;
+    post "/v1/executions/{id}/delay"        lease::delay;
+    post "/v1/workers/{instance}/claim"     lease::claim;
+    get  "/v1/workers/{instance}/control"   lease::control;
+}
+
+/// The whole API over a connection, until it is told to stop.
+pub(crate) fn router(flowfabric: FlowFabric, stopping: CancellationToken) -> Router {
+    table()
+        .fallback(async || Problem::from(Code::NotFound))
+        .method_not_allowed_fallback(async || Problem::from(Code::MethodNotAllowed))
+        .layer(middleware::from_fn_with_state(stopping, guard::guard))
+        .with_state(flowfabric)
+}
+
+/// That the server serves, and nothing more: anyone may ask.
+#[derive(Serialize)]
+struct Health {
+    status: &'static str,
+}
+
+async fn healthz(params: Params) -> Result<Json<Health>> {
+    params.done()?;
+    Ok(Json(Health { status: "ok" }))
+}
+
+/// What an error code means: where the `type` of a problem leads.
+#[derive(Serialize)]
+struct Meaning {
+    code: &'static str,
+    class: Class,
+    status: u16,
+    title: &'static str,
+}
+
+async fn meaning(code: std::result::Result<Path<String>, PathRejection>, params: Params) -> Result<Json<Meaning>> {
+    params.done()?;
+    let code = code.ok().and_then(|Path(text)| Code::from_code(&text)).ok_or(Code::NotFound)?;
+    Ok(Json(Meaning { code: code.as_str(), class: code.class(), status: code.http_status(), title: code.sentence() }))
+}
+
+/// How many partitions the store was made with, which a client must know to place what it submits.
+async fn partitions(State(ff): State<FlowFabric>, params: Params) -> Result<Json<PartitionConfig>> {
+    params.done()?;
+    Ok(Json(ff.backend().partitions()))
+}

@@ -1,0 +1,184 @@
+//! The server as a backend of the SDK: what comes back is what a store in the same process would have said.
+
+use std::sync::Arc;
+
+use ff_backend_memory::MemoryBackend;
+use ff_core::backend::{EngineBackend, ExecutionRoom, LeaseRoom, Waits};
+use ff_core::contracts::{
+    CancelArgs, ClaimArgs, CompleteArgs, ControlArgs, ListArgs, NextArgs, RenewArgs, SubmitArgs, Submitted,
+};
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::lease::{Fence, Holder, LeaseEnding};
+use ff_core::limits;
+use ff_core::partition::PartitionConfig;
+use ff_core::payload::Payload;
+use ff_core::types::{
+    AttemptId, ContentType, ExecutionId, Kind, LaneId, LeaseEpoch, LeaseId, Namespace, WorkerId, WorkerInstanceId,
+};
+use ff_sdk::http::HttpBackend;
+
+use crate::world::{PARTITIONS, World};
+
+fn work() -> SubmitArgs {
+    SubmitArgs::new(Kind::parse("k").unwrap(), Payload::json("{ }"))
+}
+
+fn holder() -> Holder {
+    Holder { worker_id: WorkerId::parse("w").unwrap(), worker_instance_id: WorkerInstanceId::parse("w-1").unwrap() }
+}
+
+fn anything() -> NextArgs {
+    NextArgs {
+        namespace: Namespace::default_name(),
+        lanes: vec![LaneId::default_name()],
+        kinds: Vec::new(),
+        max: 10,
+        holder: holder(),
+        lease_ttl_ms: 30_000,
+        wait_ms: 60_000,
+    }
+}
+
+async fn world() -> (World, HttpBackend) {
+    let world = World::start().await;
+    let remote = HttpBackend::connect(&world.url).await.unwrap();
+    (world, remote)
+}
+
+#[tokio::test]
+async fn the_partitions_are_the_stores() {
+    let (_world, remote) = world().await;
+    let expected = PartitionConfig { num_flow_partitions: PARTITIONS, ..PartitionConfig::default() };
+    assert_eq!(remote.partitions(), expected);
+}
+
+#[tokio::test]
+async fn work_travels_there_and_back() {
+    let (_world, remote) = world().await;
+    let content_type = ContentType::parse("text/plain; charset=\"é\"").unwrap();
+    let payload = Payload::new(content_type, (0..=255).collect::<Vec<u8>>());
+    let args = SubmitArgs { payload: payload.clone(), ..work() };
+    let (claimed, submitted) = tokio::join!(remote.next(anything()), remote.submit(args.clone()));
+    let (submitted, mut claimed) = (submitted.unwrap(), claimed.unwrap());
+    assert!(remote.submit(args).await.unwrap().duplicate, "sent again it is the same");
+    let id = submitted.execution_id;
+    let claimed = claimed.remove(0);
+    assert_eq!((claimed.task.execution_id, &claimed.payload), (id, &payload));
+    assert_eq!(remote.payload(&id).await.unwrap(), payload);
+    assert_eq!(remote.ended(&id, 0).await, Ok(None));
+    assert_eq!(remote.describe(&id).await.unwrap().public_state.as_str(), "active");
+
+    let complete = CompleteArgs { execution_id: id, fence: claimed.task.fence, result: Some(payload.clone()) };
+    let (ended, completed) = tokio::join!(remote.ended(&id, 60_000), remote.complete(complete));
+    completed.unwrap();
+    let ended = ended.unwrap().unwrap();
+    assert_eq!(ended.result, Some(payload));
+    assert_eq!(remote.result(&id).await, Ok(ended));
+    assert_eq!(remote.attempts(&id).await.unwrap().attempts.len(), 1);
+    let all = ListArgs { namespace: Namespace::default_name(), lane: None, state: None, after: None, limit: 9 };
+    assert_eq!(remote.list(all).await.unwrap().executions.len(), 1);
+}
+
+#[tokio::test]
+async fn a_worker_elsewhere_is_told_of_a_cancellation() {
+    let (_world, remote) = world().await;
+    let id = remote.submit(work()).await.unwrap().execution_id;
+    let fence = remote.next(anything()).await.unwrap().remove(0).task.fence;
+    let control = |after, wait_ms| {
+        remote.control(ControlArgs { worker_instance_id: holder().worker_instance_id, after, wait_ms })
+    };
+    let start = control(None, 0).await.unwrap();
+    let cancel = CancelArgs { execution_id: id, reason: None, requested_by: None };
+    let (told, cancelled) = tokio::join!(control(Some(start.next), 60_000), remote.cancel(cancel));
+    cancelled.unwrap();
+    let lost = told.unwrap().lost[0];
+    assert_eq!((lost.execution_id, lost.fence, lost.ended), (id, fence, LeaseEnding::Cancelled));
+}
+
+#[tokio::test]
+async fn one_partition_is_claimed_as_by_a_store_here() {
+    let (_world, remote) = world().await;
+    let id = remote.submit(work()).await.unwrap().execution_id;
+    let on = |partition| ClaimArgs {
+        partition,
+        namespace: Namespace::default_name(),
+        lane: LaneId::default_name(),
+        kinds: Vec::new(),
+        max: 1,
+        holder: holder(),
+        lease_ttl_ms: 30_000,
+    };
+    assert_eq!(remote.claim(on((id.partition() + 1) % PARTITIONS)).await.unwrap().claimed, []);
+    let claims = remote.claim(on(id.partition())).await.unwrap();
+    assert_eq!(claims.claimed[0].task.execution_id, id);
+    let refused = remote.claim(on(PARTITIONS)).await.unwrap_err();
+    assert_eq!(refused.code(), Code::InvalidInput);
+}
+
+/// The same wrong things, asked of a store here and of one behind a server.
+#[tokio::test]
+async fn a_refusal_is_the_one_a_store_here_gives() {
+    let (_world, remote) = world().await;
+    let partitions = remote.partitions();
+    let clock = Arc::new(ff_core::clock::SystemClock);
+    let here = MemoryBackend::new(partitions, clock, Arc::new(ff_core::dice::SystemDice));
+    let absent = ExecutionId::new(1, uuid::Uuid::nil());
+    let beyond = ExecutionId::new(PARTITIONS, uuid::Uuid::nil());
+    let fence = Fence { lease_id: LeaseId::new(), lease_epoch: LeaseEpoch(1), attempt_id: AttemptId::new() };
+
+    let mut bad_policy = work();
+    bad_policy.policy.max_replay_count = 1_000_001;
+    let mut too_large = work();
+    too_large.payload = Payload::bytes(vec![0; limits::PAYLOAD_BYTES + 1]);
+    for args in [bad_policy, too_large] {
+        let refused = remote.submit(args.clone()).await;
+        assert!(refused.is_err());
+        assert_eq!(refused, here.submit(args).await);
+    }
+    for id in [absent, beyond] {
+        assert_eq!(remote.describe(&id).await, here.describe(&id).await);
+        assert_eq!(remote.result(&id).await, here.result(&id).await);
+        let renew = RenewArgs { execution_id: id, fence, lease_ttl_ms: None };
+        assert_eq!(remote.renew(renew.clone()).await, here.renew(renew).await);
+    }
+    let renew = RenewArgs { execution_id: absent, fence, lease_ttl_ms: Some(1) };
+    assert_eq!(remote.renew(renew.clone()).await, here.renew(renew).await);
+
+    let again = SubmitArgs { uuid: uuid::Uuid::now_v7(), ..work() };
+    for store in [&remote as &dyn ExecutionRoom, &here] {
+        store.submit(again.clone()).await.unwrap();
+    }
+    let other = SubmitArgs { payload: Payload::json("2"), ..again.clone() };
+    assert_eq!(remote.submit(other.clone()).await, here.submit(other).await);
+    let id = again.execution_id(&partitions);
+    assert_eq!(remote.result(&id).await, here.result(&id).await);
+    let complete = CompleteArgs { execution_id: id, fence, result: None };
+    assert_eq!(remote.complete(complete.clone()).await, here.complete(complete).await);
+}
+
+#[tokio::test]
+async fn a_bulk_larger_than_a_body_arrives_in_order() {
+    let (_world, remote) = world().await;
+    let sized = |nth: u8| SubmitArgs { payload: Payload::bytes(vec![nth; limits::PAYLOAD_BYTES]), ..work() };
+    let mut bulk: Vec<_> = (0..15).map(sized).collect();
+    bulk[7].payload = Payload::bytes(vec![7; limits::PAYLOAD_BYTES + 1]);
+    let ids: Vec<_> = bulk.iter().map(|one| one.execution_id(&remote.partitions())).collect();
+    let answers = remote.submit_many(bulk).await.unwrap();
+    assert_eq!(answers.len(), 15);
+    for (nth, (answer, id)) in answers.into_iter().zip(ids).enumerate() {
+        match answer {
+            Ok(Submitted { execution_id, .. }) => assert_eq!(execution_id, id),
+            Err(error) => assert_eq!((nth, error.code()), (7, Code::PayloadTooLarge)),
+        }
+    }
+    let too_many = remote.submit_many(vec![work(); limits::BULK + 1]).await.unwrap_err();
+    assert_eq!(too_many.code(), Code::LimitExceeded);
+}
+
+#[tokio::test]
+async fn a_server_that_is_gone_is_unavailable() {
+    let (world, remote) = world().await;
+    world.stop().await;
+    let error = remote.submit(work()).await.unwrap_err();
+    assert!(matches!(error, EngineError::Unavailable(_)), "{error}");
+}

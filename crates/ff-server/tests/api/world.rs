@@ -1,0 +1,144 @@
+//! A server to test against, and what it answers.
+
+use std::sync::Arc;
+
+use ff_backend_memory::MemoryBackend;
+use ff_core::backend::Upkeep;
+use ff_core::clock::SystemClock;
+use ff_core::dice::SystemDice;
+use ff_core::partition::PartitionConfig;
+use ff_core::snapshot::Snapshot;
+use ff_sdk::FlowFabric;
+use ff_server::Server;
+use reqwest::header::HeaderMap;
+use reqwest::{Method, RequestBuilder, StatusCode};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// Few enough to look at all of them after every request.
+pub(crate) const PARTITIONS: u16 = 4;
+
+/// A server over a store in memory, and a client of it.
+pub(crate) struct World {
+    pub(crate) url: String,
+    pub(crate) http: reqwest::Client,
+    pub(crate) stop: CancellationToken,
+    pub(crate) serving: JoinHandle<std::io::Result<()>>,
+    store: Arc<dyn Upkeep>,
+}
+
+/// What the server answered.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Value,
+}
+
+impl World {
+    pub(crate) async fn start() -> Self {
+        let partitions = PartitionConfig { num_flow_partitions: PARTITIONS, ..PartitionConfig::default() };
+        Self::over(Arc::new(MemoryBackend::new(partitions, Arc::new(SystemClock), Arc::new(SystemDice)))).await
+    }
+
+    pub(crate) async fn over(store: Arc<dyn Upkeep>) -> Self {
+        let server = Server::bind("127.0.0.1:0".parse().unwrap(), FlowFabric::over(store.clone())).await.unwrap();
+        let url = format!("http://{}", server.local_addr().unwrap());
+        let stop = CancellationToken::new();
+        let serving = tokio::spawn(server.serve(stop.clone()));
+        Self { url, http: reqwest::Client::builder().no_proxy().build().unwrap(), stop, serving, store }
+    }
+
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.url))
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        answer(self.request(Method::GET, path)).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Reply {
+        answer(self.request(Method::POST, path).json(body)).await
+    }
+
+    /// Sends a body as it is.
+    pub(crate) async fn post_text(&self, path: &str, body: impl Into<reqwest::Body>) -> Reply {
+        answer(self.request(Method::POST, path).header("content-type", "application/json").body(body)).await
+    }
+
+    /// Submits work and answers its id.
+    pub(crate) async fn submit(&self, new: &Value) -> String {
+        let reply = self.post("/v1/executions", new).await;
+        assert_eq!(reply.status, 201, "{reply:?}");
+        reply.text("execution_id")
+    }
+
+    /// Submits work of a kind of its own and claims it as instance `w-1`: the answer has its fence.
+    pub(crate) async fn running(&self, kind: &str) -> Held {
+        self.submit(&json!({"kind": kind, "payload": kind})).await;
+        let claimed = self.post("/v1/workers/w-1/claim", &json!({"worker_id": "w", "kinds": [kind]})).await;
+        assert_eq!(claimed.status, 200, "{claimed:?}");
+        Held(claimed.body["executions"][0].clone())
+    }
+
+    /// Everything the store holds.
+    pub(crate) async fn contents(&self) -> Vec<Snapshot> {
+        let mut contents = Vec::new();
+        for partition in 0..PARTITIONS {
+            contents.push(self.store.snapshot(partition).await.unwrap());
+        }
+        contents
+    }
+
+    /// Stops the server and waits until it has.
+    pub(crate) async fn stop(self) {
+        self.stop.cancel();
+        self.serving.await.unwrap().unwrap();
+    }
+}
+
+/// An execution somebody holds.
+pub(crate) struct Held(pub(crate) Value);
+
+impl Held {
+    /// Where a verb is asked of it.
+    pub(crate) fn path(&self, verb: &str) -> String {
+        format!("/v1/executions/{}/{verb}", self.0["execution_id"].as_str().unwrap())
+    }
+
+    /// A holder's call: the fence and what the call says.
+    pub(crate) fn call(&self, said: Value) -> Value {
+        let mut call = said;
+        for part in ["lease_id", "lease_epoch", "attempt_id"] {
+            call[part] = self.0[part].clone();
+        }
+        call
+    }
+}
+
+impl Reply {
+    pub(crate) fn text(&self, field: &str) -> String {
+        self.body[field].as_str().unwrap_or_else(|| panic!("no {field} in {self:?}")).to_owned()
+    }
+
+    /// Asserts that this is a refusal with a code, about a field.
+    pub(crate) fn assert_refused(&self, status: u16, code: &str, field: Option<&str>) {
+        let content_type = self.headers.get("content-type").and_then(|value| value.to_str().ok());
+        assert_eq!(content_type, Some("application/problem+json"), "{self:?}");
+        assert_eq!(self.body["code"], code, "{self:?}");
+        assert_eq!((self.status.as_u16(), &self.body["status"]), (status, &json!(status)), "{self:?}");
+        assert_eq!(self.body.get("field").and_then(Value::as_str), field, "{self:?}");
+        assert_eq!(self.body["type"], format!("/errors/{code}"), "{self:?}");
+        assert!(self.body["title"].as_str().is_some_and(|title| title.ends_with('.')), "{self:?}");
+        assert!(self.body["class"].is_string(), "{self:?}");
+    }
+}
+
+pub(crate) async fn answer(request: RequestBuilder) -> Reply {
+    let response = request.send().await.unwrap();
+    let (status, headers) = (response.status(), response.headers().clone());
+    let bytes = response.bytes().await.unwrap();
+    let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() };
+    Reply { status, headers, body }
+}

@@ -1,0 +1,135 @@
+//! What every client was told must fit one order of events.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ff_core::backend::Upkeep;
+use ff_core::contracts::Failed;
+use ff_core::doctor;
+use ff_core::execution::AttemptOutcome;
+use ff_core::lease::Fence;
+use ff_core::types::{ExecutionId, LeaseEpoch};
+
+use super::ledger::{Entry, Ledger, What};
+
+/// Fails when the ledger contradicts itself or the store.
+pub async fn check(store: &dyn Upkeep, ledger: &Ledger) {
+    let histories = ledger.by_execution();
+    assert!(!histories.is_empty(), "nothing happened");
+    let mut leases = BTreeSet::new();
+    for (id, history) in &histories {
+        let claims = claims_by_epoch(id, history);
+        assert!(claims.values().all(|claim| leases.insert(claim.fence.lease_id)), "{id}: a lease id was used before");
+        one_was_the_first(id, history);
+        epochs_rise(id, &claims);
+        one_end_for_each_lease(id, history);
+        nothing_from_a_stale_fence(id, history, &claims);
+        check_store(store, id, history, &claims).await;
+    }
+    let now = store.now().await.unwrap();
+    for partition in 0..store.partitions().num_flow_partitions {
+        let snapshot = store.snapshot(partition).await.unwrap();
+        let findings: Vec<_> = doctor::examine(&snapshot, partition, now).iter().map(ToString::to_string).collect();
+        assert!(findings.is_empty(), "partition {partition}:\n{}", findings.join("\n"));
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Claim {
+    fence: Fence,
+    began: u64,
+    ended: u64,
+}
+
+fn claims_by_epoch(id: &ExecutionId, history: &[Entry]) -> BTreeMap<LeaseEpoch, Claim> {
+    let mut claims = BTreeMap::new();
+    for entry in history {
+        if let What::Claimed(fence) = entry.what {
+            let claim = Claim { fence, began: entry.began, ended: entry.ended };
+            let before = claims.insert(fence.lease_epoch, claim);
+            assert!(before.is_none(), "{id}: two claims have epoch {}", fence.lease_epoch);
+        }
+    }
+    claims
+}
+
+fn one_was_the_first(id: &ExecutionId, history: &[Entry]) {
+    let created = history.iter().filter(|entry| entry.what == What::Submitted { duplicate: false }).count();
+    assert_eq!(created, 1, "{id} was created {created} times");
+}
+
+/// Epochs count up by one, and never against the order in which clients saw them.
+fn epochs_rise(id: &ExecutionId, claims: &BTreeMap<LeaseEpoch, Claim>) {
+    assert!(claims.keys().zip(1..).all(|(epoch, nth)| epoch.0 == nth), "{id}: {:?}", claims.keys());
+    let in_order: Vec<_> = claims.values().collect();
+    for pair in in_order.windows(2) {
+        assert!(pair[0].began < pair[1].ended, "{id}: epoch {} came late", pair[0].fence.lease_epoch);
+    }
+}
+
+/// A lease ends in one way, and whoever asks again is told the same.
+fn one_end_for_each_lease(id: &ExecutionId, history: &[Entry]) {
+    let mut ends: BTreeMap<LeaseEpoch, &What> = BTreeMap::new();
+    for entry in history.iter().filter(|entry| entry.what.ends_lease()) {
+        let fence = entry.what.fence().unwrap();
+        let first: &What = ends.entry(fence.lease_epoch).or_insert(&entry.what);
+        let same = match (first, &entry.what) {
+            (What::Completed(..), What::Completed(..)) => true,
+            (first, other) => first == other,
+        };
+        assert!(same, "{id}: one lease ended as {first:?} and as {:?}", entry.what);
+    }
+}
+
+/// No call is accepted that began after its fence was surely over.
+fn nothing_from_a_stale_fence(id: &ExecutionId, history: &[Entry], claims: &BTreeMap<LeaseEpoch, Claim>) {
+    for entry in history {
+        let Some(fence) = entry.what.fence() else { continue };
+        let later = claims.range(fence.lease_epoch.next()..).find(|(_, claim)| claim.ended < entry.began);
+        assert!(later.is_none(), "{id}: {entry:?} came after a claim of {:?}", later.map(|(epoch, _)| epoch));
+        if entry.what.ends_lease() || matches!(entry.what, What::Claimed(_)) {
+            continue;
+        }
+        let claimed = claims[&fence.lease_epoch];
+        let over = |other: &&Entry| match &other.what {
+            What::Cancelled { already: false } => claimed.ended < other.began,
+            What::Revoked { epoch, .. } => *epoch == fence.lease_epoch,
+            what => what.ends_lease() && what.fence() == Some(fence),
+        };
+        let end = history.iter().filter(over).find(|end| end.ended < entry.began);
+        assert!(end.is_none(), "{id}: {entry:?} came after {end:?}");
+    }
+}
+
+/// The store holds what the clients were told: as many ends as replays allow, every try, and one of the results sent.
+async fn check_store(store: &dyn Upkeep, id: &ExecutionId, history: &[Entry], claims: &BTreeMap<LeaseEpoch, Claim>) {
+    let info = store.describe(id).await.unwrap();
+    let count = |what: &dyn Fn(&What) -> bool| history.iter().filter(|entry| what(&entry.what)).count();
+    let fences = |what: &dyn Fn(&What) -> bool| -> BTreeSet<_> {
+        let of = history.iter().filter(|entry| what(&entry.what));
+        of.filter_map(|entry| Some(entry.what.fence()?.lease_epoch)).collect()
+    };
+    let completed = fences(&|what| matches!(what, What::Completed(..)));
+    let failed = fences(&|what| matches!(what, What::Failed(_, Failed::Failed)));
+    let cancelled = count(&|what| *what == What::Cancelled { already: false });
+    let (ends, replays) = (completed.len() + failed.len() + cancelled, count(&|what| *what == What::Replayed));
+    assert_eq!(ends, replays + usize::from(info.public_state.is_terminal()), "{id} is {}", info.public_state);
+    assert_eq!(info.replays as usize, replays, "{id}");
+
+    let attempts = store.attempts(id).await.unwrap().attempts;
+    let tried: BTreeSet<_> = claims.values().map(|claim| claim.fence.attempt_id).collect();
+    assert_eq!(attempts.iter().map(|attempt| attempt.id).collect::<BTreeSet<_>>(), tried, "{id}");
+    let succeeded = |attempt: &&ff_core::execution::Attempt| {
+        attempt.end.as_ref().is_some_and(|end| end.outcome == AttemptOutcome::Success)
+    };
+    let won: BTreeSet<_> = attempts.iter().filter(succeeded).map(|attempt| attempt.lease_epoch).collect();
+    assert_eq!(won, completed, "{id}: attempts that succeeded, and completions that were accepted");
+
+    if let Some(result) = store.result(id).await.ok().and_then(|ended| ended.result) {
+        let last = completed.last().copied();
+        let sent = count(&|what| match what {
+            What::Completed(fence, mark) => Some(fence.lease_epoch) == last && result.bytes == mark.to_string(),
+            _ => false,
+        });
+        assert_eq!(sent, 1, "{id}: the result is one that its last finisher sent");
+    }
+}

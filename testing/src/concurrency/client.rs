@@ -1,0 +1,186 @@
+//! One of many clients: it asks for whatever comes to its mind, in time or too late.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ff_core::backend::EngineBackend;
+use ff_core::contracts::{
+    CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ReplayArgs, RevokeArgs, Start,
+    SubmitArgs,
+};
+use ff_core::execution::Failure;
+use ff_core::lease::{Fence, Holder};
+use ff_core::payload::Payload;
+use ff_core::policy::{Backoff, Policy, RetryPolicy};
+use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use uuid::Uuid;
+
+use super::ledger::{Ledger, What};
+use crate::Chance;
+
+/// How many of the latest fences clients remember: enough that most of them are stale.
+const REMEMBERED: usize = 64;
+
+/// What all clients share.
+pub struct Shared {
+    pub store: Arc<dyn EngineBackend>,
+    pub ledger: Ledger,
+    pub jobs: Vec<SubmitArgs>,
+    fences: Mutex<Vec<(ExecutionId, Fence)>>,
+}
+
+impl Shared {
+    /// Clients of this store, about these jobs.
+    pub fn new(store: Arc<dyn EngineBackend>, jobs: Vec<SubmitArgs>) -> Self {
+        Self { store, ledger: Ledger::default(), jobs, fences: Mutex::default() }
+    }
+
+    fn remember(&self, held: impl Iterator<Item = (ExecutionId, Fence)>) {
+        let mut fences = self.fences.lock().unwrap_or_else(PoisonError::into_inner);
+        fences.extend(held);
+        let surplus = fences.len().saturating_sub(REMEMBERED);
+        fences.drain(..surplus);
+    }
+}
+
+/// Jobs that can be failed, reclaimed and replayed without end.
+pub fn jobs(count: u64) -> Vec<SubmitArgs> {
+    let policy = Policy {
+        retry_policy: RetryPolicy {
+            max_retries: 1_000_000,
+            backoff: Backoff::Fixed { delay_ms: 0, jitter: false },
+            ..RetryPolicy::default()
+        },
+        max_reclaim_count: 1_000_000,
+        max_replay_count: 1_000_000,
+        ..Policy::default()
+    };
+    let job = |nth: u64| SubmitArgs {
+        uuid: Uuid::now_v7(),
+        policy: policy.clone(),
+        ..SubmitArgs::new(Kind::parse("shove").unwrap(), Payload::json(nth.to_string()))
+    };
+    (0..count).map(job).collect()
+}
+
+/// One client.
+pub struct Client {
+    shared: Arc<Shared>,
+    chance: Chance,
+    holder: Holder,
+}
+
+impl Client {
+    pub fn new(shared: Arc<Shared>, nth: u64) -> Self {
+        let holder = Holder {
+            worker_id: WorkerId::parse("client").unwrap(),
+            worker_instance_id: WorkerInstanceId::parse(&format!("client-{nth}")).unwrap(),
+        };
+        Self { shared, chance: Chance::new(nth), holder }
+    }
+
+    /// Asks so many things, one after the other.
+    pub async fn ask(mut self, times: usize) {
+        for _ in 0..times {
+            match self.chance.below(10) {
+                0 => self.submit().await,
+                1..4 => self.claim().await,
+                4..9 => self.hold().await,
+                _ => self.interfere().await,
+            }
+        }
+    }
+
+    async fn submit(&mut self) {
+        let shared = &self.shared;
+        let args = self.chance.pick(&shared.jobs).clone();
+        let began = shared.ledger.moment();
+        let answer = shared.store.submit(args).await;
+        shared
+            .ledger
+            .note(began, answer, |told| vec![(told.execution_id, What::Submitted { duplicate: told.duplicate })]);
+    }
+
+    async fn claim(&mut self) {
+        let shared = &self.shared;
+        let partitions = shared.store.partitions().num_flow_partitions;
+        let args = ClaimArgs {
+            partition: u16::try_from(self.chance.below(partitions.into())).unwrap(),
+            namespace: Namespace::default_name(),
+            lane: LaneId::default_name(),
+            kinds: Vec::new(),
+            max: usize::try_from(1 + self.chance.below(3)).unwrap(),
+            holder: self.holder.clone(),
+            lease_ttl_ms: 1_000,
+        };
+        let began = shared.ledger.moment();
+        let answer = shared.store.claim(args).await;
+        shared.ledger.note(began, answer, |told| {
+            let held = || told.claimed.iter().map(|claimed| (claimed.task.execution_id, claimed.task.fence));
+            shared.remember(held());
+            held().map(|(id, fence)| (id, What::Claimed(fence))).collect()
+        });
+    }
+
+    /// Speaks as a holder, perhaps as one that was.
+    async fn hold(&mut self) {
+        let shared = self.shared.clone();
+        let known = shared.fences.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if known.is_empty() {
+            return;
+        }
+        let (execution_id, fence) = *self.chance.pick(&known);
+        let (store, ledger) = (&shared.store, &shared.ledger);
+        let began = ledger.moment();
+        match self.chance.below(6) {
+            0 => {
+                let answer = store.renew(RenewArgs { execution_id, fence, lease_ttl_ms: None }).await;
+                ledger.note(began, answer, |_| vec![(execution_id, What::Renewed(fence))]);
+            }
+            1 => {
+                let args = ProgressArgs { execution_id, fence, percent: Some(50), message: None };
+                let answer = store.progress(args).await;
+                ledger.note(began, answer, |_| vec![(execution_id, What::Progressed(fence))]);
+            }
+            2 | 3 => {
+                let result = Some(Payload::json(began.to_string()));
+                let answer = store.complete(CompleteArgs { execution_id, fence, result }).await;
+                ledger.note(began, answer, |_| vec![(execution_id, What::Completed(fence, began))]);
+            }
+            4 => {
+                let permanent = self.chance.one_in(2);
+                let failure = Failure { category: Kind::parse("shoved").unwrap(), message: "away".into(), permanent };
+                let answer = store.fail(FailArgs { execution_id, fence, failure }).await;
+                ledger.note(began, answer, |told| vec![(execution_id, What::Failed(fence, told))]);
+            }
+            _ => {
+                let start = Start::After(self.chance.below(2) * 100);
+                let answer = store.delay(DelayArgs { execution_id, fence, start }).await;
+                ledger.note(began, answer, |told| vec![(execution_id, What::Delayed(fence, told))]);
+            }
+        }
+    }
+
+    /// Does what operators do.
+    async fn interfere(&mut self) {
+        let shared = self.shared.clone();
+        let (store, ledger) = (&shared.store, &shared.ledger);
+        let execution_id = self.chance.pick(&shared.jobs).execution_id(&store.partitions());
+        let began = ledger.moment();
+        match self.chance.below(4) {
+            0 => {
+                let answer = store.cancel(CancelArgs { execution_id, reason: None, requested_by: None }).await;
+                ledger.note(began, answer, |told| vec![(execution_id, What::Cancelled { already: told.already })]);
+            }
+            1 => {
+                let answer = store.revoke(RevokeArgs { execution_id, lease_id: None, reason: None }).await;
+                ledger.note(began, answer, |told| {
+                    vec![(execution_id, What::Revoked { epoch: told.lease_epoch, already: told.already })]
+                });
+            }
+            _ => {
+                let answer = store.replay(ReplayArgs { execution_id, reason: None, requested_by: None }).await;
+                ledger.note(began, answer, |_| vec![(execution_id, What::Replayed)]);
+            }
+        }
+    }
+}

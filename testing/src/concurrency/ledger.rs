@@ -1,0 +1,110 @@
+//! What clients were told, and when each asked and was answered.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use ff_core::backend::Answer;
+use ff_core::contracts::{Delayed, Failed};
+use ff_core::engine_error::EngineError;
+use ff_core::lease::Fence;
+use ff_core::types::{ExecutionId, LeaseEpoch};
+
+/// One thing a store said it did.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The moment the client asked; moments are counted, not measured.
+    pub began: u64,
+    /// The moment it was answered.
+    pub ended: u64,
+    pub id: ExecutionId,
+    pub what: What,
+}
+
+/// What it did.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    Submitted {
+        duplicate: bool,
+    },
+    Claimed(Fence),
+    Renewed(Fence),
+    Progressed(Fence),
+    /// Done, with a result only this call sent.
+    Completed(Fence, u64),
+    Failed(Fence, Failed),
+    Delayed(Fence, Delayed),
+    Cancelled {
+        already: bool,
+    },
+    Replayed,
+    Revoked {
+        epoch: LeaseEpoch,
+        already: bool,
+    },
+}
+
+impl What {
+    /// The fence that was shown for it, where one was.
+    pub fn fence(&self) -> Option<Fence> {
+        match self {
+            Self::Claimed(fence)
+            | Self::Renewed(fence)
+            | Self::Progressed(fence)
+            | Self::Completed(fence, _)
+            | Self::Failed(fence, _)
+            | Self::Delayed(fence, _) => Some(*fence),
+            Self::Submitted { .. } | Self::Cancelled { .. } | Self::Replayed | Self::Revoked { .. } => None,
+        }
+    }
+
+    /// Whether it ended the lease it was said under.
+    pub fn ends_lease(&self) -> bool {
+        matches!(self, Self::Completed(..) | Self::Failed(..) | Self::Delayed(..))
+    }
+}
+
+/// Everything all clients were told.
+#[derive(Default)]
+pub struct Ledger {
+    moments: AtomicU64,
+    entries: Mutex<Vec<Entry>>,
+    refusals: Mutex<BTreeMap<&'static str, usize>>,
+}
+
+impl Ledger {
+    /// The next moment.
+    pub fn moment(&self) -> u64 {
+        self.moments.fetch_add(1, Ordering::SeqCst)
+    }
+
+    /// Writes down what a call that began then was told. Anything but an answer or a refusal fails the test.
+    pub fn note<T>(&self, began: u64, answer: Answer<T>, told: impl FnOnce(T) -> Vec<(ExecutionId, What)>) {
+        let ended = self.moment();
+        match answer {
+            Ok(answer) => {
+                let entries = told(answer).into_iter().map(|(id, what)| Entry { began, ended, id, what });
+                self.entries.lock().unwrap_or_else(PoisonError::into_inner).extend(entries);
+            }
+            Err(EngineError::Refused(refusal)) => {
+                let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+                *refusals.entry(refusal.code.as_str()).or_default() += 1;
+            }
+            Err(trouble) => panic!("the store is in trouble: {trouble}"),
+        }
+    }
+
+    /// What was done to each execution.
+    pub fn by_execution(&self) -> BTreeMap<ExecutionId, Vec<Entry>> {
+        let mut sorted: BTreeMap<_, Vec<Entry>> = BTreeMap::new();
+        for entry in self.entries.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            sorted.entry(entry.id).or_default().push(entry.clone());
+        }
+        sorted
+    }
+
+    /// How often something was refused with this code.
+    pub fn refused(&self, code: &str) -> usize {
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner).get(code).copied().unwrap_or_default()
+    }
+}

@@ -1,0 +1,22 @@
+//! The model and a real store, given the same operations, must answer the same and hold the same.
+//!
+//! A walk is a sequence of random steps from a seed. Both sides see the same clock and the same dice. When they differ,
+//! the walk is shortened as far as it still differs and printed, ready to be pasted into a test.
+
+mod chooser;
+mod compared;
+mod coverage;
+mod dice;
+mod reads;
+mod reference;
+mod shrink;
+mod step;
+mod subject;
+mod told;
+mod walk;
+
+pub use compared::{Compared, Difference};
+pub use coverage::Coverage;
+pub use step::{Policies, Step, Submission, Whose};
+pub use subject::{Made, Subject, memory, sqlite};
+pub use walk::{replay, walk};

@@ -1,0 +1,68 @@
+//! One step of a walk, in words that stay meaningful when other steps are left out.
+
+use ff_core::contracts::Start;
+
+/// What one step does. Jobs, names and workers are numbers; a fence is said by whose it is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    Submit(Submission),
+    SubmitMany(Vec<Submission>),
+    Claim { partition: u16, namespace: u8, lane: u8, kinds: Vec<u8>, max: usize, worker: u8, ttl_ms: u64 },
+    Renew { job: u32, fence: Whose, ttl_ms: Option<u64> },
+    Progress { job: u32, fence: Whose, percent: Option<u8>, message: Option<usize> },
+    Complete { job: u32, fence: Whose, result: Option<usize> },
+    Fail { job: u32, fence: Whose, category: u8, permanent: bool },
+    Delay { job: u32, fence: Whose, start: Start },
+    Cancel { job: u32, reason: Option<usize> },
+    Replay { job: u32, reason: Option<usize> },
+    Revoke { job: u32, lease: Option<Whose> },
+    Pump { partition: u16 },
+    Advance { ms: u64 },
+}
+
+/// One submission. The job number is its uuid, so that the same number again is the same submission again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Submission {
+    pub job: u32,
+    pub namespace: u8,
+    pub lane: u8,
+    pub kind: u8,
+    /// How many bytes; jobs differ in them as well.
+    pub payload: usize,
+    pub priority: i64,
+    pub tags: usize,
+    pub key: Option<u8>,
+    pub start: Start,
+    pub policy: Policies,
+}
+
+/// The policies worth walking with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policies {
+    Default,
+    /// Two retries at once, one reclaim, one replay, a key remembered for a minute.
+    Tight,
+    /// No retries, no reclaims, no replays.
+    None,
+    /// Attempts of four seconds, a life of ninety, no retries.
+    Timed,
+    /// A backoff with jitter that grows, for some categories only, timeouts among them.
+    Choosy,
+    /// One that must be refused.
+    Invalid,
+}
+
+/// Whose fence a caller shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// The last one that was given out for the execution.
+    Latest,
+    /// The one before.
+    Earlier,
+    /// The last one with another lease id.
+    OtherLease,
+    /// The last one with a later epoch.
+    OtherEpoch,
+    /// The last one with another attempt id.
+    OtherAttempt,
+}

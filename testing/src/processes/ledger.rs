@@ -1,0 +1,59 @@
+//! The lines a ledger worker says.
+
+use std::fmt;
+
+use ff_core::types::ExecutionId;
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// It is connected and about to ask for work.
+    Ready,
+    /// Work begins.
+    Started(ExecutionId),
+    /// The engine has acknowledged its end, with this result.
+    Completed(ExecutionId, String),
+    /// The engine has refused its end, with this code.
+    Refused(ExecutionId, String),
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ready => write!(f, "ready"),
+            Self::Started(id) => write!(f, "started {id}"),
+            Self::Completed(id, result) => write!(f, "completed {id} {result}"),
+            Self::Refused(id, code) => write!(f, "refused {id} {code}"),
+        }
+    }
+}
+
+impl Line {
+    /// Reads what was said.
+    pub fn parse(text: &str) -> Self {
+        let mut words = text.splitn(3, ' ');
+        let (what, id, more) = (words.next(), words.next().and_then(|id| id.parse().ok()), words.next());
+        match (what, id, more) {
+            (Some("ready"), None, None) => Self::Ready,
+            (Some("started"), Some(id), None) => Self::Started(id),
+            (Some("completed"), Some(id), Some(result)) => Self::Completed(id, result.to_owned()),
+            (Some("refused"), Some(id), Some(code)) => Self::Refused(id, code.to_owned()),
+            _ => panic!("not a line of a ledger: {text:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    #[test]
+    fn a_line_reads_back() {
+        let id = ExecutionId::new(7, Uuid::nil());
+        let result = "{\"by\": \"a\"}".to_owned();
+        for line in [Line::Ready, Line::Started(id), Line::Completed(id, result), Line::Refused(id, "no".into())] {
+            assert_eq!(Line::parse(&line.to_string()), line);
+        }
+    }
+}

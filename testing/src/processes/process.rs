@@ -1,0 +1,93 @@
+//! A child process: what it says line by line, and how it ends.
+
+use std::future::Future;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, kill_process};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+pub use rustix::process::Signal;
+
+/// How long anything may take before it counts as never.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Fails when something does not happen within a patient while.
+pub async fn within<T>(what: &str, happens: impl Future<Output = T>) -> T {
+    timeout(PATIENCE, happens).await.unwrap_or_else(|_| panic!("never happened: {what}"))
+}
+
+/// A running program. It is killed when the test lets go of it.
+pub struct Process {
+    name: String,
+    child: Child,
+    stdin: ChildStdin,
+    lines: mpsc::UnboundedReceiver<String>,
+}
+
+impl Process {
+    /// Starts a program. What it complains about appears in the output of the test.
+    pub fn start(name: &str, command: &mut Command) -> Self {
+        let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn();
+        let mut child = spawned.unwrap_or_else(|error| panic!("{name} does not start: {error}"));
+        let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let (say, lines) = mpsc::unbounded_channel();
+        tokio::spawn(listen(stdout, say));
+        Self { name: name.to_owned(), child, stdin, lines }
+    }
+
+    /// The next line it says; `None` when it has said its last.
+    pub async fn line(&mut self) -> Option<String> {
+        within(&format!("{} says something", self.name), self.lines.recv()).await
+    }
+
+    /// Everything it still says until it ends.
+    pub async fn rest(&mut self) -> Vec<String> {
+        let mut rest = Vec::new();
+        while let Some(line) = self.line().await {
+            rest.push(line);
+        }
+        rest
+    }
+
+    /// Says a line to it.
+    pub async fn say(&mut self, line: &str) {
+        self.stdin.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+    }
+
+    /// Sends it a signal.
+    pub fn send(&self, signal: Signal) {
+        let id = self.child.id().unwrap_or_else(|| panic!("{} has ended", self.name));
+        let pid = Pid::from_raw(id.cast_signed()).unwrap();
+        kill_process(pid, signal).unwrap_or_else(|error| panic!("{} cannot be signalled: {error}", self.name));
+    }
+
+    /// Kills it as a power cut would: it gets no chance to do anything.
+    pub async fn kill(&mut self) {
+        self.child.start_kill().unwrap();
+        self.end().await;
+    }
+
+    /// Whether it still runs.
+    pub fn runs(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    /// Waits for its end.
+    pub async fn end(&mut self) -> ExitStatus {
+        within(&format!("{} ends", self.name), self.child.wait()).await.unwrap()
+    }
+}
+
+/// Passes on every line at once, so that the program never waits for the test.
+async fn listen(stdout: ChildStdout, say: mpsc::UnboundedSender<String>) {
+    let mut lines = BufReader::new(stdout).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        if say.send(line).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The server process.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+use ff_sdk::FlowFabric;
+use serde_json::Value;
+use tokio::process::Command;
+
+use super::binaries;
+use super::process::{Process, Signal, within};
+
+/// `ff server` over a store in a file.
+pub struct ServerProcess {
+    process: Process,
+    store: String,
+    url: String,
+}
+
+impl ServerProcess {
+    /// Starts it over the store in a folder, on any port.
+    pub async fn start(folder: &Path) -> Self {
+        let file: PathBuf = folder.join("flowfabric.db");
+        Self::listening(format!("sqlite:{}", file.display()), "127.0.0.1:0").await
+    }
+
+    /// Kills it, and starts it again over the same store at the same address.
+    pub async fn kill_and_start_again(&mut self) {
+        self.process.kill().await;
+        let address = self.url.strip_prefix("http://").unwrap().to_owned();
+        *self = Self::listening(self.store.clone(), &address).await;
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Its store, as a URL.
+    pub fn store(&self) -> &str {
+        &self.store
+    }
+
+    /// A connection to it.
+    pub async fn connect(&self) -> FlowFabric {
+        within("the server is connected to", ff_sdk::connect(&self.url)).await.unwrap()
+    }
+
+    /// Stops it as Ctrl-C does, and waits for its end.
+    pub async fn interrupt(mut self) -> ExitStatus {
+        self.process.send(Signal::INT);
+        self.process.end().await
+    }
+
+    async fn listening(store: String, address: &str) -> Self {
+        let mut command = Command::new(binaries::ff());
+        command.args(["--json", "server", "--store", &store, "--listen", address]);
+        let mut process = Process::start("the server", &mut command);
+        let said = process.line().await.expect("the server ended before it served");
+        let said: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{said:?}: {error}"));
+        let url = said["server"].as_str().unwrap().to_owned();
+        Self { process, store, url }
+    }
+}
+
+/// Has `ff doctor` examine a store that nobody has open. Gives how many executions it saw; fails when it finds something.
+pub async fn doctor(store: &str) -> u64 {
+    let mut command = Command::new(binaries::ff());
+    command.args(["--json", "doctor", "--store", store]);
+    let output = within("the doctor has looked", command.output()).await.unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{output:?}: {error}"));
+    assert!(output.status.success(), "the doctor found something: {report:#}");
+    assert_eq!(report["findings"], Value::Array(Vec::new()));
+    report["executions"].as_u64().unwrap()
+}

@@ -1,0 +1,38 @@
+//! A worker process that says what it does.
+
+use std::time::Duration;
+
+use tokio::process::Command;
+
+use super::binaries;
+use super::ledger::Line;
+use super::process::Process;
+
+/// The ledger worker: it takes work over HTTP and says a line for everything it starts and finishes.
+pub struct WorkerProcess {
+    pub process: Process,
+}
+
+impl WorkerProcess {
+    /// Starts one that takes so many pieces of work at once.
+    pub fn start(url: &str, name: &str, lease_ttl: Duration, concurrency: usize) -> Self {
+        let mut command = Command::new(binaries::ledger_worker());
+        command.args([url, name, &lease_ttl.as_millis().to_string(), &concurrency.to_string()]);
+        Self { process: Process::start(name, &mut command) }
+    }
+
+    /// The next thing it says.
+    pub async fn says(&mut self) -> Line {
+        Line::parse(&self.process.line().await.expect("the worker ended"))
+    }
+
+    /// Lets one piece of held work finish.
+    pub async fn let_finish(&mut self) {
+        self.process.say("finish").await;
+    }
+
+    /// Everything it still says until it ends.
+    pub async fn rest(&mut self) -> Vec<Line> {
+        self.process.rest().await.iter().map(|line| Line::parse(line)).collect()
+    }
+}

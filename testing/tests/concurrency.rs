@@ -1,0 +1,57 @@
+//! Many clients in each other's way on one SQLite store: what they were told fits together, and the store with it.
+
+#![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ff_backend_sqlite::{Durability, SqliteBackend, SqliteOptions};
+use ff_core::clock::ManualClock;
+use ff_core::partition::PartitionConfig;
+use ff_core::types::TimestampMs;
+use ff_testing::concurrency::{Client, Shared, What, check, jobs, keep_time};
+
+const CLIENTS: u64 = 16;
+const CALLS: usize = 1_500;
+const JOBS: u64 = 24;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_clients_at_once_see_one_order_of_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
+    let options = SqliteOptions {
+        partitions: Some(PartitionConfig { num_flow_partitions: 3, ..PartitionConfig::default() }),
+        clock: clock.clone(),
+        durability: Durability::Normal,
+        ..SqliteOptions::default()
+    };
+    let store = Arc::new(SqliteBackend::open(&folder.path().join("crowd.db"), options).unwrap());
+    let shared = Arc::new(Shared::new(store.clone(), jobs(JOBS)));
+    let stop = Arc::new(AtomicBool::new(false));
+    let time = tokio::spawn(keep_time(store.clone(), clock, stop.clone()));
+
+    let clients: Vec<_> = (1..=CLIENTS).map(|nth| tokio::spawn(Client::new(shared.clone(), nth).ask(CALLS))).collect();
+    for client in clients {
+        client.await.unwrap();
+    }
+    stop.store(true, Ordering::SeqCst);
+    let fired = time.await.unwrap();
+
+    check(&*store, &shared.ledger).await;
+    let histories = shared.ledger.by_execution();
+    let happened = |what: fn(&What) -> bool| histories.values().flatten().filter(|entry| what(&entry.what)).count();
+    for (what, count, least) in [
+        ("fired", fired, 50),
+        ("stale fences", shared.ledger.refused("stale_lease"), 500),
+        ("leases expired", shared.ledger.refused("lease_expired"), 10),
+        ("claims", happened(|what| matches!(what, What::Claimed(_))), 300),
+        ("completions", happened(|what| matches!(what, What::Completed(..))), 50),
+        ("replays", happened(|what| *what == What::Replayed), 50),
+        ("revocations", happened(|what| matches!(what, What::Revoked { already: false, .. })), 10),
+        ("cancellations", happened(|what| *what == What::Cancelled { already: false }), 30),
+    ] {
+        println!("{count:>8}  {what}");
+        assert!(count >= least, "too few {what}: {count}, at least {least}");
+    }
+    store.close().await;
+}

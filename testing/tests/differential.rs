@@ -1,0 +1,61 @@
+//! Random walks on a store and on the model: the same answers, the same contents, the same indexes.
+//!
+//! `FF_DIFF_STEPS` says how many steps in all, `FF_DIFF_SEED` where to begin.
+
+#![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
+
+use std::sync::Arc;
+
+use ff_core::backend::Upkeep;
+use ff_core::clock::Clock;
+use ff_core::dice::{Dice, SystemDice};
+use ff_core::partition::PartitionConfig;
+use ff_testing::differential::{Coverage, Made, Subject, memory, sqlite, walk};
+
+/// Steps of one walk: enough for executions to be retried, reclaimed and replayed, few enough to be shortened quickly.
+const WALK: usize = 500;
+
+#[tokio::test]
+async fn sqlite_does_what_the_model_does() {
+    walks(sqlite).await;
+}
+
+#[tokio::test]
+async fn memory_does_what_the_model_does() {
+    walks(memory).await;
+}
+
+/// The comparison itself can fail, and what it prints is short.
+#[tokio::test]
+async fn a_store_that_differs_is_shown_by_a_short_script() {
+    let panic = tokio::spawn(walk(with_dice_of_its_own, 1, WALK)).await.unwrap_err().into_panic();
+    let said = panic.downcast_ref::<String>().unwrap();
+    assert!(said.contains("seed 1"), "{said}");
+    let script: Vec<_> = said.lines().filter(|line| line.starts_with("    ")).collect();
+    assert_eq!(script.len(), 2, "{said}");
+    assert!(script[0].contains("Submit") && script[1].contains("Claim"), "{said}");
+}
+
+async fn walks(subject: Subject) {
+    let (steps, first) = (number("FF_DIFF_STEPS", 20_000), number("FF_DIFF_SEED", 1));
+    let walks = steps.div_ceil(WALK);
+    let mut coverage = Coverage::default();
+    for seed in first..first + walks {
+        coverage.add(&walk(subject, seed as u64, WALK).await);
+    }
+    println!("{walks} walks of {WALK} steps\n{coverage}");
+    coverage.assert_at_least(walks / 4);
+}
+
+fn number(name: &str, default: usize) -> usize {
+    let set =
+        std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number: {text}")));
+    set.unwrap_or(default)
+}
+
+/// Hands out other leases than the model.
+fn with_dice_of_its_own(partitions: PartitionConfig, clock: Arc<dyn Clock>, _: Arc<dyn Dice>) -> Made {
+    let Made { store, closing } = memory(partitions, clock, Arc::new(SystemDice));
+    let store: Arc<dyn Upkeep> = store;
+    Made { store, closing }
+}

@@ -1,0 +1,59 @@
+//! A server that is asked to stop while many wait for it.
+
+use std::time::{Duration, Instant};
+
+use ff_core::contracts::{ControlArgs, NextArgs};
+use ff_core::lease::Holder;
+use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_sdk::FlowFabric;
+use ff_testing::processes::{ServerProcess, within};
+
+use super::submit;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_asked_to_stop_leaves_nobody_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = ServerProcess::start(folder.path()).await;
+    let flowfabric = server.connect().await;
+    let id = submit(&flowfabric.client(), "nobody-does-this").await;
+    let polls = long_polls(&flowfabric, id);
+    // Answers to later questions say that the earlier ones have arrived.
+    for _ in 0..20 {
+        flowfabric.client().get(&id).await.unwrap();
+    }
+    assert!(polls.iter().all(|poll| !poll.is_finished()), "a long poll did not wait");
+
+    let asked = Instant::now();
+    assert!(server.interrupt().await.success());
+    let took = asked.elapsed();
+    assert!(took < Duration::from_secs(2), "it took {took:?} to stop");
+    for poll in polls {
+        within("a long poll is answered", poll).await.unwrap();
+    }
+}
+
+/// One of each kind of question that waits: for work, for news and for an end.
+fn long_polls(flowfabric: &FlowFabric, id: ExecutionId) -> Vec<tokio::task::JoinHandle<()>> {
+    let holder = Holder {
+        worker_id: WorkerId::parse("waiting").unwrap(),
+        worker_instance_id: WorkerInstanceId::parse("waiting-1").unwrap(),
+    };
+    let (news, waits) = (holder.worker_instance_id.clone(), flowfabric.waits());
+    let next = NextArgs {
+        namespace: Namespace::default_name(),
+        lanes: vec![LaneId::default_name()],
+        kinds: vec![Kind::parse("something-else").unwrap()],
+        max: 1,
+        holder,
+        lease_ttl_ms: 30_000,
+        wait_ms: 60_000,
+    };
+    let control = ControlArgs { worker_instance_id: news, after: None, wait_ms: 60_000 };
+    let (for_work, for_news, for_end) = (waits.clone(), waits.clone(), waits.clone());
+    // What they are answered is the server's choice; that they are answered is not.
+    vec![
+        tokio::spawn(async move { drop(for_work.next(next).await) }),
+        tokio::spawn(async move { drop(for_news.control(control).await) }),
+        tokio::spawn(async move { drop(for_end.ended(&id, 60_000).await) }),
+    ]
+}
