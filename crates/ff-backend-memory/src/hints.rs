@@ -1,5 +1,5 @@
-//! Hints within the process. They cannot be lost on the way; a listener that falls too far behind is told that it missed
-//! some.
+//! Hints within the process. They cannot be lost on the way; a listener that falls too far behind is told that it
+//! missed some.
 
 use ff_core::hint::{Hint, Hints};
 use futures_util::stream;

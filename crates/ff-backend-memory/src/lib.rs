@@ -1,5 +1,5 @@
-//! The whole store in memory: the rules over plain maps behind one lock. Nothing outlives the process, so it is for tests
-//! and for trying things out.
+//! The whole store in memory: the rules over plain maps behind one lock. Nothing outlives the process, so it is for
+//! tests and for trying things out.
 
 mod execution;
 mod hints;

@@ -41,9 +41,13 @@ impl Serving {
         &self.url
     }
 
-    /// Serves until asked to stop, then finishes what is under way and closes the store. Asked a second time, it leaves at
-    /// once: the store survives that, and whoever asks twice means it.
-    pub(crate) async fn until_stopped(self, stopping: CancellationToken) -> anyhow::Result<()> {
+    /// Serves until asked to stop, then lets what is under way finish, `beside` included, and closes the store. Asked a
+    /// second time, it leaves at once: the store survives that, and whoever asks twice means it.
+    pub(crate) async fn until_stopped(
+        self,
+        stopping: CancellationToken,
+        beside: impl Future<Output = anyhow::Result<()>>,
+    ) -> anyhow::Result<()> {
         let Self { flowfabric, server, mut signals, .. } = self;
         let asked = stopping.clone();
         let listening = tokio::spawn(async move {
@@ -54,9 +58,10 @@ impl Serving {
             std::process::exit(130);
         });
         let served = server.serve(stopping).await.context("the server stopped by itself");
+        let finished = beside.await;
         flowfabric.shutdown().await;
         listening.abort();
-        served
+        served.and(finished)
     }
 }
 

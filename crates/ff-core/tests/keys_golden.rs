@@ -65,9 +65,11 @@ fn our_own_keys_follow_the_same_grammar() {
         (index.lanes(), "ff:idx:{fp:7}:lanes"),
         (index.lane_config(&lane), "ff:idx:{fp:7}:lane:acme/mail:config"),
         (index.lane_eligible_kind(&lane, &kind), "ff:idx:{fp:7}:lane:acme/mail:eligible:resize"),
+        (index.delayed(), "ff:idx:{fp:7}:delayed"),
         (index.retention(), "ff:idx:{fp:7}:retention"),
         (index.tag(&label.0, &label.1, &label.2), "ff:idx:{fp:7}:tag:acme:order:a:{fp:1}"),
         (index.dispatch_backlog(), "ff:idx:{fp:7}:dispatch_backlog"),
+        (index.clock(), "ff:part:{fp:7}:clock"),
         (index.partition_events(), "ff:part:{fp:7}:events"),
     ];
     for (key, expected) in ours {

@@ -1,5 +1,5 @@
-//! Random walks over the rules: a few executions, two workers that forget no fence, and a clock that lands before, at and
-//! after what is due. After every step the invariants hold.
+//! Random walks over the rules: a few executions, two workers that forget no fence, and a clock that lands before, at
+//! and after what is due. After every step the invariants hold.
 //!
 //! `FF_WALK_STEPS` makes the walk longer, `FF_WALK_SEED` starts it elsewhere.
 

@@ -1,5 +1,6 @@
 //! Who gets what: knows where work is ready, and brings it to the workers that wait for it.
 
+mod claiming;
 mod exchange;
 mod line;
 mod listener;

@@ -4,17 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ff_core::backend::{Answer, Upkeep};
-use ff_core::engine_error::EngineError;
-use ff_core::lease::contracts::{ClaimArgs, Claimed, Head, NextArgs};
-use ff_core::limits;
-use futures_util::future::join_all;
+use ff_core::lease::contracts::{Claimed, NextArgs};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
 
-use crate::exchange::{Exchange, Offer};
+use crate::claiming::Claiming;
+use crate::exchange::Exchange;
 use crate::listener::{Asker, Listener};
-use crate::shares::{AT_ONCE, Sizes, shares};
+use crate::shares::AT_ONCE;
 use crate::wanted::Wanted;
 
 /// Hands out work from all partitions of a store, to workers that wait for it.
@@ -57,9 +56,9 @@ use crate::wanted::Wanted;
 /// # }
 /// ```
 pub struct Scheduler {
-    store: Arc<dyn Upkeep>,
     exchange: Arc<Exchange>,
-    sizes: Sizes,
+    claiming: Arc<Claiming>,
+    tasks: TaskTracker,
     askers: mpsc::UnboundedSender<Asker>,
     stopped: CancellationToken,
     _listening: DropGuard,
@@ -72,15 +71,17 @@ impl Scheduler {
     pub fn start(store: Arc<dyn Upkeep>) -> Arc<Self> {
         let exchange = Arc::new(Exchange::default());
         let stopped = CancellationToken::new();
+        let tasks = TaskTracker::new();
         let (askers, asked) = mpsc::unbounded_channel();
         // Made here rather than in the task, so that no hint given from now on is missed.
         let listener = Listener::new(store.clone(), exchange.clone(), asked);
-        tokio::spawn({
+        tasks.spawn({
             let stopped = stopped.clone();
             async move { stopped.run_until_cancelled(listener.run()).await }
         });
         let listening = stopped.clone().drop_guard();
-        Arc::new(Self { store, exchange, sizes: Sizes::default(), askers, stopped, _listening: listening })
+        let claiming = Claiming::new(store, exchange.clone(), tasks.clone());
+        Arc::new(Self { exchange, claiming, tasks, askers, stopped, _listening: listening })
     }
 
     /// Answers everybody who waits, at once and with nothing, and hands out nothing more.
@@ -88,12 +89,19 @@ impl Scheduler {
         self.stopped.cancel();
     }
 
+    /// Stops, and waits until the store is asked nothing more.
+    pub async fn end(&self) {
+        self.stop();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
     /// Takes work from wherever there is some, waiting for it up to `wait_ms`. Empty when there was none in time.
     ///
-    /// A caller that goes away while it waits leaves nothing behind. One that goes away while the store is being asked may
-    /// have been given executions it will never hear of; they wait again when their leases expire.
+    /// A caller that goes away leaves nothing behind: what was claimed for it by then is given back.
     pub async fn next(&self, args: NextArgs) -> Answer<Vec<Claimed>> {
         args.check()?;
+        let args = Arc::new(args);
         let deadline = Instant::now() + Duration::from_millis(args.wait_ms);
         let wanted = Arc::new(Wanted::by(&args));
         let most = args.max.min(AT_ONCE);
@@ -104,7 +112,7 @@ impl Scheduler {
         while !self.stopped.is_cancelled() {
             let offers = place.take_or_wait(most);
             if !offers.is_empty() {
-                let claimed = self.claim(&args, &wanted, offers).await?;
+                let claimed = self.claiming.claim_for(&args, &wanted, offers).await?;
                 if !claimed.is_empty() {
                     return Ok(claimed);
                 }
@@ -121,13 +129,13 @@ impl Scheduler {
     }
 
     /// What is ready, down to what became so just before the call.
-    async fn next_at_once(&self, args: &NextArgs, wanted: &Wanted, most: usize) -> Answer<Vec<Claimed>> {
+    async fn next_at_once(&self, args: &Arc<NextArgs>, wanted: &Arc<Wanted>, most: usize) -> Answer<Vec<Claimed>> {
         let mut claimed = Vec::new();
         if !self.stopped.is_cancelled() {
-            claimed = self.claim(args, wanted, self.exchange.take(wanted, most)).await?;
+            claimed = self.claiming.claim_for(args, wanted, self.exchange.take(wanted, most)).await?;
         }
         if claimed.is_empty() && self.caught_up().await {
-            claimed = self.claim(args, wanted, self.exchange.take(wanted, most)).await?;
+            claimed = self.claiming.claim_for(args, wanted, self.exchange.take(wanted, most)).await?;
         }
         Ok(claimed)
     }
@@ -136,68 +144,5 @@ impl Scheduler {
     async fn caught_up(&self) -> bool {
         let (asker, answered) = oneshot::channel();
         self.askers.send(asker).is_ok() && answered.await.is_ok()
-    }
-
-    /// Claims what is offered, and then what else is ready, until there is as much as may be. What was claimed before an
-    /// error is not lost to it.
-    async fn claim(&self, args: &NextArgs, wanted: &Wanted, mut offers: Vec<Offer>) -> Answer<Vec<Claimed>> {
-        let mut claimed: Vec<Claimed> = Vec::new();
-        let mut bytes = 0;
-        while let Some(first) = offers.first() {
-            let lane = first.lane().clone();
-            let fitting = self.sizes.fitting(&lane, limits::CLAIM_BYTES - bytes);
-            if fitting == 0 && !claimed.is_empty() {
-                break;
-            }
-            let room = (args.max - claimed.len()).min(fitting.max(1));
-            offers.truncate(room);
-            let (round, failed) = self.round(args, offers, room).await;
-            self.sizes.saw(&lane, &round);
-            bytes += round.iter().map(|one| one.payload.bytes.len()).sum::<usize>();
-            claimed.extend(round);
-            match failed {
-                Some(error) if claimed.is_empty() => return Err(error),
-                Some(_) => break,
-                None if claimed.len() >= args.max || bytes >= limits::CLAIM_BYTES => break,
-                None => offers = self.exchange.take(wanted, AT_ONCE.min(args.max - claimed.len())),
-            }
-        }
-        Ok(claimed)
-    }
-
-    /// Asks the partitions offered, all at once, for so many executions together.
-    async fn round(&self, args: &NextArgs, offers: Vec<Offer>, room: usize) -> (Vec<Claimed>, Option<EngineError>) {
-        let shares = shares(room, offers.len());
-        let asked = offers.into_iter().zip(shares).map(|(offer, share)| self.ask(args, offer, share));
-        let (mut claimed, mut failed) = (Vec::new(), None);
-        for answer in join_all(asked).await {
-            match answer {
-                Ok(some) => claimed.extend(some),
-                Err(error) => {
-                    tracing::warn!(%error, "a partition could not be asked for work");
-                    failed = Some(error);
-                }
-            }
-        }
-        claimed.sort_by_key(|one| Head::new(one.task.priority, one.task.created_at));
-        (claimed, failed)
-    }
-
-    async fn ask(&self, args: &NextArgs, offer: Offer, share: usize) -> Answer<Vec<Claimed>> {
-        let claims = self
-            .store
-            .claim(ClaimArgs {
-                partition: offer.partition(),
-                namespace: args.namespace.clone(),
-                lane: args.lanes[offer.preference()].clone(),
-                kinds: args.kinds.clone(),
-                max: share,
-                holder: args.holder.clone(),
-                lease_ttl_ms: args.lease_ttl_ms,
-            })
-            .await?;
-        // A partition that gave nothing has nothing to give, whatever it says; asking it again would go on for ever.
-        offer.settle(claims.next.filter(|_| !claims.claimed.is_empty()));
-        Ok(claims.claimed)
     }
 }

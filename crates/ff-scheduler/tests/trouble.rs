@@ -14,6 +14,7 @@ use ff_core::lease::contracts::NextArgs;
 use ff_core::types::{LaneId, Namespace};
 use ff_engine::{Board, Engine};
 use ff_scheduler::Scheduler;
+use futures_util::FutureExt;
 use support::{holder, let_pass, store, work};
 use tokio::time::Instant;
 
@@ -73,6 +74,32 @@ async fn a_claim_the_store_did_not_answer_loses_no_work() {
     store.set_down(false);
     assert_eq!(scheduler.next(ask(0)).await.unwrap().len(), 10);
     assert_eq!(scheduler.next(ask(60_000)).await.unwrap().len(), 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_claimed_for_a_caller_that_went_away_is_given_back() {
+    let store = store(16);
+    let scheduler = Scheduler::start(store.clone());
+    store.submit(work("resize")).await.unwrap();
+    let_pass(Duration::from_secs(1)).await;
+    assert!(scheduler.next(ask(60_000)).now_or_never().is_none(), "the store was asked and has not answered yet");
+    let_pass(Duration::from_secs(1)).await;
+    assert_eq!((store.asked_for("claim"), store.asked_for("delay")), (1, 1));
+    let claimed = scheduler.next(ask(0)).await.unwrap();
+    assert_eq!(claimed.len(), 1, "long before the lease would have expired");
+    assert_eq!(claimed[0].task.fence.lease_epoch.0, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_ended_scheduler_asks_the_store_nothing_more() {
+    let store = store(16);
+    let scheduler = Scheduler::start(store.clone());
+    scheduler.end().await;
+    let asked = store.asked();
+    store.submit(work("resize")).await.unwrap();
+    let_pass(Duration::from_secs(60)).await;
+    assert_eq!(scheduler.next(ask(1_000)).await.unwrap(), []);
+    assert_eq!((store.asked_for("sweep"), store.asked_for("claim")), (asked.get("sweep").copied().unwrap_or(0), 0));
 }
 
 #[tokio::test(start_paused = true)]

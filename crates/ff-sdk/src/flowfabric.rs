@@ -105,7 +105,7 @@ impl FlowFabric {
     /// Stops what runs in this process and closes the store. Calls made afterwards are refused as unavailable.
     pub async fn shutdown(&self) {
         let Some(here) = self.here() else { return };
-        here.local.stop();
+        here.local.end().await;
         let engine = here.engine.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(engine) = engine {
             engine.stop().await;

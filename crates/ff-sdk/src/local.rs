@@ -26,6 +26,12 @@ impl Local {
         self.scheduler.stop();
         self.board.stop();
     }
+
+    /// Stops, and waits until the store is asked nothing more.
+    pub async fn end(&self) {
+        self.board.stop();
+        self.scheduler.end().await;
+    }
 }
 
 #[async_trait]

@@ -46,10 +46,13 @@ impl Dev {
         }
         let stopping = CancellationToken::new();
         let demo = self.demo.then(|| demo::start(serving.flowfabric(), settings, stopping.clone()));
-        serving.until_stopped(stopping).await?;
-        if let Some(demo) = demo {
-            demo.await.context("the demo broke off")??;
-        }
+        let demo_over = async {
+            match demo {
+                Some(demo) => demo.await.context("the demo broke off")?,
+                None => Ok(()),
+            }
+        };
+        serving.until_stopped(stopping, demo_over).await?;
         Ok(Exit::Done)
     }
 }

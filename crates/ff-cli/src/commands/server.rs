@@ -35,7 +35,7 @@ impl Server {
         } else {
             output::line(format_args!("serving {} at {server}", self.store))?;
         }
-        serving.until_stopped(CancellationToken::new()).await?;
+        serving.until_stopped(CancellationToken::new(), async { Ok(()) }).await?;
         Ok(Exit::Done)
     }
 }

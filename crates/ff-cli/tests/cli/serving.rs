@@ -101,6 +101,19 @@ fn the_demo_shows_every_promise_it_makes() {
 }
 
 #[test]
+fn a_demo_that_is_cut_short_finishes_what_it_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = dev(folder.path());
+    command.arg("--demo");
+    let demo = Process::start(command);
+    demo.prints("demo.resize  0%");
+    assert!(demo.stop().success());
+    let world = World::within(folder);
+    let resized = world.json(&["list", "--state", "completed"]);
+    assert!(resized["executions"].as_array().unwrap().iter().any(|info| info["kind"] == "demo.resize"), "{resized}");
+}
+
+#[test]
 fn a_server_serves_the_store_it_is_given() {
     let folder = tempfile::tempdir().unwrap();
     let server = |store: &str| command(folder.path(), &["server", "--store", store, "--listen", "127.0.0.1:0"]);

@@ -93,6 +93,17 @@ fn a_cancelled_program_may_tidy_up() {
 }
 
 #[test]
+fn a_program_that_will_not_stop_is_killed() {
+    let world = World::start();
+    let worker =
+        world.worker("deaf", "read deaf; [ $deaf = 0 ] || { trap '' TERM; echo deaf >&2; sleep 600; }; echo heard");
+    let id = world.ok(&["submit", "deaf", "--payload", "1\n"]);
+    worker.says("deaf");
+    world.ok(&["cancel", &id]);
+    assert_eq!(world.ok(&["submit", "deaf", "--payload", "0\n", "--wait", "--timeout", "1m"]), "heard");
+}
+
+#[test]
 fn a_worker_that_is_asked_to_stop_finishes_what_it_holds() {
     let world = World::start();
     let gate = world.folder.path().join("gate");

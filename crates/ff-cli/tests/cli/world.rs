@@ -12,8 +12,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Nothing here takes this long; what does has gone wrong.
-const LONG: Duration = Duration::from_secs(60);
+/// Nothing here takes this long; what does has gone wrong. A lease that nobody works on expires later.
+const LONG: Duration = Duration::from_secs(20);
 
 /// A folder, and `ff dev` on it.
 pub(crate) struct World {

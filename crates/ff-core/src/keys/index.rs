@@ -23,7 +23,7 @@ impl IndexKeys {
 }
 
 keys! { IndexKeys { tag }
-    /// The lanes that have ever had work here.
+    /// Every lane and kind that has something waiting here, with a colon between; some that have nothing any more.
     lanes() => "ff:idx:{tag}:lanes";
     /// This partition's copy of how a lane is configured, for functions, which cannot reach the directory.
     lane_config(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:config";
@@ -58,6 +58,8 @@ keys! { IndexKeys { tag }
     attempt_timeout() => "ff:idx:{tag}:attempt_timeout";
     /// Live executions, by deadline.
     execution_deadline() => "ff:idx:{tag}:execution_deadline";
+    /// What waits for a time in any lane, by that time.
+    delayed() => "ff:idx:{tag}:delayed";
     /// Suspensions, by when they time out.
     suspension_timeout() => "ff:idx:{tag}:suspension_timeout";
     /// Waitpoints made before their suspension, by expiry.
@@ -72,6 +74,8 @@ keys! { IndexKeys { tag }
     /// Finished upstreams whose dependents have not all been told yet.
     dispatch_backlog() => "ff:idx:{tag}:dispatch_backlog";
 
+    /// The latest moment of this partition, and which server saw it: time goes on from there on any other.
+    clock() => "ff:part:{tag}:clock";
     /// What happened on this partition, bounded; readers keep one cursor per partition.
     partition_events() => "ff:part:{tag}:events";
     /// The signals delivered on this partition, for subscribers that keep a cursor.

@@ -1,5 +1,5 @@
-//! What the semantics say becomes of an operation, told a second time and from the outside: as their tables, not as code
-//! that changes records.
+//! What the semantics say becomes of an operation, told a second time and from the outside: as their tables, not as
+//! code that changes records.
 
 use ff_core::contracts::{RevokeArgs, SubmitArgs};
 use ff_core::engine_error::Code;

@@ -12,8 +12,8 @@ use ff_core::view::{DueFirst, Eligible, View};
 
 use super::deed::Verdict;
 
-/// Whether a partition is as it must be. The doctor sees to what a store keeps (I1 to I4, I7, I8, I17, I18); the rest is
-/// what the model answers when asked.
+/// Whether a partition is as it must be. The doctor sees to what a store keeps (I1 to I4, I7, I8, I17, I18); the rest
+/// is what the model answers when asked.
 pub(crate) fn healthy(model: &Model, partition: u16, now: TimestampMs) -> Verdict {
     let snapshot = model.snapshot(partition);
     if let Some(finding) = examine(&snapshot, partition, now).first() {
@@ -46,8 +46,8 @@ fn moments_are_known(model: &Model, snapshot: &Snapshot, partition: u16) -> Verd
     }
 }
 
-/// I9: whatever waits for a worker is found by one that asks for its kind and by one that takes any, and the sweep of its
-/// partition tells of it.
+/// I9: whatever waits for a worker is found by one that asks for its kind and by one that takes any, and the sweep of
+/// its partition tells of it.
 fn can_be_claimed(model: &Model, execution: &Execution) -> Verdict {
     let (partition, lane) = (execution.id.partition(), execution.lane_key());
     for kinds in [vec![], vec![execution.kind.clone()]] {

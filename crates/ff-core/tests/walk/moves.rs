@@ -1,5 +1,5 @@
-//! A small world, and every move it allows: two executions, two workers that remember their last two fences, and a clock
-//! that goes to just before, to, and just after the next moment that is due.
+//! A small world, and every move it allows: two executions, two workers that remember their last two fences, and a
+//! clock that goes to just before, to, and just after the next moment that is due.
 
 use std::fmt;
 use std::sync::Arc;

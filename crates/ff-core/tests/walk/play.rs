@@ -3,6 +3,7 @@
 use ff_core::contracts::{
     CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, PumpArgs, RenewArgs, ReplayArgs, RevokeArgs,
 };
+use ff_core::dice::{Dice, Nonce, SeededDice};
 use ff_core::due::Due;
 use ff_core::engine_error::Code;
 use ff_core::execution::{Failure, Phase};
@@ -22,12 +23,12 @@ use super::ledger::Ledger;
 use super::promised::promised;
 use super::repeated::answers_again;
 use super::sameness::sameness;
-use super::script::{Act, BEGINNING, By, Forged, Line, NO_PARTITION, Tick, Which};
+use super::script::{Act, BEGINNING, By, Forged, Line, PARTITION_COUNT, Tick, Which};
 use super::tally::Tally;
 
 /// Two, so that work can be on another one.
 const PARTITIONS: PartitionConfig =
-    PartitionConfig { num_flow_partitions: NO_PARTITION, num_budget_partitions: 1, num_quota_partitions: 1 };
+    PartitionConfig { num_flow_partitions: PARTITION_COUNT, num_budget_partitions: 1, num_quota_partitions: 1 };
 
 /// A walk under way.
 pub(crate) struct Play<'t> {
@@ -39,14 +40,16 @@ pub(crate) struct Play<'t> {
     known: Vec<ExecutionId>,
     /// Every fence each worker ever got.
     held: [Vec<(ExecutionId, Fence)>; 2],
+    /// The randomness of whoever asks again.
+    other: Nonce,
     /// What was done, in words; kept only where someone is going to read it.
     told: Option<Vec<String>>,
 }
 
 impl<'t> Play<'t> {
     pub(crate) fn new(tally: &'t mut Tally) -> Self {
-        let (model, ledger) = (Model::default(), Ledger::default());
-        Self { tally, model, now: BEGINNING, ledger, known: vec![], held: [vec![], vec![]], told: None }
+        let (model, ledger, other) = (Model::default(), Ledger::default(), SeededDice::new(0).nonce());
+        Self { tally, model, now: BEGINNING, ledger, known: vec![], held: [vec![], vec![]], other, told: None }
     }
 
     /// Plays every line; stops at the first after which something is wrong.
@@ -94,7 +97,7 @@ impl<'t> Play<'t> {
         match (self.model.execute(operation, &at), &deed.decided) {
             (Ok((reply, hints)), Ok(decision)) if reply == decision.reply => {
                 hinted(&before, &self.model, &hints)?;
-                answers_again(&self.model, operation, &reply, at)?;
+                answers_again(&self.model, operation, &reply, Conditions { nonce: self.other, ..at })?;
                 self.remember(operation, &reply);
             }
             (Err(refusal), Err(first)) if refusal == *first => {}
@@ -224,12 +227,12 @@ impl<'t> Play<'t> {
             Forged::Attempt => (id, Fence { attempt_id: AttemptId::from_uuid(Uuid::nil()), ..fence }),
             Forged::Execution => (self.known.iter().copied().find(|other| *other != id).unwrap_or(id), fence),
             Forged::Unknown => (unknown(id.partition()), fence),
-            Forged::Beyond => (unknown(NO_PARTITION), fence),
+            Forged::Beyond => (unknown(PARTITION_COUNT), fence),
         }
     }
 }
 
-/// Whoever waits is told: hints are how a waiting part learns of work, of moments and of ends.
+/// Whoever waits is told: hints are how a waiting part learns of work, of moments, of ends and of leases lost.
 fn hinted(before: &Model, after: &Model, hints: &[Hint]) -> Verdict {
     for execution in after.executions() {
         let was = before.find(&execution.id);
@@ -242,6 +245,13 @@ fn hinted(before: &Model, after: &Model, hints: &[Hint]) -> Verdict {
         }
         if began(|phase| matches!(phase, Phase::Finished { .. })) && !told(&ended) {
             return Err(format!("I9: nobody was told that {} ended", execution.id));
+        }
+        let last = execution.last_lease.as_ref().filter(|last| last.ended.is_loss());
+        let lost =
+            |hint: &Hint| matches!(hint, Hint::LeaseLost { lost, .. } if Some(lost.fence) == last.map(|l| l.fence));
+        let released = was.is_some_and(|was| was.last_lease != execution.last_lease);
+        if released && last.is_some() && !told(&lost) {
+            return Err(format!("I9: nobody was told that {} was lost", execution.id));
         }
     }
     for partition in 0..PARTITIONS.num_flow_partitions {

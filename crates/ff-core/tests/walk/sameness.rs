@@ -9,8 +9,8 @@ use ff_core::model::Model;
 use ff_core::types::{TimestampMs, WorkerInstanceId};
 use ff_core::view::View;
 
-/// Stands for a state. Ids, epochs and histories are left out, since rules only ever compare the ids of the last lease and
-/// count the rest up; moments count from now; workers are told apart, not by name; policies are as submitted.
+/// Stands for a state. Ids, epochs and histories are left out, since rules only ever compare the ids of the last lease
+/// and count the rest up; moments count from now; workers are told apart, not by name; policies are as submitted.
 pub(crate) fn sameness(model: &Model, now: TimestampMs) -> u64 {
     let mut hasher = DefaultHasher::new();
     let mut workers = Vec::new();
@@ -52,8 +52,8 @@ fn moments(execution: &Execution, now: TimestampMs) -> Vec<Option<i64>> {
     all.iter().map(|at| at.map(ahead)).collect()
 }
 
-/// What the next claim begins or resumes; for an attempt to be resumed also how much of its timeout is used up. A running
-/// attempt's timeout is a moment of its own.
+/// What the next claim begins or resumes; for an attempt to be resumed also how much of its timeout is used up. A
+/// running attempt's timeout is a moment of its own.
 fn attempt(execution: &Execution) -> (u8, u64) {
     match &execution.attempt {
         AttemptSlot::Open(_) if matches!(execution.phase, Phase::Running { .. }) => (0, 0),

@@ -12,8 +12,8 @@ use super::splitmix::SplitMix;
 
 /// When every walk begins.
 pub(crate) const BEGINNING: TimestampMs = TimestampMs(1_700_000_000_000);
-/// One more than there is.
-pub(crate) const NO_PARTITION: u16 = 2;
+/// Partitions are numbered below this; the one with this number is not there.
+pub(crate) const PARTITION_COUNT: u16 = 2;
 
 /// One line: the clock moves, and then someone does something.
 #[derive(Clone)]
@@ -262,7 +262,7 @@ fn start(random: &mut SplitMix, now_percent: usize) -> Start {
 }
 
 fn partition(random: &mut SplitMix) -> u16 {
-    if random.chance(2) { NO_PARTITION } else { random.pick(&[0, 1]) }
+    if random.chance(2) { PARTITION_COUNT } else { random.pick(&[0, 1]) }
 }
 
 fn namespace(random: &mut SplitMix) -> Namespace {

@@ -16,7 +16,8 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Counts a step: its reply or refusal, and what its changes are called. There is no change the table does not know.
+    /// Counts a step: its reply or refusal, and what its changes are called. There is no change the table does not
+    /// know.
     pub(crate) fn step(&mut self, deed: &Deed<'_>) -> Verdict {
         match &deed.decided {
             Ok(decision) => self.count(replied(&decision.reply)),

@@ -1,5 +1,6 @@
 //! Taking work: as much as there is room for, waiting when there is none.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ff_core::contracts::{Claimed, NextArgs};
@@ -11,7 +12,8 @@ use super::options::Setup;
 const WAIT_MS: u64 = 30_000;
 
 /// The next pieces of work, at most `room` of them. Returns when there are some, however long it takes.
-pub(super) async fn next(setup: &Setup, room: usize, backoff: &mut Backoff) -> Vec<Claimed> {
+pub(super) async fn next(setup: Arc<Setup>, room: usize) -> Vec<Claimed> {
+    let mut backoff = Backoff::default();
     loop {
         let asked = Instant::now();
         let args = NextArgs {
@@ -24,10 +26,7 @@ pub(super) async fn next(setup: &Setup, room: usize, backoff: &mut Backoff) -> V
             wait_ms: WAIT_MS,
         };
         match setup.waits.next(args).await {
-            Ok(claimed) if !claimed.is_empty() => {
-                backoff.reset();
-                return claimed;
-            }
+            Ok(claimed) if !claimed.is_empty() => return claimed,
             // An empty answer that took no time comes from something that is stopping.
             Ok(_) if asked.elapsed() < Duration::from_millis(1) => backoff.pause().await,
             Ok(_) => backoff.reset(),

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use ff_core::contracts::{Claimed, RenewArgs, Task};
 use ff_core::engine_error::EngineError;
+use futures_util::future::OptionFuture;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::claiming::{self, Backoff};
+use super::claiming;
 use super::context::{Context, Work};
 use super::held::{Held, Hold};
 use super::options::Setup;
@@ -26,15 +27,20 @@ pub(super) async fn run(setup: Setup, stop: impl Future<Output = ()> + Send) -> 
         tokio::spawn(async move { listening::listen(&setup, &held).await })
     };
     let mut at_work = JoinSet::new();
-    let mut backoff = Backoff::default();
+    // Kept while handlers come and go: a claim dropped on the way would have to be given back.
+    let mut claiming = None;
     tokio::pin!(stop);
     tracing::info!(worker = %setup.holder.worker_instance_id, lanes = ?setup.lanes, "working");
     loop {
         let room = setup.concurrency - at_work.len();
+        if claiming.is_none() && room > 0 {
+            claiming = Some(Box::pin(claiming::next(setup.clone(), room)));
+        }
         tokio::select! {
             () = &mut stop => break,
             Some(_) = at_work.join_next() => {}
-            claimed = claiming::next(&setup, room, &mut backoff), if room > 0 => {
+            Some(claimed) = OptionFuture::from(claiming.as_mut()) => {
+                claiming = None;
                 for claimed in claimed {
                     at_work.spawn(handle(setup.clone(), held.clone(), claimed));
                 }

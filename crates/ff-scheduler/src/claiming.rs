@@ -1,0 +1,146 @@
+//! Claiming what is ready, for a caller that may go away at any moment.
+
+use std::sync::Arc;
+
+use ff_core::backend::{Answer, Upkeep};
+use ff_core::contracts::{DelayArgs, Start};
+use ff_core::engine_error::EngineError;
+use ff_core::lease::contracts::{ClaimArgs, Claimed, Head, NextArgs};
+use ff_core::limits;
+use futures_util::future::join_all;
+use tokio::sync::oneshot;
+use tokio_util::task::TaskTracker;
+
+use crate::exchange::{Exchange, Offer};
+use crate::shares::{AT_ONCE, Sizes, shares};
+use crate::wanted::Wanted;
+
+/// Asks the store for what is ready.
+pub(crate) struct Claiming {
+    store: Arc<dyn Upkeep>,
+    exchange: Arc<Exchange>,
+    sizes: Sizes,
+    tasks: TaskTracker,
+}
+
+impl Claiming {
+    pub(crate) fn new(store: Arc<dyn Upkeep>, exchange: Arc<Exchange>, tasks: TaskTracker) -> Arc<Self> {
+        Arc::new(Self { store, exchange, sizes: Sizes::default(), tasks })
+    }
+
+    /// Claims what is offered, whether or not the caller stays to hear of it: what nobody hears of is given back, so that
+    /// it need not wait for its lease to expire.
+    pub(crate) async fn claim_for(
+        self: &Arc<Self>,
+        args: &Arc<NextArgs>,
+        wanted: &Arc<Wanted>,
+        offers: Vec<Offer>,
+    ) -> Answer<Vec<Claimed>> {
+        if offers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (caller, answered) = oneshot::channel();
+        let (claiming, args, wanted) = (self.clone(), args.clone(), wanted.clone());
+        self.tasks.spawn(async move {
+            let claimed = claiming.claim(&args, &wanted, offers).await;
+            // A caller that is gone drops what it is sent, which gives it back.
+            caller.send(claimed.map(|claimed| Unheard { claiming, claimed })).ok();
+        });
+        let broken = |_| EngineError::Unknown("the claim broke off".into());
+        Ok(answered.await.map_err(broken)??.heard())
+    }
+
+    /// Claims what is offered, and then what else is ready, until there is as much as may be. What was claimed before an
+    /// error is not lost to it.
+    async fn claim(&self, args: &NextArgs, wanted: &Wanted, mut offers: Vec<Offer>) -> Answer<Vec<Claimed>> {
+        let mut claimed: Vec<Claimed> = Vec::new();
+        let mut bytes = 0;
+        while let Some(first) = offers.first() {
+            let lane = first.lane().clone();
+            let fitting = self.sizes.fitting(&lane, limits::CLAIM_BYTES - bytes);
+            if fitting == 0 && !claimed.is_empty() {
+                break;
+            }
+            let room = (args.max - claimed.len()).min(fitting.max(1));
+            offers.truncate(room);
+            let (round, failed) = self.round(args, offers, room).await;
+            self.sizes.saw(&lane, &round);
+            bytes += round.iter().map(|one| one.payload.bytes.len()).sum::<usize>();
+            claimed.extend(round);
+            match failed {
+                Some(error) if claimed.is_empty() => return Err(error),
+                Some(_) => break,
+                None if claimed.len() >= args.max || bytes >= limits::CLAIM_BYTES => break,
+                None => offers = self.exchange.take(wanted, AT_ONCE.min(args.max - claimed.len())),
+            }
+        }
+        Ok(claimed)
+    }
+
+    /// Asks the partitions offered, all at once, for so many executions together.
+    async fn round(&self, args: &NextArgs, offers: Vec<Offer>, room: usize) -> (Vec<Claimed>, Option<EngineError>) {
+        let shares = shares(room, offers.len());
+        let asked = offers.into_iter().zip(shares).map(|(offer, share)| self.ask(args, offer, share));
+        let (mut claimed, mut failed) = (Vec::new(), None);
+        for answer in join_all(asked).await {
+            match answer {
+                Ok(some) => claimed.extend(some),
+                Err(error) => {
+                    tracing::warn!(%error, "a partition could not be asked for work");
+                    failed = Some(error);
+                }
+            }
+        }
+        claimed.sort_by_key(|one| Head::new(one.task.priority, one.task.created_at));
+        (claimed, failed)
+    }
+
+    async fn ask(&self, args: &NextArgs, offer: Offer, share: usize) -> Answer<Vec<Claimed>> {
+        let claims = self
+            .store
+            .claim(ClaimArgs {
+                partition: offer.partition(),
+                namespace: args.namespace.clone(),
+                lane: args.lanes[offer.preference()].clone(),
+                kinds: args.kinds.clone(),
+                max: share,
+                holder: args.holder.clone(),
+                lease_ttl_ms: args.lease_ttl_ms,
+            })
+            .await?;
+        // A partition that gave nothing has nothing to give, whatever it says; asking it again would go on for ever.
+        offer.settle(claims.next.filter(|_| !claims.claimed.is_empty()));
+        Ok(claims.claimed)
+    }
+
+    /// Lets executions wait again for somebody else.
+    async fn give_back(&self, claimed: Vec<Claimed>) {
+        for Claimed { task, .. } in claimed {
+            let args = DelayArgs { execution_id: task.execution_id, fence: task.fence, start: Start::Now };
+            if let Err(error) = self.store.delay(args).await {
+                tracing::warn!(execution = %task.execution_id, %error, "could not be given back; its lease will expire");
+            }
+        }
+    }
+}
+
+/// Executions claimed for a caller that has not heard of them yet.
+struct Unheard {
+    claiming: Arc<Claiming>,
+    claimed: Vec<Claimed>,
+}
+
+impl Unheard {
+    fn heard(mut self) -> Vec<Claimed> {
+        std::mem::take(&mut self.claimed)
+    }
+}
+
+impl Drop for Unheard {
+    fn drop(&mut self) {
+        if !self.claimed.is_empty() {
+            let (claiming, claimed) = (self.claiming.clone(), std::mem::take(&mut self.claimed));
+            self.claiming.tasks.spawn(async move { claiming.give_back(claimed).await });
+        }
+    }
+}
