@@ -6,11 +6,10 @@
 
 use std::sync::Arc;
 
-use ff_core::backend::Upkeep;
 use ff_core::clock::Clock;
 use ff_core::dice::{Dice, SystemDice};
 use ff_core::partition::PartitionConfig;
-use ff_testing::differential::{Coverage, Made, Subject, memory, sqlite, walk};
+use ff_testing::differential::{Coverage, Make, Subject, memory, sqlite, walk};
 
 /// Steps of one walk: enough for executions to be retried, reclaimed and replayed, few enough to be shortened quickly.
 const WALK: usize = 500;
@@ -36,12 +35,12 @@ async fn a_store_that_differs_is_shown_by_a_short_script() {
     assert!(script[0].contains("Submit") && script[1].contains("Claim"), "{said}");
 }
 
-async fn walks(subject: Subject) {
+async fn walks(make: Make) {
     let (steps, first) = (number("FF_DIFF_STEPS", 20_000), number("FF_DIFF_SEED", 1));
     let walks = steps.div_ceil(WALK);
     let mut coverage = Coverage::default();
     for seed in first..first + walks {
-        coverage.add(&walk(subject, seed as u64, WALK).await);
+        coverage.add(&walk(make, seed as u64, WALK).await);
     }
     println!("{walks} walks of {WALK} steps\n{coverage}");
     coverage.assert_at_least(walks / 4);
@@ -54,8 +53,6 @@ fn number(name: &str, default: usize) -> usize {
 }
 
 /// Hands out other leases than the model.
-fn with_dice_of_its_own(partitions: PartitionConfig, clock: Arc<dyn Clock>, _: Arc<dyn Dice>) -> Made {
-    let Made { store, closing } = memory(partitions, clock, Arc::new(SystemDice));
-    let store: Arc<dyn Upkeep> = store;
-    Made { store, closing }
+fn with_dice_of_its_own(partitions: PartitionConfig, clock: Arc<dyn Clock>, _: Arc<dyn Dice>) -> Box<dyn Subject> {
+    memory(partitions, clock, Arc::new(SystemDice))
 }

@@ -37,7 +37,7 @@ pub trait Session: Read {
     /// Opens a transaction to which these partitions belong until it ends, and says what time it is for all it does.
     fn begin(&mut self, partitions: &[u16]) -> impl Future<Output = Result<TimestampMs, SqlError>> + Send;
 
-    /// Writes rows, over those already there under the same key.
+    /// Writes rows, no two of them under one key, over those already there.
     fn put(&mut self, table: &'static Table, rows: &[Put]) -> impl Future<Output = Result<(), SqlError>> + Send;
 
     /// Deletes the rows under these keys.

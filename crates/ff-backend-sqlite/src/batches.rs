@@ -12,6 +12,7 @@ use ff_core::contracts::{
 };
 use ff_core::dice::{Dice, SeededDice};
 use ff_core::doctor::examine;
+use ff_core::engine_error::EngineError;
 use ff_core::execution::Failure;
 use ff_core::lease::Holder;
 use ff_core::model::Model;
@@ -39,7 +40,7 @@ fn a_batch_decides_as_its_operations_would_one_by_one() {
         let directory = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
         let owner = Owner::take(&directory.path().join("work.db")).unwrap();
-        let mut session = session(&owner, clock.clone());
+        let mut session = session(file(&owner), clock.clone());
         let mut walk = Walk::new(seed);
         for round in 0..40 {
             let (batch, expected) = walk.batch(clock.now());
@@ -64,9 +65,40 @@ fn compare(session: &mut Writing, model: &Model, now: TimestampMs) {
     }
 }
 
-fn session(owner: &Owner, clock: Arc<ManualClock>) -> Writing {
+/// A disk that is full refuses a batch, and the batch is undone whole; what fits is done again.
+#[test]
+fn a_batch_that_does_not_fit_leaves_nothing_behind() {
+    let directory = tempfile::tempdir().unwrap();
+    let owner = Owner::take(&directory.path().join("work.db")).unwrap();
+    let sqlite = file(&owner);
+    sqlite.pragma_update(None, "max_page_count", 64).unwrap();
+    let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
+    let mut session = session(sqlite, clock);
+    let mut submit = |sizes: &[usize]| {
+        let work = |size: &usize| SubmitArgs::new(Kind::parse("k").unwrap(), Payload::bytes(vec![7; *size]));
+        let take_up =
+            |args: SubmitArgs| TakenUp { operation: args.into_operation(), nonce: SeededDice::new(1).nonce() };
+        let batch: Vec<_> = sizes.iter().map(work).map(take_up).collect();
+        let answers = pollster::block_on(execute(&mut session, &batch, &PARTITIONS));
+        let kept =
+            |partition| pollster::block_on(TakeSnapshot { partition }.ask(&mut session)).unwrap().executions.len();
+        (answers, (0..PARTITIONS.num_flow_partitions).map(kept).sum::<usize>())
+    };
+    let (answers, kept) = submit(&[10, 500_000, 10]);
+    assert!(answers.iter().all(|answer| matches!(answer, Err(EngineError::Unavailable(_)))), "{answers:?}");
+    assert_eq!(kept, 0);
+    let (answers, kept) = submit(&[10, 20]);
+    assert!(answers.iter().all(Result::is_ok), "{answers:?}");
+    assert_eq!(kept, 2);
+}
+
+fn file(owner: &Owner) -> rusqlite::Connection {
     let mut sqlite = open_to_write(owner, Durability::Normal).unwrap();
     migrate(&mut sqlite, &owner.path, Some(PARTITIONS)).unwrap();
+    sqlite
+}
+
+fn session(sqlite: rusqlite::Connection, clock: Arc<ManualClock>) -> Writing {
     let clock = Arc::new(MonotonicClock::new(clock, TimestampMs::default()));
     Writing::over(Connection::new(sqlite, Arc::default()), clock, Announcer::new())
 }

@@ -99,11 +99,22 @@ impl Connection {
         !self.sqlite.is_autocommit()
     }
 
-    /// Runs one statement that brings no rows.
-    pub(crate) fn run<'v>(&self, sql: &str, parameters: impl Iterator<Item = &'v Value>) -> Result<(), SqlError> {
+    /// Runs one statement that takes and brings nothing.
+    pub(crate) fn run(&self, sql: &str) -> Result<(), SqlError> {
+        self.run_each(sql, [[]])
+    }
+
+    /// Runs one statement that brings no rows, with each set of parameters.
+    pub(crate) fn run_each<'v, P: IntoIterator<Item = &'v Value>>(
+        &self,
+        sql: &str,
+        sets: impl IntoIterator<Item = P>,
+    ) -> Result<(), SqlError> {
         let mut statement = self.sqlite.prepare_cached(sql).map_err(failed)?;
-        self.bind(&mut statement, parameters)?;
-        statement.raw_execute().map_err(failed)?;
+        for parameters in sets {
+            self.bind(&mut statement, parameters)?;
+            statement.raw_execute().map_err(failed)?;
+        }
         Ok(())
     }
 
@@ -112,7 +123,7 @@ impl Connection {
         let mut statement = self.sqlite.prepare_cached(sql).map_err(failed)?;
         let mut found = Vec::with_capacity(sets.len());
         for parameters in sets {
-            self.bind(&mut statement, parameters.iter())?;
+            self.bind(&mut statement, parameters)?;
             found.push(rows(&mut statement)?);
         }
         Ok(found)
@@ -126,7 +137,7 @@ impl Connection {
     fn bind<'v>(
         &self,
         statement: &mut Statement<'_>,
-        parameters: impl Iterator<Item = &'v Value>,
+        parameters: impl IntoIterator<Item = &'v Value>,
     ) -> Result<(), SqlError> {
         self.meter.statements.fetch_add(1, Ordering::Relaxed);
         for (at, value) in (1..).zip(parameters) {

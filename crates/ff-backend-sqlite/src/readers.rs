@@ -61,9 +61,9 @@ impl Pool {
             Some(reading) => reading,
             None => self.open()?,
         };
-        reading.connection.run("BEGIN", [].iter())?;
+        reading.connection.run("BEGIN")?;
         let answer = pollster::block_on(question.ask(&mut reading));
-        reading.connection.run("COMMIT", [].iter())?;
+        reading.connection.run("COMMIT")?;
         self.idle().push(reading);
         answer
     }

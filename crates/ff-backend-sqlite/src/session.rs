@@ -59,8 +59,8 @@ impl Writing {
         self.reading.connection
     }
 
-    fn run<'v>(&self, sql: &str, parameters: impl Iterator<Item = &'v Value>) -> Result<(), SqlError> {
-        self.reading.connection.run(sql, parameters)
+    fn connection(&self) -> &Connection {
+        &self.reading.connection
     }
 }
 
@@ -81,46 +81,63 @@ impl Read for Writing {
 
 impl Session for Writing {
     async fn begin(&mut self, _partitions: &[u16]) -> Result<TimestampMs, SqlError> {
-        if self.reading.connection.is_in_transaction() {
-            self.rollback().await?;
-        }
-        self.run("BEGIN IMMEDIATE", [].iter())?;
+        self.rollback().await?;
+        self.connection().run("BEGIN IMMEDIATE")?;
         self.now = self.clock.now();
         Ok(self.now)
     }
 
     async fn put(&mut self, table: &'static Table, rows: &[Put]) -> Result<(), SqlError> {
-        for Put { row, changed } in rows {
-            let values = row.values();
-            let Some(changed) = changed else {
-                let sql = self.reading.phrases.get(table, Purpose::Put);
-                self.run(&sql, values.iter())?;
-                continue;
-            };
-            let sql = self.reading.phrases.get(table, Purpose::Change(*changed));
-            let set = table.chosen(*changed).map(|(at, _)| &values[at]);
-            self.run(&sql, set.chain(&values[..table.key]))?;
+        for (changed, rows) in by_change(rows) {
+            match changed {
+                None => {
+                    let sql = self.reading.phrases.get(table, Purpose::Put);
+                    self.connection().run_each(&sql, rows.into_iter().map(Row::values))?;
+                }
+                Some(changed) => {
+                    let sql = self.reading.phrases.get(table, Purpose::Change(changed));
+                    self.connection().run_each(&sql, rows.into_iter().map(|row| change(table, changed, row)))?;
+                }
+            }
         }
         Ok(())
     }
 
     async fn delete(&mut self, table: &'static Table, keys: &[Key]) -> Result<(), SqlError> {
         let sql = self.reading.phrases.get(table, Purpose::Delete);
-        keys.iter().try_for_each(|key| self.run(&sql, key.iter()))
+        self.connection().run_each(&sql, keys)
     }
 
     async fn commit(&mut self, hints: Vec<Hint>) -> Result<(), SqlError> {
-        self.run(meta::SET_CLOCK, [self.now.into()].iter())?;
-        self.run("COMMIT", [].iter())?;
-        self.reading.connection.meter().commits.fetch_add(1, Ordering::Relaxed);
+        self.connection().run_each(meta::SET_CLOCK, [&[self.now.into()]])?;
+        self.connection().run("COMMIT")?;
+        self.connection().meter().commits.fetch_add(1, Ordering::Relaxed);
         self.announcer.announce(hints);
         Ok(())
     }
 
     async fn rollback(&mut self) -> Result<(), SqlError> {
-        if self.reading.connection.is_in_transaction() {
-            self.run("ROLLBACK", [].iter())?;
+        if self.connection().is_in_transaction() {
+            self.connection().run("ROLLBACK")?;
         }
         Ok(())
     }
+}
+
+/// The values that change, and then the key of the row they change in.
+fn change<'r>(table: &'static Table, changed: Columns, row: &'r Row) -> impl Iterator<Item = &'r Value> {
+    let values = row.values();
+    table.chosen(changed).map(|(at, _)| &values[at]).chain(&values[..table.key])
+}
+
+/// Rows together that the same statement writes. Rows of one key never come twice, so their order does not matter.
+fn by_change(rows: &[Put]) -> Vec<(Option<Columns>, Vec<&Row>)> {
+    let mut groups: Vec<(Option<Columns>, Vec<&Row>)> = Vec::new();
+    for Put { row, changed } in rows {
+        match groups.iter_mut().find(|(of, _)| of == changed) {
+            Some((_, group)) => group.push(row),
+            None => groups.push((*changed, vec![row])),
+        }
+    }
+    groups
 }

@@ -172,6 +172,7 @@ macro_rules! promises {
                 a_replay_knows_what_it_follows_and_why,
                 a_replay_clears_result_failure_and_progress,
                 a_replay_has_all_its_retries_again,
+                a_replay_has_all_its_expiries_again,
                 a_replay_arms_its_deadline_again,
                 every_end_can_be_replayed,
                 work_that_never_ran_can_be_replayed,
@@ -229,6 +230,7 @@ macro_rules! promises {
                 news_goes_to_the_instance_it_is_about,
                 news_between_two_questions_is_kept,
                 news_is_told_once,
+                a_place_nobody_was_told_is_refused,
                 a_wait_for_news_is_refused_when_it_is_too_long,
             }
             expiring {

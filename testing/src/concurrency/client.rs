@@ -70,6 +70,7 @@ pub struct Client {
 }
 
 impl Client {
+    /// The nth of them, which is also where its chance begins.
     pub fn new(shared: Arc<Shared>, nth: u64) -> Self {
         let holder = Holder {
             worker_id: WorkerId::parse("client").unwrap(),

@@ -63,6 +63,7 @@ impl Chooser {
                 Step::Revoke { job, lease: self.maybe(2, &[Whose::Latest, Whose::Earlier, Whose::OtherLease]) }
             }
             83..93 => Step::Pump { partition: self.partition(reference) },
+            93 if self.chance.one_in(2) => Step::Reopen,
             _ => Step::Advance { ms: *self.chance.pick(&[1, 10, 500, 1_000, 3_000, 5_000, 30_000, 60_000]) },
         }
     }

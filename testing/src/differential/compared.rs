@@ -7,6 +7,7 @@ use ff_core::backend::Upkeep;
 use ff_core::clock::{Clock, ManualClock};
 use ff_core::doctor;
 use ff_core::partition::PartitionConfig;
+use ff_core::snapshot::Snapshot;
 use ff_core::types::TimestampMs;
 
 use super::coverage::Coverage;
@@ -14,7 +15,7 @@ use super::dice::SharedDice;
 use super::reads;
 use super::reference::Reference;
 use super::step::Step;
-use super::subject::{Made, Subject};
+use super::subject::{Make, Subject};
 use super::told::{self, Told, ask};
 
 /// Few, so that jobs meet.
@@ -39,8 +40,7 @@ impl fmt::Display for Difference {
 /// A model and a store that have seen the same steps.
 pub struct Compared {
     pub(crate) reference: Reference,
-    pub(crate) store: Arc<dyn Upkeep>,
-    made: Made,
+    subject: Box<dyn Subject>,
     clock: Arc<ManualClock>,
     dice: Arc<SharedDice>,
     pub(crate) coverage: Coverage,
@@ -49,27 +49,39 @@ pub struct Compared {
 
 impl Compared {
     /// Both sides empty.
-    pub fn new(subject: Subject, seed: u64) -> Self {
+    pub fn new(make: Make, seed: u64) -> Self {
         let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
         let dice = Arc::new(SharedDice::new(seed));
-        let made = subject(PARTITIONS, clock.clone(), dice.clone());
+        let subject = make(PARTITIONS, clock.clone(), dice.clone());
         let reference = Reference::new(PARTITIONS, clock.clone());
-        let (store, coverage) = (made.store.clone(), Coverage::default());
-        Self { reference, store, made, clock, dice, coverage, steps: 0 }
+        Self { reference, subject, clock, dice, coverage: Coverage::default(), steps: 0 }
+    }
+
+    /// The side that is tested.
+    pub(crate) fn store(&self) -> &dyn Upkeep {
+        self.subject.store()
     }
 
     /// Takes one step on both sides and compares the answers.
     pub async fn take(&mut self, step: &Step) -> Result<(), Difference> {
         self.steps += 1;
-        if let Step::Advance { ms } = step {
-            self.clock.advance(*ms);
-            return Ok(());
+        match step {
+            Step::Advance { ms } => {
+                self.clock.advance(*ms);
+                return Ok(());
+            }
+            Step::Reopen => {
+                self.subject.reopen().await;
+                self.coverage.count_reopening();
+                return self.look(false).await;
+            }
+            _ => {}
         }
         let operations = self.reference.operations(step);
         let nonce = self.dice.throw();
         let store: Told = match step {
-            Step::SubmitMany(_) => reads::submit_many(&*self.store, &operations).await,
-            _ => vec![ask(&*self.store, operations[0].clone()).await],
+            Step::SubmitMany(_) => reads::submit_many(self.store(), &operations).await,
+            _ => vec![ask(self.store(), operations[0].clone()).await],
         };
         let model: Told = operations.iter().map(|operation| self.reference.perform(operation, nonce)).collect();
         match step {
@@ -87,23 +99,37 @@ impl Compared {
     pub async fn look(&self, closely: bool) -> Result<(), Difference> {
         let now = self.clock.now();
         for partition in 0..PARTITIONS.num_flow_partitions {
-            let store = told::refusal(self.store.snapshot(partition).await);
-            let model = Ok(self.reference.model.snapshot(partition));
-            differ(format!("what partition {partition} holds after {} steps", self.steps), &model, &store)?;
-            let findings = model.map(|snapshot| doctor::examine(&snapshot, partition, now)).unwrap_or_default();
+            let store = told::refusal(self.store().snapshot(partition).await).unwrap();
+            let model = self.reference.model.snapshot(partition);
+            if model != store {
+                return Err(self.part_of(&model, &store));
+            }
+            let findings = doctor::examine(&store, partition, now);
             differ(format!("what is wrong with partition {partition}"), &Vec::new(), &findings)?;
             reads::sweep(self, partition).await?;
         }
         reads::look(self, self.steps, closely).await
     }
 
+    /// The first part of two snapshots that differs.
+    fn part_of(&self, model: &Snapshot, store: &Snapshot) -> Difference {
+        let after = |part: &str| format!("the {part} after {} steps", self.steps);
+        let parts = differ(after("executions"), &model.executions, &store.executions)
+            .and(differ(after("attempts"), &model.attempts, &store.attempts))
+            .and(differ(after("lease history"), &model.leases, &store.leases))
+            .and(differ(after("payloads"), &model.payloads, &store.payloads))
+            .and(differ(after("results"), &model.results, &store.results))
+            .and(differ(after("keys"), &model.keys, &store.keys))
+            .and(differ(after("indexes"), &model.indexes, &store.indexes))
+            .and(differ(after("contents"), model, store));
+        parts.err().unwrap_or_else(|| unreachable!("they differ"))
+    }
+
     /// Lets go of the store, and gives what was seen on the way.
     pub async fn end(self) -> Coverage {
-        let Self { reference, store, made, mut coverage, .. } = self;
+        let Self { reference, subject, mut coverage, .. } = self;
         reference.model.executions().for_each(|execution| coverage.count_end(execution));
-        drop(store);
-        drop(made.store);
-        made.closing.await;
+        subject.close().await;
         coverage
     }
 }

@@ -41,6 +41,7 @@ const EVENTS: &[&str] = &[
     "Replay",
     "Revoke",
     "Pump",
+    "Reopen",
     "duplicate",
     "retry scheduled",
     "failed for good",
@@ -77,6 +78,10 @@ impl Coverage {
         let all = REFUSALS.iter().map(|code| code.as_str()).chain(EVENTS.iter().copied());
         let rare: Vec<_> = all.filter(|what| self.counts.get(what).is_none_or(|count| *count < times)).collect();
         assert!(rare.is_empty(), "too rare, of {times}: {rare:?}\n{self}");
+    }
+
+    pub(crate) fn count_reopening(&mut self) {
+        self.happened("Reopen");
     }
 
     pub(crate) fn count(&mut self, operation: &Operation, told: &Result<Word, Refusal>) {

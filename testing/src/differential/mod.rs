@@ -13,10 +13,11 @@ mod shrink;
 mod step;
 mod subject;
 mod told;
+mod vocabulary;
 mod walk;
 
 pub use compared::{Compared, Difference};
 pub use coverage::Coverage;
 pub use step::{Policies, Step, Submission, Whose};
-pub use subject::{Made, Subject, memory, sqlite};
+pub use subject::{Make, Subject, memory, sqlite};
 pub use walk::{replay, walk};

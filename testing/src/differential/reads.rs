@@ -29,7 +29,7 @@ pub(crate) async fn submit_many(store: &dyn Upkeep, operations: &[Operation]) ->
 pub(crate) async fn sweep(compared: &Compared, partition: u16) -> Result<(), Difference> {
     let model = &compared.reference.model;
     let swept = Swept { ready: model.ready(partition), next_due: model.next_due(partition) };
-    let found = compared.store.sweep(partition).await.unwrap();
+    let found = compared.store().sweep(partition).await.unwrap();
     differ(format!("a sweep of partition {partition}"), &ordered(swept), &ordered(found))
 }
 
@@ -46,7 +46,7 @@ pub(crate) async fn look(compared: &Compared, nth: usize, closely: bool) -> Resu
     let mut ids: Vec<_> = jobs.iter().rev().take(lately).map(|(_, id)| *id).collect();
     ids.extend([reference.id(u32::MAX), reference.id(u32::MAX - 1)]);
     for id in ids {
-        let store = &compared.store;
+        let store = compared.store();
         let described = refusal(store.describe(&id).await);
         differ(format!("describe {id}"), &describe(reference, &id), &described)?;
         differ(format!("attempts {id}"), &attempts(reference, &id), &refusal(store.attempts(&id).await))?;
@@ -54,14 +54,14 @@ pub(crate) async fn look(compared: &Compared, nth: usize, closely: bool) -> Resu
         differ(format!("payload {id}"), &payload(reference, &id), &refusal(store.payload(&id).await))?;
     }
     let states = PublicState::ALL;
-    let state = (nth % 3 == 0).then(|| states[nth / 3 % states.len()]);
-    let lane = (nth % 4 == 0).then(LaneId::default_name);
+    let state = nth.is_multiple_of(3).then(|| states[nth / 3 % states.len()]);
+    let lane = nth.is_multiple_of(4).then(LaneId::default_name);
     let mut args = ListArgs { namespace: Namespace::default_name(), lane, state, after: None, limit: 1 + nth % 9 };
     loop {
         let page = list(reference, &args);
-        differ(format!("{args:?}"), &Ok(page.clone()), &refusal(compared.store.list(args.clone()).await))?;
+        differ(format!("{args:?}"), &Ok(page.clone()), &refusal(compared.store().list(args.clone()).await))?;
         args.after = page.next;
-        if page.next.is_none() || !closely && nth % 5 != 0 {
+        if page.next.is_none() || !(closely || nth.is_multiple_of(5)) {
             return Ok(());
         }
     }

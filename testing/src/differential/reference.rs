@@ -6,25 +6,22 @@ use std::sync::Arc;
 use ff_core::clock::{Clock, ManualClock};
 use ff_core::contracts::{
     CancelArgs, ClaimArgs, Claimed, Claims, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, PumpArgs, RenewArgs,
-    ReplayArgs, RevokeArgs, SubmitArgs,
+    ReplayArgs, RevokeArgs, Task,
 };
 use ff_core::dice::Nonce;
 use ff_core::engine_error::Refusal;
-use ff_core::execution::{Failure, Tags};
-use ff_core::lease::{Fence, Holder};
+use ff_core::execution::Failure;
+use ff_core::lease::Fence;
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
-use ff_core::policy::{Backoff, Policy, RetryPolicy, TimeoutPolicy};
-use ff_core::types::{
-    AttemptId, ExecutionId, IdempotencyKey, Kind, LaneId, LeaseEpoch, LeaseId, Namespace, Priority, TagKey, TagValue,
-    WorkerId, WorkerInstanceId,
-};
+use ff_core::types::{AttemptId, ExecutionId, LeaseEpoch, LeaseId, Namespace};
 use uuid::Uuid;
 
-use super::step::{Policies, Step, Submission, Whose};
+use super::step::{Step, Whose};
 use super::told::Word;
+use super::vocabulary;
 
 /// The model at a moment of a walk.
 pub(crate) struct Reference {
@@ -48,7 +45,7 @@ impl Reference {
         let at = Conditions { partitions: self.partitions, nonce, now: self.clock.now() };
         let (reply, _) = self.model.execute(operation, &at)?;
         let Reply::Taken(taken) = reply else { return Ok(Word::Reply(reply)) };
-        let with_payload = |task: ff_core::contracts::Task| {
+        let with_payload = |task: Task| {
             let payload = self.model.payload(&task.execution_id).cloned().unwrap();
             Claimed { task, payload }
         };
@@ -68,10 +65,10 @@ impl Reference {
 
     /// The execution of a job; one that is not there when the job was never submitted.
     pub(crate) fn id(&self, job: u32) -> ExecutionId {
-        let nowhere = || ExecutionId::place(uuid(job), &Namespace::default_name(), None, &self.partitions);
+        let nowhere = || ExecutionId::place(vocabulary::uuid(job), &Namespace::default_name(), None, &self.partitions);
         // A number no walk gives to a job stands for an id that cannot be here.
         if job == u32::MAX {
-            return ExecutionId::new(self.partitions.num_flow_partitions, uuid(job));
+            return ExecutionId::new(self.partitions.num_flow_partitions, vocabulary::uuid(job));
         }
         self.ids.get(&job).copied().unwrap_or_else(nowhere)
     }
@@ -81,25 +78,25 @@ impl Reference {
         self.ids.iter().map(|(job, id)| (*job, *id))
     }
 
-    /// What a step asks; nothing when it only lets time pass.
+    /// What a step asks; nothing when it only lets time pass or shuts the store.
     pub(crate) fn operations(&self, step: &Step) -> Vec<Operation> {
         match step {
-            Step::SubmitMany(many) => many.iter().map(|one| Operation::Submit(submit_args(one))).collect(),
-            Step::Advance { .. } => Vec::new(),
+            Step::SubmitMany(many) => many.iter().map(|one| Operation::Submit(vocabulary::submit_args(one))).collect(),
+            Step::Advance { .. } | Step::Reopen => Vec::new(),
             one => vec![self.operation(one)],
         }
     }
 
     fn operation(&self, step: &Step) -> Operation {
         match step {
-            Step::Submit(submission) => Operation::Submit(submit_args(submission)),
+            Step::Submit(submission) => Operation::Submit(vocabulary::submit_args(submission)),
             Step::Claim { partition, namespace, lane, kinds, max, worker, ttl_ms } => Operation::Claim(ClaimArgs {
                 partition: *partition,
-                namespace: self::namespace(*namespace),
-                lane: self::lane(*lane),
-                kinds: kinds.iter().map(|nth| kind(*nth)).collect(),
+                namespace: vocabulary::namespace(*namespace),
+                lane: vocabulary::lane(*lane),
+                kinds: kinds.iter().map(|nth| vocabulary::kind(*nth)).collect(),
                 max: *max,
-                holder: holder(*worker),
+                holder: vocabulary::holder(*worker),
                 lease_ttl_ms: *ttl_ms,
             }),
             Step::Renew { job, fence, ttl_ms } => {
@@ -108,7 +105,12 @@ impl Reference {
             }
             Step::Progress { job, fence, percent, message } => {
                 let (execution_id, fence) = self.held(*job, *fence);
-                Operation::Progress(ProgressArgs { execution_id, fence, percent: *percent, message: message.map(text) })
+                Operation::Progress(ProgressArgs {
+                    execution_id,
+                    fence,
+                    percent: *percent,
+                    message: message.map(vocabulary::text),
+                })
             }
             Step::Complete { job, fence, result } => {
                 let (execution_id, fence) = self.held(*job, *fence);
@@ -117,8 +119,11 @@ impl Reference {
             }
             Step::Fail { job, fence, category, permanent } => {
                 let (execution_id, fence) = self.held(*job, *fence);
-                let failure =
-                    Failure { category: kind(*category), message: "it went wrong".into(), permanent: *permanent };
+                let failure = Failure {
+                    category: vocabulary::kind(*category),
+                    message: "it went wrong".into(),
+                    permanent: *permanent,
+                };
                 Operation::Fail(FailArgs { execution_id, fence, failure })
             }
             Step::Delay { job, fence, start } => {
@@ -126,11 +131,11 @@ impl Reference {
                 Operation::Delay(DelayArgs { execution_id, fence, start: *start })
             }
             Step::Cancel { job, reason } => {
-                let (execution_id, reason) = (self.id(*job), reason.map(text));
+                let (execution_id, reason) = (self.id(*job), reason.map(vocabulary::text));
                 Operation::Cancel(CancelArgs { execution_id, reason, requested_by: None })
             }
             Step::Replay { job, reason } => {
-                let (execution_id, reason) = (self.id(*job), reason.map(text));
+                let (execution_id, reason) = (self.id(*job), reason.map(vocabulary::text));
                 Operation::Replay(ReplayArgs { execution_id, reason, requested_by: None })
             }
             Step::Revoke { job, lease } => {
@@ -138,7 +143,7 @@ impl Reference {
                 Operation::Revoke(RevokeArgs { execution_id: self.id(*job), lease_id, reason: None })
             }
             Step::Pump { partition } => Operation::Pump(PumpArgs { partition: *partition }),
-            Step::SubmitMany(_) | Step::Advance { .. } => unreachable!("these are not one operation"),
+            Step::SubmitMany(_) | Step::Advance { .. } | Step::Reopen => unreachable!("these are not one operation"),
         }
     }
 
@@ -162,89 +167,4 @@ impl Reference {
         }
         (id, fence)
     }
-}
-
-fn submit_args(submission: &Submission) -> SubmitArgs {
-    let mut tags = Tags::new();
-    for nth in 0..submission.tags {
-        tags.insert(TagKey::parse(&format!("tag-{nth}")).unwrap(), TagValue::parse("value").unwrap());
-    }
-    SubmitArgs {
-        uuid: uuid(submission.job),
-        namespace: namespace(submission.namespace),
-        lane: lane(submission.lane),
-        kind: kind(submission.kind),
-        payload: Payload::bytes(vec![b'p'; submission.payload]),
-        priority: Priority::new(submission.priority).unwrap(),
-        tags,
-        idempotency_key: submission.key.map(|nth| IdempotencyKey::parse(&format!("key-{nth}")).unwrap()),
-        start: submission.start,
-        policy: policy(submission.policy),
-    }
-}
-
-fn policy(which: Policies) -> Policy {
-    let bounded = |retries: u32, bound: u32| Policy {
-        retry_policy: RetryPolicy {
-            max_retries: retries,
-            backoff: Backoff::Fixed { delay_ms: 0, jitter: false },
-            ..RetryPolicy::default()
-        },
-        max_reclaim_count: bound,
-        max_replay_count: bound,
-        dedup_window_ms: 60_000,
-        ..Policy::default()
-    };
-    match which {
-        Policies::Default => Policy::default(),
-        Policies::Tight => bounded(2, 1),
-        Policies::None => bounded(0, 0),
-        Policies::Timed => Policy {
-            timeout_policy: TimeoutPolicy { attempt_timeout_ms: Some(4_000), execution_deadline_ms: Some(90_000) },
-            ..bounded(0, 3)
-        },
-        Policies::Choosy => Policy {
-            retry_policy: RetryPolicy {
-                max_retries: 5,
-                backoff: Backoff::Exponential {
-                    initial_delay_ms: 700,
-                    max_delay_ms: 9_000,
-                    multiplier: 1.7,
-                    jitter: true,
-                },
-                retryable_categories: vec![kind(0).to_string(), "timeout".to_owned()],
-            },
-            timeout_policy: TimeoutPolicy { attempt_timeout_ms: Some(20_000), execution_deadline_ms: None },
-            ..Policy::default()
-        },
-        Policies::Invalid => Policy { dedup_window_ms: u64::MAX, ..Policy::default() },
-    }
-}
-
-/// Uuids spread over the partitions as real ones do.
-fn uuid(job: u32) -> Uuid {
-    Uuid::from_u128((u128::from(job) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834))
-}
-
-fn namespace(nth: u8) -> Namespace {
-    if nth == 0 { Namespace::default_name() } else { Namespace::parse(&format!("tenant-{nth}")).unwrap() }
-}
-
-fn lane(nth: u8) -> LaneId {
-    if nth == 0 { LaneId::default_name() } else { LaneId::parse(&format!("lane-{nth}")).unwrap() }
-}
-
-fn kind(nth: u8) -> Kind {
-    Kind::parse(&format!("kind-{nth}")).unwrap()
-}
-
-fn holder(nth: u8) -> Holder {
-    Holder {
-        worker_id: WorkerId::parse("walker").unwrap(),
-        worker_instance_id: WorkerInstanceId::parse(&format!("walker-{nth}")).unwrap(),
-    }
-}
-
-fn text(bytes: usize) -> String {
-    "m".repeat(bytes)
 }

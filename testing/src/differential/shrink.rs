@@ -2,12 +2,12 @@
 
 use super::compared::Difference;
 use super::step::Step;
-use super::subject::Subject;
+use super::subject::Make;
 use super::walk::replay;
 
 /// The script without every step, or run of steps, that can be left out while the sides still differ.
 pub(crate) async fn shrink(
-    subject: Subject,
+    make: Make,
     seed: u64,
     mut script: Vec<Step>,
     mut difference: Difference,
@@ -19,7 +19,7 @@ pub(crate) async fn shrink(
         while from < script.len() {
             let mut shorter = script.clone();
             shorter.drain(from..(from + run).min(script.len()));
-            match replay(subject, seed, &shorter).await {
+            match replay(make, seed, &shorter).await {
                 Some(still) => (script, difference) = (shorter, still),
                 None => from += run,
             }

@@ -2,22 +2,68 @@
 
 use ff_core::contracts::Start;
 
-/// What one step does. Jobs, names and workers are numbers; a fence is said by whose it is.
+/// What one step does: an operation by its name, or something that happens to both sides. Jobs, names and workers are
+/// numbers; a fence is said by whose it is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     Submit(Submission),
     SubmitMany(Vec<Submission>),
-    Claim { partition: u16, namespace: u8, lane: u8, kinds: Vec<u8>, max: usize, worker: u8, ttl_ms: u64 },
-    Renew { job: u32, fence: Whose, ttl_ms: Option<u64> },
-    Progress { job: u32, fence: Whose, percent: Option<u8>, message: Option<usize> },
-    Complete { job: u32, fence: Whose, result: Option<usize> },
-    Fail { job: u32, fence: Whose, category: u8, permanent: bool },
-    Delay { job: u32, fence: Whose, start: Start },
-    Cancel { job: u32, reason: Option<usize> },
-    Replay { job: u32, reason: Option<usize> },
-    Revoke { job: u32, lease: Option<Whose> },
-    Pump { partition: u16 },
-    Advance { ms: u64 },
+    Claim {
+        partition: u16,
+        namespace: u8,
+        lane: u8,
+        kinds: Vec<u8>,
+        max: usize,
+        worker: u8,
+        ttl_ms: u64,
+    },
+    Renew {
+        job: u32,
+        fence: Whose,
+        ttl_ms: Option<u64>,
+    },
+    Progress {
+        job: u32,
+        fence: Whose,
+        percent: Option<u8>,
+        message: Option<usize>,
+    },
+    Complete {
+        job: u32,
+        fence: Whose,
+        result: Option<usize>,
+    },
+    Fail {
+        job: u32,
+        fence: Whose,
+        category: u8,
+        permanent: bool,
+    },
+    Delay {
+        job: u32,
+        fence: Whose,
+        start: Start,
+    },
+    Cancel {
+        job: u32,
+        reason: Option<usize>,
+    },
+    Replay {
+        job: u32,
+        reason: Option<usize>,
+    },
+    Revoke {
+        job: u32,
+        lease: Option<Whose>,
+    },
+    Pump {
+        partition: u16,
+    },
+    Advance {
+        ms: u64,
+    },
+    /// The store is closed and opened again.
+    Reopen,
 }
 
 /// One submission. The job number is its uuid, so that the same number again is the same submission again.

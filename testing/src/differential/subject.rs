@@ -1,39 +1,98 @@
 //! The side that is tested: a store made for one walk.
 
-use std::future::Future;
-use std::pin::Pin;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use ff_backend_memory::MemoryBackend;
 use ff_backend_sqlite::{Durability, SqliteBackend, SqliteOptions};
 use ff_core::backend::Upkeep;
 use ff_core::clock::Clock;
 use ff_core::dice::Dice;
 use ff_core::partition::PartitionConfig;
+use tempfile::TempDir;
 
-/// A store, and how to let go of it.
-pub struct Made {
-    pub store: Arc<dyn Upkeep>,
-    pub closing: Pin<Box<dyn Future<Output = ()> + Send + Sync>>,
+/// A store that can be let go of and taken up again.
+#[async_trait]
+pub trait Subject: Send + Sync {
+    /// The store as it is open now.
+    fn store(&self) -> &dyn Upkeep;
+
+    /// Closes the store, and opens it again where it can outlive that.
+    async fn reopen(&mut self);
+
+    /// Closes the store for good.
+    async fn close(self: Box<Self>);
 }
 
 /// Makes an empty store that takes time and chance from the walk.
-pub type Subject = fn(PartitionConfig, Arc<dyn Clock>, Arc<dyn Dice>) -> Made;
+pub type Make = fn(PartitionConfig, Arc<dyn Clock>, Arc<dyn Dice>) -> Box<dyn Subject>;
 
 /// A store in memory.
-pub fn memory(partitions: PartitionConfig, clock: Arc<dyn Clock>, dice: Arc<dyn Dice>) -> Made {
-    Made { store: Arc::new(MemoryBackend::new(partitions, clock, dice)), closing: Box::pin(async {}) }
+pub fn memory(partitions: PartitionConfig, clock: Arc<dyn Clock>, dice: Arc<dyn Dice>) -> Box<dyn Subject> {
+    Box::new(InMemory(MemoryBackend::new(partitions, clock, dice)))
 }
 
 /// A store in a file. What it holds is compared, not what it survives, so it need not wait for the disk.
-pub fn sqlite(partitions: PartitionConfig, clock: Arc<dyn Clock>, dice: Arc<dyn Dice>) -> Made {
+pub fn sqlite(partitions: PartitionConfig, clock: Arc<dyn Clock>, dice: Arc<dyn Dice>) -> Box<dyn Subject> {
     let folder = tempfile::tempdir().unwrap();
-    let options = SqliteOptions { partitions: Some(partitions), clock, dice, durability: Durability::Normal };
-    let store = Arc::new(SqliteBackend::open(&folder.path().join("walk.db"), options).unwrap());
-    let file = store.clone();
-    let closing = async move {
-        file.close().await;
-        drop(folder);
-    };
-    Made { store, closing: Box::pin(closing) }
+    let path = folder.path().join("walk.db");
+    let options = Options { partitions, clock, dice };
+    let store = options.open(&path);
+    Box::new(InFile { store, path, options, folder })
+}
+
+struct InMemory(MemoryBackend);
+
+#[async_trait]
+impl Subject for InMemory {
+    fn store(&self) -> &dyn Upkeep {
+        &self.0
+    }
+
+    async fn reopen(&mut self) {}
+
+    async fn close(self: Box<Self>) {}
+}
+
+struct InFile {
+    store: SqliteBackend,
+    path: PathBuf,
+    options: Options,
+    folder: TempDir,
+}
+
+struct Options {
+    partitions: PartitionConfig,
+    clock: Arc<dyn Clock>,
+    dice: Arc<dyn Dice>,
+}
+
+impl Options {
+    fn open(&self, path: &Path) -> SqliteBackend {
+        let options = SqliteOptions {
+            partitions: Some(self.partitions),
+            clock: self.clock.clone(),
+            dice: self.dice.clone(),
+            durability: Durability::Normal,
+        };
+        SqliteBackend::open(path, options).unwrap()
+    }
+}
+
+#[async_trait]
+impl Subject for InFile {
+    fn store(&self) -> &dyn Upkeep {
+        &self.store
+    }
+
+    async fn reopen(&mut self) {
+        self.store.close().await;
+        self.store = self.options.open(&self.path);
+    }
+
+    async fn close(self: Box<Self>) {
+        self.store.close().await;
+        drop(self.folder);
+    }
 }

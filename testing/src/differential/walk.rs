@@ -5,14 +5,14 @@ use super::compared::{Compared, Difference};
 use super::coverage::Coverage;
 use super::shrink::shrink;
 use super::step::Step;
-use super::subject::Subject;
+use super::subject::Make;
 
 /// Steps between two looks at everything.
 const LOOK_EVERY: usize = 10;
 
 /// Takes so many random steps. When the sides differ, panics with the seed and the shortest script that shows it.
-pub async fn walk(subject: Subject, seed: u64, steps: usize) -> Coverage {
-    let mut compared = Compared::new(subject, seed);
+pub async fn walk(make: Make, seed: u64, steps: usize) -> Coverage {
+    let mut compared = Compared::new(make, seed);
     let mut chooser = Chooser::new(seed);
     let mut script = Vec::new();
     let mut found = Ok(());
@@ -20,7 +20,7 @@ pub async fn walk(subject: Subject, seed: u64, steps: usize) -> Coverage {
         let step = chooser.choose(&compared.reference);
         found = compared.take(&step).await;
         script.push(step);
-        if found.is_ok() && script.len() % LOOK_EVERY == 0 {
+        if found.is_ok() && script.len().is_multiple_of(LOOK_EVERY) {
             found = compared.look(false).await;
         }
     }
@@ -29,14 +29,14 @@ pub async fn walk(subject: Subject, seed: u64, steps: usize) -> Coverage {
     }
     let coverage = compared.end().await;
     if let Err(difference) = found {
-        report(subject, seed, script, difference).await;
+        report(make, seed, script, difference).await;
     }
     coverage
 }
 
 /// Takes the steps of a script, looking at everything after each. Gives the first difference.
-pub async fn replay(subject: Subject, seed: u64, script: &[Step]) -> Option<Difference> {
-    let mut compared = Compared::new(subject, seed);
+pub async fn replay(make: Make, seed: u64, script: &[Step]) -> Option<Difference> {
+    let mut compared = Compared::new(make, seed);
     let mut found = Ok(());
     for step in script {
         found = compared.take(step).await;
@@ -54,9 +54,9 @@ pub async fn replay(subject: Subject, seed: u64, script: &[Step]) -> Option<Diff
     found.err()
 }
 
-async fn report(subject: Subject, seed: u64, script: Vec<Step>, difference: Difference) -> ! {
+async fn report(make: Make, seed: u64, script: Vec<Step>, difference: Difference) -> ! {
     let steps = script.len();
-    let (script, difference) = shrink(subject, seed, script, difference).await;
+    let (script, difference) = shrink(make, seed, script, difference).await;
     let lines: Vec<_> = script.iter().map(|step| format!("    {step:?},")).collect();
     panic!(
         "seed {seed}: the store differs from the model after {steps} steps. The shortest script that shows it:\n\

@@ -16,9 +16,9 @@ use tokio::time::interval;
 
 use super::{LEASE_TTL, stop};
 
-const JOBS: usize = 1_200;
+const JOBS: usize = 2_400;
 const SUBMITTERS: usize = 6;
-const KILLS: usize = 4;
+const KILLS: usize = 6;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_acknowledged_is_lost_when_the_server_is_killed() {

@@ -7,9 +7,11 @@ use crate::supply::metadata;
 /// The rows of the house, from the ground up: a crate may use those before it.
 const ROWS: &[&str] = &[
     "ff-core",
+    "ff-script",
     "ff-backend-memory",
     "ff-backend-sql",
     "ff-backend-sqlite",
+    "ff-backend-valkey",
     "ff-engine",
     "ff-scheduler",
     "ff-sdk",

@@ -1,23 +1,103 @@
-//! Group commit: under load, many operations share a commit.
+//! Group commit: what comes together while the writer is busy is committed together.
 
-use ff_core::backend::{ExecutionRoom, LeaseRoom};
-use ff_core::engine_error::Code;
-use futures_util::future::join_all;
 use std::collections::HashSet;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex};
 
-use ff_core::contracts::{CancelArgs, SubmitArgs};
-use ff_core::types::IdempotencyKey;
+use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
+use ff_core::backend::{Answer, ExecutionRoom, LeaseRoom};
+use ff_core::clock::Clock;
+use ff_core::contracts::{CancelArgs, SubmitArgs, Submitted};
+use ff_core::engine_error::Code;
+use ff_core::types::{ExecutionId, IdempotencyKey, TimestampMs};
+use futures_util::FutureExt;
+use futures_util::future::join_all;
+use uuid::Uuid;
 
-use crate::{Place, claim_on, findings, work};
+use crate::{Place, at, claim_on, findings, options, work};
+
+/// A clock that a writer, beginning a batch, waits at until it is let through.
+#[derive(Default)]
+struct Gate {
+    state: Mutex<Passage>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Passage {
+    somebody_waits: bool,
+    open: bool,
+}
+
+impl Gate {
+    fn wait_for_the_writer(&self) {
+        let state = self.state.lock().unwrap();
+        drop(self.changed.wait_while(state, |state| !state.somebody_waits).unwrap());
+    }
+
+    fn open(&self) {
+        self.state.lock().unwrap().open = true;
+        self.changed.notify_all();
+    }
+}
+
+impl Clock for Gate {
+    fn now(&self) -> TimestampMs {
+        let mut state = self.state.lock().unwrap();
+        state.somebody_waits = true;
+        self.changed.notify_all();
+        drop(self.changed.wait_while(state, |state| !state.open).unwrap());
+        at(0)
+    }
+}
+
+/// A store whose writer is busy with a first submission until the gate is opened.
+struct Busy {
+    store: Arc<SqliteBackend>,
+    gate: Arc<Gate>,
+    first: Pin<Box<dyn Future<Output = Answer<Submitted>>>>,
+}
+
+impl Busy {
+    fn new(place: &Place) -> Self {
+        let gate = Arc::new(Gate::default());
+        let options = SqliteOptions { clock: gate.clone(), ..options() };
+        let store = Arc::new(SqliteBackend::open(&place.path(), options).unwrap());
+        let busy = store.clone();
+        let mut first = async move { busy.submit(work()).await }.boxed();
+        assert!(first.as_mut().now_or_never().is_none());
+        gate.wait_for_the_writer();
+        Self { store, gate, first }
+    }
+
+    /// Has all of these asked before any is answered, and answers them.
+    async fn together<F: Future>(self, asked: F) -> F::Output {
+        let mut asked = Box::pin(asked);
+        assert!(asked.as_mut().now_or_never().is_none());
+        self.gate.open();
+        self.first.await.unwrap();
+        asked.await
+    }
+}
+
+fn cancel(execution_id: ExecutionId) -> CancelArgs {
+    CancelArgs { execution_id, reason: None, requested_by: None }
+}
+
+fn nobody() -> ExecutionId {
+    ExecutionId::new(0, Uuid::nil())
+}
 
 #[tokio::test]
-async fn many_at_once_share_few_commits() {
+async fn what_comes_together_is_committed_together() {
     let place = Place::new();
-    let store = place.open();
-    let answers = store.submit_many((0..1_000).map(|_| work()).collect()).await.unwrap();
+    let busy = Busy::new(&place);
+    let store = busy.store.clone();
+    let answers = busy.together(join_all((0..100).map(|_| store.submit(work())))).await;
     let ids: HashSet<_> = answers.into_iter().map(|answer| answer.unwrap().execution_id).collect();
-    assert_eq!(ids.len(), 1_000);
-    assert!(store.commits() <= 100, "1000 submissions took {} commits", store.commits());
+    assert_eq!(ids.len(), 100);
+    assert_eq!(store.commits(), 2, "one for the first, one for the hundred");
 }
 
 #[tokio::test]
@@ -33,16 +113,16 @@ async fn one_alone_is_committed_at_once() {
 #[tokio::test]
 async fn a_refused_one_writes_nothing_and_the_others_go_on() {
     let place = Place::new();
-    let store = place.open();
-    let unknown = ff_core::types::ExecutionId::new(0, uuid::Uuid::nil());
-    let cancel = |execution_id| CancelArgs { execution_id, reason: None, requested_by: None };
-    let (one, refused, two) = tokio::join!(store.submit(work()), store.cancel(cancel(unknown)), store.submit(work()));
+    let busy = Busy::new(&place);
+    let store = busy.store.clone();
+    let all = async { tokio::join!(store.submit(work()), store.cancel(cancel(nobody())), store.submit(work())) };
+    let (one, refused, two) = busy.together(all).await;
     assert_eq!(refused.unwrap_err().code(), Code::ExecutionNotFound);
     store.describe(&one.unwrap().execution_id).await.unwrap();
     store.describe(&two.unwrap().execution_id).await.unwrap();
-    let commits = store.commits();
-    store.cancel(cancel(unknown)).await.unwrap_err();
-    assert_eq!(store.commits(), commits, "there was nothing to commit");
+    assert_eq!(store.commits(), 2);
+    store.cancel(cancel(nobody())).await.unwrap_err();
+    assert_eq!(store.commits(), 2, "there was nothing to commit");
 }
 
 #[tokio::test]
@@ -51,30 +131,31 @@ async fn what_changes_nothing_is_not_written() {
     let store = place.open();
     let work = work();
     let id = store.submit(work.clone()).await.unwrap().execution_id;
-    let cancel = CancelArgs { execution_id: id, reason: None, requested_by: None };
-    store.cancel(cancel.clone()).await.unwrap();
+    store.cancel(cancel(id)).await.unwrap();
     let commits = store.commits();
-    assert!(store.cancel(cancel).await.unwrap().already);
+    assert!(store.cancel(cancel(id)).await.unwrap().already);
     assert!(store.submit(work).await.unwrap().duplicate);
     assert_eq!(store.commits(), commits);
 }
 
-/// Everybody wants the same few; whoever shares a batch must not be given the same one.
+/// Everybody wants the same few, in one batch with those who submit them: nobody is given what another has.
 #[tokio::test]
-async fn claims_at_once_take_each_execution_once() {
+async fn claims_together_take_each_execution_once() {
     let place = Place::new();
-    let store = place.open();
-    // One key, one partition: a key is not remembered beyond its window, and this one has none.
-    let key = IdempotencyKey::parse("same").unwrap();
-    let mut keyed = SubmitArgs { idempotency_key: Some(key), ..work() };
+    let busy = Busy::new(&place);
+    let store = busy.store.clone();
+    // One key is one partition; without a window it is forgotten at once.
+    let mut keyed = SubmitArgs { idempotency_key: Some(IdempotencyKey::parse("same").unwrap()), ..work() };
     keyed.policy.dedup_window_ms = 0;
-    let submissions = (0..40).map(|_| SubmitArgs { uuid: uuid::Uuid::now_v7(), ..keyed.clone() }).collect();
-    let answers = store.submit_many(submissions).await.unwrap();
-    let ids: HashSet<_> = answers.into_iter().map(|answer| answer.unwrap().execution_id).collect();
-    let id = *ids.iter().next().unwrap();
-    let claims = join_all((0..60).map(|_| store.claim(claim_on(&id)))).await;
+    let new = || SubmitArgs { uuid: Uuid::now_v7(), ..keyed.clone() };
+    let partition = new().execution_id(&Default::default());
+    let submissions = join_all((0..40).map(|_| store.submit(new())));
+    let claims = join_all((0..60).map(|_| store.claim(claim_on(&partition))));
+    let (submitted, claims) = busy.together(async { tokio::join!(biased; submissions, claims) }).await;
+    let ids: HashSet<_> = submitted.into_iter().map(|answer| answer.unwrap().execution_id).collect();
     let taken: Vec<_> = claims.into_iter().flat_map(|claims| claims.unwrap().claimed).collect();
     let held: HashSet<_> = taken.iter().map(|claimed| claimed.task.execution_id).collect();
     assert_eq!((taken.len(), held), (40, ids));
+    assert_eq!(store.commits(), 2);
     assert_eq!(findings(&store).await, []);
 }

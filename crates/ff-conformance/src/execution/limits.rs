@@ -9,7 +9,7 @@ use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy};
 
 use crate::refused::assert_refused;
-use crate::{Submission, World, ms};
+use crate::{World, ms};
 
 pub(crate) async fn a_payload_may_have_a_mebibyte(world: World) {
     let sized = |bytes| world.job("resize").payload(Payload::bytes(vec![7; bytes]));
@@ -94,9 +94,11 @@ pub(crate) async fn a_message_may_have_eight_kibibytes(world: World) {
     world.backend.cancel(cancel(&fits)).await.unwrap();
 }
 
+type Spoil = fn(&mut Policy);
+
 /// A policy is honoured or refused, never half of each.
 pub(crate) async fn a_policy_out_of_range_is_refused_by_its_field(world: World) {
-    let cases: [(&str, fn(&mut Policy)); 7] = [
+    let cases: &[(&str, Spoil)] = &[
         ("retry_policy.max_retries", |policy| policy.retry_policy.max_retries = limits::MAX_RETRIES_MAX + 1),
         ("retry_policy.backoff.delay_ms", |policy| {
             let delay_ms = limits::BACKOFF_CEILING_MS + 1;
@@ -115,14 +117,10 @@ pub(crate) async fn a_policy_out_of_range_is_refused_by_its_field(world: World) 
     for (field, spoil) in cases {
         let mut policy = Policy::default();
         spoil(&mut policy);
-        let refusal = assert_refused!(job(&world).policy(policy).try_submit().await, "invalid_policy_json");
+        let refusal = assert_refused!(world.job("resize").policy(policy).try_submit().await, "invalid_policy_json");
         assert!(refusal.field.as_deref().is_some_and(|named| named.ends_with(field)), "{field}: {refusal:?}");
     }
     assert!(world.contents().await.iter().all(|partition| partition.executions.is_empty()));
-}
-
-fn job(world: &World) -> Submission {
-    world.job("resize")
 }
 
 #[track_caller]

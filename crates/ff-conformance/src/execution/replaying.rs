@@ -70,6 +70,20 @@ pub(crate) async fn a_replay_has_all_its_retries_again(world: World) {
     assert_eq!(world.describe(&id).await.attempts_made, 4);
 }
 
+pub(crate) async fn a_replay_has_all_its_expiries_again(world: World) {
+    let id = world.job("resize").policy(Policy { max_reclaim_count: 1, ..Policy::default() }).submit().await;
+    for _ in 0..2 {
+        for _ in 0..2 {
+            assert_ne!(world.state(&id).await, PublicState::Failed);
+            let silent = world.worker("silent").claim().await;
+            world.clock.advance(silent.lease_ttl()).await;
+        }
+        assert_eq!(world.state(&id).await, PublicState::Failed);
+        world.replay(&id).await.unwrap();
+        assert_eq!(world.describe(&id).await.reclaims, 0);
+    }
+}
+
 pub(crate) async fn a_replay_arms_its_deadline_again(world: World) {
     let id = world.job("resize").deadline(ms(5_000)).submit().await;
     world.clock.advance(ms(6_000)).await;

@@ -90,6 +90,14 @@ pub(crate) async fn news_is_told_once(world: World) {
     assert_eq!(again.lost, told.lost, "an answer that got lost can be asked for again");
 }
 
+pub(crate) async fn a_place_nobody_was_told_is_refused(world: World) {
+    let worker = world.worker("holder");
+    for made_up in ["", "x", "1-2", &format!("{}9", start(&worker).await)] {
+        let refusal = assert_refused!(worker.control(Some(made_up), ms(0)).await, "invalid_cursor");
+        assert_eq!(refusal.field.as_deref(), Some("after"), "{made_up:?}");
+    }
+}
+
 pub(crate) async fn a_wait_for_news_is_refused_when_it_is_too_long(world: World) {
     let worker = world.worker("holder");
     let refusal = assert_refused!(worker.control(None, ms(60_001)).await, "limit_exceeded");

@@ -11,6 +11,7 @@ use crate::ms;
 
 pub(crate) async fn work_of_a_silent_holder_waits_again_by_itself(world: World) {
     let silent = world.held().await;
+    let began = world.clock.now();
     world.clock.advance(silent.lease_ttl() - ms(1)).await;
     assert_eq!(world.state(&silent.id()).await, PublicState::Active);
     assert!(world.worker("early").claim_up_to(1).await.is_empty());
@@ -24,6 +25,7 @@ pub(crate) async fn work_of_a_silent_holder_waits_again_by_itself(world: World) 
     assert_eq!(next.task.attempt, Origin::Reclaim { of: AttemptIndex(0) });
     assert_eq!(next.fence().lease_epoch, silent.fence().lease_epoch.next());
     assert_ne!(next.fence().attempt_id, silent.fence().attempt_id);
+    assert_eq!(world.describe(&silent.id()).await.started_at, Some(began), "it started when the first one took it");
 }
 
 pub(crate) async fn an_expired_lease_is_remembered(world: World) {

@@ -99,6 +99,7 @@ pub(crate) async fn lanes_are_preferred_in_the_order_given(world: World) {
         world.job("send").lane("slow").priority(9_000).submit().await;
         world.job("send").lane("quick").submit().await;
     }
+    everything_is_known(&world).await;
     let worker = world.worker("worker").lanes(&["quick", "slow"]);
     let mut lanes = Vec::new();
     for _ in 0..6 {
@@ -167,6 +168,13 @@ async fn woken_by<T>(world: &World, event: impl AsyncFnOnce() -> T) -> (Held, T)
     let Either::Right(((), waiting)) = select(waiting, settled).await else { panic!("there was nothing to wait for") };
     let given = event().await;
     (soon(waiting).await.pop().expect("the wait ran out"), given)
+}
+
+/// Work submitted last that was handed out says that news of everything before it has arrived.
+async fn everything_is_known(world: &World) {
+    let id = world.job("send").lane("last").submit().await;
+    let held = soon(world.worker("other").lanes(&["last"]).next(1, ms(60_000))).await;
+    assert_eq!(held.iter().map(Held::id).collect::<Vec<_>>(), [id]);
 }
 
 /// Enough calls and answers that another call sent before them has arrived and waits.
