@@ -124,11 +124,7 @@ fn times(execution: &Execution, now: TimestampMs) -> Vec<String> {
 /// Attempts are numbered without gaps and within the policy, and their epochs rise.
 fn lineage(execution: &Execution, archived: &[Attempt]) -> Vec<(&'static str, String)> {
     let mut wrong = Vec::new();
-    let open = match &execution.attempt {
-        AttemptSlot::Open(attempt) => Some(attempt),
-        AttemptSlot::Next(_) => None,
-    };
-    let all: Vec<_> = archived.iter().chain(open).collect();
+    let all = with_open(execution, archived);
     let gapless = all.iter().zip(0..).all(|(attempt, index)| attempt.index.0 == index);
     if !gapless || all.len() != execution.attempts_made as usize {
         let indexes: Vec<_> = all.iter().map(|attempt| attempt.index.0).collect();
@@ -158,7 +154,7 @@ fn overlaps(execution: &Execution, snapshot: &Snapshot) -> Vec<String> {
     let archived = snapshot.attempts.get(&execution.id).map_or(&[][..], Vec::as_slice);
     let leases = snapshot.leases.get(&execution.id).map_or(&[][..], Vec::as_slice);
     let mut wrong = Vec::new();
-    for pair in archived.windows(2) {
+    for pair in with_open(execution, archived).windows(2) {
         if pair[0].end.as_ref().is_some_and(|end| end.at > pair[1].started_at) {
             wrong.push(format!("attempt {} started before {} ended", pair[1].index, pair[0].index));
         }
@@ -170,6 +166,15 @@ fn overlaps(execution: &Execution, snapshot: &Snapshot) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// Every attempt: the archived ones, then the open one.
+fn with_open<'a>(execution: &'a Execution, archived: &'a [Attempt]) -> Vec<&'a Attempt> {
+    let open = match &execution.attempt {
+        AttemptSlot::Open(attempt) => Some(attempt),
+        AttemptSlot::Next(_) => None,
+    };
+    archived.iter().chain(open).collect()
 }
 
 /// What belongs to an execution that is not there.
