@@ -6,5 +6,7 @@ mod chance;
 pub mod concurrency;
 pub mod differential;
 pub mod processes;
+#[path = "../../crates/ff-backend-valkey/tests/support/mod.rs"]
+pub mod servers;
 
 pub use chance::Chance;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use ff_core::clock::Clock;
 use ff_core::dice::{Dice, SystemDice};
 use ff_core::partition::PartitionConfig;
-use ff_testing::differential::{Coverage, Make, Subject, memory, sqlite, walk};
+use ff_testing::differential::{Coverage, Make, Making, memory, redis, sqlite, valkey, walk};
 
 /// Steps of one walk: enough for executions to be retried, reclaimed and replayed, few enough to be shortened quickly.
 const WALK: usize = 500;
@@ -17,6 +17,16 @@ const WALK: usize = 500;
 #[tokio::test]
 async fn sqlite_does_what_the_model_does() {
     walks(sqlite).await;
+}
+
+#[tokio::test]
+async fn valkey_does_what_the_model_does() {
+    walks(valkey).await;
+}
+
+#[tokio::test]
+async fn redis_does_what_the_model_does() {
+    walks(redis).await;
 }
 
 #[tokio::test]
@@ -53,6 +63,6 @@ fn number(name: &str, default: usize) -> usize {
 }
 
 /// Hands out other leases than the model.
-fn with_dice_of_its_own(partitions: PartitionConfig, clock: Arc<dyn Clock>, _: Arc<dyn Dice>) -> Box<dyn Subject> {
+fn with_dice_of_its_own(partitions: PartitionConfig, clock: Arc<dyn Clock>, _: Arc<dyn Dice>) -> Making {
     memory(partitions, clock, Arc::new(SystemDice))
 }

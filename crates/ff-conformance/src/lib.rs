@@ -12,5 +12,5 @@ mod suite;
 mod world;
 pub mod worlds;
 
-pub use suite::keep;
+pub use suite::{Arriving, keep, promises, try_in};
 pub use world::{Contents, Hands, Held, Submission, Worker, World, WorldClock, ms};

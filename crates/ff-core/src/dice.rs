@@ -13,9 +13,14 @@ use crate::types::{AttemptId, LeaseId};
 pub struct Nonce(Uuid);
 
 impl Nonce {
-    /// The ids of the `nth` lease an operation hands out.
+    /// The ids of the `nth` lease an operation hands out. Those of one operation count on from the first in their last four
+    /// digits, so that a store which is told the first knows them all.
     pub fn lease(&self, nth: usize) -> (LeaseId, AttemptId) {
-        (LeaseId::from_uuid(self.derive(b'l', nth)), AttemptId::from_uuid(self.derive(b'a', nth)))
+        let counted = |purpose| {
+            let first = self.derive(purpose, 0).as_u128() & !u128::from(u16::MAX);
+            Uuid::from_u128(first | (nth as u128 & u128::from(u16::MAX)))
+        };
+        (LeaseId::from_uuid(counted(b'l')), AttemptId::from_uuid(counted(b'a')))
     }
 
     /// A number below [`ROLL`].
@@ -97,6 +102,9 @@ mod tests {
         assert_eq!((first, second), (b.nonce(), b.nonce()));
         assert_ne!(first.lease(0), second.lease(0));
         assert_ne!(first.lease(0), first.lease(1));
+        let (lease, attempt) = first.lease(0x1f);
+        assert!(lease.to_string().ends_with("001f") && attempt.to_string().ends_with("001f"));
+        assert_eq!(lease.to_string()[..32], first.lease(0).0.to_string()[..32]);
         assert_ne!(SeededDice::new(8).nonce(), first);
     }
 

@@ -1,15 +1,17 @@
-//! Connecting by URL: a file, memory, or a server.
+//! Connecting by URL: a file, memory, Valkey, or a server.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ff_backend_memory::MemoryBackend;
 use ff_backend_sqlite::{Durability, OpenError, SqliteBackend, SqliteOptions};
+use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 
 use crate::FlowFabric;
 use crate::http::{HttpBackend, HttpConnectError};
 
-/// Connects to `sqlite:PATH`, `sqlite://PATH`, `memory:` or `http://HOST:PORT`.
+/// Connects to `sqlite:PATH`, `sqlite://PATH`, `memory:`, `valkey://HOST:PORT` (`valkeys://` for TLS, either with
+/// `+cluster`, and the same with `redis`), or `http://HOST:PORT`.
 ///
 /// A store in this process gets an engine in this process; [`Connect`] can do without.
 pub async fn connect(url: &str) -> Result<FlowFabric, ConnectError> {
@@ -29,24 +31,29 @@ pub async fn connect(url: &str) -> Result<FlowFabric, ConnectError> {
 pub struct Connect {
     url: String,
     engine: bool,
+    existing: bool,
 }
 
 /// Why a connection could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    #[error("{url:?} is not a store: expected sqlite:PATH, memory: or http://HOST:PORT")]
+    #[error("{url:?} is not a store: expected sqlite:PATH, memory:, valkey://HOST:PORT or http://HOST:PORT")]
     UnknownUrl { url: String },
+    #[error("there is no store at {url}")]
+    NoStore { url: String },
     #[error("{url:?}: {why}")]
     BadUrl { url: String, why: String },
     #[error(transparent)]
     Sqlite(#[from] OpenError),
+    #[error(transparent)]
+    Valkey(#[from] ff_backend_valkey::ConnectError),
     #[error(transparent)]
     Http(#[from] HttpConnectError),
 }
 
 impl Connect {
     pub fn to(url: &str) -> Self {
-        Self { url: url.to_owned(), engine: true }
+        Self { url: url.to_owned(), engine: true, existing: false }
     }
 
     /// Leaves firing what is due to another process.
@@ -55,14 +62,28 @@ impl Connect {
         self
     }
 
+    /// Refuses a place that holds no store, instead of making one.
+    pub fn existing(mut self) -> Self {
+        self.existing = true;
+        self
+    }
+
     pub async fn connect(self) -> Result<FlowFabric, ConnectError> {
         match Target::parse(&self.url)? {
             Target::Memory => Ok(FlowFabric::assemble(Arc::new(MemoryBackend::default()), None, self.engine)),
+            Target::Sqlite { path, .. } if self.existing && !path.exists() => {
+                Err(ConnectError::NoStore { url: path.display().to_string() })
+            }
             Target::Sqlite { path, durability } => {
                 let options = SqliteOptions { durability, ..SqliteOptions::default() };
                 let opened = tokio::task::spawn_blocking(move || SqliteBackend::open(&path, options)).await;
                 let store = Arc::new(opened.map_err(|error| self.bad(format!("opening it failed: {error}")))??);
                 Ok(FlowFabric::assemble(store.clone(), Some(store), self.engine))
+            }
+            Target::Valkey => {
+                let options = ValkeyOptions { existing: self.existing, ..ValkeyOptions::default() };
+                let store = ValkeyBackend::connect(&self.url, options).await?;
+                Ok(FlowFabric::assemble(Arc::new(store), None, self.engine))
             }
             Target::Http => Ok(FlowFabric::remote(Arc::new(HttpBackend::connect(&self.url).await?))),
         }
@@ -74,17 +95,26 @@ impl Connect {
 }
 
 /// What a URL names.
-#[derive(Debug, PartialEq)]
-enum Target {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A store that forgets when its process ends.
     Memory,
+    /// A store in a file.
     Sqlite { path: PathBuf, durability: Durability },
+    /// A store on Valkey or Redis; the URL has more to say, and the store reads it.
+    Valkey,
+    /// A server.
     Http,
 }
 
 impl Target {
-    fn parse(url: &str) -> Result<Self, ConnectError> {
+    /// Reads a URL without connecting to anything.
+    pub fn parse(url: &str) -> Result<Self, ConnectError> {
         if url.starts_with("http://") || url.starts_with("https://") {
             return Ok(Self::Http);
+        }
+        if url.starts_with("valkey") || url.starts_with("redis") {
+            return Ok(Self::Valkey);
         }
         if let Some(rest) = url.strip_prefix("memory:") {
             return if rest.is_empty() || rest == "//" { Ok(Self::Memory) } else { Err(unknown(url)) };
@@ -125,9 +155,12 @@ mod tests {
 
     #[test]
     fn a_url_says_where_to_connect() {
-        let parse = |url| Target::parse(url).unwrap();
+        let parse = |url: &str| Target::parse(url).unwrap();
         assert_eq!(parse("memory:"), Target::Memory);
         assert_eq!(parse("http://127.0.0.1:7070"), Target::Http);
+        for scheme in ["valkey", "valkeys", "valkey+cluster", "redis", "rediss"] {
+            assert_eq!(parse(&format!("{scheme}://127.0.0.1:6379")), Target::Valkey);
+        }
         assert_eq!(parse("sqlite:jobs.db"), file("jobs.db", Durability::Full));
         assert_eq!(parse("sqlite://jobs.db"), file("jobs.db", Durability::Full));
         assert_eq!(parse("sqlite:///var/jobs.db"), file("/var/jobs.db", Durability::Full));

@@ -29,7 +29,7 @@ mod local;
 mod worker;
 
 pub use client::{Client, End};
-pub use connect::{Connect, ConnectError, connect};
+pub use connect::{Connect, ConnectError, Target, connect};
 pub use error::Error;
 pub use ff_core as core;
 pub use flowfabric::FlowFabric;

@@ -49,10 +49,10 @@ pub struct Compared {
 
 impl Compared {
     /// Both sides empty.
-    pub fn new(make: Make, seed: u64) -> Self {
+    pub async fn new(make: Make, seed: u64) -> Self {
         let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
         let dice = Arc::new(SharedDice::new(seed));
-        let subject = make(PARTITIONS, clock.clone(), dice.clone());
+        let subject = make(PARTITIONS, clock.clone(), dice.clone()).await;
         let reference = Reference::new(PARTITIONS, clock.clone());
         Self { reference, subject, clock, dice, coverage: Coverage::default(), steps: 0 }
     }

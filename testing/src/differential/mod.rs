@@ -13,11 +13,13 @@ mod shrink;
 mod step;
 mod subject;
 mod told;
+mod valkey;
 mod vocabulary;
 mod walk;
 
 pub use compared::{Compared, Difference};
 pub use coverage::Coverage;
 pub use step::{Policies, Step, Submission, Whose};
-pub use subject::{Make, Subject, memory, sqlite};
+pub use subject::{Make, Making, Subject, memory, sqlite};
+pub use valkey::{redis, valkey};
 pub use walk::{replay, walk};

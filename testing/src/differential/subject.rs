@@ -1,6 +1,7 @@
 //! The side that is tested: a store made for one walk.
 
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -26,20 +27,25 @@ pub trait Subject: Send + Sync {
 }
 
 /// Makes an empty store that takes time and chance from the walk.
-pub type Make = fn(PartitionConfig, Arc<dyn Clock>, Arc<dyn Dice>) -> Box<dyn Subject>;
+pub type Make = fn(PartitionConfig, Arc<dyn Clock>, Arc<dyn Dice>) -> Making;
+
+/// A store being made.
+pub type Making = Pin<Box<dyn Future<Output = Box<dyn Subject>> + Send>>;
 
 /// A store in memory.
-pub fn memory(partitions: PartitionConfig, clock: Arc<dyn Clock>, dice: Arc<dyn Dice>) -> Box<dyn Subject> {
-    Box::new(InMemory(MemoryBackend::new(partitions, clock, dice)))
+pub fn memory(partitions: PartitionConfig, clock: Arc<dyn Clock>, dice: Arc<dyn Dice>) -> Making {
+    Box::pin(async move { Box::new(InMemory(MemoryBackend::new(partitions, clock, dice))) as Box<dyn Subject> })
 }
 
 /// A store in a file. What it holds is compared, not what it survives, so it need not wait for the disk.
-pub fn sqlite(partitions: PartitionConfig, clock: Arc<dyn Clock>, dice: Arc<dyn Dice>) -> Box<dyn Subject> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("walk.db");
-    let options = Options { partitions, clock, dice };
-    let store = options.open(&path);
-    Box::new(InFile { store, path, options, folder })
+pub fn sqlite(partitions: PartitionConfig, clock: Arc<dyn Clock>, dice: Arc<dyn Dice>) -> Making {
+    Box::pin(async move {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("walk.db");
+        let options = Options { partitions, clock, dice };
+        let store = options.open(&path);
+        Box::new(InFile { store, path, options, folder }) as Box<dyn Subject>
+    })
 }
 
 struct InMemory(MemoryBackend);
@@ -62,10 +68,11 @@ struct InFile {
     folder: TempDir,
 }
 
-struct Options {
-    partitions: PartitionConfig,
-    clock: Arc<dyn Clock>,
-    dice: Arc<dyn Dice>,
+/// What a store is made with, each time it is opened.
+pub(super) struct Options {
+    pub(super) partitions: PartitionConfig,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) dice: Arc<dyn Dice>,
 }
 
 impl Options {

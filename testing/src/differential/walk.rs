@@ -12,7 +12,7 @@ const LOOK_EVERY: usize = 10;
 
 /// Takes so many random steps. When the sides differ, panics with the seed and the shortest script that shows it.
 pub async fn walk(make: Make, seed: u64, steps: usize) -> Coverage {
-    let mut compared = Compared::new(make, seed);
+    let mut compared = Compared::new(make, seed).await;
     let mut chooser = Chooser::new(seed);
     let mut script = Vec::new();
     let mut found = Ok(());
@@ -36,7 +36,7 @@ pub async fn walk(make: Make, seed: u64, steps: usize) -> Coverage {
 
 /// Takes the steps of a script, looking at everything after each. Gives the first difference.
 pub async fn replay(make: Make, seed: u64, script: &[Step]) -> Option<Difference> {
-    let mut compared = Compared::new(make, seed);
+    let mut compared = Compared::new(make, seed).await;
     let mut found = Ok(());
     for step in script {
         found = compared.take(step).await;

@@ -8,7 +8,7 @@ use ff_sdk::http::HttpBackend;
 use ff_server::Server;
 use tokio_util::sync::CancellationToken;
 
-use super::{memory, sqlite};
+use super::{memory, sqlite, valkey};
 use crate::world::World;
 
 /// A server over a store in memory.
@@ -19,6 +19,11 @@ pub async fn http_over_memory() -> World {
 /// A server over a store in a file.
 pub async fn http_over_sqlite() -> World {
     behind_a_server(sqlite().await).await
+}
+
+/// A server over a store on a Valkey server.
+pub async fn http_over_valkey() -> World {
+    behind_a_server(valkey().await).await
 }
 
 async fn behind_a_server(world: World) -> World {

@@ -2,7 +2,10 @@
 
 mod http;
 mod memory;
+#[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
+pub mod servers;
 mod sqlite;
+mod valkey;
 
 use std::sync::Arc;
 
@@ -12,9 +15,10 @@ use ff_sdk::FlowFabric;
 
 use crate::world::{Hands, World, WorldClock};
 
-pub use http::{http_over_memory, http_over_sqlite};
+pub use http::{http_over_memory, http_over_sqlite, http_over_valkey};
 pub use memory::memory;
 pub use sqlite::sqlite;
+pub use valkey::{on_cluster, redis, valkey};
 
 /// Few, so that a whole store is quickly searched, pumped and examined.
 fn few_partitions() -> PartitionConfig {

@@ -6,10 +6,12 @@ use async_trait::async_trait;
 
 use super::{Answer, EngineBackend};
 use crate::due::Pumped;
+use crate::engine_error::Code;
+use crate::execution::contracts::Ended;
 use crate::hint::Hints;
 use crate::lease::contracts::Head;
 use crate::snapshot::Snapshot;
-use crate::types::{Kind, LaneId, TimestampMs};
+use crate::types::{ExecutionId, Kind, LaneId, TimestampMs};
 
 /// What happens unasked: firing what is due, finding what hints have missed, checking the whole.
 #[async_trait]
@@ -28,6 +30,16 @@ pub trait Upkeep: EngineBackend {
 
     /// Hints from now on.
     fn hints(&self) -> Hints;
+
+    /// How an execution ended. While it has not, its end is among the hints from now on, for at least a long poll's time;
+    /// stores may leave out ends nobody asked about.
+    async fn end_of(&self, id: &ExecutionId) -> Answer<Option<Ended>> {
+        match self.result(id).await {
+            Ok(ended) => Ok(Some(ended)),
+            Err(error) if error.code() == Code::ExecutionNotTerminal => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
 
     /// Everything a partition holds.
     async fn snapshot(&self, partition: u16) -> Answer<Snapshot>;

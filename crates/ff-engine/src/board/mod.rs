@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ff_core::backend::{Answer, Upkeep};
-use ff_core::engine_error::Code;
 use ff_core::execution::contracts::Ended;
 use ff_core::hint::{Hint, Hints};
 use ff_core::lease::contracts::{Control, ControlArgs, check_wait};
@@ -69,10 +68,8 @@ impl Board {
         let bell = self.notices.ends.join(id);
         loop {
             let rung = bell.rung();
-            match self.store.result(id).await {
-                Ok(ended) => return Ok(Some(ended)),
-                Err(error) if error.code() == Code::ExecutionNotTerminal => {}
-                Err(error) => return Err(error),
+            if let Some(ended) = self.store.end_of(id).await? {
+                return Ok(Some(ended));
             }
             if !self.wait(rung, deadline).await {
                 return Ok(None);

@@ -1,0 +1,40 @@
+//! The store.
+
+use std::sync::Arc;
+
+use ff_core::backend::EngineBackend;
+use ff_core::dice::Dice;
+use ff_core::partition::PartitionConfig;
+use tokio_util::sync::DropGuard;
+
+use crate::calls::Calls;
+use crate::completions::Completions;
+use crate::hints::Announcer;
+use crate::{ConnectError, ValkeyOptions, boot};
+
+/// A store on a Valkey or Redis server, or a cluster of them.
+pub struct ValkeyBackend {
+    pub(crate) calls: Arc<Calls>,
+    pub(crate) partitions: PartitionConfig,
+    pub(crate) dice: Arc<dyn Dice>,
+    pub(crate) announcer: Announcer,
+    pub(crate) completions: Arc<Completions>,
+    /// Hints are heard for as long as the store lives.
+    pub(crate) _listening: DropGuard,
+}
+
+impl ValkeyBackend {
+    /// Connects to `valkey://HOST:PORT`, `valkeys://` for TLS, or either with `+cluster`; `redis` stands for the same.
+    ///
+    /// Looks at the server first, and writes only when it can be used: the functions, if it has none as new, and the
+    /// partition counts, if the store is new.
+    pub async fn connect(url: &str, options: ValkeyOptions) -> Result<Self, ConnectError> {
+        boot::connect(url, options).await
+    }
+}
+
+impl EngineBackend for ValkeyBackend {
+    fn partitions(&self) -> PartitionConfig {
+        self.partitions
+    }
+}

@@ -1,0 +1,150 @@
+//! Connecting: every check that writes nothing comes first, then the functions, then the partition counts.
+
+use std::sync::Arc;
+
+use ff_core::keys::global_config_partitions;
+use ff_core::partition::PartitionConfig;
+use ff_script::upkeep::ff_configure_partitions;
+use ff_script::{LibraryClock, check_library, ensure_library};
+use redis::{Client, FromRedisValue, cmd};
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use crate::calls::{Calls, told};
+use crate::directory::Directory;
+use crate::durability::FsyncGroup;
+use crate::hints::{Announcer, pass_on, subscribe};
+use crate::link::{ClusterLink, Link, Plain, SingleLink, connect as connect_to};
+use crate::probe::{probe, refusal};
+use crate::url::Place;
+use crate::{ConnectError, Durability, ValkeyBackend, ValkeyOptions};
+
+pub(crate) async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyBackend, ConnectError> {
+    use_one_tls_provider();
+    let place = Place::parse(url)?;
+    let asked = asked(&options, &place)?;
+    let link = look(&place).await?;
+    let mut calls =
+        Calls { link, clock: options.clock, fsync: None, loading: Mutex::new(()), directory: Directory::default() };
+    let stored = stored(&calls).await?;
+    if stored.is_none() && options.existing {
+        return Err(ConnectError::NoStore);
+    }
+    if let (Some(stored), Some(asked)) = (stored, asked)
+        && stored != asked
+    {
+        return Err(ConnectError::Partitions { stored, asked });
+    }
+    let primaries = calls.link.primaries().await.map_err(|failed| told(&failed))?;
+    if place.durability.unwrap_or(options.durability) == Durability::Fsync {
+        calls.fsync = Some(fsync(&place, &primaries).await?);
+    }
+    give_library(&primaries, calls.library_clock()).await?;
+    let wanted = stored.or(asked).unwrap_or_default();
+    let partitions =
+        ff_configure_partitions(&calls, &wanted).await.map_err(|error| ConnectError::Server(error.into()))?;
+    if let Some(asked) = asked.filter(|asked| *asked != partitions) {
+        return Err(ConnectError::Partitions { stored: partitions, asked });
+    }
+    finish(calls, partitions, options.dice).await
+}
+
+/// The store's listener, and the store.
+async fn finish(
+    calls: Calls,
+    partitions: PartitionConfig,
+    dice: Arc<dyn ff_core::dice::Dice>,
+) -> Result<ValkeyBackend, ConnectError> {
+    let (calls, announcer) = (Arc::new(calls), Announcer::new());
+    let posts = calls.link.listening_posts().await;
+    let subscription = subscribe(&posts).await.map_err(|error| refusal("the server of hints", &error))?;
+    let stopped = CancellationToken::new();
+    let listening = stopped.clone().drop_guard();
+    let passing = pass_on(subscription, calls.clone(), announcer.clone());
+    tokio::spawn(async move { stopped.run_until_cancelled(passing).await });
+    Ok(ValkeyBackend { calls, partitions, dice, announcer, completions: Arc::default(), _listening: listening })
+}
+
+/// Two providers of cryptography may be linked into one program; TLS needs to know which one to use. Nothing happens when
+/// the program has chosen.
+fn use_one_tls_provider() {
+    rustls::crypto::ring::default_provider().install_default().ok();
+}
+
+/// The partition counts that are asked for, if any are.
+fn asked(options: &ValkeyOptions, place: &Place) -> Result<Option<PartitionConfig>, ConnectError> {
+    let by_url = place
+        .flow_partitions
+        .map(|num_flow_partitions| PartitionConfig { num_flow_partitions, ..options.partitions.unwrap_or_default() });
+    let asked = by_url.or(options.partitions);
+    match asked {
+        Some(PartitionConfig { num_flow_partitions: 0, .. })
+        | Some(PartitionConfig { num_budget_partitions: 0, .. })
+        | Some(PartitionConfig { num_quota_partitions: 0, .. }) => {
+            Err(ConnectError::NoPartitions { asked: asked.unwrap_or_default() })
+        }
+        _ => Ok(asked),
+    }
+}
+
+/// Looks at the server and says how it is reached. Of a cluster, one node that answers is enough.
+async fn look(place: &Place) -> Result<Link, ConnectError> {
+    let mut failure = None;
+    for node in &place.nodes {
+        let address = node.addr().to_string();
+        let reached = async {
+            let client = Client::open(node.clone()).map_err(|error| refusal(&address, &error))?;
+            let mut connection = connect_to(&client).await.map_err(|error| refusal(&address, &error))?;
+            probe(&address, &mut connection).await
+        };
+        match reached.await {
+            Ok(found) if found.cluster && !place.cluster => {
+                return Err(ConnectError::IsACluster { address, scheme: place.scheme });
+            }
+            Ok(found) if !found.cluster && place.cluster => {
+                return Err(ConnectError::NotACluster { address, scheme: place.scheme });
+            }
+            Ok(_) => {
+                let link = if place.cluster {
+                    ClusterLink::to(place.nodes.clone(), place.trusted.clone()).map(Link::Cluster)
+                } else {
+                    SingleLink::to(node.clone()).map(Link::Single)
+                };
+                return link.map_err(|error| refusal(&address, &error));
+            }
+            Err(error) => failure = Some(error),
+        }
+    }
+    Err(failure
+        .unwrap_or_else(|| ConnectError::Unreachable { address: "the cluster".into(), why: "no node is named".into() }))
+}
+
+/// The partition counts the store was made with; none when it is new.
+async fn stored(calls: &Calls) -> Result<Option<PartitionConfig>, ConnectError> {
+    let key = global_config_partitions();
+    let names = ["num_flow_partitions", "num_budget_partitions", "num_quota_partitions"];
+    let reply = calls.plain(&key, cmd("HMGET").arg(&key).arg(&names).clone()).await?;
+    let counts = Vec::<Option<u16>>::from_redis_value(reply).unwrap_or_default();
+    let [Some(num_flow_partitions), Some(num_budget_partitions), Some(num_quota_partitions)] = counts[..] else {
+        return Ok(None);
+    };
+    Ok(Some(PartitionConfig { num_flow_partitions, num_budget_partitions, num_quota_partitions }))
+}
+
+/// Gives the library to every primary; to none, if one has a library this program cannot work with.
+async fn give_library(primaries: &[Plain], clock: LibraryClock) -> Result<(), ConnectError> {
+    for primary in primaries {
+        check_library(primary, clock).await?;
+    }
+    for primary in primaries {
+        ensure_library(primary, clock).await?;
+    }
+    Ok(())
+}
+
+async fn fsync(place: &Place, primaries: &[Plain]) -> Result<FsyncGroup, ConnectError> {
+    match (&place.nodes[..], primaries, place.cluster) {
+        ([node], [server], false) => FsyncGroup::start(node, server).await,
+        _ => Err(ConnectError::NoFsync { why: "a cluster cannot be asked to wait for its disks".into() }),
+    }
+}

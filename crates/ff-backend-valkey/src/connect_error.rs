@@ -1,0 +1,100 @@
+//! Why a store cannot be used.
+
+use ff_core::engine_error::EngineError;
+use ff_core::partition::PartitionConfig;
+use ff_script::LoadError;
+
+/// Why a store cannot be used. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The URL does not name a server.
+    #[error("{url:?} is not a Valkey URL: {why}")]
+    BadUrl {
+        /// The URL, without its password.
+        url: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Nobody answers.
+    #[error("cannot reach {address}: {why}")]
+    Unreachable {
+        /// Where a server was expected.
+        address: String,
+        /// What happened instead.
+        why: String,
+    },
+    /// The password is missing or wrong, or the user may not do what is needed.
+    #[error("{address} does not let us in: {why}")]
+    NotAllowed {
+        /// The server.
+        address: String,
+        /// What it says.
+        why: String,
+    },
+    /// It is older than the oldest server with functions.
+    #[error("{address} is {found}, which is too old: Valkey 7.2 or Redis 7.0 is the least")]
+    TooOld {
+        /// The server.
+        address: String,
+        /// What it is.
+        found: String,
+    },
+    /// It cannot be given functions.
+    #[error("{address} has no functions: {why}")]
+    NoFunctions {
+        /// The server.
+        address: String,
+        /// What it says.
+        why: String,
+    },
+    /// The URL is for a cluster, the server is not one.
+    #[error("{address} is not a cluster: use {scheme}:// without +cluster")]
+    NotACluster {
+        /// The server.
+        address: String,
+        /// The scheme that would be right.
+        scheme: &'static str,
+    },
+    /// The server is part of a cluster, the URL is not for one.
+    #[error("{address} is part of a cluster: use {scheme}+cluster://")]
+    IsACluster {
+        /// The server.
+        address: String,
+        /// The scheme to which `+cluster` belongs.
+        scheme: &'static str,
+    },
+    /// There is no store, and none was to be made.
+    #[error("the server holds no store")]
+    NoStore,
+    /// The store was made with other partition counts. Ids carry their partition, so the counts can never change.
+    #[error("the store was made with {}, and was to be used with {}", counts(stored), counts(asked))]
+    Partitions {
+        /// What the store has.
+        stored: PartitionConfig,
+        /// What the options say.
+        asked: PartitionConfig,
+    },
+    /// The options ask for no partitions at all.
+    #[error("a store needs at least one partition of each family, and was to be used with {}", counts(asked))]
+    NoPartitions {
+        /// What the options say.
+        asked: PartitionConfig,
+    },
+    /// The server has functions this program cannot work with.
+    #[error(transparent)]
+    Functions(#[from] LoadError),
+    /// The server cannot say when a write is on its disk.
+    #[error("durability=fsync does not work here: {why}")]
+    NoFsync {
+        /// What is missing.
+        why: String,
+    },
+    /// The server stopped answering while it was being looked at.
+    #[error(transparent)]
+    Server(#[from] EngineError),
+}
+
+fn counts(config: &PartitionConfig) -> String {
+    let PartitionConfig { num_flow_partitions, num_budget_partitions, num_quota_partitions } = config;
+    format!("{num_flow_partitions} flow, {num_budget_partitions} budget and {num_quota_partitions} quota partitions")
+}

@@ -1,0 +1,120 @@
+//! Answering only when what is answered is on the server's disk.
+//!
+//! Waiting for a disk blocks the connection it happens on, so it has connections of its own, and calls that wait at the same
+//! time wait together: a free connection takes whatever is queued.
+
+use std::sync::Arc;
+
+use redis::{Cmd, ConnectionInfo, RedisError, RedisResult, Value, cmd};
+use tokio::sync::{Mutex, mpsc, oneshot};
+
+use crate::ConnectError;
+use crate::link::{Failed, Plain, RESPONSE_TIMEOUT, SingleLink};
+use crate::trouble::said;
+
+/// Groups that can wait at the same time. While one waits for the disk, the next is being done.
+const CONNECTIONS: usize = 4;
+
+/// Calls that wait together.
+const GROUP: usize = 256;
+
+/// Calls queued before callers have to wait for a place.
+const QUEUE: usize = 4 * GROUP;
+
+pub(crate) struct FsyncGroup {
+    jobs: mpsc::Sender<Job>,
+}
+
+struct Job {
+    commands: Vec<Cmd>,
+    answer: oneshot::Sender<Result<Value, Failed>>,
+}
+
+impl FsyncGroup {
+    /// Starts the connections. Refused when the server cannot say what is on its disk.
+    pub(crate) async fn start(info: &ConnectionInfo, server: &Plain) -> Result<Self, ConnectError> {
+        let probe = server.ask::<Value>(&wait_aof()).await;
+        probe.map_err(|error| ConnectError::NoFsync { why: said(&error) })?;
+        if leaves_it_to_the_system(server).await {
+            let why = "with appendfsync no a wait never ends; set it to everysec or always";
+            return Err(ConnectError::NoFsync { why: why.into() });
+        }
+        let (jobs, queue) = mpsc::channel(QUEUE);
+        let queue = Arc::new(Mutex::new(queue));
+        for _ in 0..CONNECTIONS {
+            let link = SingleLink::to(info.clone());
+            let link = link.map_err(|error| ConnectError::NoFsync { why: said(&error) })?;
+            tokio::spawn(work(link, queue.clone()));
+        }
+        Ok(Self { jobs })
+    }
+
+    /// Sends commands together and gives the reply to the last, once all of it is on disk.
+    pub(crate) async fn send(&self, commands: &[Cmd]) -> Result<Value, Failed> {
+        let (answer, answered) = oneshot::channel();
+        let job = Job { commands: commands.to_vec(), answer };
+        if self.jobs.send(job).await.is_err() {
+            return Err(Failed::Unsent(stopped()));
+        }
+        answered.await.unwrap_or_else(|_| Err(Failed::Sent(stopped())))
+    }
+}
+
+/// Whether the server never sees to its disk itself. One that may not be asked is taken to do so.
+async fn leaves_it_to_the_system(server: &Plain) -> bool {
+    let asked = server.ask::<Vec<String>>(cmd("CONFIG").arg("GET").arg("appendfsync")).await;
+    asked.is_ok_and(|setting| setting.last().is_some_and(|policy| policy == "no"))
+}
+
+fn stopped() -> RedisError {
+    (redis::ErrorKind::Io, "the connection that waits for the disk is gone").into()
+}
+
+/// Waits for the server's own disk, for as long as an answer may take.
+fn wait_aof() -> Cmd {
+    let timeout = RESPONSE_TIMEOUT.as_millis() / 2;
+    cmd("WAITAOF").arg(1).arg(0).arg(u64::try_from(timeout).unwrap_or_default()).clone()
+}
+
+/// Serves the queue until nobody can add to it.
+async fn work(link: SingleLink, queue: Arc<Mutex<mpsc::Receiver<Job>>>) {
+    loop {
+        let mut jobs = Vec::with_capacity(GROUP);
+        if queue.lock().await.recv_many(&mut jobs, GROUP).await == 0 {
+            return;
+        }
+        let mut commands: Vec<_> = jobs.iter().flat_map(|job| job.commands.iter().cloned()).collect();
+        commands.push(wait_aof());
+        match link.send_all(&commands).await {
+            Ok(replies) => answer(jobs, replies),
+            Err(failed) => jobs.into_iter().for_each(|job| {
+                // Fails when the caller has gone, and then there is nobody to tell.
+                job.answer.send(Err(failed.clone())).ok();
+            }),
+        }
+    }
+}
+
+fn answer(jobs: Vec<Job>, replies: Vec<Value>) {
+    let durable = replies.last().is_some_and(is_on_disk);
+    let mut replies = replies.into_iter();
+    for job in jobs {
+        let own: Vec<_> = replies.by_ref().take(job.commands.len()).collect();
+        let reply = own.into_iter().map(Value::extract_error).last().unwrap_or(Ok(Value::Nil));
+        job.answer.send(judged(reply, durable)).ok();
+    }
+}
+
+/// A refusal stands whatever the disk does; a reply to something that may not be on disk does not.
+fn judged(reply: RedisResult<Value>, durable: bool) -> Result<Value, Failed> {
+    match reply {
+        Ok(reply) if durable => Ok(reply),
+        Ok(_) => Err(Failed::Sent((redis::ErrorKind::Io, "it was not on disk in time").into())),
+        Err(error) => Err(Failed::Sent(error)),
+    }
+}
+
+/// Whether the server says that its own disk has everything.
+fn is_on_disk(reply: &Value) -> bool {
+    matches!(reply, Value::Array(counts) if matches!(counts.first(), Some(Value::Int(1..))))
+}

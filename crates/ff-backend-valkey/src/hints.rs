@@ -1,0 +1,99 @@
+//! Hints from the server. They may be lost while nobody listens; whoever listens is told then that it missed some.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ff_core::hint::{Hint, Hints};
+use ff_core::keys::HINTS_CHANNEL;
+use futures_util::{StreamExt, stream};
+use redis::{Client, RedisResult};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::timeout;
+
+use crate::calls::Calls;
+use crate::link::CONNECT_TIMEOUT;
+use crate::trouble::said;
+
+/// How many hints wait for the slowest listener: more than one bulk submission makes.
+const KEPT: usize = 4_096;
+
+/// How long to wait before listening again, at first and at most.
+const PAUSE: Duration = Duration::from_millis(50);
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+
+/// Passes hints on to every listener in this process.
+#[derive(Clone)]
+pub(crate) struct Announcer(broadcast::Sender<Hint>);
+
+impl Announcer {
+    pub(crate) fn new() -> Self {
+        Self(broadcast::Sender::new(KEPT))
+    }
+
+    /// Hints from now on.
+    pub(crate) fn listen(&self) -> Hints {
+        Box::pin(stream::unfold(self.0.subscribe(), |mut receiver| async move {
+            match receiver.recv().await {
+                Ok(hint) => Some((hint, receiver)),
+                Err(RecvError::Lagged(_)) => Some((Hint::Missed, receiver)),
+                Err(RecvError::Closed) => None,
+            }
+        }))
+    }
+
+    fn announce(&self, hint: Hint) {
+        // Fails when nobody listens, and then there is nobody to tell.
+        self.0.send(hint).ok();
+    }
+}
+
+/// Hints as a server publishes them.
+pub(crate) type Subscription = redis::aio::PubSubStream;
+
+/// Begins to listen at one of these servers.
+pub(crate) async fn subscribe(posts: &[Client]) -> RedisResult<Subscription> {
+    let mut failure = (redis::ErrorKind::Io, "there is no server to listen to").into();
+    for post in posts {
+        let listening = async {
+            let mut pubsub = post.get_async_pubsub().await?;
+            pubsub.subscribe(HINTS_CHANNEL).await?;
+            Ok(pubsub.into_on_message())
+        };
+        match timeout(CONNECT_TIMEOUT, listening).await {
+            Ok(Ok(subscription)) => return Ok(subscription),
+            Ok(Err(error)) => failure = error,
+            Err(_) => failure = (redis::ErrorKind::Io, "the server did not answer in time").into(),
+        }
+    }
+    Err(failure)
+}
+
+/// Passes on what is heard for ever. When the connection breaks, listens again and says that something was missed.
+pub(crate) async fn pass_on(mut subscription: Subscription, calls: Arc<Calls>, announcer: Announcer) {
+    loop {
+        while let Some(message) = subscription.next().await {
+            for hint in ff_script::hints(message.get_payload_bytes()) {
+                announcer.announce(hint);
+            }
+        }
+        tracing::warn!("hints are not heard any more; listening again");
+        subscription = listen_again(&calls).await;
+        // A server that was away may have come back with less.
+        calls.directory.doubt();
+        announcer.announce(Hint::Missed);
+    }
+}
+
+async fn listen_again(calls: &Calls) -> Subscription {
+    let mut pause = PAUSE;
+    loop {
+        match subscribe(&calls.link.listening_posts().await).await {
+            Ok(subscription) => return subscription,
+            Err(error) => tracing::debug!(error = said(&error), "still nobody to listen to"),
+        }
+        #[allow(clippy::disallowed_methods, reason = "nothing signals that a server is back")]
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(PAUSE_MAX);
+    }
+}

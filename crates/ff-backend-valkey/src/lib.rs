@@ -1,0 +1,34 @@
+//! FlowFabric on Valkey or Redis: every mutation one function, atomic on the server that has its partition.
+//!
+//! ```no_run
+//! use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
+//!
+//! # async fn example() -> Result<(), ff_backend_valkey::ConnectError> {
+//! let store = ValkeyBackend::connect("valkey://127.0.0.1:6379", ValkeyOptions::default()).await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod backend;
+mod boot;
+mod calls;
+mod completions;
+mod connect_error;
+mod directory;
+mod durability;
+mod execution;
+mod hints;
+mod lease;
+mod link;
+mod list;
+mod options;
+mod probe;
+mod snapshot;
+mod trouble;
+mod upkeep;
+mod url;
+
+pub use backend::ValkeyBackend;
+pub use connect_error::ConnectError;
+pub use options::{Durability, ValkeyOptions};
+pub use url::Place;

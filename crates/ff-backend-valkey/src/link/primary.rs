@@ -1,0 +1,44 @@
+//! A server that writes go to, asked directly: to be given the library, and to be asked what it holds.
+
+use async_trait::async_trait;
+use ff_core::engine_error::EngineError;
+use ff_core::keys::HINTS_CHANNEL;
+use ff_script::{Fcall, Primary, Value};
+use redis::aio::MultiplexedConnection;
+use redis::{FromRedisValue, cmd};
+use tokio::sync::Mutex;
+
+use super::value;
+use crate::trouble::{lacks_the_library, trouble};
+
+/// A connection to one server that nobody else uses.
+pub(crate) struct Plain(Mutex<MultiplexedConnection>);
+
+impl Plain {
+    pub(crate) fn new(connection: MultiplexedConnection) -> Self {
+        Self(Mutex::new(connection))
+    }
+
+    pub(crate) async fn ask<T: FromRedisValue>(&self, command: &redis::Cmd) -> Result<T, redis::RedisError> {
+        command.query_async(&mut *self.0.lock().await).await
+    }
+}
+
+#[async_trait]
+impl Primary for Plain {
+    async fn fcall_if_there(&self, call: Fcall) -> Result<Option<Value>, EngineError> {
+        match self.ask::<redis::Value>(cmd("FCALL").arg(call.signature.name).arg(0)).await {
+            Ok(reply) => Ok(Some(value(reply))),
+            Err(error) if lacks_the_library(&error) => Ok(None),
+            Err(error) => Err(trouble(&error)),
+        }
+    }
+
+    async fn load(&self, library: &str) -> Result<(), EngineError> {
+        let load = cmd("FUNCTION").arg("LOAD").arg("REPLACE").arg(library).clone();
+        self.ask::<redis::Value>(&load).await.map_err(|error| trouble(&error))?;
+        // What the functions remembered went with those that were there, so whoever listens has to look everywhere.
+        let missed = cmd("PUBLISH").arg(HINTS_CHANNEL).arg("missed").clone();
+        self.ask::<redis::Value>(&missed).await.map(drop).map_err(|error| trouble(&error))
+    }
+}

@@ -1,0 +1,63 @@
+//! One server, over one connection.
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, Cmd, ConnectionInfo, RedisError, RedisResult, Value, pipe};
+
+use super::kept::Kept;
+use super::{CONNECT_TIMEOUT, Failed, Plain, RESPONSE_TIMEOUT, last};
+
+pub(crate) struct SingleLink {
+    client: Client,
+    connection: Kept<MultiplexedConnection>,
+}
+
+impl SingleLink {
+    pub(crate) fn to(info: ConnectionInfo) -> RedisResult<Self> {
+        Ok(Self { client: Client::open(info)?, connection: Kept::none() })
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Sends commands together and gives the reply to the last.
+    pub(super) async fn send(&self, commands: &[Cmd]) -> Result<Value, Failed> {
+        let [one] = commands else { return last(self.send_all(commands).await?).map_err(Failed::Sent) };
+        let (number, mut connection) = self.connection.or_made(connect(&self.client)).await.map_err(Failed::Unsent)?;
+        let reply = connection.send_packed_command(one).await.and_then(Value::extract_error);
+        reply.map_err(|error| self.failed(number, error))
+    }
+
+    /// Sends commands together and gives the reply to each.
+    pub(crate) async fn send_all(&self, commands: &[Cmd]) -> Result<Vec<Value>, Failed> {
+        let (number, mut connection) = self.connection.or_made(connect(&self.client)).await.map_err(Failed::Unsent)?;
+        let mut pipeline = pipe();
+        for command in commands {
+            pipeline.add_command(command.clone());
+        }
+        let replies = connection.send_packed_commands(&pipeline, 0, commands.len()).await;
+        replies.map_err(|error| self.failed(number, error))
+    }
+
+    fn failed(&self, number: u64, error: RedisError) -> Failed {
+        // A connection that went silent may never break by itself.
+        if error.is_unrecoverable_error() || error.is_timeout() {
+            self.connection.broke(number);
+        }
+        Failed::Sent(error)
+    }
+
+    /// A connection nobody else uses.
+    pub(crate) async fn own(&self) -> Result<Plain, Failed> {
+        let connection = connect(&self.client).await.map_err(Failed::Unsent)?;
+        Ok(Plain::new(connection))
+    }
+}
+
+/// A new connection to a server.
+pub(crate) async fn connect(client: &Client) -> RedisResult<MultiplexedConnection> {
+    let config = AsyncConnectionConfig::new()
+        .set_connection_timeout(Some(CONNECT_TIMEOUT))
+        .set_response_timeout(Some(RESPONSE_TIMEOUT));
+    client.get_multiplexed_async_connection_with_config(&config).await
+}

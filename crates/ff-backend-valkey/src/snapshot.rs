@@ -1,0 +1,151 @@
+//! Everything a partition holds, read piece by piece while it goes on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ff_core::backend::Answer;
+use ff_core::change::KeyEntry;
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::execution::Phase;
+use ff_core::index::{Index, Score};
+use ff_core::keys::{IndexKeys, idempotency_key};
+use ff_core::partition::{Partition, PartitionFamily};
+use ff_core::snapshot::Snapshot;
+use ff_core::types::{ExecutionId, Kind, LaneId, WorkerInstanceId};
+use ff_script::execution::{Beside, ff_read_execution};
+use futures_util::{StreamExt, stream};
+use redis::{FromRedisValue, cmd};
+
+use crate::ValkeyBackend;
+
+/// Records read at the same time.
+const AT_ONCE: usize = 64;
+
+impl ValkeyBackend {
+    pub(crate) async fn take_snapshot(&self, partition: u16) -> Answer<Snapshot> {
+        let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
+        let mut snapshot = Snapshot::default();
+        let mut names = Names::default();
+        let all = self.scores(&keys.all_executions()).await?;
+        self.records(&mut snapshot, &mut names, all.keys().copied().collect()).await?;
+        self.keys(&mut snapshot, keys.hash_tag()).await?;
+        for index in names.indexes() {
+            let members = match &index {
+                Index::WorkerLeases(instance) => self.leases(&keys.worker_leases(instance), &snapshot).await?,
+                _ => self.scores(&index.key(&keys)).await?,
+            };
+            if !members.is_empty() {
+                snapshot.indexes.insert(index, members);
+            }
+        }
+        self.strays(&mut snapshot, &keys).await?;
+        Ok(snapshot)
+    }
+
+    async fn records(&self, snapshot: &mut Snapshot, names: &mut Names, ids: Vec<ExecutionId>) -> Answer<()> {
+        let read =
+            ids.into_iter().map(|id| async move { (id, ff_read_execution(&*self.calls, &id, Beside::ALL).await) });
+        let mut read = stream::iter(read).buffered(AT_ONCE);
+        while let Some((id, kept)) = read.next().await {
+            let kept = match kept.map_err(EngineError::from) {
+                Err(error) if error.code() == Code::ExecutionNotFound => continue,
+                kept => kept?,
+            };
+            names.lanes.insert(kept.execution.lane_key());
+            names.kinds.insert((kept.execution.lane_key(), kept.execution.kind.clone()));
+            let holders = kept.attempts.iter().map(|attempt| &attempt.holder);
+            names.instances.extend(holders.map(|holder| holder.worker_instance_id.clone()));
+            if let Phase::Running { lease } = &kept.execution.phase {
+                names.instances.insert(lease.holder.worker_instance_id.clone());
+            }
+            names.instances.extend(kept.leases.iter().map(|lease| lease.holder.worker_instance_id.clone()));
+            snapshot.payloads.extend(kept.payload.map(|payload| (id, payload)));
+            snapshot.results.extend(kept.result.map(|result| (id, result)));
+            snapshot.attempts.extend(Some((id, kept.attempts)).filter(|(_, attempts)| !attempts.is_empty()));
+            snapshot.leases.extend(Some((id, kept.leases)).filter(|(_, leases)| !leases.is_empty()));
+            snapshot.strays.extend(kept.strays.into_iter().map(|what| (id, what)));
+            snapshot.executions.insert(id, kept.execution);
+        }
+        Ok(())
+    }
+
+    /// Idempotency keys, each with the execution it stands for.
+    async fn keys(&self, snapshot: &mut Snapshot, tag: &str) -> Answer<()> {
+        let keyed = snapshot
+            .executions
+            .values()
+            .filter_map(|execution| Some((execution.namespace.clone(), execution.idempotency_key.clone()?)));
+        let keyed: BTreeSet<_> = keyed.collect();
+        for (namespace, key) in keyed {
+            let name = idempotency_key(tag, namespace.as_str(), key.as_str());
+            let id = Option::<String>::from_redis_value(self.calls.plain(&name, cmd("GET").arg(&name).clone()).await?);
+            let id = id.ok().flatten().and_then(|id| id.parse::<ExecutionId>().ok());
+            let Some(execution) = id.and_then(|id| snapshot.executions.get(&id)) else { continue };
+            let until = execution.created_at + execution.policy.dedup_window_ms;
+            let entry = KeyEntry { namespace: namespace.clone(), key: key.clone(), execution_id: execution.id, until };
+            snapshot.keys.insert((namespace.to_string(), key.to_string()), entry);
+        }
+        Ok(())
+    }
+
+    /// What the store keeps beside the indexes that follow from the records: delays of all lanes together.
+    async fn strays(&self, snapshot: &mut Snapshot, keys: &IndexKeys) -> Answer<()> {
+        let delayed = self.scores(&keys.delayed()).await?;
+        let in_lanes = snapshot.indexes.iter().filter(|(index, _)| matches!(index, Index::LaneDelayed(_)));
+        let expected: BTreeMap<_, _> = in_lanes.flat_map(|(_, members)| members.clone()).collect();
+        for id in delayed.keys().chain(expected.keys()).collect::<BTreeSet<_>>() {
+            if delayed.get(id) != expected.get(id) {
+                let what = format!("among all delays is {:?}, in its lane {:?}", delayed.get(id), expected.get(id));
+                snapshot.strays.push((*id, what));
+            }
+        }
+        Ok(())
+    }
+
+    /// A sorted index.
+    async fn scores(&self, key: &str) -> Answer<BTreeMap<ExecutionId, Score>> {
+        let reply = self.calls.plain(key, cmd("ZRANGE").arg(key).arg(0).arg(-1).arg("WITHSCORES").clone()).await?;
+        let rows = Vec::<(String, f64)>::from_redis_value(reply).unwrap_or_default();
+        #[allow(clippy::cast_possible_truncation, reason = "scores are whole and exact in a double")]
+        rows.into_iter().map(|(id, score)| Ok((member(key, &id)?, score as Score))).collect()
+    }
+
+    /// What a worker instance holds. The set has no scores; an index says when each was acquired.
+    async fn leases(&self, key: &str, snapshot: &Snapshot) -> Answer<BTreeMap<ExecutionId, Score>> {
+        let reply = self.calls.plain(key, cmd("SMEMBERS").arg(key).clone()).await?;
+        let members = Vec::<String>::from_redis_value(reply).unwrap_or_default();
+        let acquired = |id: &ExecutionId| match snapshot.executions.get(id).map(|execution| &execution.phase) {
+            Some(Phase::Running { lease }) => lease.acquired_at.0,
+            _ => 0,
+        };
+        members.into_iter().map(|id| member(key, &id).map(|id| (id, acquired(&id)))).collect()
+    }
+}
+
+fn member(key: &str, id: &str) -> Answer<ExecutionId> {
+    id.parse().map_err(|error| EngineError::Corrupt(format!("{key} has a member {id:?}: {error}")))
+}
+
+/// Names that indexes have in them, as the records show them.
+#[derive(Default)]
+struct Names {
+    lanes: BTreeSet<LaneId>,
+    kinds: BTreeSet<(LaneId, Kind)>,
+    instances: BTreeSet<WorkerInstanceId>,
+}
+
+impl Names {
+    /// Every index there can be.
+    fn indexes(self) -> Vec<Index> {
+        let mut indexes =
+            vec![Index::AllExecutions, Index::LeaseExpiry, Index::AttemptTimeout, Index::ExecutionDeadline];
+        for lane in self.lanes {
+            indexes.push(Index::LaneEligible(lane.clone()));
+            indexes.push(Index::LaneDelayed(lane.clone()));
+            indexes.push(Index::LaneActive(lane.clone()));
+            indexes.push(Index::LaneTerminal(lane));
+        }
+        indexes.extend(self.kinds.into_iter().map(|(lane, kind)| Index::LaneEligibleKind(lane, kind)));
+        indexes.extend(self.instances.into_iter().map(Index::WorkerLeases));
+        indexes
+    }
+}

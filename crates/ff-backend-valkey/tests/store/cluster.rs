@@ -1,0 +1,53 @@
+//! A cluster: its partitions are spread over primaries, which come and go one by one.
+
+use std::sync::Arc;
+
+use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
+use ff_core::clock::ManualClock;
+use ff_core::types::TimestampMs;
+use tokio::task::block_in_place;
+
+use crate::load::Load;
+use crate::support::{Cluster, Process};
+use crate::{FEW_PARTITIONS, LEASE_TTL_MS, options};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_primary_that_is_killed_under_load_takes_only_its_own_partitions_along() {
+    let mut cluster = Cluster::start();
+    let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
+    let options = ValkeyOptions { clock: Some(clock.clone()), ..options() };
+    let load = Load::on(ValkeyBackend::connect(&cluster.url(), options).await.unwrap());
+    let callers = load.start(25);
+
+    load.goes_on(100).await;
+    for node in &cluster.nodes {
+        assert_eq!(node.ask(&["FUNCTION", "FLUSH"]), "+OK");
+    }
+    load.goes_on(100).await;
+    assert_eq!(load.repeated(), 0, "somebody was told that functions were lost");
+    for nth in 0..2 {
+        load.goes_on(100).await;
+        let (own, others) = partitions(&cluster.nodes[nth]);
+        assert!(!own.is_empty() && !others.is_empty(), "the partitions are spread");
+        load.all_there(false);
+        block_in_place(|| cluster.nodes[nth].kill());
+        for partition in others {
+            load.works_on(partition).await;
+        }
+        block_in_place(|| cluster.nodes[nth].restart());
+        block_in_place(|| cluster.wait_until_whole());
+        load.all_there(true);
+    }
+    callers.join_all().await;
+    assert!(load.repeated() > 0, "nobody was there when it was killed");
+    // What was claimed for somebody who never heard of it comes back.
+    clock.advance(LEASE_TTL_MS);
+    load.drain().await;
+    load.holds().await;
+}
+
+/// The partitions a node has, and those it has not.
+fn partitions(node: &Process) -> (Vec<u16>, Vec<u16>) {
+    let has = |partition: &u16| !node.ask(&["EXISTS", &format!("{{fp:{partition}}}")]).starts_with("-MOVED");
+    (0..FEW_PARTITIONS.num_flow_partitions).partition(has)
+}

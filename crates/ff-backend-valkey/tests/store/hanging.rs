@@ -1,0 +1,89 @@
+//! Servers that hang, vanish or close the door: a caller learns what it can know, and the next call starts afresh.
+
+use std::sync::atomic::Ordering;
+
+use ff_core::backend::{ExecutionRoom, Upkeep};
+use ff_core::engine_error::EngineError;
+
+use crate::stand_in::{self, Wire};
+use crate::support::{Flavour, Process, lone_primary};
+use crate::{connect, findings, insist, work};
+
+/// Time is stopped while the server is, so that the wait for its answer costs none.
+#[tokio::test]
+async fn a_call_a_hanging_server_does_not_answer_has_an_unknown_outcome() {
+    let server = Process::start(Flavour::Valkey, &[]);
+    let store = connect(&server.url()).await;
+    let args = work();
+    server.freeze();
+    tokio::time::pause();
+    let answer = store.submit(args.clone()).await;
+    tokio::time::resume();
+    server.thaw();
+    assert!(matches!(answer, Err(EngineError::Unknown(_))), "{answer:?}");
+    let id = store.submit(args).await.unwrap().execution_id;
+    let waiting = store.snapshot(id.partition()).await.unwrap().executions;
+    assert_eq!(waiting.keys().collect::<Vec<_>>(), [&id], "asked twice, there once");
+    assert_eq!(findings(&store).await, []);
+}
+
+#[tokio::test]
+async fn a_connection_that_went_silent_is_replaced() {
+    let server = Process::start(Flavour::Valkey, &[]);
+    let wire = Wire::to(server.port).await;
+    let store = connect(&format!("valkey://127.0.0.1:{}", wire.port)).await;
+    store.submit(work()).await.unwrap();
+    wire.cut();
+    tokio::time::pause();
+    let answer = store.submit(work()).await;
+    tokio::time::resume();
+    assert!(matches!(answer, Err(EngineError::Unknown(_))), "{answer:?}");
+    store.submit(work()).await.unwrap();
+}
+
+/// A host that vanished closes no connection, and the one that takes its place has another.
+#[tokio::test]
+async fn a_connection_to_a_cluster_that_went_silent_is_replaced() {
+    let primary = lone_primary(&["--cluster-announce-ip", "127.0.0.1"]);
+    let wire = Wire::to(primary.port).await;
+    primary.ask(&["CONFIG", "SET", "cluster-announce-port", &wire.port.to_string()]);
+    let store = connect(&format!("valkey+cluster://127.0.0.1:{}", wire.port)).await;
+    store.submit(work()).await.unwrap();
+    wire.cut();
+    tokio::time::pause();
+    let answer = store.submit(work()).await;
+    tokio::time::resume();
+    assert!(matches!(answer, Err(EngineError::Unknown(_))), "{answer:?}");
+    insist(|| store.submit(work())).await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_away_is_unavailable_until_it_is_back() {
+    let mut server = Process::start(Flavour::Valkey, &[]);
+    let store = connect(&server.url()).await;
+    let id = store.submit(work()).await.unwrap().execution_id;
+    server.kill();
+    let first = store.submit(work()).await;
+    assert!(matches!(first, Err(EngineError::Unavailable(_) | EngineError::Unknown(_))), "{first:?}");
+    let answer = store.submit(work()).await;
+    assert!(matches!(answer, Err(EngineError::Unavailable(_))), "{answer:?}");
+    server.restart();
+    insist(|| store.describe(&id)).await;
+    assert_eq!(findings(&store).await, []);
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_reached_is_not_asked_by_every_call() {
+    let mut server = Process::start(Flavour::Valkey, &[]);
+    let store = connect(&server.url()).await;
+    server.kill();
+    let connections = stand_in::closing(server.port).await;
+    let calls = 2_000;
+    for _ in 0..calls {
+        let answer = store.submit(work()).await;
+        assert!(matches!(answer, Err(EngineError::Unavailable(_) | EngineError::Unknown(_))), "{answer:?}");
+        tokio::task::yield_now().await;
+    }
+    let made = connections.load(Ordering::SeqCst);
+    assert!((1..calls / 20).contains(&made), "{calls} calls made {made} connections");
+}

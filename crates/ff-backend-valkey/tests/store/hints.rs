@@ -1,0 +1,100 @@
+//! Hints from the server, and what happens when nobody could hear them.
+
+use ff_core::backend::{ExecutionRoom, LeaseRoom, Upkeep};
+use ff_core::contracts::{CancelArgs, RevokeArgs, Start, SubmitArgs};
+use ff_core::hint::{Hint, Hints};
+use ff_core::types::WorkerInstanceId;
+use futures_util::StreamExt;
+
+use crate::look::listeners;
+use crate::support::{Flavour, Process};
+use crate::{PATIENCE, claim, connect, insist, work};
+
+#[tokio::test]
+async fn what_one_program_does_another_hears_of() {
+    let server = Process::start(Flavour::Valkey, &[]);
+    let (here, there) = (connect(&server.url()).await, connect(&server.url()).await);
+    let mut hints = there.hints();
+    let id = here.submit(work()).await.unwrap().execution_id;
+    let ready = heard(&mut hints, |hint| matches!(hint, Hint::Ready { .. })).await;
+    assert!(matches!(ready, Hint::Ready { partition, .. } if partition == id.partition()), "{ready:?}");
+
+    let task = claim(&here, &id).await.task;
+    let due = heard(&mut hints, |hint| matches!(hint, Hint::Due { .. })).await;
+    assert_eq!(due, Hint::Due { partition: id.partition(), at: task.lease_expires_at });
+
+    here.revoke(RevokeArgs { execution_id: id, lease_id: None, reason: None }).await.unwrap();
+    let lost = heard(&mut hints, |hint| matches!(hint, Hint::LeaseLost { .. })).await;
+    let Hint::LeaseLost { worker_instance_id, lost } = lost else { panic!("{lost:?}") };
+    assert_eq!(worker_instance_id, WorkerInstanceId::parse("w-1").unwrap());
+    assert_eq!((lost.execution_id, lost.fence), (id, task.fence));
+
+    assert_eq!(there.end_of(&id).await.unwrap(), None);
+    here.cancel(CancelArgs { execution_id: id, reason: None, requested_by: None }).await.unwrap();
+    assert_eq!(heard(&mut hints, |hint| matches!(hint, Hint::Ended { .. })).await, Hint::Ended { execution_id: id });
+}
+
+#[tokio::test]
+async fn a_listener_that_was_cut_off_says_so_and_hears_again() {
+    let server = Process::start(Flavour::Valkey, &[]);
+    let store = connect(&server.url()).await;
+    let mut hints = store.hints();
+    for _ in 0..3 {
+        assert_eq!(server.ask(&["CLIENT", "KILL", "TYPE", "pubsub"]), ":1", "somebody listened");
+        assert_eq!(heard(&mut hints, |_| true).await, Hint::Missed);
+        let later = SubmitArgs { start: Start::After(60_000), ..work() };
+        let id = store.submit(later).await.unwrap().execution_id;
+        assert_eq!(store.end_of(&id).await.unwrap(), None);
+        store.cancel(CancelArgs { execution_id: id, reason: None, requested_by: None }).await.unwrap();
+        heard(&mut hints, |hint| *hint == Hint::Ended { execution_id: id }).await;
+    }
+}
+
+#[tokio::test]
+async fn a_listener_hears_again_after_the_server_was_away() {
+    let mut server = Process::start(Flavour::Valkey, &[]);
+    let store = connect(&server.url()).await;
+    let mut hints = store.hints();
+    server.restart();
+    assert_eq!(heard(&mut hints, |_| true).await, Hint::Missed);
+    let args = work();
+    let id = insist(|| store.submit(args.clone())).await.execution_id;
+    let ready = heard(&mut hints, |_| true).await;
+    assert!(matches!(ready, Hint::Ready { partition, .. } if partition == id.partition()), "{ready:?}");
+}
+
+#[tokio::test]
+async fn what_another_program_publishes_costs_a_look_everywhere() {
+    let server = Process::start(Flavour::Valkey, &[]);
+    let store = connect(&server.url()).await;
+    let mut hints = store.hints();
+    server.ask(&["PUBLISH", "ff:hints", "something else"]);
+    assert_eq!(heard(&mut hints, |_| true).await, Hint::Missed);
+}
+
+#[tokio::test]
+async fn a_store_that_is_dropped_listens_no_more() {
+    let server = Process::start(Flavour::Valkey, &[]);
+    let store = connect(&server.url()).await;
+    assert!(listeners(&server) == 1);
+    drop(store);
+    let gone = async {
+        while listeners(&server) > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, gone).await.expect("its connection is closed");
+}
+
+/// The next hint of a kind.
+async fn heard(hints: &mut Hints, wanted: impl Fn(&Hint) -> bool) -> Hint {
+    let next = async {
+        loop {
+            let hint = hints.next().await.expect("hints go on");
+            if wanted(&hint) {
+                return hint;
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, next).await.expect("a hint comes")
+}

@@ -1,0 +1,34 @@
+//! Looking at a server behind the store's back.
+
+use std::collections::BTreeMap;
+
+use redis::{Client, cmd};
+
+use crate::support::Process;
+
+/// What a server holds: how many functions, and every key with its bytes.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) libraries: usize,
+    pub(crate) keys: BTreeMap<String, Vec<u8>>,
+}
+
+/// Everything a server holds. The address may have a password before it, with an `@` between.
+pub(crate) async fn held(address: &str) -> Held {
+    let client = Client::open(format!("redis://{address}")).unwrap();
+    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    let libraries: Vec<redis::Value> = cmd("FUNCTION").arg("LIST").query_async(&mut connection).await.unwrap();
+    let names: Vec<String> = cmd("KEYS").arg("*").query_async(&mut connection).await.unwrap();
+    let mut keys = BTreeMap::new();
+    for name in names {
+        let bytes = cmd("DUMP").arg(&name).query_async(&mut connection).await.unwrap();
+        keys.insert(name, bytes);
+    }
+    Held { libraries: libraries.len(), keys }
+}
+
+/// How many listen for hints.
+pub(crate) fn listeners(server: &Process) -> usize {
+    let counts = server.ask(&["PUBSUB", "NUMSUB", "ff:hints"]);
+    counts.rsplit(':').next().and_then(|count| count.parse().ok()).unwrap()
+}

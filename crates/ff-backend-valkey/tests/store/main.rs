@@ -1,0 +1,97 @@
+//! What a store on Valkey promises beyond what every store does, on real servers.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod bytes;
+mod cluster;
+mod connecting;
+mod durability;
+mod flushed;
+mod full;
+mod hanging;
+mod hints;
+mod killed;
+mod load;
+mod look;
+mod stand_in;
+#[path = "../support/mod.rs"]
+mod support;
+mod tls;
+mod together;
+
+use std::time::Duration;
+
+use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
+use ff_core::backend::{Answer, EngineBackend, LeaseRoom, Upkeep};
+use ff_core::contracts::{ClaimArgs, Claimed, SubmitArgs};
+use ff_core::doctor::{Finding, examine};
+use ff_core::engine_error::EngineError;
+use ff_core::lease::Holder;
+use ff_core::partition::PartitionConfig;
+use ff_core::payload::Payload;
+use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+
+/// Few, so that all of a store is quickly looked at.
+const FEW_PARTITIONS: PartitionConfig =
+    PartitionConfig { num_flow_partitions: 8, num_budget_partitions: 2, num_quota_partitions: 2 };
+
+const LEASE_TTL_MS: u64 = 30_000;
+
+/// Longer than anything here takes. Whoever waits so long waits for something that does not come.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn options() -> ValkeyOptions {
+    ValkeyOptions { partitions: Some(FEW_PARTITIONS), ..ValkeyOptions::default() }
+}
+
+async fn connect(url: &str) -> ValkeyBackend {
+    ValkeyBackend::connect(url, options()).await.unwrap_or_else(|error| panic!("{url}: {error}"))
+}
+
+fn work() -> SubmitArgs {
+    SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1"))
+}
+
+fn claim_on(partition: u16, max: usize) -> ClaimArgs {
+    ClaimArgs {
+        partition,
+        namespace: Namespace::default_name(),
+        lane: LaneId::default_name(),
+        kinds: vec![],
+        max,
+        holder: Holder {
+            worker_id: WorkerId::parse("w").unwrap(),
+            worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
+        },
+        lease_ttl_ms: LEASE_TTL_MS,
+    }
+}
+
+/// Takes the one execution that waits where this one lives.
+async fn claim(store: &ValkeyBackend, id: &ExecutionId) -> Claimed {
+    store.claim(claim_on(id.partition(), 1)).await.unwrap().claimed.remove(0)
+}
+
+/// Asks until there is an answer. Whoever is told that a store is away, or that an outcome is unknown, may ask again.
+async fn insist<T, Asked: Future<Output = Answer<T>>>(ask: impl Fn() -> Asked) -> T {
+    let asking = async {
+        loop {
+            match ask().await {
+                Ok(answer) => return answer,
+                Err(EngineError::Unavailable(_) | EngineError::Unknown(_)) => tokio::task::yield_now().await,
+                Err(error) => panic!("this cannot be repeated: {error:?}"),
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, asking).await.expect("an answer comes")
+}
+
+/// What a doctor finds on every partition.
+async fn findings(store: &ValkeyBackend) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for partition in 0..store.partitions().num_flow_partitions {
+        let snapshot = insist(|| store.snapshot(partition)).await;
+        found.extend(examine(&snapshot, partition, store.now().await.unwrap()));
+    }
+    found
+}

@@ -1,0 +1,59 @@
+//! A cluster of three primaries.
+
+use std::process::Command;
+
+use super::{Flavour, Process, free_port};
+
+/// Three primaries that share all slots.
+pub struct Cluster {
+    pub nodes: Vec<Process>,
+}
+
+impl Cluster {
+    pub fn start() -> Self {
+        let nodes: Vec<_> = (0..3).map(|_| node(&[])).collect();
+        let addresses = nodes.iter().map(|node| format!("127.0.0.1:{}", node.port));
+        let output = Command::new("valkey-cli")
+            .args(["--cluster", "create"])
+            .args(addresses)
+            .arg("--cluster-yes")
+            .output()
+            .unwrap_or_else(|error| panic!("valkey-cli: {error}; run scripts/services to install it"));
+        assert!(output.status.success(), "{:?}", str::from_utf8(&output.stdout));
+        let cluster = Self { nodes };
+        cluster.wait_until_whole();
+        cluster
+    }
+
+    pub fn url(&self) -> String {
+        let hosts: Vec<_> = self.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)).collect();
+        format!("valkey+cluster://{}", hosts.join(","))
+    }
+
+    /// Returns when every node knows where all slots are.
+    pub fn wait_until_whole(&self) {
+        self.nodes.iter().for_each(wait_until_whole);
+    }
+}
+
+/// A cluster of one primary, which has all slots.
+pub fn lone_primary(options: &[&str]) -> Process {
+    let primary = node(options);
+    primary.ask(&["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]);
+    wait_until_whole(&primary);
+    primary
+}
+
+fn wait_until_whole(node: &Process) {
+    let whole = |info: &str| info.contains("cluster_state:ok") && info.contains("cluster_slots_ok:16384");
+    node.wait_until(&["CLUSTER", "INFO"], whole);
+}
+
+/// What one node has is of use while another is away.
+fn node(options: &[&str]) -> Process {
+    let bus = free_port().to_string();
+    let mut all = vec!["--cluster-enabled", "yes", "--cluster-port", &bus, "--cluster-node-timeout", "2000"];
+    all.extend(["--cluster-require-full-coverage", "no"]);
+    all.extend(options);
+    Process::start(Flavour::Valkey, &all)
+}

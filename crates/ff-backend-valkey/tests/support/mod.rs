@@ -1,0 +1,16 @@
+//! Real servers for tests: each on a free port, with its files in a folder that goes away, gone when it is dropped.
+
+#![allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "each test uses what it needs; libraries pass all of it on"
+)]
+
+mod cluster;
+mod ports;
+mod process;
+
+pub use cluster::{Cluster, lone_primary};
+pub use ports::free_port;
+pub use process::{Flavour, Process};

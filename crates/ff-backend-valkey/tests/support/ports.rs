@@ -1,0 +1,27 @@
+//! Ports for servers: each is one test's own until its process ends, also while its server is away.
+
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::sync::{Mutex, PoisonError};
+
+/// Below those the system gives to clients: a client could otherwise get the port of a server that is about to come back.
+const FIRST: u32 = 10_000;
+const COUNT: u32 = 20_000;
+
+/// A socket of another kind on each port keeps other tests from choosing it.
+static KEPT: Mutex<Vec<UdpSocket>> = Mutex::new(Vec::new());
+
+/// A port nobody listens on and no other test gets.
+pub fn free_port() -> u16 {
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    // Processes begin far from each other, so that they seldom meet.
+    let begin = std::process::id().wrapping_mul(7_919);
+    for nth in 0..COUNT {
+        let port = u16::try_from(FIRST + begin.wrapping_add(nth) % COUNT).expect("a port");
+        let reserved = UdpSocket::bind((Ipv4Addr::LOCALHOST, port));
+        if let (Ok(reserved), Ok(_)) = (reserved, TcpListener::bind((Ipv4Addr::LOCALHOST, port))) {
+            kept.push(reserved);
+            return port;
+        }
+    }
+    panic!("no port is free");
+}

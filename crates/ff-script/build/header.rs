@@ -1,0 +1,151 @@
+//! The header of a Lua function: its signature, in lines that begin with `---`.
+//!
+//! ```text
+//! --- A sentence.
+//! ---
+//! --- key  name  type          a key, by the type Valkey has for it
+//! --- arg  name  type  note    an argument
+//! --- ok   name  note          a field of the answer
+//! --- no   code                a refusal
+//! --- flag name  reason        a flag of the function
+//! ```
+
+/// A function of the library.
+#[derive(Debug)]
+pub(crate) struct Header {
+    pub(crate) name: String,
+    pub(crate) room: String,
+    /// What it does.
+    pub(crate) about: Vec<String>,
+    pub(crate) keys: Vec<String>,
+    pub(crate) args: Vec<Arg>,
+    /// The fields of its answer.
+    pub(crate) answers: Vec<String>,
+    /// The codes it may refuse with.
+    pub(crate) refusals: Vec<String>,
+    pub(crate) flags: Vec<String>,
+    /// The code below the header.
+    pub(crate) body: String,
+}
+
+/// An argument of a function.
+#[derive(Debug)]
+pub(crate) struct Arg {
+    pub(crate) name: String,
+    pub(crate) kind: ArgKind,
+    /// What more there is to say about it.
+    pub(crate) note: String,
+}
+
+/// How an argument is sent, and what a function makes of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum ArgKind {
+    /// Text that is never empty.
+    Text,
+    /// Text, empty when absent.
+    MaybeText,
+    Uuid,
+    /// A uuid, empty when absent.
+    MaybeUuid,
+    /// A whole number that is not negative.
+    Int,
+    /// Such a number, empty when absent.
+    MaybeInt,
+    /// `1`, or empty.
+    Flag,
+    /// Any bytes, none of them as well.
+    Bytes,
+    /// Text that may be said and empty: `=` and the text, empty when it is not said.
+    MaybeFree,
+    /// A length, then as many items.
+    List,
+}
+
+const ARG_KINDS: &[(&str, ArgKind)] = &[
+    ("text", ArgKind::Text),
+    ("text?", ArgKind::MaybeText),
+    ("uuid", ArgKind::Uuid),
+    ("uuid?", ArgKind::MaybeUuid),
+    ("int", ArgKind::Int),
+    ("int?", ArgKind::MaybeInt),
+    ("flag", ArgKind::Flag),
+    ("bytes", ArgKind::Bytes),
+    ("free?", ArgKind::MaybeFree),
+    ("list", ArgKind::List),
+];
+
+const KEY_TYPES: &[&str] = &["string", "hash", "list", "set", "zset", "stream"];
+
+const FLAGS: &[&str] = &["no-writes", "allow-oom"];
+
+impl Header {
+    /// Reads the header of a file. `taken` are names a key or argument cannot have, because helpers have them.
+    pub(crate) fn parse(name: &str, room: &str, text: &str, taken: &[&str]) -> Result<Self, String> {
+        let lines = text.lines().take_while(|line| line.starts_with("---")).count();
+        let mut header = Self {
+            name: name.into(),
+            room: room.into(),
+            about: Vec::new(),
+            keys: Vec::new(),
+            args: Vec::new(),
+            answers: Vec::new(),
+            refusals: Vec::new(),
+            flags: Vec::new(),
+            body: text.lines().skip(lines).map(|line| format!("{line}\n")).collect(),
+        };
+        if !name.starts_with("ff_") {
+            return Err(format!("a function's name begins with ff_, not {name}"));
+        }
+        for line in text.lines().take(lines) {
+            header.read(line, taken).map_err(|why| format!("{why}: {line}"))?;
+        }
+        header.check()
+    }
+
+    fn read(&mut self, line: &str, taken: &[&str]) -> Result<(), String> {
+        let words: Vec<_> = line.split_whitespace().skip(1).collect();
+        match words[..] {
+            ["key", name, kind] if KEY_TYPES.contains(&kind) => self.keys.push(self.new_name(name, taken)?),
+            ["arg", name, kind, ref note @ ..] => {
+                let known = ARG_KINDS.iter().find(|(word, _)| *word == kind);
+                let (_, kind) = known.ok_or_else(|| format!("there is no type of argument {kind}"))?;
+                let (name, note) = (self.new_name(name, taken)?, note.join(" "));
+                self.args.push(Arg { name, kind: *kind, note });
+            }
+            ["ok", name, ..] => self.answers.push(name.into()),
+            ["no", code] => self.refusals.push(code.into()),
+            ["flag", name, ..] if FLAGS.contains(&name) => self.flags.push(name.into()),
+            ["key" | "no" | "flag", ..] => return Err("this line does not read as a signature".into()),
+            _ if self.keys.is_empty() && self.args.is_empty() && self.answers.is_empty() => {
+                self.about.push(words.join(" "));
+            }
+            [] => {}
+            _ => return Err("a sentence belongs before the signature".into()),
+        }
+        Ok(())
+    }
+
+    fn new_name(&self, name: &str, taken: &[&str]) -> Result<String, String> {
+        let known = self.keys.iter().chain(self.args.iter().map(|arg| &arg.name));
+        if taken.contains(&name) || known.into_iter().any(|known| known == name) {
+            return Err(format!("the name {name} is taken"));
+        }
+        Ok(name.into())
+    }
+
+    fn check(mut self) -> Result<Self, String> {
+        while self.about.last().is_some_and(String::is_empty) {
+            self.about.pop();
+        }
+        if !self.about.last().is_some_and(|line| line.ends_with('.')) {
+            return Err("a header begins with a sentence".into());
+        }
+        if self.answers.is_empty() {
+            return Err("a header says what the function answers".into());
+        }
+        if self.keys.is_empty() == self.refusals.iter().any(|code| code == "invalid_args") {
+            return Err("invalid_args is refused exactly when there are keys, for they can be left out".into());
+        }
+        Ok(self)
+    }
+}

@@ -1,0 +1,54 @@
+//! Reads the Lua files and writes what follows from their headers: the library's text, and for each function a Rust struct
+//! whose fields are its keys and arguments. The order of both is written once, in the header.
+
+mod header;
+mod lua;
+mod rust;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use header::Header;
+
+/// The rooms that have functions.
+const ROOMS: &[&str] = &["execution", "lease", "upkeep"];
+
+fn main() {
+    let source = Path::new("lua");
+    println!("cargo::rerun-if-changed=lua");
+    let helpers: Vec<_> = files(&source.join("lib")).iter().map(|path| (stem(path), read(path))).collect();
+    let names: Vec<_> = helpers.iter().map(|(name, _)| name.as_str()).collect();
+    let mut functions = Vec::new();
+    for room in ROOMS {
+        for path in files(&source.join(room)) {
+            let header = Header::parse(&stem(&path), room, &read(&path), &names);
+            functions.push(header.unwrap_or_else(|why| panic!("{}: {why}", path.display())));
+        }
+    }
+    let clock = |name: &str| read(&source.join("clock").join(name));
+    let bundle = lua::Bundle { helpers: &helpers, functions: &functions };
+    write("server.lua", &bundle.render(&clock("server.lua")));
+    write("test.lua", &bundle.render(&clock("test.lua")));
+    write("signatures.rs", &rust::render(&functions));
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|why| panic!("{}: {why}", folder.display()));
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap_or_else(|why| panic!("{why}")).path()).collect();
+    files.sort();
+    files
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
+}
+
+fn write(name: &str, text: &str) {
+    let folder = std::env::var_os("OUT_DIR").unwrap_or_else(|| panic!("cargo says where to write"));
+    let path = Path::new(&folder).join(name);
+    fs::write(&path, text).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+}

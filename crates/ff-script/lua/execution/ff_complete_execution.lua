@@ -1,0 +1,24 @@
+--- Ends the running attempt with a result. Asked again with the fence that ended it, answers as the first time.
+---
+--- key  core          hash
+--- arg  lease_id      uuid
+--- arg  lease_epoch   int
+--- arg  attempt_id    uuid
+--- arg  has_result    flag
+--- arg  result        bytes
+--- arg  result_type   text?   absent when it is JSON
+---
+--- ok   public_state
+--- no   execution_not_found
+--- no   execution_not_active
+--- no   stale_lease
+--- no   lease_expired
+--- no   lease_revoked
+--- no   invalid_args
+--- flag allow-oom             a full server must still be able to finish
+
+local moment, plain = now(), {}
+local attempt = lease.attempt_text(lease_epoch, attempt_id)
+local answer = complete(keys.id(core), lease_id, attempt, has_result and result, result_type, plain, moment)
+finish_plain(plain, moment)
+return answer

@@ -1,0 +1,31 @@
+--- Ends several running attempts of one partition, each as `ff_complete_execution` would.
+---
+--- key  core     hash
+--- arg  ends     list    execution id, lease id, epoch, attempt id, has_result, result, result_type, and so on
+---
+--- ok   answers  what `ff_complete_execution` would answer to each
+--- no   execution_not_found
+--- no   execution_not_active
+--- no   stale_lease
+--- no   lease_expired
+--- no   lease_revoked
+--- no   invalid_args
+--- flag allow-oom        a full server must still be able to finish
+
+local FIELDS = 7
+
+for nth = 1, #ends, FIELDS do
+  if not ends[nth + FIELDS - 1] or #ends[nth + 1] ~= 36 or not whole(ends[nth + 2]) or #ends[nth + 3] ~= 36 then
+    return no.invalid_args('field', 'ends')
+  end
+end
+local moment, plain, answers = now(), {}, {}
+index.collect()
+for nth = 1, #ends, FIELDS do
+  local id, lease_id, epoch, attempt_id, has_result, result, result_type = unpack(ends, nth, nth + FIELDS - 1)
+  local attempt = lease.attempt_text(epoch, attempt_id)
+  result, result_type = has_result == '1' and result, result_type ~= '' and result_type
+  answers[#answers + 1] = complete(id, lease_id, attempt, result, result_type, plain, moment)
+end
+finish_plain(plain, moment)
+return ok(answers)

@@ -1,0 +1,32 @@
+--- Gives the lease back until a moment; the same attempt goes on then. Asked again with the fence that gave it back, answers
+--- as the first time.
+---
+--- key  core          hash
+--- arg  lease_id      uuid
+--- arg  lease_epoch   int
+--- arg  attempt_id    uuid
+--- arg  start_in_ms   int?    after a while, or
+--- arg  start_at      int?    at a moment; at once when neither is said
+---
+--- ok   delayed_until ms
+--- no   execution_not_found
+--- no   execution_not_active
+--- no   stale_lease
+--- no   lease_expired
+--- no   lease_revoked
+--- no   invalid_args
+--- flag allow-oom             a full server must still be able to give work back
+
+local moment = now()
+local attempt = lease.attempt_text(lease_epoch, attempt_id)
+local e, refusal, ended, former = lease.held(keys.id(core), lease_id, attempt, moment)
+if e then
+  local until_ms = phase.start(start_in_ms, start_at, moment)
+  lease.finish(e, 'delayed', until_ms, nil, nil, moment)
+  phase.delayed(e, until_ms, 'holder', moment)
+  record.put(e, 'next_attempt', 'resume')
+  record.save(e)
+elseif ended ~= 'delayed' then
+  return refusal
+end
+return ok(text((e or former).core.last_lease_until))

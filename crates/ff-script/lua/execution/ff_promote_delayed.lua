@@ -1,0 +1,10 @@
+--- Lets a delayed execution wait for a worker, if its delay is over.
+---
+--- key  core          hash
+---
+--- ok   public_state
+--- no   execution_not_found
+--- no   invalid_args
+--- flag allow-oom             a full server must still be able to fire what is due
+
+return due.fire_one(core, due.DELAY, now())

@@ -1,0 +1,50 @@
+--- An execution as it is kept, in one consistent look.
+---
+--- key  core          hash
+--- arg  with_payload  flag
+--- arg  with_result   flag
+--- arg  with_history  flag    its tries and its leases
+--- arg  await_end     flag    whether a hint is wanted when it ends
+---
+--- ok   core          names and values
+--- ok   lease         names and values, empty when nobody holds it
+--- ok   attempt       names and values of the last try that is written down, empty when it is not needed
+--- ok   tags          keys and values
+--- ok   policy        JSON, null when it is the default one
+--- ok   payload_bytes how many there are
+--- ok   payload       null when not asked for
+--- ok   result        null when there is none or it was not asked for
+--- ok   attempts      names and values of each try that is written down, oldest first
+--- ok   leases        how leases ended, oldest first
+--- no   execution_not_found
+--- no   invalid_args
+--- flag no-writes
+
+local id = keys.id(core)
+local fields = call('HGETALL', core)
+if #fields == 0 then
+  return no.execution_not_found()
+end
+local current, put_off, outcome = unpack(call('HMGET', core, 'current_attempt_index', 'next_attempt', 'terminal_outcome'))
+if await_end and not outcome then
+  hint.await(id)
+end
+local attempts, leases = {}, {}
+if with_history then
+  for nth = 0, tonumber(current or -1) do
+    attempts[nth + 1] = call('HGETALL', keys.attempt(id, nth))
+  end
+  leases = call('LRANGE', keys.of(id, 'lease:history'), 0, -1)
+end
+return ok(
+  fields,
+  call('HGETALL', keys.of(id, 'lease:current')),
+  (put_off == 'resume' or outcome == 'success') and call('HGETALL', keys.attempt(id, current)) or {},
+  call('HGETALL', keys.of(id, 'tags')),
+  call('GET', keys.of(id, 'policy')),
+  call('STRLEN', keys.of(id, 'payload')),
+  with_payload and call('GET', keys.of(id, 'payload')),
+  with_result and call('GET', keys.of(id, 'result')),
+  attempts,
+  leases
+)

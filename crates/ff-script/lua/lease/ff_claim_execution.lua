@@ -1,0 +1,53 @@
+--- Takes up to so many executions of a lane: by priority, then age, then id. Each comes with everything a worker needs.
+---
+--- Stops before the payloads together pass what one reply may carry, but always takes one when there is one.
+---
+--- key  lane_eligible       zset
+--- arg  lane                text   as indexes name it
+--- arg  kinds               list   any when none is named
+--- arg  max                 int
+--- arg  worker_id           text
+--- arg  worker_instance_id  text
+--- arg  lease_ttl_ms        int
+--- arg  first_lease_id      uuid   those after it count on in the last four digits
+--- arg  first_attempt_id    uuid   likewise
+---
+--- ok   expires_at          ms
+--- ok   next_behind         of the best still waiting: how far behind the highest priority it is, empty when there is none
+--- ok   next_created_at     ms, empty when there is none
+--- ok   tasks               a list per execution, in the order of `task`
+--- no   invalid_args
+
+local moment = now()
+local expires_at = moment + lease_ttl_ms
+local holder = {
+  name = worker_id .. ' ' .. worker_instance_id,
+  instance = worker_instance_id,
+  expires_at = expires_at,
+  ttl_ms = lease_ttl_ms,
+  elsewhere = lane == 'default' and {} or { 'lane', lane }, -- said of leases in other lanes than the default one
+}
+local waiting = claim.first(lane_eligible, lane, kinds, max)
+index.collect()
+local tasks, plain, bytes, taken = {}, {}, 0, 0
+local behind, created_at
+local payloads = claim.payloads(waiting, max)
+for nth = 1, #waiting, 2 do
+  local id = waiting[nth]
+  local payload = taken < max and payloads() or ''
+  bytes = bytes + #payload
+  if taken == max or bytes > limits.claim_bytes and taken > 0 then
+    behind, created_at = index.head(tonumber(waiting[nth + 1]), moment)
+    break
+  end
+  local lease_id, attempt_id = claim.nth(first_lease_id, taken), claim.nth(first_attempt_id, taken)
+  local task = claim.take(id, waiting[nth + 1], payload, lane, holder, lease_id, attempt_id, plain, moment)
+  if task then
+    taken = taken + 1
+    tasks[taken] = task
+  end
+end
+for kind, ids in pairs(plain) do
+  index.hold_all(lane, kind, worker_instance_id, moment, expires_at, ids)
+end
+return ok(text(expires_at), behind and text(behind) or '', behind and text(created_at) or '', tasks)

@@ -1,0 +1,29 @@
+--- Moves the lease's end to a TTL from now. Repeating it only moves the end again.
+---
+--- key  core          hash
+--- arg  lease_id      uuid
+--- arg  lease_epoch   int
+--- arg  attempt_id    uuid
+--- arg  lease_ttl_ms  int?    as long as before when not said
+---
+--- ok   expires_at    ms
+--- no   execution_not_found
+--- no   execution_not_active
+--- no   stale_lease
+--- no   lease_expired
+--- no   lease_revoked
+--- no   invalid_args
+--- flag allow-oom             work that runs on a full server must be able to go on
+
+local moment = now()
+local id, attempt = keys.id(core), lease.attempt_text(lease_epoch, attempt_id)
+local held_key = keys.of(id, 'lease:current')
+local held = call('HMGET', held_key, 'lease_id', 'attempt', 'expires_at', 'ttl_ms')
+if held[1] ~= lease_id or held[2] ~= attempt or moment >= tonumber(held[3]) then
+  return (lease.refusal(id, lease_id, attempt))
+end
+local ttl_ms = lease_ttl_ms or tonumber(held[4])
+local expires_at = moment + ttl_ms
+call('HSET', held_key, 'expires_at', expires_at, 'ttl_ms', ttl_ms)
+index.renew(expires_at, id)
+return ok(text(expires_at))

@@ -1,0 +1,179 @@
+--- Taking waiting executions: which come first, what becomes of them, and what the worker is told.
+
+local claim = {}
+
+local function sooner(a, b)
+  return a.score < b.score or a.score == b.score and a.id < b.id
+end
+
+--- The first of several queues together, as ids and scores in turn.
+local function merged(lane, kinds, max)
+  local found, seen, flat = {}, {}, {}
+  for _, kind in ipairs(kinds) do
+    local of_kind = seen[kind] and {} or call('ZRANGE', keys.queue(lane, kind), 0, max, 'WITHSCORES')
+    seen[kind] = true
+    for nth = 1, #of_kind, 2 do
+      found[#found + 1] = { id = of_kind[nth], score = tonumber(of_kind[nth + 1]) }
+    end
+  end
+  table.sort(found, sooner)
+  for nth = 1, #found do
+    flat[2 * nth - 1], flat[2 * nth] = found[nth].id, found[nth].score
+  end
+  return flat
+end
+
+--- The first of a lane, in order, as ids and scores in turn, and one more than may be taken: of some kinds, or of any when
+--- none is named.
+function claim.first(lane_eligible, lane, kinds, max)
+  if #kinds > 1 then
+    return merged(lane, kinds, max)
+  end
+  local queue = kinds[1] and keys.queue(lane, kinds[1]) or lane_eligible
+  return call('ZRANGE', queue, 0, max, 'WITHSCORES')
+end
+
+--- The last digits of ids that count on, as far as they were needed.
+local digits = {}
+
+--- The id that comes so many after a first one.
+function claim.nth(first, nth)
+  digits[nth] = digits[nth] or string.format('%04x', nth)
+  return first:sub(1, 32) .. digits[nth]
+end
+
+--- Payloads read together: at their largest they are as much as one reply may carry.
+local PAYLOADS_AT_ONCE = 4
+
+--- Gives the payload of each execution in turn. Beyond so many they are read only when asked for.
+function claim.payloads(waiting, max)
+  local nth, read, at = 0, {}, 0
+  return function()
+    if at == #read then
+      local names, last = {}, nth < max and math.min(nth + PAYLOADS_AT_ONCE, max) or nth + 1
+      for ahead = nth + 1, math.min(last, #waiting / 2) do
+        names[#names + 1] = keys.of(waiting[2 * ahead - 1], 'payload')
+      end
+      read, at = call('MGET', unpack(names)), 0
+    end
+    nth, at = nth + 1, at + 1
+    return read[at] or ''
+  end
+end
+
+--- All fields of an execution, as text.
+local function read(key)
+  local flat = call('HGETALL', key)
+  local core = {}
+  for at = 1, #flat, 2 do
+    core[flat[at]] = flat[at + 1]
+  end
+  return core
+end
+
+local DROPPED = { 'next_attempt', 'replay_reason', 'replay_requested_by' }
+local DROPPED_AT_A_START = { 'progress_at', 'progress_message', 'progress_percent' }
+
+--- Takes away fields a claimed execution no longer has.
+local function drop(key, core, resumed)
+  local gone = {}
+  for nth = 1, 3 do
+    gone[#gone + 1] = core[DROPPED[nth]] and DROPPED[nth]
+    gone[#gone + 1] = not resumed and core[DROPPED_AT_A_START[nth]] and DROPPED_AT_A_START[nth] or nil
+  end
+  if gone[1] then
+    call('HDEL', key, unpack(gone))
+  end
+end
+
+--- The try a claim goes on with, or what the one it starts is.
+local function attempt_of(id, core, new_id)
+  local index = tonumber(core.current_attempt_index)
+  if core.next_attempt == 'resume' then
+    local open = record.hash(keys.attempt(id, index))
+    local _, attempt_id = lease.attempt_parts(open.attempt)
+    open.index, open.id = index, attempt_id
+    return open, true
+  end
+  return {
+    index = index and index + 1 or 0,
+    id = new_id,
+    type = core.next_attempt,
+    reason = core.replay_reason,
+    requested_by = core.replay_requested_by,
+  }
+end
+
+--- Hands over an execution that is not plain. Its lease is marked, so that its holder's calls read all of it.
+local function take_rare(key, id, payload, lane, holder, lease_id, new_attempt_id, moment)
+  local core = read(key)
+  local attempt, resumed = attempt_of(id, core, new_attempt_id)
+  local epoch = core.last_attempt and lease.attempt_parts(core.last_attempt) + 1 or 1
+  local timeout_ms = tonumber(core.attempt_timeout_ms)
+  local timeout_at = timeout_ms and moment + math.max(0, timeout_ms - (attempt.ran_ms or 0))
+  local held = { 'rare', '1', 'lease_id', lease_id, 'attempt', lease.attempt_text(epoch, attempt.id) }
+  append(held, 'holder', holder.name)
+  append(held, 'acquired_at', moment)
+  append(held, 'expires_at', holder.expires_at)
+  append(held, 'ttl_ms', holder.ttl_ms)
+  append(held, 'lane', lane ~= 'default' and lane)
+  append(held, 'timeout_at', timeout_at)
+  append(held, 'deadline_at', core.deadline_at)
+  append(held, 'type', attempt.type)
+  append(held, 'reason', attempt.reason)
+  append(held, 'requested_by', attempt.requested_by)
+  append(held, 'started_at', attempt.started_at)
+  append(held, 'ran_ms', attempt.ran_ms)
+  call('HSET', keys.of(id, 'lease:current'), unpack(held))
+  call(
+    'HSET', key, 'public_state', 'active', 'current_attempt_index', attempt.index, 'current_worker_instance_id',
+    holder.instance, 'started_at', core.started_at or moment
+  )
+  drop(key, core, resumed)
+  index.unwait(lane, core.kind, id)
+  index.hold(lane, holder.instance, moment, holder.expires_at, timeout_at, id)
+  local told = { id, epoch, attempt.index, core.kind, core.created_at, payload }
+  append(told, 'resumed', resumed and attempt.id)
+  append(told, 'type', attempt.type)
+  append(told, 'reason', attempt.reason)
+  append(told, 'requested_by', attempt.requested_by)
+  append(told, 'priority', core.priority)
+  append(told, 'deadline_at', core.deadline_at)
+  append(told, 'content_type', core.content_type)
+  append(told, 'policy', core.has_policy and call('GET', keys.of(id, 'policy')))
+  append(told, 'tags', core.has_tags and call('HGETALL', keys.of(id, 'tags')))
+  return told
+end
+
+--- Hands one waiting execution to a worker, and says what the worker is told: id, epoch, index of the attempt, kind,
+--- creation and payload, and then in pairs what else there is. Nothing, when there is no such execution.
+---
+--- A first try of work with nothing particular about it is plain: little of it has to be read, and it is added to `plain`,
+--- which has ids by kind, for its indexes to be written with those of others. Its score is when it was created.
+function claim.take(id, score, payload, lane, holder, lease_id, attempt_id, plain, moment)
+  local key = keys.of(id, 'core')
+  local core = call('HMGET', key, 'kind', 'rare')
+  local kind = core[1]
+  if not kind then
+    return nil
+  elseif core[2] then
+    return take_rare(key, id, payload, lane, holder, lease_id, attempt_id, moment)
+  end
+  call(
+    'HSET', keys.of(id, 'lease:current'), 'lease_id', lease_id, 'attempt', lease.attempt_text(1, attempt_id), 'holder',
+    holder.name, 'acquired_at', moment, 'expires_at', holder.expires_at, 'ttl_ms', holder.ttl_ms, unpack(holder.elsewhere)
+  )
+  call(
+    'HSET', key, 'public_state', 'active', 'current_attempt_index', '0', 'current_worker_instance_id', holder.instance,
+    'started_at', moment
+  )
+  local ids = plain[kind]
+  if ids then
+    ids[#ids + 1] = id
+  else
+    plain[kind] = { id }
+  end
+  return { id, 1, 0, kind, score, payload }
+end
+
+return claim

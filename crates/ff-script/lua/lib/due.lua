@@ -1,0 +1,121 @@
+--- Due work: everything an execution waits a moment for, as one table.
+
+local due = {}
+
+--- In the order they fire in when their moments come together.
+local TABLE = {
+  {
+    at = function(e)
+      return not e.core.terminal_outcome and e.core.deadline_at or nil
+    end,
+    fire = function(e, moment)
+      local lease, attempt = 'deadline_passed', 'deadline_passed'
+      finish(e, { outcome = 'expired', state = 'expired', by = 'deadline', lease = lease, attempt = attempt }, moment)
+    end,
+  },
+  {
+    at = function(e)
+      return e.lease and e.lease.timeout_at
+    end,
+    fire = function(e, moment, roll)
+      retry.timed_out(e, roll, moment)
+    end,
+  },
+  {
+    at = function(e)
+      return e.lease and e.lease.expires_at
+    end,
+    fire = function(e, moment)
+      reclaim(e, moment)
+    end,
+  },
+  {
+    at = function(e)
+      return e.core.delayed_until
+    end,
+    fire = function(e, moment)
+      phase.waiting(e, moment)
+    end,
+  },
+}
+
+due.DEADLINE, due.TIMEOUT, due.LEASE, due.DELAY = TABLE[1], TABLE[2], TABLE[3], TABLE[4]
+
+--- What an execution waits for next: the moment, and what fires then.
+local function next_of(e)
+  local first, which
+  for _, row in ipairs(TABLE) do
+    local at = row.at(e)
+    if at and (not first or at < first) then
+      first, which = at, row
+    end
+  end
+  return first, which
+end
+
+--- Fires everything of one execution that is due, earliest first, and says whether anything was.
+function due.fire(e, roll, moment)
+  local fired = false
+  while true do
+    local at, row = next_of(e)
+    if not at or at > moment then
+      break
+    end
+    row.fire(e, moment, roll)
+    fired = true
+  end
+  if fired then
+    record.save(e)
+  end
+  return fired
+end
+
+--- Fires one thing of an execution if it is due, and says how the execution stands then.
+function due.fire_one(core, row, moment)
+  local e = record.load(keys.id(core))
+  if not e then
+    return no.execution_not_found()
+  end
+  local at = row.at(e)
+  if not at or at > moment then
+    return already('not_yet_due', e.core.public_state)
+  end
+  row.fire(e, moment)
+  record.save(e)
+  return ok(e.core.public_state)
+end
+
+local INDEXES = { 'execution_deadline', 'attempt_timeout', 'lease_expiry', 'delayed' }
+
+--- The executions of this partition that are due, earliest first, at most so many of each kind.
+function due.ready(most, moment)
+  local first, ids = {}, {}
+  for _, name in ipairs(INDEXES) do
+    local flat = call('ZRANGE', keys.index(name), '-inf', moment, 'BYSCORE', 'LIMIT', 0, most, 'WITHSCORES')
+    for nth = 1, #flat, 2 do
+      local id, at = flat[nth], tonumber(flat[nth + 1])
+      if not first[id] then
+        ids[#ids + 1] = id
+      end
+      first[id] = math.min(first[id] or at, at)
+    end
+  end
+  table.sort(ids, function(a, b)
+    return first[a] < first[b] or first[a] == first[b] and a < b
+  end)
+  return ids
+end
+
+--- When the next thing on this partition is due.
+function due.next_here()
+  local first
+  for _, name in ipairs(INDEXES) do
+    local at = tonumber(call('ZRANGE', keys.index(name), 0, 0, 'WITHSCORES')[2])
+    if at and (not first or at < first) then
+      first = at
+    end
+  end
+  return first
+end
+
+return due

@@ -1,0 +1,32 @@
+--- Ends an execution, and with it whatever attempt is open.
+---
+--- `ending` says the `outcome` and the `state` it is told in, who ended it (`by`, its holder when absent), what became of
+--- the `lease` and of the `attempt` if there are any, and the `failure` if there was one.
+
+local GONE = { 'delayed_until', 'delayed_why', 'next_attempt', 'replay_reason', 'replay_requested_by' }
+local FAILURE = { 'failure_category', 'failure_message', 'failure_permanent' }
+
+local function drop_all(e, names)
+  for nth = 1, #names do
+    record.drop(e, names[nth])
+  end
+end
+
+return function(e, ending, moment)
+  if e.lease then
+    lease.finish(e, ending.lease, nil, ending.attempt, ending.failure, moment)
+  elseif e.core.next_attempt == 'resume' then
+    e.attempt = { 'ended_at', moment, 'outcome', ending.attempt }
+  end
+  drop_all(e, GONE)
+  if ending.outcome == 'success' then
+    drop_all(e, FAILURE)
+  end
+  record.put(e, 'public_state', ending.state)
+  record.put(e, 'terminal_outcome', ending.outcome)
+  record.put(e, 'changed_at', moment)
+  record.put_if_said(e, 'finished_by', ending.by)
+  record.put_if_said(e, 'cancellation_reason', ending.reason)
+  record.put_if_said(e, 'cancelled_by', ending.requested_by)
+  hint.ended(e.id)
+end

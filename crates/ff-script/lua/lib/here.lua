@@ -1,0 +1,35 @@
+--- The partition a call is about, and what this server remembers of it from call to call.
+---
+--- The memory saves reads and work, and is never the truth. It is dropped when another server has written the partition
+--- meanwhile, or when the partition was emptied, which `now` finds out.
+
+local here = {}
+local memories = {}
+
+function here.enter(key)
+  local tag = key:match('{.-}') or ''
+  here.tag = tag
+  here.memory = memories[tag]
+  if not here.memory then
+    here.forget()
+  end
+end
+
+--- Drops what is remembered, except the latest moment, for time does not run backwards, and who waits for an end.
+function here.forget()
+  local before = here.memory
+  here.memory = {
+    moment = before and before.moment or 0, -- the latest there has been
+    awaited = before and before.awaited or {}, -- executions whose end somebody waits for
+    awaiting = before and before.awaiting or 0, -- how many there are in `awaited`
+    announced = nil, -- the earliest moment listeners know something to be due at
+    waiting = {}, -- how many wait, by key of lane and kind
+    known = 0, -- how many lanes and kinds `waiting` has
+    names = {}, -- keys of the partition, by what they are
+    lanes = {}, -- keys of a lane, by lane and what they are
+    named = 0, -- how many names there are in `names` and `lanes`
+  }
+  memories[here.tag] = here.memory
+end
+
+return here

@@ -1,0 +1,68 @@
+--- Hints: who should look where. They save a search, carry no truth and may be lost. All hints of a call are one message,
+--- a line each.
+
+local hint = {}
+
+local message
+
+function hint.begin()
+  message = nil
+end
+
+local function say(line)
+  message = message and message .. '\n' .. line or line
+end
+
+local function partition()
+  return here.tag:match('%d+')
+end
+
+--- Something waits in a queue that was empty.
+function hint.ready(lane, kind, behind, created_at)
+  say('ready ' .. partition() .. ' ' .. lane .. ' ' .. kind .. ' ' .. behind .. ' ' .. text(created_at))
+end
+
+--- Something is due at a moment, earlier than listeners know.
+function hint.due(at)
+  local memory = here.memory
+  local announced = memory.announced
+  if not announced or at < announced or announced < memory.moment then
+    memory.announced = at
+    say('due ' .. partition() .. ' ' .. text(at))
+  end
+end
+
+--- A holder lost its lease.
+function hint.lost(id, held, ending)
+  say('lost ' .. id .. ' ' .. held.lease_id .. ' ' .. held.attempt .. ' ' .. ending .. ' ' .. lease.instance(held.holder))
+end
+
+--- Somebody waits for an execution to end. Whoever waits asks again now and then, so that what is forgotten here delays
+--- it and no more.
+function hint.await(id)
+  local memory = here.memory
+  if memory.awaited[id] then
+    return
+  elseif memory.awaiting >= limits.awaited_remembered then
+    memory.awaited, memory.awaiting = {}, 0
+  end
+  memory.awaited[id], memory.awaiting = true, memory.awaiting + 1
+end
+
+--- An execution ended, which is worth a message if somebody waits for it.
+function hint.ended(id)
+  local memory = here.memory
+  if memory.awaited[id] then
+    memory.awaited[id], memory.awaiting = nil, memory.awaiting - 1
+    say('ended ' .. id)
+  end
+end
+
+function hint.send()
+  if message then
+    call('PUBLISH', 'ff:hints', message)
+    message = nil
+  end
+end
+
+return hint

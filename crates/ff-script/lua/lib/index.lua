@@ -1,0 +1,242 @@
+--- Indexes follow from the record: for each state there is one way in and one way out, and nothing else writes an index.
+
+local index = {}
+
+--- What a priority step weighs against age.
+local PRIORITY_WEIGHT = 1e12
+
+--- More than clocks differ and less than a priority step.
+local DAY_MS = 86400000
+
+--- What several executions change in an index is written together: members by command and key, and all of them in the order
+--- they came. A call about one execution has nothing to collect.
+local together, order
+
+--- The queues that grew meanwhile, by key.
+local grown
+
+function index.begin()
+  together, order, grown = nil, nil, nil
+end
+
+--- From here on changes are collected until they are flushed.
+function index.collect()
+  together, order, grown = { ZADD = {}, ZREM = {}, SADD = {}, SREM = {} }, {}, {}
+end
+
+local function queue_up(command, key, first, second)
+  local by_key = together[command]
+  local members = by_key[key]
+  if not members then
+    members = { command = command, key = key }
+    by_key[key], order[#order + 1] = members, members
+  end
+  local count = #members
+  members[count + 1], members[count + 2] = first, second
+end
+
+local function add(key, score, id)
+  if together then
+    queue_up('ZADD', key, score, id)
+  else
+    call('ZADD', key, score, id)
+  end
+end
+
+local function remove(key, id)
+  if together then
+    queue_up('ZREM', key, id)
+  else
+    call('ZREM', key, id)
+  end
+end
+
+--- Moments listeners may have to know.
+local function add_due(name, at, id)
+  add(keys.index(name), at, id)
+  hint.due(at)
+end
+
+--- It exists.
+function index.create(created_at, id)
+  add(keys.index('all_executions'), created_at, id)
+end
+
+--- The priority, counted from the highest, and the creation that a score in a queue stands for.
+function index.head(score, moment)
+  local priority = math.floor((moment + DAY_MS - score) / PRIORITY_WEIGHT)
+  return limits.priority_max - priority, score + priority * PRIORITY_WEIGHT
+end
+
+function index.forget_queues()
+  here.memory.waiting, here.memory.known = {}, 0
+end
+
+--- How many a queue had before it grew. One this server has not seen is put on the list sweeps go by, so that a queue with
+--- something in it is always listed.
+local function count_before(queue, lane, kind, by)
+  local memory = here.memory
+  local count = memory.waiting[queue]
+  if count then
+    return count
+  end
+  if memory.known >= limits.queues_remembered then
+    index.forget_queues()
+  end
+  memory.known = memory.known + 1
+  call('SADD', keys.index('lanes'), lane .. ':' .. kind)
+  return call('ZCARD', queue) - by
+end
+
+--- A queue grew, and is announced with the best it has when it was empty.
+local function grew(queue, lane, kind, by, best)
+  local count = count_before(queue, lane, kind, by)
+  here.memory.waiting[queue] = count + by
+  if count == 0 then
+    hint.ready(lane, kind, index.head(best, here.memory.moment))
+  end
+end
+
+--- It waits for a worker, and whoever listens may have to know.
+function index.wait(lane, kind, priority, created_at, id)
+  local score = created_at - priority * PRIORITY_WEIGHT
+  local queue = keys.queue(lane, kind)
+  add(keys.lane(lane, 'eligible'), score, id)
+  add(queue, score, id)
+  if not together then
+    return grew(queue, lane, kind, 1, score)
+  end
+  local growth = grown[queue]
+  if growth then
+    growth.by, growth.best = growth.by + 1, math.min(growth.best, score)
+  else
+    grown[queue] = { lane = lane, kind = kind, by = 1, best = score }
+  end
+end
+
+function index.unwait(lane, kind, id)
+  local queue, waiting = keys.queue(lane, kind), here.memory.waiting
+  remove(keys.lane(lane, 'eligible'), id)
+  remove(queue, id)
+  if waiting[queue] and waiting[queue] > 0 then
+    waiting[queue] = waiting[queue] - 1
+  end
+end
+
+--- It waits for a moment.
+function index.delay(lane, until_ms, id)
+  add(keys.lane(lane, 'delayed'), until_ms, id)
+  add_due('delayed', until_ms, id)
+end
+
+function index.undelay(lane, id)
+  remove(keys.lane(lane, 'delayed'), id)
+  remove(keys.index('delayed'), id)
+end
+
+--- Somebody holds it.
+function index.hold(lane, instance, acquired_at, expires_at, timeout_at, id)
+  add(keys.lane(lane, 'active'), acquired_at, id)
+  if together then
+    queue_up('SADD', keys.worker_leases(instance), id)
+  else
+    call('SADD', keys.worker_leases(instance), id)
+  end
+  add_due('lease_expiry', expires_at, id)
+  if timeout_at then
+    add_due('attempt_timeout', timeout_at, id)
+  end
+end
+
+--- Its holder goes on for longer.
+function index.renew(expires_at, id)
+  add(keys.index('lease_expiry'), expires_at, id)
+end
+
+function index.release(lane, instance, timeout_at, id)
+  remove(keys.lane(lane, 'active'), id)
+  if together then
+    queue_up('SREM', keys.worker_leases(instance), id)
+  else
+    call('SREM', keys.worker_leases(instance), id)
+  end
+  remove(keys.index('lease_expiry'), id)
+  if timeout_at then
+    remove(keys.index('attempt_timeout'), id)
+  end
+end
+
+--- Ids with the same score, as a command takes them.
+local function scored(score, ids)
+  local members = {}
+  for nth = 1, #ids do
+    members[2 * nth - 1], members[2 * nth] = score, ids[nth]
+  end
+  return unpack(members)
+end
+
+--- Executions of one kind that waited are held by one worker from now on.
+function index.hold_all(lane, kind, instance, acquired_at, expires_at, ids)
+  local queue, waiting = keys.queue(lane, kind), here.memory.waiting
+  call('ZREM', keys.lane(lane, 'eligible'), unpack(ids))
+  call('ZREM', queue, unpack(ids))
+  waiting[queue] = waiting[queue] and math.max(0, waiting[queue] - #ids)
+  call('ZADD', keys.lane(lane, 'active'), scored(acquired_at, ids))
+  call('SADD', keys.worker_leases(instance), unpack(ids))
+  call('ZADD', keys.index('lease_expiry'), scored(expires_at, ids))
+  hint.due(expires_at)
+end
+
+--- Executions one worker held have ended.
+function index.finish_all(lane, instance, at, ids)
+  call('ZREM', keys.lane(lane, 'active'), unpack(ids))
+  call('SREM', keys.worker_leases(instance), unpack(ids))
+  call('ZREM', keys.index('lease_expiry'), unpack(ids))
+  call('ZADD', keys.lane(lane, 'terminal'), scored(at, ids))
+end
+
+--- It lives no longer than until a moment.
+function index.bound(deadline_at, id)
+  if deadline_at then
+    add_due('execution_deadline', deadline_at, id)
+  end
+end
+
+function index.unbound(deadline_at, id)
+  if deadline_at then
+    remove(keys.index('execution_deadline'), id)
+  end
+end
+
+--- It ended.
+function index.finish(lane, at, id)
+  add(keys.lane(lane, 'terminal'), at, id)
+end
+
+function index.unfinish(lane, id)
+  remove(keys.lane(lane, 'terminal'), id)
+end
+
+local CHUNK = 1000
+
+local function write_collected()
+  for nth = 1, #order do
+    local members = order[nth]
+    for first = 1, #members, CHUNK do
+      call(members.command, members.key, unpack(members, first, math.min(first + CHUNK - 1, #members)))
+    end
+  end
+end
+
+--- Writes what was collected.
+function index.flush()
+  if together then
+    write_collected()
+    for queue, growth in pairs(grown) do
+      grew(queue, growth.lane, growth.kind, growth.by, growth.best)
+    end
+    index.begin()
+  end
+end
+
+return index

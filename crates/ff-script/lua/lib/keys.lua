@@ -1,0 +1,61 @@
+--- The names of keys. Each is made with the tag of the call's first key, so that all of them lie in one slot. Those of a
+--- partition and its lanes are made once and remembered.
+
+local keys = {}
+
+function keys.of(id, what)
+  return 'ff:exec:' .. here.tag .. ':' .. id .. ':' .. what
+end
+
+--- The id in the key of an execution's core.
+function keys.id(core)
+  return core:sub(#here.tag + 10, -6)
+end
+
+function keys.attempt(id, nth)
+  return 'ff:attempt:' .. here.tag .. ':' .. id .. ':' .. nth
+end
+
+function keys.idempotency(namespace, key)
+  return 'ff:idem:' .. here.tag .. ':' .. namespace .. ':' .. key
+end
+
+function keys.clock()
+  return 'ff:part:' .. here.tag .. ':clock'
+end
+
+local function remember(names, name, key)
+  local memory = here.memory
+  if memory.named >= limits.names_remembered then
+    memory.names, memory.lanes, memory.named = {}, {}, 0
+  end
+  memory.named = memory.named + 1
+  names[name] = key
+  return key
+end
+
+function keys.index(what)
+  local names = here.memory.names
+  return names[what] or remember(names, what, 'ff:idx:' .. here.tag .. ':' .. what)
+end
+
+function keys.worker_leases(instance)
+  local names = here.memory.names
+  return names[instance] or remember(names, instance, 'ff:idx:' .. here.tag .. ':worker:' .. instance .. ':leases')
+end
+
+function keys.lane(lane, what)
+  local lanes = here.memory.lanes
+  local names = lanes[lane] or remember(lanes, lane, {})
+  return names[what] or remember(names, what, 'ff:idx:' .. here.tag .. ':lane:' .. lane .. ':' .. what)
+end
+
+--- What waits in a lane, of one kind.
+function keys.queue(lane, kind)
+  local lanes = here.memory.lanes
+  local names = lanes[lane] or remember(lanes, lane, {})
+  local queues = names.queues or remember(names, 'queues', {})
+  return queues[kind] or remember(queues, kind, 'ff:idx:' .. here.tag .. ':lane:' .. lane .. ':eligible:' .. kind)
+end
+
+return keys

@@ -1,0 +1,126 @@
+--- Leases: who holds an execution, and how that ends.
+---
+--- A fence is kept as two texts: the lease's id, and its epoch and attempt id with a space between. A longer text would make
+--- a hash that has it several times as large.
+
+local lease = {}
+
+--- Endings by which a holder loses its lease rather than gives it up.
+local LOSSES = { expired = true, revoked = true, timed_out = true, cancelled = true, deadline_passed = true }
+
+function lease.attempt_text(lease_epoch, attempt_id)
+  return lease_epoch .. ' ' .. attempt_id
+end
+
+--- The epoch and the attempt id of a text that has both.
+function lease.attempt_parts(attempt)
+  return attempt:match('^(%S+) (%S+)$')
+end
+
+--- The worker instance of a holder, whose text is the worker's name and the instance's with a space between. Calls come
+--- from the same holder again and again, so the last one is remembered.
+local last_holder, last_instance
+
+function lease.instance(holder)
+  if holder ~= last_holder then
+    last_holder, last_instance = holder, holder:match('^%S+ (%S+)$')
+  end
+  return last_instance
+end
+
+--- The refusal of an execution nobody holds.
+function lease.not_active(e)
+  return no.execution_not_active('state', e.core.public_state)
+end
+
+--- How the last lease ended: as the execution did, when nothing else is said.
+function lease.ended(core)
+  return core.last_lease_ended or 'completed'
+end
+
+--- What a fence that does not hold an execution is told: the refusal; and, when it was this fence that gave the lease up,
+--- how, and the execution.
+function lease.refusal(id, lease_id, attempt)
+  local e = record.load(id)
+  if not e then
+    return no.execution_not_found()
+  elseif e.lease then
+    local same = e.lease.lease_id == lease_id and e.lease.attempt == attempt
+    return same and no.lease_expired() or no.stale_lease()
+  elseif not e.core.last_lease_id then
+    return lease.not_active(e)
+  elseif e.core.last_lease_id ~= lease_id or e.core.last_attempt ~= attempt then
+    return no.stale_lease()
+  end
+  local ended = lease.ended(e.core)
+  if ended == 'expired' or ended == 'timed_out' then
+    return no.lease_expired()
+  elseif ended == 'revoked' then
+    return no.lease_revoked()
+  end
+  return lease.not_active(e), ended, e
+end
+
+--- The execution, if a fence holds it; otherwise nothing, and what `refusal` says.
+function lease.held(id, lease_id, attempt, moment)
+  local e = record.load(id)
+  local held = e and e.lease
+  if held and held.lease_id == lease_id and held.attempt == attempt and moment < held.expires_at then
+    return e
+  end
+  return nil, lease.refusal(id, lease_id, attempt)
+end
+
+--- A try as it is written down when its lease ends.
+local function attempt_of(held, moment)
+  local ran_ms = (held.ran_ms or 0) + math.max(0, moment - held.acquired_at)
+  local attempt = { 'attempt', held.attempt, 'holder', held.holder }
+  append(attempt, 'started_at', held.started_at or held.acquired_at)
+  append(attempt, 'ran_ms', ran_ms)
+  append(attempt, 'type', held.type)
+  append(attempt, 'reason', held.reason)
+  append(attempt, 'requested_by', held.requested_by)
+  return attempt
+end
+
+--- A lease that ended, as the history keeps it.
+local function event(e, held, ending, until_ms, moment)
+  local words = { text(e.core.current_attempt_index), held.lease_id, held.attempt, held.holder }
+  words[#words + 1] = text(held.acquired_at)
+  words[#words + 1] = text(moment)
+  words[#words + 1] = ending
+  words[#words + 1] = until_ms and text(until_ms)
+  return table.concat(words, ' ')
+end
+
+--- Ends the lease as `ending` says, which holds until `until_ms` where it is one of those.
+---
+--- `outcome` ends the attempt with it, with the failure if there is one. Without it the attempt stays open.
+function lease.finish(e, ending, until_ms, outcome, failure, moment)
+  local held = e.lease
+  record.put(e, 'last_lease_id', held.lease_id)
+  record.put(e, 'last_attempt', held.attempt)
+  record.drop(e, 'last_lease_ended')
+  record.put_if_said(e, 'last_lease_ended', ending ~= 'completed' and ending)
+  record.drop(e, 'last_lease_until')
+  record.put_if_said(e, 'last_lease_until', until_ms)
+  e.attempt = attempt_of(held, moment)
+  if outcome then
+    append(e.attempt, 'ended_at', moment)
+    append(e.attempt, 'outcome', outcome)
+  end
+  for name, value in pairs(failure or {}) do
+    append(e.attempt, name, value)
+    record.drop(e, name)
+    record.put_if_said(e, name, value)
+  end
+  if LOSSES[ending] then
+    hint.lost(e.id, held, ending)
+  end
+  if LOSSES[ending] or not outcome then
+    e.event = event(e, held, ending, until_ms, moment)
+  end
+  e.lease = nil
+end
+
+return lease

@@ -1,0 +1,36 @@
+--- The moment of a call: what the clock says, but never earlier than a moment its partition has seen.
+---
+--- The latest moment is noted in the partition's clock key once a second, with the name of this server, so that time goes
+--- on from there after a restart or on another server.
+
+local NOTED_EVERY_MS = 1000
+
+local name
+
+--- Notes a moment, and gives the one noted before. When it was not this server that noted it, what is remembered of the
+--- partition may have changed since.
+local function note(moment)
+  name = name or table.concat(call('TIME'), '.') .. tostring({}):match('0x.*')
+  local before = call('SET', keys.clock(), text(moment) .. ' ' .. name, 'GET')
+  local latest, by = (before or ''):match('^(%d+) (.*)$')
+  if by ~= name then
+    here.forget()
+  end
+  return tonumber(latest) or 0
+end
+
+return function()
+  local told = clock()
+  local moment = math.max(told, here.memory.moment)
+  local noted_at = here.memory.noted_at
+  if not noted_at or told < noted_at or told - noted_at >= NOTED_EVERY_MS then
+    local latest = note(moment)
+    if latest > moment then
+      moment = latest
+      note(moment)
+    end
+    here.memory.noted_at = told
+  end
+  here.memory.moment = moment
+  return moment
+end

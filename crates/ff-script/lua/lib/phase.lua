@@ -1,0 +1,32 @@
+--- Where an execution stands, besides being held: waiting, or delayed until a moment. One that gets there again is no
+--- longer plain, and a claim has to read all of it.
+
+local phase = {}
+
+--- Waits for a worker.
+function phase.waiting(e, moment)
+  record.put(e, 'public_state', 'waiting')
+  record.put(e, 'rare', '1')
+  record.put(e, 'changed_at', moment)
+  record.drop(e, 'delayed_until')
+  record.drop(e, 'delayed_why')
+end
+
+--- Waits for a moment, or for a worker when the moment is not in the future.
+function phase.delayed(e, until_ms, why, moment)
+  if until_ms <= moment then
+    return phase.waiting(e, moment)
+  end
+  record.put(e, 'public_state', 'delayed')
+  record.put(e, 'rare', '1')
+  record.put(e, 'changed_at', moment)
+  record.put(e, 'delayed_until', until_ms)
+  record.put(e, 'delayed_why', why)
+end
+
+--- The moment something may start that was asked to start after a while, at a moment, or at once.
+function phase.start(in_ms, at_ms, moment)
+  return math.max(in_ms and moment + in_ms or at_ms or moment, moment)
+end
+
+return phase

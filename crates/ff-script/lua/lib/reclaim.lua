@@ -1,0 +1,16 @@
+--- Takes an execution back from a holder whose lease ran out. After as many times as its policy allows it is given up: work
+--- that kills every worker must not do so for ever.
+
+return function(e, moment)
+  local times, cap = (e.core.reclaims or 0) + 1, policy(e).max_reclaim_count
+  if times > cap then
+    local message = 'the lease expired ' .. text(times) .. ' times; the policy allows ' .. text(cap)
+    local ending = { outcome = 'failed', state = 'failed', by = 'reclaim_cap', lease = 'expired' }
+    ending.attempt, ending.failure = 'lease_expired', failure('max_reclaims_exceeded', message)
+    return finish(e, ending, moment)
+  end
+  lease.finish(e, 'expired', nil, 'lease_expired', nil, moment)
+  phase.waiting(e, moment)
+  record.put(e, 'next_attempt', 'reclaim')
+  record.put(e, 'reclaims', times)
+end

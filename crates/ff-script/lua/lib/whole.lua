@@ -1,0 +1,8 @@
+--- The whole number a text stands for, if it stands for one that a double holds exactly.
+
+return function(text)
+  local number = tonumber(text)
+  if number and number >= 0 and number <= 9007199254740992 and number % 1 == 0 then
+    return number
+  end
+end

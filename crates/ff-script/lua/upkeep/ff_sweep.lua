@@ -1,0 +1,32 @@
+--- Looks at a partition without being told: the best of each queue that has something waiting, and when something is due.
+---
+--- Queues that have nothing are taken off the list, and what is remembered of the others is dropped, so that whatever it
+--- missed is right again.
+---
+--- key  lanes          set
+---
+--- ok   next_due       ms, empty when nothing is
+--- ok   ready          lane, kind, how far behind the highest priority and creation of the best, and again
+--- no   invalid_args
+--- flag allow-oom             a full server must still be able to tidy up
+
+local moment = now()
+local ready, empty = {}, {}
+for _, queue in ipairs(call('SMEMBERS', lanes)) do
+  local lane, kind = queue:match('^(.-):(.*)$')
+  local head = call('ZRANGE', keys.lane(lane, 'eligible:' .. kind), 0, 0, 'WITHSCORES')
+  if head[1] then
+    local behind, created_at = index.head(tonumber(head[2]), moment)
+    local at = #ready
+    ready[at + 1], ready[at + 2], ready[at + 3], ready[at + 4] = lane, kind, text(behind), text(created_at)
+  else
+    empty[#empty + 1] = queue
+  end
+end
+for first = 1, #empty, 1000 do
+  call('SREM', lanes, unpack(empty, first, math.min(first + 999, #empty)))
+end
+index.forget_queues()
+local next_due = due.next_here()
+here.memory.announced = next_due
+return ok(next_due and text(next_due) or '', ready)

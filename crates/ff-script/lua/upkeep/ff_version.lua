@@ -1,0 +1,7 @@
+--- Which library this is.
+---
+--- ok   version        major.minor
+--- ok   clock          server, or test
+--- flag no-writes
+
+return ok(limits.version, limits.clock)

@@ -1,0 +1,105 @@
+//! The library as it is loaded.
+
+use std::fmt::Write;
+
+use ff_core::dice::ROLL;
+use ff_core::limits;
+use ff_core::policy::Policy;
+
+/// The library's name on a server.
+pub const LIBRARY: &str = "flowfabric";
+
+/// The library of this program. Raise the minor number with every change to the Lua: servers keep what they were given
+/// until they are given something newer. Raise the major number when programs of the version before cannot use it.
+pub const VERSION: Version = Version { major: 1, minor: 0 };
+
+/// A version of the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    pub major: u32,
+    pub minor: u32,
+}
+
+/// Where the library takes time from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LibraryClock {
+    /// The server's clock.
+    Server,
+    /// One key per partition, which tests set.
+    Test,
+}
+
+/// Queues a server remembers per partition: more than are busy at once, few enough to forget and learn again.
+const QUEUES_REMEMBERED: usize = 4_096;
+/// Names of keys a server remembers per partition, likewise.
+const NAMES_REMEMBERED: usize = 4_096;
+
+/// Executions of one partition whose end somebody waits for.
+const AWAITED_REMEMBERED: usize = 10_000;
+/// Executions a listing reads from its index in one step.
+const LISTED_AT_ONCE: usize = 100;
+/// Executions one call of a listing looks at before it lets others in.
+const LISTED_IN_ALL: usize = 1_000;
+
+/// The text of the library.
+pub fn library(clock: LibraryClock) -> String {
+    let mut text = format!("#!lua name={LIBRARY}\n{}", constants(clock));
+    text += match clock {
+        LibraryClock::Server => include_str!(concat!(env!("OUT_DIR"), "/server.lua")),
+        LibraryClock::Test => include_str!(concat!(env!("OUT_DIR"), "/test.lua")),
+    };
+    text
+}
+
+/// The key tests set a partition's clock by.
+pub fn test_clock_key(tag: &str) -> String {
+    format!("ff:test:{tag}:now")
+}
+
+/// Numbers the Lua shares with the rules, written once, where the rules have them.
+fn constants(clock: LibraryClock) -> String {
+    let mut text = "local limits = {\n".to_owned();
+    let mut constant = |name: &str, value: String| {
+        // Writing to a string cannot fail.
+        writeln!(text, "{name} = {value},").ok();
+    };
+    constant("version", format!("'{VERSION}'"));
+    constant("clock", format!("'{clock}'"));
+    constant("forgets", (clock == LibraryClock::Server).to_string());
+    constant("default_policy", format!("'{}'", serde_json::json!(Policy::default())));
+    constant("roll", ROLL.to_string());
+    constant("priority_max", limits::PRIORITY_MAX.to_string());
+    constant("claim_bytes", limits::CLAIM_BYTES.to_string());
+    constant("pump_batch", limits::PUMP_BATCH.to_string());
+    constant("lease_history", limits::LEASE_HISTORY.to_string());
+    constant("queues_remembered", QUEUES_REMEMBERED.to_string());
+    constant("names_remembered", NAMES_REMEMBERED.to_string());
+    constant("awaited_remembered", AWAITED_REMEMBERED.to_string());
+    constant("listed_at_once", LISTED_AT_ONCE.to_string());
+    constant("listed_in_all", LISTED_IN_ALL.to_string());
+    text + "}\n"
+}
+
+impl std::fmt::Display for Version {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+impl std::str::FromStr for Version {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
+        Ok(Self { major: major.parse()?, minor: minor.parse()? })
+    }
+}
+
+impl std::fmt::Display for LibraryClock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Server => "server",
+            Self::Test => "test",
+        })
+    }
+}

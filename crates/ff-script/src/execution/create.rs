@@ -1,0 +1,70 @@
+//! Handing in work.
+
+use ff_core::contracts::{SubmitArgs, Submitted};
+use ff_core::engine_error::Refusal;
+use ff_core::partition::PartitionConfig;
+use ff_core::payload::Payload;
+use ff_core::policy::Policy;
+use ff_core::types::ContentType;
+
+use super::{core_key, start};
+use crate::server::ask;
+use crate::signature::CreateExecution;
+use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+
+/// Creates an execution, or finds the one already created under the same key or id.
+pub async fn ff_create_execution(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    args: SubmitArgs,
+) -> Result<Submitted, ScriptError> {
+    let id = args.execution_id(partitions);
+    let (start_in_ms, start_at) = start(args.start);
+    let timeouts = &args.policy.timeout_policy;
+    let create = CreateExecution {
+        core: core_key(&id),
+        namespace: args.namespace.to_string(),
+        lane_id: args.lane.to_string(),
+        kind: args.kind.to_string(),
+        digest: digest(&args.payload)?,
+        content_type: unless_json(&args.payload.content_type),
+        payload: args.payload.bytes,
+        priority: args.priority.get().into(),
+        idempotency_key: args.idempotency_key.map(|key| key.to_string()),
+        dedup_window_ms: args.policy.dedup_window_ms,
+        start_in_ms,
+        start_at,
+        deadline_in_ms: timeouts.execution_deadline_ms,
+        attempt_timeout_ms: timeouts.attempt_timeout_ms,
+        policy_json: unless_default(&args.policy)?,
+        tags: args.tags.iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]).collect(),
+    };
+    ask(server, create.call()).await
+}
+
+impl FromFcallResult for Submitted {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, duplicate) = result.into_fields();
+        Ok(Self { execution_id: fields.read()?, public_state: fields.read()?, duplicate })
+    }
+}
+
+/// The type of some bytes, where it has to be kept.
+pub(super) fn unless_json(content_type: &ContentType) -> Option<String> {
+    (*content_type != ContentType::json()).then(|| content_type.to_string())
+}
+
+fn unless_default(policy: &Policy) -> Result<Option<String>, ScriptError> {
+    if policy.is_default() {
+        return Ok(None);
+    }
+    let json = serde_json::to_string(policy);
+    json.map(Some).map_err(|error| Refusal::invalid("policy", error).into())
+}
+
+/// The fingerprint of a payload as the bytes it stands for, half as long as its text.
+fn digest(payload: &Payload) -> Result<bytes::Bytes, ScriptError> {
+    let hex = String::from(payload.fingerprint());
+    let digest = u128::from_str_radix(&hex, 16).map_err(|error| ScriptError::parse(error.to_string()))?;
+    Ok(bytes::Bytes::copy_from_slice(&digest.to_be_bytes()))
+}

@@ -1,0 +1,45 @@
+//! The functions of executions.
+
+mod cancel;
+mod complete;
+mod create;
+mod delay;
+mod due;
+mod fail;
+mod list;
+mod progress;
+mod read;
+mod replay;
+
+use ff_core::contracts::Start;
+use ff_core::keys::ExecKeyContext;
+use ff_core::partition::execution_partition;
+use ff_core::types::ExecutionId;
+
+pub use cancel::ff_cancel_execution;
+pub use complete::{ff_complete_execution, ff_complete_executions};
+pub use create::ff_create_execution;
+pub use delay::ff_delay_execution;
+pub use due::{DueOutcome, ff_expire_execution, ff_promote_delayed};
+pub use fail::ff_fail_execution;
+pub use list::{Before, Listed, Wanted, ff_list_executions};
+pub use progress::ff_update_progress;
+pub use read::{Beside, ff_read_execution};
+pub use replay::ff_replay_execution;
+
+/// The key of an execution's record.
+pub(crate) fn core_key(id: &ExecutionId) -> String {
+    ExecKeyContext::new(&execution_partition(id), id).core()
+}
+
+/// The last moment a score holds exactly, some hundred thousand years from now. What is to start later starts then.
+const LATEST_MS: i64 = 1 << 53;
+
+/// When something may start, as the functions take it: after a while, or at a moment.
+fn start(start: Start) -> (Option<u64>, Option<u64>) {
+    match start {
+        Start::Now => (None, None),
+        Start::After(ms) => (Some(ms), None),
+        Start::At(at) => (None, Some(at.0.clamp(0, LATEST_MS).unsigned_abs())),
+    }
+}

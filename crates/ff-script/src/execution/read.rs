@@ -1,0 +1,38 @@
+//! Reading an execution and what is kept beside it, in one consistent look.
+
+use ff_core::types::ExecutionId;
+
+use super::core_key;
+use crate::signature::ReadExecution;
+use crate::{FcallResult, Kept, ScriptError, Server};
+
+/// What to read besides the record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    pub payload: bool,
+    pub result: bool,
+    /// Its tries and its leases.
+    pub history: bool,
+    /// Nothing more to read, but a hint when it ends.
+    pub end: bool,
+}
+
+impl Beside {
+    /// Everything there is.
+    pub const ALL: Self = Self { payload: true, result: true, history: true, end: false };
+}
+
+/// An execution as it is kept.
+pub async fn ff_read_execution(server: &dyn Server, id: &ExecutionId, beside: Beside) -> Result<Kept, ScriptError> {
+    let read = ReadExecution {
+        core: core_key(id),
+        with_payload: beside.payload,
+        with_result: beside.result,
+        with_history: beside.history,
+        await_end: beside.end,
+    };
+    let call = read.call();
+    let signature = call.signature;
+    let (fields, _) = FcallResult::parse(signature, server.fcall(call).await?)?.into_fields();
+    Kept::read(*id, fields)
+}

@@ -1,0 +1,61 @@
+//! A call of a function, with its keys and arguments in their order, and the conventions they are written by.
+
+use bytes::Bytes;
+
+use crate::signature::Signature;
+
+/// A call of one function of the library.
+#[derive(Clone)]
+pub struct Fcall {
+    /// Which function.
+    pub signature: &'static Signature,
+    /// All of them lie in one slot.
+    pub keys: Vec<String>,
+    /// As the function reads them.
+    pub args: Vec<Bytes>,
+}
+
+/// Absent values are empty, flags are `1` or empty, numbers and times are text.
+impl Fcall {
+    pub(crate) fn new(signature: &'static Signature) -> Self {
+        Self { signature, keys: Vec::with_capacity(1), args: Vec::with_capacity(signature.args.len()) }
+    }
+
+    pub(crate) fn key(&mut self, key: String) {
+        self.keys.push(key);
+    }
+
+    pub(crate) fn text(&mut self, text: String) {
+        self.args.push(text.into());
+    }
+
+    pub(crate) fn maybe_text(&mut self, text: Option<String>) {
+        self.text(text.unwrap_or_default());
+    }
+
+    pub(crate) fn int(&mut self, number: u64) {
+        self.text(number.to_string());
+    }
+
+    pub(crate) fn maybe_int(&mut self, number: Option<u64>) {
+        self.maybe_text(number.map(|number| number.to_string()));
+    }
+
+    pub(crate) fn flag(&mut self, set: bool) {
+        self.args.push(Bytes::from_static(if set { b"1" } else { b"" }));
+    }
+
+    pub(crate) fn bytes(&mut self, bytes: Bytes) {
+        self.args.push(bytes);
+    }
+
+    /// Text that may be empty and is yet said: its mark tells it from what is not said.
+    pub(crate) fn maybe_free(&mut self, text: Option<String>) {
+        self.maybe_text(text.map(|text| format!("={text}")));
+    }
+
+    pub(crate) fn list(&mut self, items: Vec<Bytes>) {
+        self.int(items.len() as u64);
+        self.args.extend(items);
+    }
+}

@@ -1,0 +1,55 @@
+//! Hints as they are published: lines of words.
+
+use ff_core::hint::Hint;
+use ff_core::lease::Fence;
+use ff_core::lease::contracts::{Head, LeaseLost};
+use ff_core::types::{LeaseEpoch, TimestampMs};
+
+use crate::lane::lane_of_index;
+use crate::record::ending;
+
+/// The hints of one message. A line that cannot be read is a hint of something else: it costs a look everywhere.
+pub fn hints(message: &[u8]) -> Vec<Hint> {
+    let text = str::from_utf8(message).unwrap_or_default();
+    text.lines().map(|line| hint(line).unwrap_or(Hint::Missed)).collect()
+}
+
+fn hint(line: &str) -> Option<Hint> {
+    let mut words = line.split(' ');
+    let mut word = || words.next();
+    match word()? {
+        "ready" => Some(Hint::Ready {
+            partition: word()?.parse().ok()?,
+            lane: lane_of_index(word()?)?,
+            kind: word()?.parse().ok()?,
+            head: Head { behind: word()?.parse().ok()?, created_at: TimestampMs(word()?.parse().ok()?) },
+        }),
+        "due" => Some(Hint::Due { partition: word()?.parse().ok()?, at: TimestampMs(word()?.parse().ok()?) }),
+        "lost" => {
+            let execution_id = word()?.parse().ok()?;
+            let fence = Fence {
+                lease_id: word()?.parse().ok()?,
+                lease_epoch: LeaseEpoch(word()?.parse().ok()?),
+                attempt_id: word()?.parse().ok()?,
+            };
+            let lost = LeaseLost { execution_id, fence, ended: ending(word()?, None).ok()? };
+            Some(Hint::LeaseLost { worker_instance_id: word()?.parse().ok()?, lost })
+        }
+        "ended" => Some(Hint::Ended { execution_id: word()?.parse().ok()? }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_of_another_program_costs_a_look_everywhere() {
+        assert_eq!(hints(b"ended {fp:1}:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c").len(), 1);
+        for message in [&b"news of something else"[..], b"due x 1", b"ended {fp:1}:x", b"ready 1 a"] {
+            assert_eq!(hints(message), [Hint::Missed]);
+        }
+        assert_eq!(hints(b"due 7 123\nnonsense"), [Hint::Due { partition: 7, at: TimestampMs(123) }, Hint::Missed]);
+    }
+}

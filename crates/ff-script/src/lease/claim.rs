@@ -1,0 +1,110 @@
+//! A worker asks one partition for work of one lane.
+
+use ff_core::contracts::{ClaimArgs, Claimed, Claims, Head, Task};
+use ff_core::dice::Nonce;
+use ff_core::execution::{Origin, Tags};
+use ff_core::keys::IndexKeys;
+use ff_core::lease::Fence;
+use ff_core::partition::{Partition, PartitionFamily};
+use ff_core::payload::Payload;
+use ff_core::policy::Policy;
+use ff_core::types::{AttemptIndex, LaneId, LeaseEpoch, Namespace, Priority, TimestampMs};
+
+use crate::record::{Hash, origin, read_policy};
+use crate::signature::ClaimExecution;
+use crate::{FcallResult, Fields, ScriptError, Server};
+
+/// Takes up to `max` executions of a lane on a partition, with everything a worker needs.
+pub async fn ff_claim_execution(server: &dyn Server, args: ClaimArgs, nonce: &Nonce) -> Result<Claims, ScriptError> {
+    let lane = args.lane.within(&args.namespace);
+    let (lease_id, attempt_id) = nonce.lease(0);
+    let claim = ClaimExecution {
+        lane_eligible: IndexKeys::new(&Partition::new(PartitionFamily::Execution, args.partition)).lane_eligible(&lane),
+        lane: lane.to_string(),
+        kinds: args.kinds.iter().map(|kind| kind.to_string().into()).collect(),
+        max: args.max as u64,
+        worker_id: args.holder.worker_id.to_string(),
+        worker_instance_id: args.holder.worker_instance_id.to_string(),
+        lease_ttl_ms: args.lease_ttl_ms,
+        first_lease_id: lease_id.to_string(),
+        first_attempt_id: attempt_id.to_string(),
+    };
+    let call = claim.call();
+    let signature = call.signature;
+    let (mut fields, _) = FcallResult::parse(signature, server.fcall(call).await?)?.into_fields();
+    let lease_expires_at = TimestampMs(fields.read()?);
+    let next = (fields.maybe_read()?, fields.maybe_read()?.map(TimestampMs));
+    let given = Given {
+        namespace: args.namespace,
+        lane: args.lane,
+        nonce: *nonce,
+        lease_ttl_ms: args.lease_ttl_ms,
+        lease_expires_at,
+    };
+    let tasks = (0..).zip(fields.list()?).map(|(nth, task)| given.claimed(nth, fields.part(task)?));
+    Ok(Claims {
+        claimed: tasks.collect::<Result<_, _>>()?,
+        next: match next {
+            (Some(behind), Some(created_at)) => Some(Head { behind, created_at }),
+            _ => None,
+        },
+    })
+}
+
+/// What all executions of one claim have in common.
+struct Given {
+    namespace: Namespace,
+    lane: LaneId,
+    nonce: Nonce,
+    lease_ttl_ms: u64,
+    lease_expires_at: TimestampMs,
+}
+
+impl Given {
+    /// Reads one task: what every task has, and then in pairs what else there is.
+    fn claimed(&self, nth: usize, mut told: Fields) -> Result<Claimed, ScriptError> {
+        let execution_id = told.read()?;
+        let (lease_id, attempt_id) = self.nonce.lease(nth);
+        let fence = Fence { lease_id, lease_epoch: LeaseEpoch(told.read()?), attempt_id };
+        let attempt_index = AttemptIndex(told.read()?);
+        let mut task = Task {
+            execution_id,
+            namespace: self.namespace.clone(),
+            lane_id: self.lane.clone(),
+            kind: told.read()?,
+            priority: Priority::default(),
+            tags: Tags::new(),
+            policy: Policy::default(),
+            fence,
+            attempt_index,
+            attempt: Origin::Initial,
+            resumed: false,
+            lease_ttl_ms: self.lease_ttl_ms,
+            lease_expires_at: self.lease_expires_at,
+            created_at: TimestampMs(told.read()?),
+            deadline_at: None,
+        };
+        let mut payload = Payload::json(told.bytes()?);
+        let (mut kind, mut reason, mut requested_by) = ("initial".to_owned(), None, None);
+        while !told.is_empty() {
+            match told.text()?.as_str() {
+                "resumed" => (task.fence.attempt_id, task.resumed) = (told.read()?, true),
+                "type" => kind = told.text()?,
+                "reason" => reason = Some(told.text()?),
+                "requested_by" => requested_by = Some(told.text()?),
+                "priority" => task.priority = priority(told.read()?)?,
+                "deadline_at" => task.deadline_at = Some(TimestampMs(told.read()?)),
+                "content_type" => payload.content_type = told.read()?,
+                "policy" => task.policy = read_policy(Some(&told.bytes()?))?,
+                "tags" => task.tags = Hash::parse(told.list()?)?.all()?.into_iter().collect(),
+                other => return Err(ScriptError::parse(format!("a task has no {other}"))),
+            }
+        }
+        task.attempt = origin(&kind, attempt_index, reason, requested_by)?;
+        Ok(Claimed { task, payload })
+    }
+}
+
+fn priority(sent: i64) -> Result<Priority, ScriptError> {
+    Priority::new(sent).map_err(|error| ScriptError::parse(format!("the priority {error}")))
+}

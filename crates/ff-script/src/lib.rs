@@ -1,0 +1,33 @@
+//! FlowFabric on Valkey: every mutation is one function of one library, atomic on its server.
+//!
+//! The functions are Lua files, one each, under `lua/<room>/`; what they share is under `lua/lib/`. The header of a file is
+//! the function's signature: the build makes of it the names its code uses and the struct its caller fills in, so the order
+//! of keys and arguments is written once. They mirror the rules of `ff_core` and are held to them by tests.
+//!
+//! There is one wrapper per function, under the function's name, over anything that can be asked ([`Server`]).
+
+mod bundle;
+mod error;
+pub mod execution;
+mod fcall;
+mod hint;
+mod lane;
+pub mod lease;
+mod loader;
+mod record;
+mod reply;
+mod server;
+pub mod signature;
+pub mod upkeep;
+mod value;
+
+pub use bundle::{LIBRARY, LibraryClock, VERSION, Version, library, test_clock_key};
+pub use error::ScriptError;
+pub use fcall::Fcall;
+pub use hint::hints;
+pub use lane::lane_of_index;
+pub use loader::{LoadError, check_library, ensure_library};
+pub use record::Kept;
+pub use reply::{FcallResult, Fields, FromFcallResult};
+pub use server::{Primary, Server};
+pub use value::Value;

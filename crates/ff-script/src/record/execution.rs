@@ -1,0 +1,222 @@
+//! An execution and what is kept beside it.
+
+use bytes::Bytes;
+use ff_core::execution::{
+    Attempt, AttemptSlot, DelayReason, Execution, FinishedBy, Origin, Outcome, Phase, Progress, Tags,
+};
+use ff_core::lease::LeaseEvent;
+use ff_core::payload::{Fingerprint, Payload};
+use ff_core::policy::Policy;
+use ff_core::state::PublicState;
+use ff_core::types::{AttemptIndex, ContentType, ExecutionId, LaneId, Namespace, Priority, TimestampMs};
+
+use super::attempt::{attempt, failure, origin, under_way};
+use super::{Hash, lease};
+use crate::reply::Fields;
+use crate::{ScriptError, Value};
+
+/// An execution as one look at the store finds it, with what was asked for beside it.
+pub struct Kept {
+    pub execution: Execution,
+    pub payload: Option<Payload>,
+    pub result: Option<Payload>,
+    /// Tries that ended, oldest first.
+    pub attempts: Vec<Attempt>,
+    /// How leases ended, oldest first.
+    pub leases: Vec<LeaseEvent>,
+    /// What does not fit together.
+    pub strays: Vec<String>,
+}
+
+impl Kept {
+    /// Reads the answer of `ff_read_execution`.
+    pub(crate) fn read(id: ExecutionId, mut fields: Fields) -> Result<Self, ScriptError> {
+        let core = Hash::parse(fields.list()?)?;
+        let lease = Hash::parse(fields.list()?)?;
+        let attempt_fields = Hash::parse(fields.list()?)?;
+        let tags = Hash::parse(fields.list()?)?;
+        let policy = fields.maybe_bytes()?;
+        let payload_bytes = fields.read()?;
+        let payload = fields.maybe_bytes()?;
+        let result = fields.maybe_bytes()?;
+        let mut attempts = Vec::new();
+        for (index, value) in (0..).zip(fields.list()?) {
+            let Value::List(values) = value else { return Err(ScriptError::parse("a try is not a hash")) };
+            let written = Hash::parse(values)?;
+            if written.bytes("ended_at").is_some() {
+                attempts.push(attempt(AttemptIndex(index), &written)?);
+            }
+        }
+        let leases = fields.list()?.into_iter().map(event).collect::<Result<_, _>>()?;
+        let execution = execution(id, &core, &lease, &attempt_fields, &tags, policy.as_ref(), payload_bytes)?;
+        let strays = strays(&execution, &lease);
+        Ok(Self {
+            execution,
+            payload: payload.map(|bytes| body(&core, "content_type", bytes)).transpose()?,
+            result: result.map(|bytes| body(&core, "result_type", bytes)).transpose()?,
+            attempts,
+            leases,
+            strays,
+        })
+    }
+}
+
+fn event(line: Value) -> Result<LeaseEvent, ScriptError> {
+    match line {
+        Value::Bytes(line) if line.is_ascii() => lease::event(str::from_utf8(&line).unwrap_or_default()),
+        _ => Err(ScriptError::parse("a lease history has a line that is not text")),
+    }
+}
+
+fn execution(
+    id: ExecutionId,
+    core: &Hash,
+    lease: &Hash,
+    attempt: &Hash,
+    tags: &Hash,
+    policy: Option<&Bytes>,
+    payload_bytes: u64,
+) -> Result<Execution, ScriptError> {
+    let phase = phase(core, lease)?;
+    let attempts_made = core.maybe::<u32>("current_attempt_index")?.map_or(0, |index| index + 1);
+    Ok(Execution {
+        id,
+        namespace: core.maybe("namespace")?.unwrap_or_else(Namespace::default_name),
+        lane: core.maybe("lane_id")?.unwrap_or_else(LaneId::default_name),
+        kind: core.read("kind")?,
+        priority: priority(core)?,
+        tags: tags.all()?.into_iter().collect::<Tags>(),
+        policy: read_policy(policy)?,
+        idempotency_key: core.maybe("idempotency_key")?,
+        fingerprint: fingerprint(core)?,
+        payload_bytes,
+        created_at: TimestampMs(core.read("created_at")?),
+        started_at: core.maybe("started_at")?.map(TimestampMs),
+        changed_at: changed_at(core, lease)?,
+        deadline_at: core.maybe("deadline_at")?.map(TimestampMs),
+        attempt: slot(&phase, core, lease, attempt, attempts_made)?,
+        phase,
+        attempts_made,
+        retries: core.count("retries")?,
+        reclaims: core.count("reclaims")?,
+        replays: core.count("replays")?,
+        last_lease: lease::last(core, attempt)?,
+        progress: progress(core)?,
+        failure: failure(core)?,
+    })
+}
+
+/// When the phase last changed: with the lease, while there is one; at creation, when nothing else is said.
+fn changed_at(core: &Hash, lease: &Hash) -> Result<TimestampMs, ScriptError> {
+    let changed_at = match lease.maybe("acquired_at")? {
+        Some(acquired_at) => Some(acquired_at),
+        None => core.maybe("changed_at")?,
+    };
+    changed_at.map_or_else(|| core.read("created_at"), Ok).map(TimestampMs)
+}
+
+fn phase(core: &Hash, lease: &Hash) -> Result<Phase, ScriptError> {
+    let finished = |outcome| Ok(Phase::Finished { outcome, at: changed_at(core, lease)?, by: finished_by(core)? });
+    match core.read::<PublicState>("public_state")? {
+        PublicState::Waiting => Ok(Phase::Waiting),
+        PublicState::Delayed => {
+            let until = TimestampMs(core.read("delayed_until")?);
+            Ok(Phase::Delayed { until, why: delay_reason(&core.read::<String>("delayed_why")?)? })
+        }
+        PublicState::Active => Ok(Phase::Running { lease: lease::current(lease)? }),
+        PublicState::Completed => finished(Outcome::Success),
+        PublicState::Failed => finished(Outcome::Failed),
+        PublicState::Cancelled => finished(Outcome::Cancelled),
+        PublicState::Expired => finished(Outcome::Expired),
+        PublicState::Skipped => finished(Outcome::Skipped),
+        other => Err(ScriptError::parse(format!("no execution is {other} yet"))),
+    }
+}
+
+fn delay_reason(word: &str) -> Result<DelayReason, ScriptError> {
+    match word {
+        "submitted" => Ok(DelayReason::Submitted),
+        "backoff" => Ok(DelayReason::Backoff),
+        "holder" => Ok(DelayReason::Holder),
+        other => Err(ScriptError::parse(format!("nothing is delayed for {other}"))),
+    }
+}
+
+fn finished_by(core: &Hash) -> Result<FinishedBy, ScriptError> {
+    match core.text("finished_by")? {
+        None => Ok(FinishedBy::Holder),
+        Some("cancel") => Ok(FinishedBy::Cancel {
+            reason: core.owned("cancellation_reason")?,
+            requested_by: core.owned("cancelled_by")?,
+        }),
+        Some("deadline") => Ok(FinishedBy::Deadline),
+        Some("attempt_timeout") => Ok(FinishedBy::AttemptTimeout),
+        Some("reclaim_cap") => Ok(FinishedBy::ReclaimCap),
+        Some(other) => Err(ScriptError::parse(format!("nothing is finished by {other}"))),
+    }
+}
+
+/// The try under way, or what the next one will be. After the end that is a replay.
+fn slot(phase: &Phase, core: &Hash, lease: &Hash, open: &Hash, made: u32) -> Result<AttemptSlot, ScriptError> {
+    let last = made.checked_sub(1).map(AttemptIndex);
+    match (phase, core.text("next_attempt")?) {
+        (Phase::Running { .. }, _) => Ok(AttemptSlot::Open(under_way(last.unwrap_or_default(), lease)?)),
+        (Phase::Finished { .. }, _) => {
+            Ok(AttemptSlot::Next(Origin::Replay { of: last, reason: None, requested_by: None }))
+        }
+        (_, Some("resume")) => Ok(AttemptSlot::Open(attempt(last.unwrap_or_default(), open)?)),
+        (_, next) => {
+            let (reason, requested_by) = (core.owned("replay_reason")?, core.owned("replay_requested_by")?);
+            let origin = origin(next.unwrap_or("initial"), AttemptIndex(made), reason, requested_by)?;
+            Ok(AttemptSlot::Next(origin))
+        }
+    }
+}
+
+fn progress(core: &Hash) -> Result<Option<Progress>, ScriptError> {
+    let Some(at) = core.maybe("progress_at")?.map(TimestampMs) else { return Ok(None) };
+    let (percent, message) = (core.maybe("progress_percent")?, core.owned("progress_message")?);
+    Ok(Some(Progress { percent, message, at }))
+}
+
+fn priority(core: &Hash) -> Result<Priority, ScriptError> {
+    Priority::new(core.count("priority")?).map_err(|error| ScriptError::parse(format!("the priority {error}")))
+}
+
+fn fingerprint(core: &Hash) -> Result<Fingerprint, ScriptError> {
+    let digest = core.bytes("digest").and_then(|bytes| <[u8; 16]>::try_from(&bytes[..]).ok());
+    let hex = digest.map(|digest| format!("{:032x}", u128::from_be_bytes(digest)));
+    hex.and_then(|hex| hex.try_into().ok()).ok_or_else(|| ScriptError::parse("the field digest cannot be read"))
+}
+
+/// A policy, the default one when none is kept.
+pub(crate) fn read_policy(json: Option<&Bytes>) -> Result<Policy, ScriptError> {
+    let read = json.map(|json| serde_json::from_slice(json));
+    let policy = read.transpose().map_err(|error| ScriptError::parse(format!("a policy cannot be read: {error}")))?;
+    Ok(policy.unwrap_or_default())
+}
+
+/// Bytes with their type, which is kept only when it is not JSON.
+fn body(core: &Hash, field: &str, bytes: Bytes) -> Result<Payload, ScriptError> {
+    Ok(Payload::new(core.maybe(field)?.unwrap_or_else(ContentType::json), bytes))
+}
+
+/// What a lease repeats of its execution, so that its holder's calls need not read it, must be what the execution says.
+fn strays(execution: &Execution, lease: &Hash) -> Vec<String> {
+    let mut strays = Vec::new();
+    if !matches!(execution.phase, Phase::Running { .. }) {
+        if !lease.is_empty() {
+            strays.push("nobody holds it, yet it has a lease".into());
+        }
+        return strays;
+    }
+    let lane = Some(execution.lane_key()).filter(|lane| *lane != LaneId::default_name());
+    let deadline = execution.deadline_at.map(|at| at.to_string());
+    for (field, should) in [("lane", lane.as_ref().map(LaneId::as_str)), ("deadline_at", deadline.as_deref())] {
+        let is = lease.bytes(field).map(|bytes| &bytes[..]);
+        if is != should.map(str::as_bytes) {
+            strays.push(format!("its lease has another {field} than itself"));
+        }
+    }
+    strays
+}

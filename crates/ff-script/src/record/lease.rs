@@ -1,0 +1,85 @@
+//! Leases: the current one, the last one, and those the history keeps.
+
+use ff_core::lease::{Fence, Holder, LastLease, Lease, LeaseEnding, LeaseEvent};
+use ff_core::types::{AttemptId, AttemptIndex, LeaseEpoch, LeaseId, TimestampMs};
+
+use super::Hash;
+use super::attempt::holder;
+use crate::ScriptError;
+
+/// The lease somebody holds.
+pub(super) fn current(fields: &Hash) -> Result<Lease, ScriptError> {
+    Ok(Lease {
+        fence: fence(fields.read("lease_id")?, &fields.read::<String>("attempt")?)?,
+        holder: holder(fields)?,
+        acquired_at: TimestampMs(fields.read("acquired_at")?),
+        until: TimestampMs(fields.read("expires_at")?),
+        ttl_ms: fields.read("ttl_ms")?,
+        timeout_at: fields.maybe("timeout_at")?.map(TimestampMs),
+    })
+}
+
+/// The last lease that ended, if there was one. That of a plain first try that completed became the record of the try.
+pub(super) fn last(core: &Hash, attempt: &Hash) -> Result<Option<LastLease>, ScriptError> {
+    let (lease_id, last_attempt) = match core.maybe("last_lease_id")? {
+        Some(lease_id) => (lease_id, core.read::<String>("last_attempt")?),
+        None => match attempt.maybe("lease_id")? {
+            Some(lease_id) => (lease_id, attempt.read("attempt")?),
+            None => return Ok(None),
+        },
+    };
+    let ended = ending(core.text("last_lease_ended")?.unwrap_or("completed"), core.maybe("last_lease_until")?)?;
+    Ok(Some(LastLease { fence: fence(lease_id, &last_attempt)?, ended }))
+}
+
+/// A fence as it is kept: its lease, and its epoch and attempt with a space between.
+fn fence(lease_id: LeaseId, attempt: &str) -> Result<Fence, ScriptError> {
+    let (lease_epoch, attempt_id) = held_attempt(attempt)?;
+    Ok(Fence { lease_id, lease_epoch, attempt_id })
+}
+
+/// Epoch and attempt, with a space between.
+pub(super) fn held_attempt(text: &str) -> Result<(LeaseEpoch, AttemptId), ScriptError> {
+    let read = || {
+        let (epoch, attempt_id) = text.split_once(' ')?;
+        Some((LeaseEpoch(epoch.parse().ok()?), attempt_id.parse().ok()?))
+    };
+    read().ok_or_else(|| ScriptError::parse("a fence cannot be read"))
+}
+
+/// One line of the history.
+pub(super) fn event(line: &str) -> Result<LeaseEvent, ScriptError> {
+    let read = || {
+        let mut words = line.split(' ');
+        let mut word = || words.next();
+        Some(LeaseEvent {
+            attempt_index: AttemptIndex(word()?.parse().ok()?),
+            fence: Fence {
+                lease_id: word()?.parse().ok()?,
+                lease_epoch: LeaseEpoch(word()?.parse().ok()?),
+                attempt_id: word()?.parse().ok()?,
+            },
+            holder: Holder { worker_id: word()?.parse().ok()?, worker_instance_id: word()?.parse().ok()? },
+            acquired_at: TimestampMs(word()?.parse().ok()?),
+            ended_at: TimestampMs(word()?.parse().ok()?),
+            ended: ending(word()?, word().map(str::parse).transpose().ok()?).ok()?,
+        })
+    };
+    read().ok_or_else(|| ScriptError::parse("a line of a lease history cannot be read"))
+}
+
+/// How a lease ended, by its word and the moment that goes with it.
+pub(crate) fn ending(word: &str, until: Option<i64>) -> Result<LeaseEnding, ScriptError> {
+    let until = until.map(TimestampMs);
+    Ok(match (word, until) {
+        ("completed", _) => LeaseEnding::Completed,
+        ("failed", retry_at) => LeaseEnding::Failed { retry_at },
+        ("delayed", Some(until)) => LeaseEnding::Delayed { until },
+        ("expired", _) => LeaseEnding::Expired,
+        ("revoked", _) => LeaseEnding::Revoked,
+        ("timed_out", _) => LeaseEnding::TimedOut,
+        ("cancelled", _) => LeaseEnding::Cancelled,
+        ("deadline_passed", _) => LeaseEnding::DeadlinePassed,
+        (other, _) => return Err(ScriptError::parse(format!("no lease ends as {other}"))),
+    })
+}

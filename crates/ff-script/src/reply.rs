@@ -1,0 +1,168 @@
+//! The envelope of a reply: `{1, "OK", field…}`, `{1, "ALREADY_SATISFIED", …}`, `{1, "DUPLICATE", …}` or
+//! `{0, code, detail…}`.
+
+use std::vec;
+
+use bytes::Bytes;
+use ff_core::engine_error::{Code, Refusal};
+
+use crate::signature::Signature;
+use crate::{ScriptError, Value};
+
+/// What a function answered when it did not refuse.
+pub enum FcallResult {
+    /// It did what it was asked.
+    Ok(Fields),
+    /// It found it done.
+    AlreadySatisfied(Fields),
+    /// It found the same asked before.
+    Duplicate(Fields),
+}
+
+/// What can be read from the answer of a function.
+pub trait FromFcallResult: Sized {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError>;
+}
+
+/// The fields of an answer, in their order.
+pub struct Fields {
+    signature: &'static Signature,
+    values: vec::IntoIter<Value>,
+}
+
+impl FcallResult {
+    /// Opens the envelope.
+    pub fn parse(signature: &'static Signature, reply: Value) -> Result<Self, ScriptError> {
+        let Value::List(values) = reply else {
+            return Err(ScriptError::parse(format!("{} answered {}", signature.name, reply.kind())));
+        };
+        let mut fields = Fields { signature, values: values.into_iter() };
+        let done = fields.value()?;
+        let word = fields.text()?;
+        match (done, word.as_str()) {
+            (Value::Int(1), "OK") => Ok(Self::Ok(fields)),
+            (Value::Int(1), "ALREADY_SATISFIED") => Ok(Self::AlreadySatisfied(fields)),
+            (Value::Int(1), "DUPLICATE") => Ok(Self::Duplicate(fields)),
+            (Value::Int(0), code) => Err(fields.refusal(code)?.into()),
+            _ => Err(ScriptError::parse(format!("{} answered {word}", signature.name))),
+        }
+    }
+
+    /// The fields, and whether the function found it done before.
+    pub fn into_fields(self) -> (Fields, bool) {
+        match self {
+            Self::Ok(fields) => (fields, false),
+            Self::AlreadySatisfied(fields) | Self::Duplicate(fields) => (fields, true),
+        }
+    }
+}
+
+impl Fields {
+    /// The next field, whatever it is.
+    pub fn value(&mut self) -> Result<Value, ScriptError> {
+        let at = self.signature.answers.len().saturating_sub(self.values.len());
+        self.values.next().ok_or_else(|| {
+            let field = self.signature.answers.get(at).copied().unwrap_or("a field");
+            ScriptError::parse(format!("{} left out {field}", self.signature.name))
+        })
+    }
+
+    /// Text, or a number as text.
+    pub fn text(&mut self) -> Result<String, ScriptError> {
+        match self.value()? {
+            Value::Bytes(bytes) => String::from_utf8(bytes.into()).map_err(|_| self.wrong("bytes that are not text")),
+            Value::Int(number) => Ok(number.to_string()),
+            other => Err(self.wrong(other.kind())),
+        }
+    }
+
+    pub fn bytes(&mut self) -> Result<Bytes, ScriptError> {
+        self.maybe_bytes()?.ok_or_else(|| self.wrong("nothing"))
+    }
+
+    /// The bytes, or nothing where the function has nothing to say.
+    pub fn maybe_bytes(&mut self) -> Result<Option<Bytes>, ScriptError> {
+        match self.value()? {
+            Value::Bytes(bytes) => Ok(Some(bytes)),
+            Value::Nil => Ok(None),
+            other => Err(self.wrong(other.kind())),
+        }
+    }
+
+    /// Text that is null when absent.
+    pub fn maybe_free(&mut self) -> Result<Option<String>, ScriptError> {
+        let Some(bytes) = self.maybe_bytes()? else { return Ok(None) };
+        String::from_utf8(bytes.into()).map(Some).map_err(|_| self.wrong("bytes that are not text"))
+    }
+
+    /// Text that is empty when absent.
+    pub fn maybe_text(&mut self) -> Result<Option<String>, ScriptError> {
+        Ok(Some(self.text()?).filter(|text| !text.is_empty()))
+    }
+
+    /// Text as something that can be read from text.
+    pub fn read<T: std::str::FromStr>(&mut self) -> Result<T, ScriptError> {
+        let text = self.text()?;
+        text.parse().map_err(|_| self.wrong("something unreadable"))
+    }
+
+    /// As [`Self::read`], nothing when it is empty.
+    pub fn maybe_read<T: std::str::FromStr>(&mut self) -> Result<Option<T>, ScriptError> {
+        let Some(text) = self.maybe_text()? else { return Ok(None) };
+        text.parse().map(Some).map_err(|_| self.wrong("something unreadable"))
+    }
+
+    pub fn list(&mut self) -> Result<Vec<Value>, ScriptError> {
+        match self.value()? {
+            Value::List(values) => Ok(values),
+            other => Err(self.wrong(other.kind())),
+        }
+    }
+
+    /// A list whose items are read as fields of their own.
+    pub fn nested(&mut self) -> Result<Self, ScriptError> {
+        Ok(Self { signature: self.signature, values: self.list()?.into_iter() })
+    }
+
+    /// A part of this answer, read as fields.
+    pub fn part(&self, value: Value) -> Result<Self, ScriptError> {
+        match value {
+            Value::List(values) => Ok(Self { signature: self.signature, values: values.into_iter() }),
+            other => Err(self.wrong(other.kind())),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.values.len() == 0
+    }
+
+    fn wrong(&self, what: &str) -> ScriptError {
+        ScriptError::parse(format!("{} answered {what} where something else belongs", self.signature.name))
+    }
+
+    /// A refusal, with what more the function says of it in pairs of name and value.
+    fn refusal(mut self, code: &str) -> Result<Refusal, ScriptError> {
+        let known = Code::from_code(code).filter(|_| self.signature.refusals.contains(&code));
+        let code = known.ok_or_else(|| {
+            ScriptError::parse(format!("{} refused with {code}, which its header does not say", self.signature.name))
+        })?;
+        let mut refusal = code.refusal();
+        let (mut limit, mut sent) = (None::<u64>, None::<u64>);
+        while !self.is_empty() {
+            match self.text()?.as_str() {
+                "state" => refusal.state = Some(self.read()?),
+                "field" => refusal.field = Some(self.text()?),
+                "detail" => refusal.detail = Some(self.text()?),
+                "limit" => limit = Some(self.read()?),
+                "sent" => sent = Some(self.read()?),
+                other => return Err(ScriptError::parse(format!("a refusal has no {other}"))),
+            }
+        }
+        if let (Some(limit), Some(sent), Some(field)) = (limit, sent, &refusal.field) {
+            refusal = Refusal::over_limit(code, field.clone(), limit, sent);
+        } else if let (Some(state), None) = (refusal.state, &refusal.detail) {
+            refusal = refusal.because(format!("the execution is {state}"));
+        }
+        Ok(refusal)
+    }
+}

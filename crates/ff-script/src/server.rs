@@ -1,0 +1,29 @@
+//! What this crate needs of a server: one that can be asked, and one that can be given the library.
+
+use async_trait::async_trait;
+use ff_core::engine_error::EngineError;
+
+use crate::{Fcall, FcallResult, FromFcallResult, ScriptError, Value};
+
+/// A server, or a cluster of them, that has the library.
+#[async_trait]
+pub trait Server: Send + Sync {
+    /// Calls a function where its keys are.
+    async fn fcall(&self, call: Fcall) -> Result<Value, EngineError>;
+}
+
+/// One server that writes go to.
+#[async_trait]
+pub trait Primary: Send + Sync {
+    /// Calls a function that has no keys; nothing when the server has no such function.
+    async fn fcall_if_there(&self, call: Fcall) -> Result<Option<Value>, EngineError>;
+
+    /// Gives it the library, in place of an older one.
+    async fn load(&self, library: &str) -> Result<(), EngineError>;
+}
+
+/// Calls a function and reads its answer.
+pub(crate) async fn ask<T: FromFcallResult>(server: &dyn Server, call: Fcall) -> Result<T, ScriptError> {
+    let signature = call.signature;
+    T::from_fcall_result(FcallResult::parse(signature, server.fcall(call).await?)?)
+}

@@ -1,0 +1,22 @@
+//! The functions as their headers say them: one struct each, with the keys and arguments as fields.
+
+use bytes::Bytes;
+
+use crate::Fcall;
+
+/// What the header of a function says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signature {
+    pub name: &'static str,
+    /// The room it belongs to.
+    pub room: &'static str,
+    pub keys: &'static [&'static str],
+    pub args: &'static [&'static str],
+    /// The fields of its answer.
+    pub answers: &'static [&'static str],
+    /// The codes it may refuse with.
+    pub refusals: &'static [&'static str],
+    pub flags: &'static [&'static str],
+}
+
+include!(concat!(env!("OUT_DIR"), "/signatures.rs"));

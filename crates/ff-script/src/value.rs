@@ -1,0 +1,31 @@
+//! What a server answers, whatever client asked it.
+
+use bytes::Bytes;
+
+/// A reply, or a part of one.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Value {
+    Nil,
+    Int(i64),
+    /// Text or any other bytes.
+    Bytes(Bytes),
+    List(Vec<Value>),
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Bytes(Bytes::copy_from_slice(text.as_bytes()))
+    }
+}
+
+impl Value {
+    /// What kind of value it is. Its bytes may be a payload, which has no place in a message.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Nil => "nothing",
+            Self::Int(_) => "a number",
+            Self::Bytes(_) => "bytes",
+            Self::List(_) => "a list",
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The Lua files as they lie in the repository.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A Lua file.
+pub(crate) struct LuaFile {
+    /// The folder it is in: a room, or what the rooms share.
+    pub(crate) folder: String,
+    /// Its name without the ending.
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+impl LuaFile {
+    /// Whether it holds a function, as opposed to something functions share.
+    pub(crate) fn is_function(&self) -> bool {
+        !matches!(self.folder.as_str(), "lib" | "clock")
+    }
+
+    /// Its code, without comments.
+    pub(crate) fn code(&self) -> impl Iterator<Item = &str> {
+        self.text.lines().filter(|line| !line.trim_start().starts_with("--"))
+    }
+
+    /// The lines of its header that begin with a word, each as its words after that.
+    pub(crate) fn header<'a>(&'a self, first: &'a str) -> impl Iterator<Item = Vec<&'a str>> {
+        let header = self.text.lines().map_while(|line| line.strip_prefix("---"));
+        header.filter_map(move |line| {
+            let mut words = line.split_whitespace();
+            (words.next() == Some(first)).then(|| words.collect())
+        })
+    }
+
+    /// The second words of the header's lines that begin with a word.
+    pub(crate) fn named<'a>(&'a self, first: &'a str) -> Vec<&'a str> {
+        self.header(first).map(|words| words[0]).collect()
+    }
+
+    /// The codes it refuses with, by the refusals its code calls.
+    pub(crate) fn refusals(&self) -> Vec<&str> {
+        let mut codes = Vec::new();
+        for line in self.code() {
+            for (at, _) in line.match_indices("no.") {
+                let free = !line[..at].ends_with(|before: char| before.is_alphanumeric() || "._".contains(before));
+                let code = line[at + 3..].split_once('(').map_or("", |(code, _)| code);
+                if free && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') {
+                    codes.push(code);
+                }
+            }
+        }
+        codes
+    }
+}
+
+/// All of them, in the order of their paths.
+pub(crate) fn lua_files() -> Vec<LuaFile> {
+    let lua = Path::new(env!("CARGO_MANIFEST_DIR")).join("lua");
+    let files = entries(&lua).into_iter().flat_map(|folder| entries(&folder));
+    files.map(|path| read(&path)).collect()
+}
+
+/// Those that hold a function.
+pub(crate) fn functions() -> Vec<LuaFile> {
+    lua_files().into_iter().filter(LuaFile::is_function).collect()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+fn read(path: &Path) -> LuaFile {
+    let part = |path: Option<&std::ffi::OsStr>| path.and_then(|part| part.to_str()).unwrap().to_owned();
+    assert_eq!(path.extension().and_then(|ending| ending.to_str()), Some("lua"), "{}", path.display());
+    LuaFile {
+        folder: part(path.parent().and_then(Path::file_name)),
+        name: part(path.file_stem()),
+        text: fs::read_to_string(path).unwrap(),
+    }
+}

@@ -1,0 +1,41 @@
+//! What a full server, and one that may not be written to, still does.
+
+use std::collections::BTreeSet;
+
+use ff_script::signature::SIGNATURES;
+
+/// They end, renew, stop or tidy up: on a full server everything that runs must be able to go on and to end.
+const ON_A_FULL_SERVER: &[&str] = &[
+    "ff_cancel_execution",
+    "ff_complete_execution",
+    "ff_complete_executions",
+    "ff_delay_execution",
+    "ff_expire_execution",
+    "ff_fail_execution",
+    "ff_mark_lease_expired_if_due",
+    "ff_promote_delayed",
+    "ff_pump",
+    "ff_renew_lease",
+    "ff_revoke_lease",
+    "ff_sweep",
+    "ff_update_progress",
+];
+
+/// They only look.
+const READING: &[&str] = &["ff_list_executions", "ff_now", "ff_read_execution", "ff_version"];
+
+/// They bring something new, which a full server has no room for.
+const BRINGING: &[&str] =
+    &["ff_claim_execution", "ff_configure_partitions", "ff_create_execution", "ff_replay_execution"];
+
+#[test]
+fn every_function_has_the_flags_of_what_it_does() {
+    let flagged = |flags: &[&str]| -> BTreeSet<_> {
+        SIGNATURES.iter().filter(|signature| signature.flags == flags).map(|signature| signature.name).collect()
+    };
+    let set = |names: &[&'static str]| names.iter().copied().collect::<BTreeSet<_>>();
+    assert_eq!(flagged(&["allow-oom"]), set(ON_A_FULL_SERVER));
+    assert_eq!(flagged(&["no-writes"]), set(READING));
+    assert_eq!(flagged(&[]), set(BRINGING));
+    assert_eq!(ON_A_FULL_SERVER.len() + READING.len() + BRINGING.len(), SIGNATURES.len());
+}

@@ -1,0 +1,17 @@
+//! What the library promises: its files, its signatures, its codes, and every refusal on a real server.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod codes;
+mod contract;
+mod files;
+mod flags;
+mod headers;
+mod keys;
+mod loading;
+mod malformed;
+mod refusals;
+#[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
+mod servers;
+mod situation;
+mod wire;

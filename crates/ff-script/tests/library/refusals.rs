@@ -1,0 +1,200 @@
+//! Every refusal a header names, provoked on a real server: it is given, and nothing is written.
+
+use std::collections::BTreeSet;
+
+use ff_core::contracts::{
+    CancelArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ReplayArgs, RevokeArgs, Start, SubmitArgs,
+};
+use ff_core::dice::{Dice, SystemDice};
+use ff_core::engine_error::Code;
+use ff_core::execution::Failure;
+use ff_core::payload::Payload;
+use ff_core::types::{IdempotencyKey, Kind};
+use ff_script::execution::{
+    Beside, ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_create_execution,
+    ff_delay_execution, ff_expire_execution, ff_fail_execution, ff_promote_delayed, ff_read_execution,
+    ff_replay_execution, ff_update_progress,
+};
+use ff_script::lease::{ff_mark_lease_expired_if_due, ff_renew_lease, ff_revoke_lease};
+use ff_script::signature::SIGNATURES;
+use ff_script::{LibraryClock, ScriptError};
+
+use crate::situation::{ONE_PARTITION, Situation, Subject};
+use crate::wire::Wire;
+
+use Call::*;
+use Code::*;
+use Situation::*;
+
+#[derive(Clone, Copy, Debug)]
+enum Call {
+    Cancel,
+    Complete,
+    CompleteTogether,
+    CreateOfAnotherKind,
+    CreateWithAnotherPayload,
+    CreateUnderAKey,
+    Delay,
+    Expire,
+    Fail,
+    Promote,
+    Read,
+    Replay,
+    Progress,
+    TakeBack,
+    Renew,
+    Revoke,
+    RevokeOneLease,
+}
+
+const CASES: &[(Call, Situation, Code)] = &[
+    (Cancel, Absent, ExecutionNotFound),
+    (Cancel, Completed, ExecutionNotActive),
+    (Complete, Absent, ExecutionNotFound),
+    (Complete, Waiting, ExecutionNotActive),
+    (Complete, HeldByAnother, StaleLease),
+    (Complete, RanOut, LeaseExpired),
+    (Complete, Revoked, LeaseRevoked),
+    (CompleteTogether, Absent, ExecutionNotFound),
+    (CompleteTogether, Waiting, ExecutionNotActive),
+    (CompleteTogether, HeldByAnother, StaleLease),
+    (CompleteTogether, RanOut, LeaseExpired),
+    (CompleteTogether, Revoked, LeaseRevoked),
+    (CreateOfAnotherKind, Waiting, IdempotencyConflict),
+    (CreateWithAnotherPayload, Held, IdempotencyConflict),
+    (CreateUnderAKey, Completed, IdempotencyConflict),
+    (Delay, Absent, ExecutionNotFound),
+    (Delay, Completed, ExecutionNotActive),
+    (Delay, HeldByAnother, StaleLease),
+    (Delay, RanOut, LeaseExpired),
+    (Delay, Revoked, LeaseRevoked),
+    (Expire, Absent, ExecutionNotFound),
+    (Fail, Absent, ExecutionNotFound),
+    (Fail, Completed, ExecutionNotActive),
+    (Fail, HeldByAnother, StaleLease),
+    (Fail, RanOut, LeaseExpired),
+    (Fail, Revoked, LeaseRevoked),
+    (Promote, Absent, ExecutionNotFound),
+    (Read, Absent, ExecutionNotFound),
+    (Replay, Absent, ExecutionNotFound),
+    (Replay, Waiting, ExecutionNotTerminal),
+    (Replay, Held, ExecutionNotTerminal),
+    (Replay, CompletedForGood, MaxReplaysExhausted),
+    (Progress, Absent, ExecutionNotFound),
+    (Progress, Waiting, ExecutionNotActive),
+    (Progress, HeldByAnother, StaleLease),
+    (Progress, RanOut, LeaseExpired),
+    (Progress, Revoked, LeaseRevoked),
+    (TakeBack, Absent, ExecutionNotFound),
+    (Renew, Absent, ExecutionNotFound),
+    (Renew, Completed, ExecutionNotActive),
+    (Renew, HeldByAnother, StaleLease),
+    (Renew, RanOut, LeaseExpired),
+    (Renew, Revoked, LeaseRevoked),
+    (Revoke, Absent, ExecutionNotFound),
+    (Revoke, Waiting, NoActiveLease),
+    (RevokeOneLease, HeldByAnother, StaleLease),
+];
+
+#[tokio::test]
+async fn a_refusal_is_given_and_writes_nothing() {
+    let wire = Wire::start(LibraryClock::Test).await;
+    for (call, situation, code) in CASES {
+        wire.empty().await;
+        let subject = situation.arrange(&wire).await;
+        let before = wire.contents().await;
+        let Err(error) = call.ask(&wire, &subject).await else {
+            panic!("{call:?} was not refused when the execution was {situation:?}")
+        };
+        let told = error.refusal().map(|refusal| refusal.code);
+        assert_eq!(told, Some(*code), "{call:?} when {situation:?}: {error}");
+        assert_eq!(wire.contents().await, before, "{call:?} when {situation:?} wrote something");
+    }
+}
+
+/// Malformed arguments have a test of their own.
+#[test]
+fn every_refusal_of_every_header_is_tried() {
+    let tried: BTreeSet<_> = CASES.iter().map(|(call, _, code)| (call.function(), code.as_str())).collect();
+    let named = SIGNATURES.iter().flat_map(|signature| signature.refusals.iter().map(|code| (signature.name, *code)));
+    assert_eq!(tried, named.filter(|(_, code)| *code != InvalidArgs.as_str()).collect());
+}
+
+impl Call {
+    fn function(self) -> &'static str {
+        match self {
+            Cancel => "ff_cancel_execution",
+            Complete => "ff_complete_execution",
+            CompleteTogether => "ff_complete_executions",
+            CreateOfAnotherKind | CreateWithAnotherPayload | CreateUnderAKey => "ff_create_execution",
+            Delay => "ff_delay_execution",
+            Expire => "ff_expire_execution",
+            Fail => "ff_fail_execution",
+            Promote => "ff_promote_delayed",
+            Read => "ff_read_execution",
+            Replay => "ff_replay_execution",
+            Progress => "ff_update_progress",
+            TakeBack => "ff_mark_lease_expired_if_due",
+            Renew => "ff_renew_lease",
+            Revoke | RevokeOneLease => "ff_revoke_lease",
+        }
+    }
+
+    async fn ask(self, wire: &Wire, subject: &Subject) -> Result<(), ScriptError> {
+        let (execution_id, fence) = (subject.id, subject.fence);
+        let again = |args: SubmitArgs| async move { ff_create_execution(wire, &ONE_PARTITION, args).await.map(drop) };
+        let submitted = subject.submitted.clone();
+        match self {
+            Cancel => {
+                let args = CancelArgs { execution_id, reason: None, requested_by: None };
+                ff_cancel_execution(wire, args).await.map(drop)
+            }
+            Complete => {
+                let result = Some(Payload::bytes("late"));
+                ff_complete_execution(wire, CompleteArgs { execution_id, fence, result }).await.map(drop)
+            }
+            CompleteTogether => {
+                let late = CompleteArgs { execution_id, fence, result: Some(Payload::bytes("late")) };
+                let answers = ff_complete_executions(wire, vec![late.clone(), late]).await?;
+                let [one, two] = <[_; 2]>::try_from(answers).expect("each has its answer");
+                one.and(two).map(drop)
+            }
+            CreateOfAnotherKind => again(SubmitArgs { kind: Kind::parse("mail").unwrap(), ..submitted }).await,
+            CreateWithAnotherPayload => again(SubmitArgs { payload: Payload::json("2"), ..submitted }).await,
+            CreateUnderAKey => {
+                let idempotency_key = Some(IdempotencyKey::parse("order 7").unwrap());
+                again(SubmitArgs { idempotency_key, ..submitted }).await
+            }
+            Delay => {
+                let args = DelayArgs { execution_id, fence, start: Start::After(500) };
+                ff_delay_execution(wire, args).await.map(drop)
+            }
+            Expire => ff_expire_execution(wire, &execution_id).await.map(drop),
+            Fail => {
+                let category = Kind::parse("network").unwrap();
+                let failure = Failure { category, message: "no".into(), permanent: false };
+                ff_fail_execution(wire, FailArgs { execution_id, fence, failure }, &SystemDice.nonce()).await.map(drop)
+            }
+            Promote => ff_promote_delayed(wire, &execution_id).await.map(drop),
+            Read => ff_read_execution(wire, &execution_id, Beside::ALL).await.map(drop),
+            Replay => {
+                let args = ReplayArgs { execution_id, reason: None, requested_by: None };
+                ff_replay_execution(wire, args).await.map(drop)
+            }
+            Progress => {
+                let args = ProgressArgs { execution_id, fence, percent: Some(50), message: None };
+                ff_update_progress(wire, args).await.map(drop)
+            }
+            TakeBack => ff_mark_lease_expired_if_due(wire, &execution_id).await.map(drop),
+            Renew => ff_renew_lease(wire, RenewArgs { execution_id, fence, lease_ttl_ms: None }).await.map(drop),
+            Revoke => {
+                let args = RevokeArgs { execution_id, lease_id: None, reason: None };
+                ff_revoke_lease(wire, args).await.map(drop)
+            }
+            RevokeOneLease => {
+                let args = RevokeArgs { execution_id, lease_id: Some(fence.lease_id), reason: None };
+                ff_revoke_lease(wire, args).await.map(drop)
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! How an execution can stand when somebody asks something of it.
+
+use ff_core::contracts::{ClaimArgs, CompleteArgs, RevokeArgs, SubmitArgs, Task};
+use ff_core::dice::{Dice, SystemDice};
+use ff_core::lease::{Fence, Holder};
+use ff_core::partition::PartitionConfig;
+use ff_core::payload::Payload;
+use ff_core::types::{ExecutionId, Kind, LaneId, LeaseEpoch, Namespace, WorkerId, WorkerInstanceId};
+use ff_script::execution::{ff_complete_execution, ff_create_execution};
+use ff_script::lease::{ff_claim_execution, ff_revoke_lease};
+
+use crate::wire::Wire;
+
+pub(crate) const ONE_PARTITION: PartitionConfig =
+    PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
+
+pub(crate) const LEASE_TTL_MS: u64 = 30_000;
+
+/// How an execution stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Situation {
+    /// There is no such execution.
+    Absent,
+    /// It waits and was never held.
+    Waiting,
+    Held,
+    /// It was taken from the one who asks, and somebody else has it now.
+    HeldByAnother,
+    /// The lease of the one who asks has run out, and nobody has looked yet.
+    RanOut,
+    /// It was taken from the one who asks, and waits.
+    Revoked,
+    Completed,
+    /// It has ended, and its policy does not let it run again.
+    CompletedForGood,
+}
+
+/// An execution, and the fence of the one who asks.
+pub(crate) struct Subject {
+    pub(crate) submitted: SubmitArgs,
+    pub(crate) id: ExecutionId,
+    pub(crate) fence: Fence,
+}
+
+impl Situation {
+    /// Makes an execution that stands so.
+    pub(crate) async fn arrange(self, wire: &Wire) -> Subject {
+        let mut submitted = SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1"));
+        if self == Self::CompletedForGood {
+            submitted.policy.max_replay_count = 0;
+        }
+        let id = submitted.execution_id(&ONE_PARTITION);
+        let mut subject = Subject { submitted, id, fence: made_up() };
+        if self == Self::Absent {
+            return subject;
+        }
+        ff_create_execution(wire, &ONE_PARTITION, subject.submitted.clone()).await.unwrap();
+        if self == Self::Waiting {
+            return subject;
+        }
+        subject.fence = claim(wire).await.fence;
+        match self {
+            Self::HeldByAnother => {
+                subject.revoke(wire).await;
+                claim(wire).await;
+            }
+            Self::RanOut => wire.advance(LEASE_TTL_MS).await,
+            Self::Revoked => subject.revoke(wire).await,
+            Self::Completed | Self::CompletedForGood => {
+                let done = CompleteArgs { execution_id: id, fence: subject.fence, result: None };
+                ff_complete_execution(wire, done).await.unwrap();
+            }
+            Self::Absent | Self::Waiting | Self::Held => {}
+        }
+        subject
+    }
+}
+
+impl Subject {
+    async fn revoke(&self, wire: &Wire) {
+        ff_revoke_lease(wire, RevokeArgs { execution_id: self.id, lease_id: None, reason: None }).await.unwrap();
+    }
+}
+
+/// Takes the one execution that waits.
+pub(crate) async fn claim(wire: &Wire) -> Task {
+    let args = ClaimArgs {
+        partition: 0,
+        namespace: Namespace::default_name(),
+        lane: LaneId::default_name(),
+        kinds: vec![],
+        max: 1,
+        holder: Holder {
+            worker_id: WorkerId::parse("w").unwrap(),
+            worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
+        },
+        lease_ttl_ms: LEASE_TTL_MS,
+    };
+    let mut claims = ff_claim_execution(wire, args, &SystemDice.nonce()).await.unwrap();
+    claims.claimed.remove(0).task
+}
+
+/// A fence nobody was given.
+fn made_up() -> Fence {
+    let (lease_id, attempt_id) = SystemDice.nonce().lease(0);
+    Fence { lease_id, lease_epoch: LeaseEpoch(1), attempt_id }
+}

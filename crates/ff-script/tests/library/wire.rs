@@ -1,0 +1,130 @@
+//! A server of its own for a test, asked over one connection and looked at behind the library's back.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use ff_core::engine_error::EngineError;
+use ff_script::{Fcall, LibraryClock, Primary, Server, Value, ensure_library, test_clock_key};
+use redis::aio::MultiplexedConnection;
+use redis::{Client, Cmd, FromRedisValue, cmd};
+
+use crate::servers::{Flavour, Process};
+
+/// The moment tests begin at, where they own the clock.
+const BEGINNING: u64 = 1_700_000_000_000;
+
+pub(crate) struct Wire {
+    _server: Process,
+    connection: MultiplexedConnection,
+    now: AtomicU64,
+}
+
+impl Wire {
+    /// A server without the library.
+    pub(crate) async fn bare() -> Self {
+        let server = Process::start(Flavour::Valkey, &[]);
+        let client = Client::open(format!("redis://127.0.0.1:{}", server.port)).unwrap();
+        let connection = client.get_multiplexed_async_connection().await.unwrap();
+        Self { _server: server, connection, now: AtomicU64::new(BEGINNING) }
+    }
+
+    /// A server with the library.
+    pub(crate) async fn start(clock: LibraryClock) -> Self {
+        let wire = Self::bare().await;
+        ensure_library(&wire, clock).await.unwrap();
+        wire.advance(0).await;
+        wire
+    }
+
+    /// Empties it, at the same moment. What its functions remember is theirs to notice.
+    pub(crate) async fn empty(&self) {
+        self.ask::<()>(cmd("FLUSHALL").arg("SYNC")).await;
+        self.advance(0).await;
+    }
+
+    /// Moves the clock of the one partition tests use.
+    pub(crate) async fn advance(&self, ms: u64) {
+        let now = self.now.fetch_add(ms, Ordering::SeqCst) + ms;
+        self.ask::<()>(cmd("SET").arg(test_clock_key("{fp:0}")).arg(now)).await;
+    }
+
+    pub(crate) async fn ask<T: FromRedisValue>(&self, command: &Cmd) -> T {
+        command.query_async(&mut self.connection.clone()).await.unwrap()
+    }
+
+    /// Every key with its bytes and its expiry. The latest moment of a partition is left out: a call may note what time it
+    /// is also when it is refused.
+    pub(crate) async fn contents(&self) -> BTreeMap<String, (Vec<u8>, i64)> {
+        let mut contents = BTreeMap::new();
+        for key in self.keys().await {
+            let bytes = self.ask(cmd("DUMP").arg(&key)).await;
+            let expiry = self.ask(cmd("PEXPIRETIME").arg(&key)).await;
+            contents.insert(key, (bytes, expiry));
+        }
+        contents.remove("ff:part:{fp:0}:clock");
+        contents
+    }
+
+    pub(crate) async fn keys(&self) -> Vec<String> {
+        self.ask(cmd("KEYS").arg("*")).await
+    }
+
+    /// The functions it has, each with its flags.
+    pub(crate) async fn functions(&self) -> BTreeMap<String, Vec<String>> {
+        type Described = BTreeMap<String, redis::Value>;
+        let libraries: Vec<Described> = self.ask(cmd("FUNCTION").arg("LIST")).await;
+        let mut found = BTreeMap::new();
+        for mut library in libraries {
+            let functions = Vec::<Described>::from_redis_value(library.remove("functions").unwrap()).unwrap();
+            for mut function in functions {
+                let mut field = |name| function.remove(name).unwrap();
+                let name = String::from_redis_value(field("name")).unwrap();
+                found.insert(name, Vec::from_redis_value(field("flags")).unwrap());
+            }
+        }
+        found
+    }
+
+    async fn call(&self, call: &Fcall) -> redis::RedisResult<Value> {
+        let mut fcall = cmd("FCALL");
+        fcall.arg(call.signature.name).arg(call.keys.len()).arg(&call.keys);
+        for arg in &call.args {
+            fcall.arg(&arg[..]);
+        }
+        fcall.query_async(&mut self.connection.clone()).await.map(value)
+    }
+}
+
+#[async_trait]
+impl Server for Wire {
+    async fn fcall(&self, call: Fcall) -> Result<Value, EngineError> {
+        self.call(&call).await.map_err(|error| EngineError::Corrupt(error.to_string()))
+    }
+}
+
+#[async_trait]
+impl Primary for Wire {
+    async fn fcall_if_there(&self, call: Fcall) -> Result<Option<Value>, EngineError> {
+        match self.call(&call).await {
+            Ok(reply) => Ok(Some(reply)),
+            Err(error) if error.to_string().contains("Function not found") => Ok(None),
+            Err(error) => Err(EngineError::Corrupt(error.to_string())),
+        }
+    }
+
+    async fn load(&self, library: &str) -> Result<(), EngineError> {
+        self.ask::<String>(cmd("FUNCTION").arg("LOAD").arg("REPLACE").arg(library)).await;
+        Ok(())
+    }
+}
+
+fn value(reply: redis::Value) -> Value {
+    match reply {
+        redis::Value::Nil => Value::Nil,
+        redis::Value::Int(number) => Value::Int(number),
+        redis::Value::BulkString(bytes) => Value::Bytes(bytes.into()),
+        redis::Value::Array(values) => Value::List(values.into_iter().map(value).collect()),
+        other => panic!("the library does not answer {other:?}"),
+    }
+}
