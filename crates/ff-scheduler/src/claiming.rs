@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio_util::task::TaskTracker;
 
 use crate::exchange::{Exchange, Offer};
-use crate::shares::{AT_ONCE, Sizes, shares};
+use crate::shares::{Depth, Sizes, shares};
 use crate::wanted::Wanted;
 
 /// Asks the store for what is ready.
@@ -20,12 +20,18 @@ pub(crate) struct Claiming {
     store: Arc<dyn Upkeep>,
     exchange: Arc<Exchange>,
     sizes: Sizes,
+    depth: Depth,
     tasks: TaskTracker,
 }
 
 impl Claiming {
     pub(crate) fn new(store: Arc<dyn Upkeep>, exchange: Arc<Exchange>, tasks: TaskTracker) -> Arc<Self> {
-        Arc::new(Self { store, exchange, sizes: Sizes::default(), tasks })
+        Arc::new(Self { store, exchange, sizes: Sizes::default(), depth: Depth::default(), tasks })
+    }
+
+    /// How many partitions to ask for so many executions.
+    pub(crate) fn partitions(&self, executions: usize) -> usize {
+        self.depth.partitions(executions)
     }
 
     /// Claims what is offered, whether or not the caller stays to hear of it: what nobody hears of is given back, so that
@@ -71,7 +77,7 @@ impl Claiming {
                 Some(error) if claimed.is_empty() => return Err(error),
                 Some(_) => break,
                 None if claimed.len() >= args.max || bytes >= limits::CLAIM_BYTES => break,
-                None => offers = self.exchange.take(wanted, AT_ONCE.min(args.max - claimed.len())),
+                None => offers = self.exchange.take(wanted, self.partitions(args.max - claimed.len())),
             }
         }
         Ok(claimed)
@@ -108,6 +114,7 @@ impl Claiming {
                 lease_ttl_ms: args.lease_ttl_ms,
             })
             .await?;
+        self.depth.saw(claims.claimed.len(), claims.next.is_some());
         // A partition that gave nothing has nothing to give, whatever it says; asking it again would go on for ever.
         offer.settle(claims.next.filter(|_| !claims.claimed.is_empty()));
         Ok(claims.claimed)

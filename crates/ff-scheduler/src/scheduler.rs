@@ -13,7 +13,6 @@ use tokio_util::task::TaskTracker;
 use crate::claiming::Claiming;
 use crate::exchange::Exchange;
 use crate::listener::{Asker, Listener};
-use crate::shares::AT_ONCE;
 use crate::wanted::Wanted;
 
 /// Hands out work from all partitions of a store, to workers that wait for it.
@@ -104,13 +103,12 @@ impl Scheduler {
         let args = Arc::new(args);
         let deadline = Instant::now() + Duration::from_millis(args.wait_ms);
         let wanted = Arc::new(Wanted::by(&args));
-        let most = args.max.min(AT_ONCE);
         if args.wait_ms == 0 {
-            return self.next_at_once(&args, &wanted, most).await;
+            return self.next_at_once(&args, &wanted).await;
         }
         let place = self.exchange.place(wanted.clone());
         while !self.stopped.is_cancelled() {
-            let offers = place.take_or_wait(most);
+            let offers = place.take_or_wait(self.claiming.partitions(args.max));
             if !offers.is_empty() {
                 let claimed = self.claiming.claim_for(&args, &wanted, offers).await?;
                 if !claimed.is_empty() {
@@ -129,13 +127,14 @@ impl Scheduler {
     }
 
     /// What is ready, down to what became so just before the call.
-    async fn next_at_once(&self, args: &Arc<NextArgs>, wanted: &Arc<Wanted>, most: usize) -> Answer<Vec<Claimed>> {
+    async fn next_at_once(&self, args: &Arc<NextArgs>, wanted: &Arc<Wanted>) -> Answer<Vec<Claimed>> {
+        let take = || self.exchange.take(wanted, self.claiming.partitions(args.max));
         let mut claimed = Vec::new();
         if !self.stopped.is_cancelled() {
-            claimed = self.claiming.claim_for(args, wanted, self.exchange.take(wanted, most)).await?;
+            claimed = self.claiming.claim_for(args, wanted, take()).await?;
         }
         if claimed.is_empty() && self.caught_up().await {
-            claimed = self.claiming.claim_for(args, wanted, self.exchange.take(wanted, most)).await?;
+            claimed = self.claiming.claim_for(args, wanted, take()).await?;
         }
         Ok(claimed)
     }

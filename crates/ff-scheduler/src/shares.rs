@@ -1,19 +1,47 @@
 //! How much to ask of whom, so that one answer is neither too many executions nor too many bytes.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ff_core::lease::contracts::Claimed;
 use ff_core::limits;
 use ff_core::types::LaneId;
 
-/// Partitions asked at once.
-pub(crate) const AT_ONCE: usize = 8;
+/// Partitions asked at once, at most.
+const AT_ONCE: usize = 8;
+
+/// Executions asked of one partition before another is asked beside it, at most.
+const DEEPEST: usize = 16;
 
 /// Divides so many executions among so many partitions, the better ones first.
 pub(crate) fn shares(executions: usize, partitions: usize) -> impl Iterator<Item = usize> {
     let (each, over) = (executions / partitions.max(1), executions % partitions.max(1));
     (0..partitions).map(move |nth| each + usize::from(nth < over))
+}
+
+/// How many executions a partition had to give lately. Where partitions have many, asking one for many costs the store far
+/// less than asking many for one each; where they have few, many are asked.
+pub(crate) struct Depth(AtomicUsize);
+
+impl Default for Depth {
+    fn default() -> Self {
+        Self(AtomicUsize::new(1))
+    }
+}
+
+impl Depth {
+    /// How many partitions to ask for so many executions.
+    pub(crate) fn partitions(&self, executions: usize) -> usize {
+        executions.div_ceil(self.0.load(Ordering::Relaxed)).clamp(1, AT_ONCE)
+    }
+
+    /// Learns from a partition that gave so many, and has more or not.
+    pub(crate) fn saw(&self, given: usize, has_more: bool) {
+        let known = self.0.load(Ordering::Relaxed);
+        let depth = if has_more { known.max(given) * 2 } else { given };
+        self.0.store(depth.clamp(1, DEEPEST), Ordering::Relaxed);
+    }
 }
 
 /// How large the payloads of each lane have been lately. A store learns the size of a payload only when it claims it, so
@@ -50,5 +78,18 @@ mod tests {
         assert_eq!(shares(10, 4).collect::<Vec<_>>(), [3, 3, 2, 2]);
         assert_eq!(shares(1, 1).collect::<Vec<_>>(), [1]);
         assert_eq!(shares(8, 8).collect::<Vec<_>>(), [1; 8]);
+    }
+
+    #[test]
+    fn few_partitions_are_asked_where_each_has_many_and_many_where_each_has_few() {
+        let depth = Depth::default();
+        assert_eq!(depth.partitions(16), AT_ONCE);
+        depth.saw(2, true);
+        depth.saw(4, true);
+        assert_eq!((depth.partitions(16), depth.partitions(3)), (2, 1));
+        depth.saw(1, false);
+        assert_eq!((depth.partitions(5), depth.partitions(1)), (5, 1));
+        depth.saw(0, false);
+        assert_eq!(depth.partitions(2), 2);
     }
 }

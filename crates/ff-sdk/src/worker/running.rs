@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use ff_core::contracts::{Claimed, RenewArgs, Task};
 use ff_core::engine_error::EngineError;
-use futures_util::future::OptionFuture;
+use futures_util::future::FutureExt;
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::task::AbortOnDropHandle;
@@ -18,6 +19,12 @@ use super::options::Setup;
 use super::{Fault, Reply, listening, report};
 use crate::Error;
 
+/// How many questions for work may be open: the second asks for the room that came while the first was on its way.
+const QUESTIONS: usize = 2;
+
+/// How often other tasks get their turn before a question is asked.
+const MOMENT: usize = 4;
+
 /// Works until `stop` is ready, then lets what is in hand finish.
 pub(super) async fn run(setup: Setup, stop: impl Future<Output = ()> + Send) -> Result<(), Error> {
     let setup = Arc::new(setup);
@@ -28,19 +35,20 @@ pub(super) async fn run(setup: Setup, stop: impl Future<Output = ()> + Send) -> 
     };
     let mut at_work = JoinSet::new();
     // Kept while handlers come and go: a claim dropped on the way would have to be given back.
-    let mut claiming = None;
+    let (mut claims, mut asked) = (FuturesUnordered::new(), 0);
     tokio::pin!(stop);
     tracing::info!(worker = %setup.holder.worker_instance_id, lanes = ?setup.lanes, "working");
     loop {
-        let room = setup.concurrency - at_work.len();
-        if claiming.is_none() && room > 0 {
-            claiming = Some(Box::pin(claiming::next(setup.clone(), room)));
+        let room = setup.concurrency - at_work.len() - asked;
+        if room > 0 && claims.len() < QUESTIONS {
+            asked += room;
+            claims.push(claiming::next(setup.clone(), room).map(move |claimed| (room, claimed)));
         }
         tokio::select! {
             () = &mut stop => break,
-            Some(_) = at_work.join_next() => {}
-            Some(claimed) = OptionFuture::from(claiming.as_mut()) => {
-                claiming = None;
+            Some(_) = at_work.join_next() => others_too(&mut at_work).await,
+            Some((room, claimed)) = claims.next() => {
+                asked -= room;
                 for claimed in claimed {
                     at_work.spawn(handle(setup.clone(), held.clone(), claimed));
                 }
@@ -50,6 +58,15 @@ pub(super) async fn run(setup: Setup, stop: impl Future<Output = ()> + Send) -> 
     drain(&setup, &held, at_work).await;
     listener.abort();
     Ok(())
+}
+
+/// Lets handlers that end at the same moment end, so that one question asks for all the room they leave. A process with
+/// nothing else to do is not kept by this.
+async fn others_too(at_work: &mut JoinSet<()>) {
+    for _ in 0..MOMENT {
+        tokio::task::yield_now().await;
+        while at_work.try_join_next().is_some() {}
+    }
 }
 
 /// Lets what is in hand finish; what does not in time is cancelled, and then left to whoever claims it next.
