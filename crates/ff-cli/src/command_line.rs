@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 
-use crate::commands::{Attempts, Cancel, Dev, Doctor, Get, List, Replay, Result, Revoke, Server, Submit, Worker};
+use crate::commands::{
+    Attempts, Bench, Cancel, Dev, Doctor, Get, List, Replay, Result, Revoke, Server, Submit, Worker,
+};
 use crate::exit::{self, Exit};
 use crate::logging::{self, Level};
 use crate::settings::Settings;
@@ -34,6 +36,7 @@ enum Command {
     Revoke(Revoke),
     Worker(Worker),
     Doctor(Doctor),
+    Bench(Bench),
 }
 
 /// Does what the command line says.
@@ -69,6 +72,7 @@ impl Command {
             Self::Revoke(revoke) => revoke.run(settings).await,
             Self::Worker(worker) => worker.run(settings).await,
             Self::Doctor(doctor) => doctor.run(settings).await,
+            Self::Bench(bench) => bench.run(settings).await,
         }
     }
 }

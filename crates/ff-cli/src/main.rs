@@ -1,5 +1,6 @@
 //! `ff`: the server, the tool and a worker for any program, in one binary.
 
+mod bench;
 mod command_line;
 mod commands;
 mod ending;

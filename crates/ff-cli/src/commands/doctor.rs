@@ -1,14 +1,11 @@
 //! Checking the invariants of a store.
 
-use std::path::Path;
-
-use anyhow::bail;
 use clap::Args;
 use ff_sdk::http::wire::DoctorReport;
 use ff_sdk::{Connect, FlowFabric};
 use indicatif::ProgressBar;
 
-use crate::exit::{Exit, Usage};
+use crate::exit::Exit;
 use crate::output;
 use crate::settings::Settings;
 use crate::table::Table;
@@ -16,7 +13,7 @@ use crate::table::Table;
 /// Check the invariants of a store, through its server or directly
 #[derive(Args)]
 pub(crate) struct Doctor {
-    /// A store no server has open, as sqlite:PATH, instead of the server's
+    /// The store itself, as sqlite:PATH or valkey://HOST:PORT, instead of the server's; nobody may have a file open
     #[arg(long, value_name = "URL", value_parser = super::server::store)]
     store: Option<String>,
 }
@@ -24,7 +21,8 @@ pub(crate) struct Doctor {
 impl Doctor {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let flowfabric = match &self.store {
-            Some(store) => open(store).await?,
+            // Connecting alone would make a store that is not there, and find nothing wrong with it.
+            Some(store) => Connect::to(store).existing().without_engine().connect().await?,
             None => settings.connect().await?,
         };
         let report = examine(&flowfabric).await?;
@@ -35,17 +33,6 @@ impl Doctor {
         }
         Ok(if report.findings.is_empty() { Exit::Done } else { Exit::Trouble })
     }
-}
-
-/// Opens a store that is there. Connecting alone would make one that is not, and find nothing wrong with it.
-async fn open(store: &str) -> anyhow::Result<FlowFabric> {
-    let file = store.strip_prefix("sqlite:").ok_or_else(|| Usage(format!("{store:?} is no file; give sqlite:PATH")))?;
-    let file = file.strip_prefix("//").unwrap_or(file);
-    let file = file.split('?').next().unwrap_or(file);
-    if !Path::new(file).exists() {
-        bail!("there is no store at {file}");
-    }
-    Ok(Connect::to(store).without_engine().connect().await?)
 }
 
 /// Examines a store, showing how far it is to whoever looks.

@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod attempts;
+mod bench;
 mod demo;
 mod dev;
 mod doctor;
@@ -13,6 +14,7 @@ mod submit;
 mod worker;
 
 pub(crate) use attempts::Attempts;
+pub(crate) use bench::Bench;
 pub(crate) use dev::Dev;
 pub(crate) use doctor::Doctor;
 pub(crate) use get::Get;

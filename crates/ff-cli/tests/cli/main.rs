@@ -2,12 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod bench;
 mod doctor;
 mod help;
 mod reading;
+#[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
+mod servers;
 mod serving;
 mod steering;
 mod submitting;
+mod valkey;
 mod waiting;
 mod working;
 mod world;

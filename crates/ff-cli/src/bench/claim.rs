@@ -1,0 +1,116 @@
+//! What a claim costs when few wait and when many do.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use ff_core::contracts::{ClaimArgs, CompleteArgs};
+use ff_core::lease::Holder;
+use ff_core::limits;
+use ff_core::payload::Payload;
+use ff_core::types::{Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_sdk::Job;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use indicatif::ProgressBar;
+
+use super::latency::percentiles;
+use super::store::Subject;
+use super::{KIND, Report};
+
+/// Claims measured at each depth, one execution each.
+const CLAIMS: usize = 2_000;
+/// Bulk submissions at once.
+const AT_ONCE: usize = 4;
+/// The payload of what waits.
+const BYTES: usize = 100;
+
+/// What to measure.
+pub(crate) struct ClaimCost {
+    pub(crate) store: String,
+    /// How many wait, the fewest first.
+    pub(crate) waiting: Vec<usize>,
+}
+
+impl ClaimCost {
+    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+        let mut subject = Subject::open(&self.store).await?;
+        let mut report = Report::new("claim", super::store::shown(&self.store), subject.settings().await?);
+        let bar = ProgressBar::new(self.waiting.last().copied().unwrap_or(0) as u64);
+        let mut there = 0;
+        let mut middles = Vec::new();
+        for waiting in &self.waiting {
+            fill(&subject, waiting - there, &bar).await?;
+            let claims = claims(&subject).await?;
+            there = waiting - CLAIMS;
+            bar.set_position(there as u64);
+            let percentiles = percentiles(&claims).context("nothing was claimed")?;
+            middles.push(percentiles.p50);
+            report.latency_ms.insert(format!("claim_{waiting}"), percentiles);
+        }
+        bar.finish_and_clear();
+        let rate = |middle: Option<&f64>| middle.map(|ms| 1_000.0 / ms);
+        report.throughput_per_s = rate(middles.last());
+        report.floor_per_s = rate(middles.first());
+        report.ratio = report.throughput_per_s.zip(report.floor_per_s).map(|(many, few)| many / few);
+        if let (Some(few), Some(many)) = (middles.first(), middles.last()) {
+            report.figures.insert("cost_of_many_over_few", many / few);
+        }
+        report.settings.insert("payload_bytes", BYTES.into());
+        report.settings.insert("claims", CLAIMS.into());
+        report.settings.insert("waiting", self.waiting.into());
+        subject.close().await;
+        Ok(report)
+    }
+
+    /// How many may wait at the least: as many as are claimed, and some are left.
+    pub(crate) const LEAST: usize = 2 * CLAIMS;
+}
+
+/// Submits so many more.
+async fn fill(subject: &Subject, count: usize, bar: &ProgressBar) -> anyhow::Result<()> {
+    let client = subject.flowfabric.client();
+    let bulks = (0..count).step_by(limits::BULK).map(|from| {
+        let (client, jobs) = (client.clone(), limits::BULK.min(count - from));
+        async move {
+            let job = || Job::with_payload(KIND, Payload::json(vec![b'1'; BYTES]));
+            for answer in client.submit_many((0..jobs).map(|_| job())).await? {
+                answer?;
+            }
+            bar.inc(jobs as u64);
+            anyhow::Ok(())
+        }
+    });
+    stream::iter(bulks).buffer_unordered(AT_ONCE).try_collect().await
+}
+
+/// Claims from one partition after the other, and completes what was claimed outside of the measurement.
+async fn claims(subject: &Subject) -> anyhow::Result<Vec<Duration>> {
+    let backend = subject.flowfabric.backend();
+    let mut durations = Vec::with_capacity(CLAIMS);
+    let partitions = backend.partitions().num_flow_partitions;
+    for partition in (0..partitions).cycle() {
+        if durations.len() == CLAIMS {
+            break;
+        }
+        let args = ClaimArgs {
+            partition,
+            namespace: Namespace::default_name(),
+            lane: LaneId::default_name(),
+            kinds: vec![Kind::parse(KIND)?],
+            max: 1,
+            holder: Holder {
+                worker_id: WorkerId::parse("bench")?,
+                worker_instance_id: WorkerInstanceId::parse("bench-1")?,
+            },
+            lease_ttl_ms: limits::LEASE_TTL_MS,
+        };
+        let asked = Instant::now();
+        let claims = backend.claim(args).await?;
+        let took = asked.elapsed();
+        for claimed in claims.claimed {
+            durations.push(took);
+            let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);
+            backend.complete(CompleteArgs { execution_id, fence, result: None }).await?;
+        }
+    }
+    Ok(durations)
+}

@@ -1,0 +1,7 @@
+//! What a bare store can do for the least that could be called a durable queue: the measure of what FlowFabric adds.
+
+mod sqlite;
+mod valkey;
+
+pub(super) use sqlite::SqliteFloor;
+pub(super) use valkey::ValkeyFloor;

@@ -1,0 +1,85 @@
+//! What an engine and a worker cost while there is nothing to do.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use futures_util::StreamExt;
+use indicatif::ProgressBar;
+use rustix::time::{ClockId, clock_gettime};
+use tokio::time::{Instant, interval, timeout_at};
+
+use super::Report;
+use super::store::{Bare, Subject};
+
+/// What to measure.
+pub(crate) struct Idle {
+    pub(crate) store: String,
+    pub(crate) workers: usize,
+    pub(crate) span: Duration,
+}
+
+impl Idle {
+    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+        let mut subject = Subject::open(&self.store).await?;
+        let working = subject.work(self.workers);
+        // Starting looks at every partition once; that is over when all of them have been asked.
+        for partition in 0..subject.flowfabric.backend().partitions().num_flow_partitions {
+            subject.flowfabric.upkeep().context("the store is elsewhere")?.sweep(partition).await?;
+        }
+        let mut report = Report::new("idle", super::store::shown(&self.store), subject.settings().await?);
+        let bar = ProgressBar::new(self.span.as_secs());
+        let cpu = processor_time();
+        let began = Instant::now();
+        let commands = tokio::select! {
+            commands = commands(&subject.bare, began + self.span) => commands?,
+            () = tick(&bar) => None,
+        };
+        let took = began.elapsed().as_secs_f64();
+        let busy = processor_time().saturating_sub(cpu).as_secs_f64();
+        bar.finish_and_clear();
+        report.figures.insert("processor_percent", 100.0 * busy / took);
+        if let Some(commands) = commands {
+            report.figures.insert("client_commands_per_s", commands as f64 / took);
+        }
+        report.settings.insert("workers", self.workers.into());
+        report.settings.insert("seconds", self.span.as_secs().into());
+        working.end().await?;
+        subject.close().await;
+        Ok(report)
+    }
+}
+
+/// The processor time this process has used.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
+}
+
+/// Shows that it goes on, for ever.
+async fn tick(bar: &ProgressBar) {
+    let mut seconds = interval(Duration::from_secs(1));
+    loop {
+        seconds.tick().await;
+        bar.inc(1);
+    }
+}
+
+/// The commands clients send to the server until then, where there is one server. It tells each command as it comes, and
+/// marks those that functions make.
+async fn commands(bare: &Bare, until: Instant) -> anyhow::Result<Option<usize>> {
+    let client = match bare {
+        Bare::Valkey(servers) => servers.only(),
+        _ => None,
+    };
+    let Some(client) = client else {
+        tokio::time::sleep_until(until).await;
+        return Ok(None);
+    };
+    let mut monitor = client.get_async_monitor().await?.into_on_message::<String>();
+    let mut commands = 0;
+    while let Ok(line) = timeout_at(until, monitor.next()).await {
+        let line = line.context("the server went away")?;
+        commands += usize::from(!line.contains(" lua] "));
+    }
+    Ok(Some(commands))
+}

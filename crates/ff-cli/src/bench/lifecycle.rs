@@ -1,0 +1,157 @@
+//! Submit, claim, complete through the SDK, in rounds with the bare store between them: machines change their speed within
+//! minutes, so only neighbours are compared.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use ff_core::payload::Payload;
+use ff_sdk::{Client, Job};
+use indicatif::ProgressBar;
+
+use super::store::{FloorLoad, Subject, Working};
+use super::{KIND, Report, median};
+
+/// Neighbouring measurements of store and floor.
+const ROUNDS: usize = 5;
+/// Submissions to a store that does nothing else.
+const IDLE_SUBMISSIONS: usize = 200;
+/// Lifecycles before anything is measured.
+const WARM_UP: usize = 500;
+
+/// What to measure.
+pub(crate) struct Lifecycle {
+    pub(crate) store: String,
+    /// Callers that submit at once, and executions worked on at once.
+    pub(crate) workers: usize,
+    pub(crate) payload: usize,
+    pub(crate) count: usize,
+}
+
+/// One round: lifecycles a second of the store and of its floor.
+struct Round {
+    throughput: f64,
+    floor: Option<f64>,
+    /// What the store did meanwhile, without the floor.
+    commits: u64,
+    calls: u64,
+    inner_calls: u64,
+}
+
+impl Lifecycle {
+    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+        let mut subject = Subject::open(&self.store).await?;
+        let mut working = subject.work(self.workers);
+        let bar = ProgressBar::new((WARM_UP + self.per_round() * ROUNDS + IDLE_SUBMISSIONS) as u64);
+        self.lifecycles(&subject, WARM_UP, &bar).await?;
+        subject.timed.latencies.forget();
+        let before = subject.reading().await?;
+        let mut rounds = Vec::with_capacity(ROUNDS);
+        for _ in 0..ROUNDS {
+            rounds.push(self.round(&mut subject, &bar).await?);
+        }
+        let after = subject.reading().await?;
+        // What is measured under load ends here: a store that does nothing else answers sooner.
+        let mut latencies = subject.timed.latencies.percentiles();
+        self.submit_to_start(&subject, &mut working, &bar).await?;
+        latencies
+            .extend(subject.timed.latencies.percentiles().into_iter().filter(|(name, _)| name == "submit_to_start"));
+        bar.finish_and_clear();
+
+        let mut report = Report::new("lifecycle", super::store::shown(&self.store), subject.settings().await?);
+        report.throughput_per_s = median(rounds.iter().map(|round| round.throughput).collect());
+        report.floor_per_s = median(rounds.iter().filter_map(|round| round.floor).collect());
+        report.ratio = median(rounds.iter().filter_map(|round| Some(round.throughput / round.floor?)).collect());
+        report.latency_ms = latencies;
+        let lifecycles = (self.per_round() * ROUNDS) as f64;
+        report.figures.insert("bytes_per_execution", after.bytes.saturating_sub(before.bytes) as f64 / lifecycles);
+        let each = |of: fn(&Round) -> u64| rounds.iter().map(of).sum::<u64>() as f64 / lifecycles;
+        if after.calls > 0 {
+            report.figures.insert("calls_per_lifecycle", each(|round| round.calls));
+            report.figures.insert("inner_calls_per_lifecycle", each(|round| round.inner_calls));
+        }
+        if after.commits > 0 {
+            // Submitting, claiming and completing are a step each.
+            report.figures.insert("steps_per_commit", 3.0 / each(|round| round.commits));
+        }
+        report.settings.insert("workers", self.workers.into());
+        report.settings.insert("payload_bytes", self.payload.into());
+        report.settings.insert("count", self.count.into());
+        report.settings.insert("rounds", ROUNDS.into());
+        working.end().await?;
+        subject.close().await;
+        Ok(report)
+    }
+
+    fn per_round(&self) -> usize {
+        self.count.div_ceil(ROUNDS)
+    }
+
+    async fn round(&self, subject: &mut Subject, bar: &ProgressBar) -> anyhow::Result<Round> {
+        let count = self.per_round();
+        let before = subject.reading().await?;
+        let took = self.lifecycles(subject, count, bar).await?;
+        let after = subject.reading().await?;
+        let commits = after.commits - before.commits;
+        let batch = (3 * count).checked_div(usize::try_from(commits)?).unwrap_or(1).max(1);
+        let load = FloorLoad { count, payload: vec![b'x'; self.payload], workers: self.workers, batch };
+        let floor = subject.floor(&load).await?;
+        let rate = |took: Duration| count as f64 / took.as_secs_f64();
+        Ok(Round {
+            throughput: rate(took),
+            floor: floor.map(rate),
+            commits,
+            calls: after.calls - before.calls,
+            inner_calls: after.inner_calls - before.inner_calls,
+        })
+    }
+
+    /// Submits so many from all callers at once, and waits until the last is completed.
+    async fn lifecycles(&self, subject: &Subject, count: usize, bar: &ProgressBar) -> anyhow::Result<Duration> {
+        let target = subject.timed.completed() + count as u64;
+        let next = Arc::new(AtomicUsize::new(0));
+        let began = Instant::now();
+        let callers: Vec<_> = (0..self.workers)
+            .map(|_| {
+                let (client, next, bar, bytes) = (subject.flowfabric.client(), next.clone(), bar.clone(), self.payload);
+                let timed = subject.timed.clone();
+                tokio::spawn(async move {
+                    while next.fetch_add(1, Ordering::Relaxed) < count {
+                        timed.room().await;
+                        submit(&client, bytes).await?;
+                        bar.inc(1);
+                    }
+                    anyhow::Ok(())
+                })
+            })
+            .collect();
+        for caller in callers {
+            caller.await.context("a caller broke off")??;
+        }
+        subject.timed.until_completed(target).await;
+        Ok(began.elapsed())
+    }
+
+    /// From the call that submits to the first line of the handler, one at a time.
+    async fn submit_to_start(&self, subject: &Subject, working: &mut Working, bar: &ProgressBar) -> anyhow::Result<()> {
+        while working.starts.try_recv().is_ok() {}
+        let client = subject.flowfabric.client();
+        for _ in 0..IDLE_SUBMISSIONS {
+            let done = subject.timed.completed() + 1;
+            subject.timed.room().await;
+            let asked = Instant::now();
+            submit(&client, self.payload).await?;
+            let started = working.starts.recv().await.context("the worker stopped")?;
+            subject.timed.latencies.took("submit_to_start", started.duration_since(asked));
+            subject.timed.until_completed(done).await;
+            bar.inc(1);
+        }
+        Ok(())
+    }
+}
+
+async fn submit(client: &Client, bytes: usize) -> Result<(), ff_sdk::Error> {
+    let job = Job::with_payload(KIND, Payload::json(vec![b'1'; bytes]));
+    client.submit(job).await.map(drop)
+}

@@ -1,0 +1,25 @@
+//! Measuring a store: what an operation costs through the SDK, beside the least the bare store could do, in one run.
+
+mod claim;
+mod floor;
+mod idle;
+mod latency;
+mod lifecycle;
+mod machine;
+mod report;
+mod store;
+mod timed;
+
+pub(crate) use claim::ClaimCost;
+pub(crate) use idle::Idle;
+pub(crate) use lifecycle::Lifecycle;
+pub(crate) use report::Report;
+
+/// Work that asks nothing of its handler. Nobody else has such work, so that it meets no other in its lane.
+const KIND: &str = "ff-bench";
+
+/// The middle of some figures; nothing of none.
+fn median(mut figures: Vec<f64>) -> Option<f64> {
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied()
+}

@@ -1,0 +1,167 @@
+//! The store that is measured: opened as a user's program would open it, with a stopwatch between it and the SDK, and with
+//! a second, bare way to it.
+
+mod sqlite;
+mod valkey;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use ff_core::backend::Upkeep;
+use ff_engine::Engine;
+use ff_sdk::{FlowFabric, Target};
+use serde_json::Value;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::KIND;
+use super::floor::{SqliteFloor, ValkeyFloor};
+use super::timed::Timed;
+use crate::exit::Usage;
+
+pub(super) use sqlite::File;
+pub(super) use valkey::Servers;
+
+/// A store that is being measured.
+pub(super) struct Subject {
+    pub(super) flowfabric: FlowFabric,
+    pub(super) timed: Arc<Timed>,
+    pub(super) bare: Bare,
+    engine: Engine,
+}
+
+/// The way to a store that leads past FlowFabric.
+pub(super) enum Bare {
+    /// There is nothing below.
+    Memory,
+    Sqlite(File),
+    Valkey(Servers),
+}
+
+/// What a store has done and holds at a moment. Where it cannot be told, it is zero before and after.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reading {
+    pub(super) bytes: u64,
+    /// Transactions committed.
+    pub(super) commits: u64,
+    /// Functions called.
+    pub(super) calls: u64,
+    /// Commands called within functions.
+    pub(super) inner_calls: u64,
+}
+
+impl Subject {
+    /// Opens a store and starts its engine.
+    pub(super) async fn open(url: &str) -> anyhow::Result<Self> {
+        let (store, bare): (Arc<dyn Upkeep>, _) = match Target::parse(url)? {
+            Target::Memory => (Arc::new(ff_backend_memory::MemoryBackend::default()), Bare::Memory),
+            Target::Sqlite { path, durability } => {
+                let (store, file) = File::open(&path, durability)?;
+                (store, Bare::Sqlite(file))
+            }
+            Target::Valkey => {
+                let (store, servers) = Servers::connect(url).await?;
+                (store, Bare::Valkey(servers))
+            }
+            Target::Http => {
+                return Err(Usage("a server cannot be measured against its store; give the store".into()).into());
+            }
+        };
+        let timed = Arc::new(Timed::over(store));
+        let engine = Engine::start(timed.clone());
+        Ok(Self { flowfabric: FlowFabric::over(timed.clone()), timed, bare, engine })
+    }
+
+    /// A worker that does nothing to as many executions at once as asked, until it is told to stop.
+    pub(super) fn work(&self, at_once: usize) -> Working {
+        let stop = CancellationToken::new();
+        let (started, starts) = tokio::sync::mpsc::unbounded_channel();
+        let worker = self.flowfabric.worker("bench").concurrency(at_once).on(KIND, move |_| {
+            // Fails when nobody wants to know any more.
+            started.send(Instant::now()).ok();
+            async { Ok(ff_sdk::Reply::done()) }
+        });
+        let stopped = stop.clone();
+        let running = tokio::spawn(worker.run_until(async move { stopped.cancelled().await }));
+        Working { stop, running, starts }
+    }
+
+    pub(super) async fn reading(&mut self) -> anyhow::Result<Reading> {
+        match &mut self.bare {
+            Bare::Memory => Ok(Reading::default()),
+            Bare::Sqlite(file) => file.reading(),
+            Bare::Valkey(servers) => servers.reading().await,
+        }
+    }
+
+    /// What the store is and how durable, for the report.
+    pub(super) async fn settings(&mut self) -> anyhow::Result<BTreeMap<&'static str, Value>> {
+        let mut settings = match &mut self.bare {
+            Bare::Memory => BTreeMap::from([("server", Value::from("memory"))]),
+            Bare::Sqlite(file) => file.settings(),
+            Bare::Valkey(servers) => servers.settings().await?,
+        };
+        settings.insert("flowfabric", env!("CARGO_PKG_VERSION").into());
+        settings.insert("partitions", self.flowfabric.backend().partitions().num_flow_partitions.into());
+        Ok(settings)
+    }
+
+    /// The same lifecycles on the bare store, and how long they took; nothing where there is no bare store.
+    pub(super) async fn floor(&mut self, load: &FloorLoad) -> anyhow::Result<Option<Duration>> {
+        match &mut self.bare {
+            Bare::Memory => Ok(None),
+            Bare::Sqlite(file) => {
+                let (load, beside, durability) = (load.clone(), file.beside(), file.durability());
+                let floor = move || SqliteFloor::make(&beside, durability)?.run(&load);
+                Ok(Some(tokio::task::spawn_blocking(floor).await.context("the floor broke off")??))
+            }
+            Bare::Valkey(servers) => Ok(Some(ValkeyFloor::over(servers).run(load).await?)),
+        }
+    }
+
+    /// Stops what runs in this process and closes the store.
+    pub(super) async fn close(self) {
+        self.flowfabric.shutdown().await;
+        self.engine.stop().await;
+        if let Bare::Sqlite(file) = self.bare {
+            file.close().await;
+        }
+    }
+}
+
+/// What the bare store is to do.
+#[derive(Clone, Debug)]
+pub(super) struct FloorLoad {
+    pub(super) count: usize,
+    pub(super) payload: Vec<u8>,
+    /// Callers at once, where the store has callers.
+    pub(super) workers: usize,
+    /// Steps in one transaction, where the store has transactions.
+    pub(super) batch: usize,
+}
+
+/// A worker at work.
+pub(super) struct Working {
+    stop: CancellationToken,
+    running: JoinHandle<Result<(), ff_sdk::Error>>,
+    /// When each handler began.
+    pub(super) starts: tokio::sync::mpsc::UnboundedReceiver<Instant>,
+}
+
+impl Working {
+    /// Lets it finish what it holds.
+    pub(super) async fn end(self) -> anyhow::Result<()> {
+        self.stop.cancel();
+        Ok(self.running.await.context("the worker broke off")??)
+    }
+}
+
+/// A URL as it may be shown: without what is in front of the host.
+pub(super) fn shown(url: &str) -> String {
+    match url.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1))) {
+        Some((scheme, place)) => format!("{scheme}://{place}"),
+        None => url.to_owned(),
+    }
+}

@@ -1,0 +1,136 @@
+//! A store on a server, or on the servers of a cluster.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use ff_backend_valkey::{Place, ValkeyBackend, ValkeyOptions};
+use redis::aio::MultiplexedConnection;
+use redis::cluster::ClusterClient;
+use redis::cluster_async::ClusterConnection;
+use redis::cluster_routing::{MultipleNodeRoutingInfo, RoutingInfo};
+use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, cmd};
+use serde_json::Value;
+
+use super::Reading;
+
+/// The servers of a store, reached by the client the store uses.
+#[derive(Clone)]
+pub(in super::super) enum Servers {
+    One { client: Arc<Client>, connection: MultiplexedConnection },
+    Cluster { connection: ClusterConnection },
+}
+
+impl Servers {
+    pub(super) async fn connect(url: &str) -> anyhow::Result<(Arc<ValkeyBackend>, Self)> {
+        let store = ValkeyBackend::connect(url, ValkeyOptions::default()).await?;
+        let place = Place::parse(url)?;
+        let servers = if place.is_cluster() {
+            let connection = ClusterClient::new(place.nodes().to_vec())?.get_async_connection().await?;
+            Self::Cluster { connection }
+        } else {
+            let node = place.nodes().first().context("the URL names no server")?;
+            let client = Arc::new(Client::open(node.clone())?);
+            let patient = AsyncConnectionConfig::new().set_response_timeout(None);
+            let connection = client.get_multiplexed_async_connection_with_config(&patient).await?;
+            Self::One { client, connection }
+        };
+        Ok((Arc::new(store), servers))
+    }
+
+    /// The one server, where there is one.
+    pub(in super::super) fn only(&self) -> Option<&Client> {
+        match self {
+            Self::One { client, .. } => Some(client),
+            Self::Cluster { .. } => None,
+        }
+    }
+
+    /// Asks whoever has the key of a command.
+    pub(in super::super) async fn ask<T: FromRedisValue>(&mut self, command: &Cmd) -> anyhow::Result<T> {
+        Ok(match self {
+            Self::One { connection, .. } => command.query_async(connection).await?,
+            Self::Cluster { connection } => command.query_async(connection).await?,
+        })
+    }
+
+    /// Asks every primary.
+    pub(in super::super) async fn ask_all<T: FromRedisValue>(&mut self, command: &Cmd) -> anyhow::Result<Vec<T>> {
+        match self {
+            Self::One { connection, .. } => Ok(vec![command.query_async(connection).await?]),
+            Self::Cluster { connection } => {
+                let primaries = RoutingInfo::MultiNode((MultipleNodeRoutingInfo::AllMasters, None));
+                match connection.route_command(command.clone(), primaries).await? {
+                    redis::Value::Map(answers) => {
+                        answers.into_iter().map(|(_, answer)| Ok(T::from_redis_value(answer)?)).collect()
+                    }
+                    other => bail!("the cluster answered {other:?}"),
+                }
+            }
+        }
+    }
+
+    pub(super) async fn reading(&mut self) -> anyhow::Result<Reading> {
+        let mut reading = Reading::default();
+        for info in self.ask_all::<String>(cmd("INFO").arg("memory").arg("commandstats")).await? {
+            reading.bytes += field(&info, "used_memory").and_then(|bytes| bytes.parse().ok()).unwrap_or(0);
+            for (command, calls) in info.lines().filter_map(calls) {
+                match command {
+                    "fcall" | "fcall_ro" => reading.calls += calls,
+                    // Asking this very question.
+                    "info" => {}
+                    _ => reading.inner_calls += calls,
+                }
+            }
+        }
+        Ok(reading)
+    }
+
+    pub(super) async fn settings(&mut self) -> anyhow::Result<BTreeMap<&'static str, Value>> {
+        let mut settings = BTreeMap::new();
+        let infos = self.ask_all::<String>(cmd("INFO").arg("server")).await?;
+        if let Some(info) = infos.first() {
+            let version = field(info, "valkey_version").map(|version| format!("Valkey {version}"));
+            let version = version.or_else(|| field(info, "redis_version").map(|version| format!("Redis {version}")));
+            settings.insert("server", version.into());
+        }
+        settings.insert("primaries", infos.len().into());
+        // A server may keep its settings to itself.
+        let told = self.ask_all::<Vec<String>>(cmd("CONFIG").arg("GET").arg("append*")).await.unwrap_or_default();
+        let told = told.first().map(Vec::as_slice).unwrap_or_default();
+        let set = |name: &str| told.chunks(2).find(|pair| pair[0] == name).map(|pair| pair[1].as_str());
+        let durability = match (set("appendonly"), set("appendfsync")) {
+            (Some("yes"), Some(fsync)) => format!("append-only file, fsync {fsync}"),
+            (Some(_), _) => "no append-only file".to_owned(),
+            (None, _) => "not told".to_owned(),
+        };
+        settings.insert("durability", durability.into());
+        Ok(settings)
+    }
+}
+
+/// A line of `INFO`.
+fn field<'i>(info: &'i str, name: &str) -> Option<&'i str> {
+    info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
+}
+
+/// A line about a command: its name and how often it was called.
+fn calls(line: &str) -> Option<(&str, u64)> {
+    let (command, stats) = line.strip_prefix("cmdstat_")?.split_once(':')?;
+    let calls = stats.split(',').find_map(|stat| stat.strip_prefix("calls="))?;
+    Some((command, calls.trim().parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_servers_account_of_itself_is_read() {
+        let info = "# Memory\r\nused_memory:1234\r\nused_memory_rss:99\r\n# Commandstats\r\n\
+                    cmdstat_fcall:calls=7,usec=70,usec_per_call=10.00\r\ncmdstat_config|get:calls=2,usec=1\r\n";
+        assert_eq!(field(info, "used_memory"), Some("1234"));
+        let told: Vec<_> = info.lines().filter_map(calls).collect();
+        assert_eq!(told, [("fcall", 7), ("config|get", 2)]);
+    }
+}

@@ -1,0 +1,181 @@
+//! A store with a stopwatch: what the SDK asks of it takes as long as before, and is known afterwards.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use ff_core::backend::{Answer, EngineBackend, ExecutionRoom, LeaseRoom, Swept, Upkeep};
+use ff_core::contracts::{
+    Attempts, CancelArgs, Cancelled, ClaimArgs, Claims, CompleteArgs, Completed, DelayArgs, Delayed, Ended,
+    ExecutionInfo, FailArgs, Failed, ListArgs, Noted, Page, ProgressArgs, RenewArgs, Renewed, ReplayArgs, Replayed,
+    RevokeArgs, Revoked, SubmitArgs, Submitted,
+};
+use ff_core::due::Pumped;
+use ff_core::hint::Hints;
+use ff_core::partition::PartitionConfig;
+use ff_core::payload::Payload;
+use ff_core::snapshot::Snapshot;
+use ff_core::types::{ExecutionId, TimestampMs};
+use tokio::sync::{Semaphore, watch};
+
+use super::latency::Latencies;
+
+/// A store whose operations are timed.
+pub(super) struct Timed {
+    store: Arc<dyn Upkeep>,
+    pub(super) latencies: Latencies,
+    completed: watch::Sender<u64>,
+    /// One permit for each execution that may be submitted before another is completed.
+    room: Semaphore,
+}
+
+/// How many executions may be on their way. A line that grows for as long as it is measured would tell how fast one can
+/// submit, and after that how fast one can work; what is wanted is both at once.
+const ON_THEIR_WAY: usize = 4_000;
+
+impl Timed {
+    pub(super) fn over(store: Arc<dyn Upkeep>) -> Self {
+        let room = Semaphore::new(ON_THEIR_WAY);
+        Self { store, latencies: Latencies::default(), completed: watch::Sender::new(0), room }
+    }
+
+    /// How many executions were completed so far.
+    pub(super) fn completed(&self) -> u64 {
+        *self.completed.borrow()
+    }
+
+    /// Returns when so many executions have been completed.
+    pub(super) async fn until_completed(&self, count: u64) {
+        // Fails when the sender is gone, which is here.
+        self.completed.subscribe().wait_for(|completed| *completed >= count).await.ok();
+    }
+
+    /// Returns when there is room for one more execution on its way.
+    pub(super) async fn room(&self) {
+        // Fails when it is closed, which it never is.
+        if let Ok(permit) = self.room.acquire().await {
+            permit.forget();
+        }
+    }
+
+    async fn time<T>(&self, name: &str, asked: impl Future<Output = Answer<T>>) -> Answer<T> {
+        let began = Instant::now();
+        let answer = asked.await;
+        if answer.is_ok() {
+            self.latencies.took(name, began.elapsed());
+        }
+        answer
+    }
+}
+
+#[async_trait]
+impl ExecutionRoom for Timed {
+    async fn submit(&self, args: SubmitArgs) -> Answer<Submitted> {
+        self.time("submit", self.store.submit(args)).await
+    }
+
+    async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<Submitted>>> {
+        self.time("submit_many", self.store.submit_many(args)).await
+    }
+
+    async fn describe(&self, id: &ExecutionId) -> Answer<ExecutionInfo> {
+        self.store.describe(id).await
+    }
+
+    async fn list(&self, args: ListArgs) -> Answer<Page> {
+        self.store.list(args).await
+    }
+
+    async fn payload(&self, id: &ExecutionId) -> Answer<Payload> {
+        self.store.payload(id).await
+    }
+
+    async fn result(&self, id: &ExecutionId) -> Answer<Ended> {
+        self.store.result(id).await
+    }
+
+    async fn attempts(&self, id: &ExecutionId) -> Answer<Attempts> {
+        self.store.attempts(id).await
+    }
+
+    async fn progress(&self, args: ProgressArgs) -> Answer<Noted> {
+        self.store.progress(args).await
+    }
+
+    async fn complete(&self, args: CompleteArgs) -> Answer<Completed> {
+        let answer = self.time("complete", self.store.complete(args)).await;
+        if answer.is_ok() {
+            self.completed.send_modify(|completed| *completed += 1);
+            self.room.add_permits(1);
+        }
+        answer
+    }
+
+    async fn fail(&self, args: FailArgs) -> Answer<Failed> {
+        self.store.fail(args).await
+    }
+
+    async fn delay(&self, args: DelayArgs) -> Answer<Delayed> {
+        self.store.delay(args).await
+    }
+
+    async fn cancel(&self, args: CancelArgs) -> Answer<Cancelled> {
+        self.store.cancel(args).await
+    }
+
+    async fn replay(&self, args: ReplayArgs) -> Answer<Replayed> {
+        self.store.replay(args).await
+    }
+}
+
+#[async_trait]
+impl LeaseRoom for Timed {
+    async fn claim(&self, args: ClaimArgs) -> Answer<Claims> {
+        self.time("claim", self.store.claim(args)).await
+    }
+
+    async fn renew(&self, args: RenewArgs) -> Answer<Renewed> {
+        self.time("renew", self.store.renew(args)).await
+    }
+
+    async fn revoke(&self, args: RevokeArgs) -> Answer<Revoked> {
+        self.store.revoke(args).await
+    }
+}
+
+impl EngineBackend for Timed {
+    fn partitions(&self) -> PartitionConfig {
+        self.store.partitions()
+    }
+}
+
+#[async_trait]
+impl Upkeep for Timed {
+    async fn now(&self) -> Answer<TimestampMs> {
+        self.store.now().await
+    }
+
+    async fn pump(&self, partition: u16) -> Answer<Pumped> {
+        self.store.pump(partition).await
+    }
+
+    async fn sweep(&self, partition: u16) -> Answer<Swept> {
+        self.store.sweep(partition).await
+    }
+
+    fn sweep_every(&self) -> Option<Duration> {
+        self.store.sweep_every()
+    }
+
+    fn hints(&self) -> Hints {
+        self.store.hints()
+    }
+
+    async fn end_of(&self, id: &ExecutionId) -> Answer<Option<Ended>> {
+        self.store.end_of(id).await
+    }
+
+    async fn snapshot(&self, partition: u16) -> Answer<Snapshot> {
+        self.store.snapshot(partition).await
+    }
+}

@@ -1,0 +1,128 @@
+//! Measuring a store.
+
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+
+use crate::bench::{ClaimCost, Idle, Lifecycle, Report};
+use crate::exit::{Exit, Usage};
+use crate::settings::Settings;
+use crate::table::Table;
+use crate::{output, span};
+
+/// Measure a store beside the least a bare store could do; give it a store of its own
+#[derive(Args)]
+pub(crate) struct Bench {
+    #[command(subcommand)]
+    scenario: Scenario,
+}
+
+#[derive(Subcommand)]
+enum Scenario {
+    /// Submit, claim and complete, as fast as it goes and one at a time
+    Lifecycle {
+        #[command(flatten)]
+        store: Store,
+
+        /// Callers that submit at once, and executions worked on at once
+        #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
+        workers: usize,
+
+        /// Bytes of each payload
+        #[arg(long, value_name = "BYTES", default_value_t = 100)]
+        payload: usize,
+
+        /// Executions in all
+        #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = positive)]
+        count: usize,
+    },
+    /// One claim when few wait and when many do
+    Claim {
+        #[command(flatten)]
+        store: Store,
+
+        /// How many wait, the fewest first
+        #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "10000,1000000")]
+        waiting: Vec<usize>,
+    },
+    /// An engine and a worker with nothing to do
+    Idle {
+        #[command(flatten)]
+        store: Store,
+
+        /// Executions the worker could take at once
+        #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
+        workers: usize,
+
+        /// How long to look
+        #[arg(long = "for", value_name = "SPAN", default_value = "30s", value_parser = span::parse)]
+        span: Duration,
+    },
+}
+
+#[derive(Args)]
+struct Store {
+    /// The store: sqlite:PATH or valkey://HOST:PORT; what is measured stays in it
+    #[arg(long, env = "FF_STORE", value_name = "URL", value_parser = super::server::store)]
+    store: String,
+}
+
+impl Bench {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let report = match self.scenario {
+            Scenario::Lifecycle { store, workers, payload, count } => {
+                Lifecycle { store: store.store, workers, payload, count }.measure().await?
+            }
+            Scenario::Claim { store, waiting } => {
+                check(&waiting)?;
+                ClaimCost { store: store.store, waiting }.measure().await?
+            }
+            Scenario::Idle { store, workers, span } => Idle { store: store.store, workers, span }.measure().await?,
+        };
+        if settings.json {
+            output::json(&report)?
+        } else {
+            print(&report)?
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("must be a whole number above 0".to_owned()),
+    }
+}
+
+fn check(waiting: &[usize]) -> Result<(), Usage> {
+    let least = ClaimCost::LEAST;
+    if waiting.first().is_some_and(|few| *few < least) || !waiting.is_sorted() {
+        return Err(Usage(format!("--waiting takes numbers of at least {least}, the fewest first")));
+    }
+    Ok(())
+}
+
+fn print(report: &Report) -> anyhow::Result<()> {
+    let mut latencies = Table::new(&["LATENCY (MS)", "P50", "P95", "P99"]);
+    for (name, percentiles) in &report.latency_ms {
+        let [p50, p95, p99] = [percentiles.p50, percentiles.p95, percentiles.p99].map(|ms| format!("{ms:.3}"));
+        latencies.row([name, &p50, &p95, &p99]);
+    }
+    if !report.latency_ms.is_empty() {
+        latencies.print()?;
+    }
+    let mut figures = Table::new(&["FIGURE", "VALUE"]);
+    for (name, figure) in [("throughput_per_s", report.throughput_per_s), ("floor_per_s", report.floor_per_s)] {
+        if let Some(figure) = figure {
+            figures.row([name, &format!("{figure:.0}")]);
+        }
+    }
+    if let Some(ratio) = report.ratio {
+        figures.row(["ratio", &format!("{ratio:.3}")]);
+    }
+    for (name, figure) in &report.figures {
+        figures.row([*name, &format!("{figure:.2}")]);
+    }
+    figures.print()
+}

@@ -1,0 +1,83 @@
+//! `ff bench`: one object of one shape for every scenario and store, and nothing left beside the store.
+
+use serde_json::Value;
+
+use crate::servers::{Flavour, Process};
+use crate::world::{Ran, command};
+
+#[test]
+fn a_lifecycle_is_measured_beside_its_floor_on_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = bench(folder.path(), &["lifecycle", "--store", "sqlite:bench.db", "--count", "200"]);
+    assert_eq!((&report["scenario"], &report["store"]), (&"lifecycle".into(), &"sqlite:bench.db".into()));
+    compared(&report);
+    percentiles(&report, &["submit", "claim", "complete", "submit_to_start"]);
+    assert!(report["figures"]["bytes_per_execution"].as_f64().unwrap() > 100.0, "{report}");
+    assert!(report["figures"]["steps_per_commit"].as_f64().unwrap() >= 1.0, "{report}");
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().contains("floor")), "{left:?}");
+}
+
+#[test]
+fn a_lifecycle_is_measured_beside_its_floor_on_a_server() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
+    let report = bench(folder.path(), &["lifecycle", "--store", &server.url(), "--count", "2000"]);
+    compared(&report);
+    percentiles(&report, &["submit", "claim", "complete", "submit_to_start"]);
+    let inner = report["figures"]["inner_calls_per_lifecycle"].as_f64().unwrap();
+    assert!(inner > 8.0 && inner <= 28.0, "{report}");
+    assert_eq!(server.ask(&["EVAL", "return #redis.call('KEYS', 'ff:bench*')", "0"]), ":0");
+    assert!(!server.ask(&["FUNCTION", "LIST"]).contains("flowfabric_bench"));
+    let doctor = Ran::of(command(folder.path(), &["doctor", "--store", &server.url()])).ok();
+    assert!(doctor.ends_with("nothing is wrong"), "{doctor}");
+}
+
+#[test]
+fn claims_are_compared_by_how_many_wait() {
+    let folder = tempfile::tempdir().unwrap();
+    let waiting = ["claim", "--store", "memory:", "--waiting", "4000,8000"];
+    let report = bench(folder.path(), &waiting);
+    percentiles(&report, &["claim_4000", "claim_8000"]);
+    assert!(report["figures"]["cost_of_many_over_few"].as_f64().unwrap() > 0.0, "{report}");
+    let backwards = ["bench", "claim", "--store", "memory:", "--waiting", "8000,4000"];
+    Ran::of(command(folder.path(), &backwards)).refused(2, "the fewest first");
+}
+
+#[test]
+fn an_idle_engine_asks_a_server_next_to_nothing() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
+    let report = bench(folder.path(), &["idle", "--store", &server.url(), "--for", "2s"]);
+    assert!(report["figures"]["client_commands_per_s"].as_f64().unwrap() < 20.0, "{report}");
+    assert!(report["figures"]["processor_percent"].as_f64().is_some(), "{report}");
+}
+
+#[test]
+fn what_cannot_be_measured_is_said_to_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = |args: &[&str]| Ran::of(command(folder.path(), &[&["bench", "lifecycle"], args].concat()));
+    bench(&["--store", "http://127.0.0.1:7070"]).refused(2, "a server, not a store");
+    bench(&["--store", "memory:", "--workers", "0"]).refused(2, "must be a whole number above 0");
+    bench(&["--store", "mysql://x"]).refused(1, "is not a store");
+}
+
+fn bench(folder: &std::path::Path, args: &[&str]) -> Value {
+    Ran::of(command(folder, &[&["bench"], args, &["--json"]].concat())).json()
+}
+
+/// Both sides were measured, and the ratio is of them.
+fn compared(report: &Value) {
+    for name in ["throughput_per_s", "floor_per_s", "ratio"] {
+        assert!(report[name].as_f64().is_some_and(|figure| figure > 0.0), "{name}: {report}");
+    }
+    for name in ["server", "durability", "workers", "payload_bytes", "count"] {
+        assert!(!report["settings"][name].is_null(), "{name}: {report}");
+    }
+    assert!(report["machine"]["cores"].as_u64().is_some_and(|cores| cores > 0), "{report}");
+}
+
+fn percentiles(report: &Value, names: &[&str]) {
+    for name in names {
+        let [p50, p95, p99] = ["p50", "p95", "p99"].map(|which| report["latency_ms"][name][which].as_f64().unwrap());
+        assert!(p50 > 0.0 && p50 <= p95 && p95 <= p99, "{name}: {report}");
+    }
+}

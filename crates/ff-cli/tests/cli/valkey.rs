@@ -1,0 +1,56 @@
+//! A server in front of Valkey, and what is said of a server that cannot be used: one line, and nothing written.
+
+use crate::servers::{Flavour, Process};
+use crate::world::{Process as Running, Ran, command};
+
+#[test]
+fn work_is_served_from_valkey_and_survives_the_server_in_front_of_it() {
+    let (folder, store) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
+    let serve =
+        || Running::start(command(folder.path(), &["server", "--store", &store.url(), "--listen", "127.0.0.1:0"]));
+    let url = |server: &Running| server.prints("serving ").split(" at ").nth(1).unwrap().trim().to_owned();
+    let first = serve();
+    let to = |url: &str, args: &[&str]| Ran::of(command(folder.path(), &[args, &["--server", url]].concat()));
+    let id = to(&url(&first), &["submit", "later", "--payload", "[1,2]"]).ok();
+    assert!(first.stop().success());
+    let second = serve();
+    let address = url(&second);
+    assert_eq!(to(&address, &["get", &id, "--payload"]).ok(), "[1,2]");
+    assert!(to(&address, &["doctor"]).ok().contains("1 executions"));
+    let direct = Ran::of(command(folder.path(), &["doctor", "--store", &store.url()])).ok();
+    assert!(direct.ends_with("nothing is wrong"), "{direct}");
+}
+
+#[test]
+fn a_server_that_cannot_be_used_is_told_in_one_line_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = Process::start(Flavour::Valkey, &[]);
+    let locked = Process::start(Flavour::Valkey, &["--requirepass", "secret"]);
+    let cluster = open.url().replace("valkey://", "valkey+cluster://");
+    let wrong = locked.url().replace("valkey://", "valkey://:guess@");
+    let none = "valkey://127.0.0.1:1".to_owned();
+    for (store, why) in [
+        (&none, "cannot reach 127.0.0.1:1"),
+        (&locked.url(), "does not let us in"),
+        (&wrong, "does not let us in"),
+        (&cluster, "is not a cluster: use valkey://"),
+    ] {
+        let ran = Ran::of(command(folder.path(), &["server", "--store", store, "--listen", "127.0.0.1:0"]));
+        assert!(!ran.stderr.contains("guess") && ran.stderr.trim_end().lines().count() == 1, "{}", ran.stderr);
+        ran.refused(1, why);
+    }
+    let doctor = Ran::of(command(folder.path(), &["doctor", "--store", &open.url()]));
+    doctor.refused(1, "the server holds no store");
+    assert_eq!(open.ask(&["DBSIZE"]), ":0");
+    assert!(!open.ask(&["FUNCTION", "LIST"]).contains("flowfabric"));
+}
+
+#[test]
+fn partition_counts_that_differ_are_both_named() {
+    let (folder, store) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
+    let bench = |store: &str| Ran::of(command(folder.path(), &["bench", "idle", "--store", store, "--for", "1ms"]));
+    bench(&format!("{}?partitions=4", store.url())).ok();
+    let other = bench(&format!("{}?partitions=8", store.url()));
+    assert!(other.stderr.contains("4 flow") && other.stderr.contains("8 flow"), "{}", other.stderr);
+    other.refused(1, "the store was made with");
+}
