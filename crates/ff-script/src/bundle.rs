@@ -72,6 +72,7 @@ fn constants(clock: LibraryClock) -> String {
     constant("claim_bytes", limits::CLAIM_BYTES.to_string());
     constant("pump_batch", limits::PUMP_BATCH.to_string());
     constant("lease_history", limits::LEASE_HISTORY.to_string());
+    constant("lease_ttl_ms", limits::LEASE_TTL_MS.to_string());
     constant("queues_remembered", QUEUES_REMEMBERED.to_string());
     constant("names_remembered", NAMES_REMEMBERED.to_string());
     constant("awaited_remembered", AWAITED_REMEMBERED.to_string());

@@ -24,9 +24,10 @@ local holder = {
   name = worker_id .. ' ' .. worker_instance_id,
   instance = worker_instance_id,
   expires_at = expires_at,
-  ttl_ms = lease_ttl_ms,
-  elsewhere = lane == 'default' and {} or { 'lane', lane }, -- said of leases in other lanes than the default one
+  rest = {}, -- what else is said of its leases
 }
+append(holder.rest, 'ttl_ms', lease_ttl_ms ~= limits.lease_ttl_ms and lease_ttl_ms)
+append(holder.rest, 'lane', lane ~= 'default' and lane)
 local waiting = claim.first(lane_eligible, lane, kinds, max)
 index.collect()
 local tasks, plain, bytes, taken = {}, {}, 0, 0

@@ -22,8 +22,10 @@ local held = call('HMGET', held_key, 'lease_id', 'attempt', 'expires_at', 'ttl_m
 if held[1] ~= lease_id or held[2] ~= attempt or moment >= tonumber(held[3]) then
   return (lease.refusal(id, lease_id, attempt))
 end
-local ttl_ms = lease_ttl_ms or tonumber(held[4])
-local expires_at = moment + ttl_ms
-call('HSET', held_key, 'expires_at', expires_at, 'ttl_ms', ttl_ms)
+local expires_at = moment + (lease_ttl_ms or tonumber(held[4] or limits.lease_ttl_ms))
+call('HSET', held_key, 'expires_at', expires_at)
+if lease_ttl_ms then
+  call('HSET', held_key, 'ttl_ms', lease_ttl_ms)
+end
 index.renew(expires_at, id)
 return ok(text(expires_at))

@@ -115,8 +115,9 @@ local function take_rare(key, id, payload, lane, holder, lease_id, new_attempt_i
   append(held, 'holder', holder.name)
   append(held, 'acquired_at', moment)
   append(held, 'expires_at', holder.expires_at)
-  append(held, 'ttl_ms', holder.ttl_ms)
-  append(held, 'lane', lane ~= 'default' and lane)
+  for nth = 1, #holder.rest do
+    held[#held + 1] = holder.rest[nth]
+  end
   append(held, 'timeout_at', timeout_at)
   append(held, 'deadline_at', core.deadline_at)
   append(held, 'type', attempt.type)
@@ -161,7 +162,7 @@ function claim.take(id, score, payload, lane, holder, lease_id, attempt_id, plai
   end
   call(
     'HSET', keys.of(id, 'lease:current'), 'lease_id', lease_id, 'attempt', lease.attempt_text(1, attempt_id), 'holder',
-    holder.name, 'acquired_at', moment, 'expires_at', holder.expires_at, 'ttl_ms', holder.ttl_ms, unpack(holder.elsewhere)
+    holder.name, 'acquired_at', moment, 'expires_at', holder.expires_at, unpack(holder.rest)
   )
   call(
     'HSET', key, 'public_state', 'active', 'current_attempt_index', '0', 'current_worker_instance_id', holder.instance,

@@ -1,6 +1,7 @@
 //! Leases: the current one, the last one, and those the history keeps.
 
 use ff_core::lease::{Fence, Holder, LastLease, Lease, LeaseEnding, LeaseEvent};
+use ff_core::limits;
 use ff_core::types::{AttemptId, AttemptIndex, LeaseEpoch, LeaseId, TimestampMs};
 
 use super::Hash;
@@ -14,7 +15,7 @@ pub(super) fn current(fields: &Hash) -> Result<Lease, ScriptError> {
         holder: holder(fields)?,
         acquired_at: TimestampMs(fields.read("acquired_at")?),
         until: TimestampMs(fields.read("expires_at")?),
-        ttl_ms: fields.read("ttl_ms")?,
+        ttl_ms: fields.maybe("ttl_ms")?.unwrap_or(limits::LEASE_TTL_MS),
         timeout_at: fields.maybe("timeout_at")?.map(TimestampMs),
     })
 }

@@ -9,6 +9,7 @@ mod options;
 mod report;
 mod running;
 mod shutdown;
+mod slots;
 
 pub use context::Context;
 pub use handler::{Fault, Handler, Handling, IntoReply, Reply};

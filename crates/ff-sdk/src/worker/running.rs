@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use ff_core::contracts::{Claimed, RenewArgs, Task};
 use ff_core::engine_error::EngineError;
-use futures_util::future::FutureExt;
-use futures_util::stream::{FuturesUnordered, StreamExt};
+use futures_util::future::OptionFuture;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::task::AbortOnDropHandle;
@@ -16,11 +15,9 @@ use super::claiming;
 use super::context::{Context, Work};
 use super::held::{Held, Hold};
 use super::options::Setup;
+use super::slots::{Slot, Slots};
 use super::{Fault, Reply, listening, report};
 use crate::Error;
-
-/// How many questions for work may be open: the second asks for the room that came while the first was on its way.
-const QUESTIONS: usize = 2;
 
 /// How often other tasks get their turn before a question is asked.
 const MOMENT: usize = 4;
@@ -33,24 +30,25 @@ pub(super) async fn run(setup: Setup, stop: impl Future<Output = ()> + Send) -> 
         let (setup, held) = (setup.clone(), held.clone());
         tokio::spawn(async move { listening::listen(&setup, &held).await })
     };
+    let slots = Slots::new(setup.concurrency);
     let mut at_work = JoinSet::new();
     // Kept while handlers come and go: a claim dropped on the way would have to be given back.
-    let (mut claims, mut asked) = (FuturesUnordered::new(), 0);
+    let mut claiming = None;
     tokio::pin!(stop);
     tracing::info!(worker = %setup.holder.worker_instance_id, lanes = ?setup.lanes, "working");
     loop {
-        let room = setup.concurrency - at_work.len() - asked;
-        if room > 0 && claims.len() < QUESTIONS {
-            asked += room;
-            claims.push(claiming::next(setup.clone(), room).map(move |claimed| (room, claimed)));
+        let room = slots.room(at_work.len());
+        if claiming.is_none() && room > 0 {
+            claiming = Some(Box::pin(claiming::next(setup.clone(), room)));
         }
         tokio::select! {
             () = &mut stop => break,
-            Some(_) = at_work.join_next() => others_too(&mut at_work).await,
-            Some((room, claimed)) = claims.next() => {
-                asked -= room;
+            Some(_) = at_work.join_next() => while at_work.try_join_next().is_some() {},
+            () = slots.left() => others_too().await,
+            Some(claimed) = OptionFuture::from(claiming.as_mut()) => {
+                claiming = None;
                 for claimed in claimed {
-                    at_work.spawn(handle(setup.clone(), held.clone(), claimed));
+                    at_work.spawn(handle(setup.clone(), held.clone(), slots.take(), claimed));
                 }
             }
         }
@@ -62,10 +60,9 @@ pub(super) async fn run(setup: Setup, stop: impl Future<Output = ()> + Send) -> 
 
 /// Lets handlers that end at the same moment end, so that one question asks for all the room they leave. A process with
 /// nothing else to do is not kept by this.
-async fn others_too(at_work: &mut JoinSet<()>) {
+async fn others_too() {
     for _ in 0..MOMENT {
         tokio::task::yield_now().await;
-        while at_work.try_join_next().is_some() {}
     }
 }
 
@@ -84,7 +81,7 @@ async fn drain(setup: &Setup, held: &Held, mut at_work: JoinSet<()>) {
 }
 
 /// Runs one handler from claim to report.
-async fn handle(setup: Arc<Setup>, held: Held, claimed: Claimed) {
+async fn handle(setup: Arc<Setup>, held: Held, slot: Slot, claimed: Claimed) {
     let Claimed { task, payload } = claimed;
     let Some(handler) = setup.handlers.get(&task.kind).cloned() else {
         tracing::error!(kind = %task.kind, execution = %task.execution_id, "claimed a kind nobody asked for");
@@ -101,6 +98,7 @@ async fn handle(setup: Arc<Setup>, held: Held, claimed: Claimed) {
     });
     let mut handling = AbortOnDropHandle::new(tokio::spawn(async move { handler(context).await }));
     let end = hold_on(&setup, &task, &hold, &mut handling).await;
+    drop(slot);
     if let Some(end) = end {
         report::report(&*setup.backend, &task, end).await;
     }
