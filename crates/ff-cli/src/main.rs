@@ -13,6 +13,7 @@ mod serving;
 mod settings;
 mod signals;
 mod span;
+mod store_url;
 mod table;
 
 use std::process::ExitCode;

@@ -15,6 +15,7 @@ use indicatif::ProgressBar;
 use super::latency::percentiles;
 use super::store::Subject;
 use super::{KIND, Report};
+use crate::store_url::shown;
 
 /// Claims measured at each depth, one execution each.
 const CLAIMS: usize = 2_000;
@@ -33,7 +34,7 @@ pub(crate) struct ClaimCost {
 impl ClaimCost {
     pub(crate) async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
-        let mut report = Report::new("claim", super::store::shown(&self.store), subject.settings().await?);
+        let mut report = Report::new("claim", shown(&self.store), subject.settings().await?);
         let bar = ProgressBar::new(self.waiting.last().copied().unwrap_or(0) as u64);
         let mut there = 0;
         let mut middles = Vec::new();

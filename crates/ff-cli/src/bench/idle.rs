@@ -10,6 +10,7 @@ use tokio::time::{Instant, interval, timeout_at};
 
 use super::Report;
 use super::store::{Bare, Subject};
+use crate::store_url::shown;
 
 /// What to measure.
 pub(crate) struct Idle {
@@ -26,7 +27,7 @@ impl Idle {
         for partition in 0..subject.flowfabric.backend().partitions().num_flow_partitions {
             subject.flowfabric.upkeep().context("the store is elsewhere")?.sweep(partition).await?;
         }
-        let mut report = Report::new("idle", super::store::shown(&self.store), subject.settings().await?);
+        let mut report = Report::new("idle", shown(&self.store), subject.settings().await?);
         let bar = ProgressBar::new(self.span.as_secs());
         let cpu = processor_time();
         let began = Instant::now();

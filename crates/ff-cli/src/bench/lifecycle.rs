@@ -12,6 +12,7 @@ use indicatif::ProgressBar;
 
 use super::store::{FloorLoad, Subject, Working};
 use super::{KIND, Report, median};
+use crate::store_url::shown;
 
 /// Neighbouring measurements of store and floor.
 const ROUNDS: usize = 5;
@@ -59,7 +60,7 @@ impl Lifecycle {
             .extend(subject.timed.latencies.percentiles().into_iter().filter(|(name, _)| name == "submit_to_start"));
         bar.finish_and_clear();
 
-        let mut report = Report::new("lifecycle", super::store::shown(&self.store), subject.settings().await?);
+        let mut report = Report::new("lifecycle", shown(&self.store), subject.settings().await?);
         report.throughput_per_s = median(rounds.iter().map(|round| round.throughput).collect());
         report.floor_per_s = median(rounds.iter().filter_map(|round| round.floor).collect());
         report.ratio = median(rounds.iter().filter_map(|round| Some(round.throughput / round.floor?)).collect());

@@ -10,6 +10,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::serving::Serving;
 use crate::settings::Settings;
+use crate::store_url::shown;
 
 /// Where a server listens when nobody says.
 pub(super) const LISTEN: &str = "127.0.0.1:7070";
@@ -29,11 +30,11 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let serving = Serving::start(&self.store, self.listen).await?;
-        let server = serving.url();
+        let (store, server) = (shown(&self.store), serving.url());
         if settings.json {
-            output::json(&json!({ "store": self.store, "server": server }))?;
+            output::json(&json!({ "store": store, "server": server }))?;
         } else {
-            output::line(format_args!("serving {} at {server}", self.store))?;
+            output::line(format_args!("serving {store} at {server}"))?;
         }
         serving.until_stopped(CancellationToken::new(), async { Ok(()) }).await?;
         Ok(Exit::Done)

@@ -157,11 +157,3 @@ impl Working {
         Ok(self.running.await.context("the worker broke off")??)
     }
 }
-
-/// A URL as it may be shown: without what is in front of the host.
-pub(super) fn shown(url: &str) -> String {
-    match url.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1))) {
-        Some((scheme, place)) => format!("{scheme}://{place}"),
-        None => url.to_owned(),
-    }
-}

@@ -1,0 +1,21 @@
+//! The address of a store, as it may be shown.
+
+/// A URL without what is in front of the host: that is where a password would be.
+pub(crate) fn shown(url: &str) -> String {
+    match url.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1))) {
+        Some((scheme, place)) => format!("{scheme}://{place}"),
+        None => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_never_shown() {
+        assert_eq!(shown("valkey://me:p@ss@host:1/2?durability=fsync"), "valkey://host:1/2?durability=fsync");
+        assert_eq!(shown("sqlite:jobs.db"), "sqlite:jobs.db");
+        assert_eq!(shown("valkey+cluster://a:1,b:2"), "valkey+cluster://a:1,b:2");
+    }
+}
