@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
+/// How many ends may be on their way for each slot but one.
+const REPORTED: usize = 3;
+
 /// The slots of a worker.
 #[derive(Clone)]
 pub(super) struct Slots(Arc<State>);
@@ -33,7 +36,7 @@ impl Slots {
     /// after the other.
     pub(super) fn room(&self, in_hand: usize) -> usize {
         let State { all, taken, .. } = &*self.0;
-        let in_hand_at_most = 2 * all - 1;
+        let in_hand_at_most = all + REPORTED * (all - 1);
         all.saturating_sub(taken.load(Ordering::SeqCst)).min(in_hand_at_most.saturating_sub(in_hand))
     }
 
@@ -61,8 +64,8 @@ mod tests {
         let taken: Vec<_> = (0..3).map(|_| slots.take()).collect();
         assert_eq!((slots.room(3), slots.left().now_or_never()), (0, None));
         drop(taken);
-        assert_eq!((slots.room(3), slots.left().now_or_never()), (2, Some(())));
-        assert_eq!((slots.room(5), slots.room(0)), (0, 3));
+        assert_eq!((slots.room(3), slots.left().now_or_never()), (3, Some(())));
+        assert_eq!((slots.room(8), slots.room(9), slots.room(0)), (1, 0, 3));
     }
 
     #[test]
