@@ -19,7 +19,7 @@ const ROUNDS: usize = 5;
 /// Submissions to a store that does nothing else.
 const IDLE_SUBMISSIONS: usize = 200;
 /// Lifecycles before anything is measured.
-const WARM_UP: usize = 500;
+const WARM_UP: usize = 2_000;
 
 /// What to measure.
 pub(crate) struct Lifecycle {
