@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use ff_core::backend::EngineBackend;
+use ff_core::contracts::CompleteArgs;
 use ff_core::dice::Dice;
 use ff_core::partition::PartitionConfig;
+use ff_script::execution::PlainWork;
 use tokio_util::sync::DropGuard;
 
 use crate::calls::Calls;
-use crate::completions::Completions;
 use crate::hints::Announcer;
+use crate::together::Together;
 use crate::{ConnectError, ValkeyOptions, boot};
 
 /// A store on a Valkey or Redis server, or a cluster of them.
@@ -18,7 +20,8 @@ pub struct ValkeyBackend {
     pub(crate) partitions: PartitionConfig,
     pub(crate) dice: Arc<dyn Dice>,
     pub(crate) announcer: Announcer,
-    pub(crate) completions: Arc<Completions>,
+    pub(crate) submissions: Arc<Together<PlainWork>>,
+    pub(crate) completions: Arc<Together<CompleteArgs>>,
     /// Hints are heard for as long as the store lives.
     pub(crate) _listening: DropGuard,
 }

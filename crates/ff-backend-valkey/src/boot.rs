@@ -62,7 +62,15 @@ async fn finish(
     let listening = stopped.clone().drop_guard();
     let passing = pass_on(subscription, calls.clone(), announcer.clone());
     tokio::spawn(async move { stopped.run_until_cancelled(passing).await });
-    Ok(ValkeyBackend { calls, partitions, dice, announcer, completions: Arc::default(), _listening: listening })
+    Ok(ValkeyBackend {
+        calls,
+        partitions,
+        dice,
+        announcer,
+        submissions: Arc::default(),
+        completions: Arc::default(),
+        _listening: listening,
+    })
 }
 
 /// Two providers of cryptography may be linked into one program; TLS needs to know which one to use. Nothing happens when

@@ -15,9 +15,10 @@ use ff_core::payload::Payload;
 use ff_core::types::ExecutionId;
 use ff_script::Kept;
 use ff_script::execution::{
-    Beside, ff_cancel_execution, ff_create_execution, ff_delay_execution, ff_fail_execution, ff_read_execution,
-    ff_replay_execution, ff_update_progress,
+    Beside, PlainWork, ff_cancel_execution, ff_create_execution, ff_delay_execution, ff_fail_execution,
+    ff_read_execution, ff_replay_execution, ff_update_progress,
 };
+use futures_util::future::join_all;
 use futures_util::{StreamExt, stream};
 
 use crate::ValkeyBackend;
@@ -32,7 +33,10 @@ impl ExecutionRoom for ValkeyBackend {
         let partition = args.execution_id(&self.partitions).partition();
         let namespace = args.namespace.clone();
         self.calls.directory.note(&self.calls, &namespace, partition).await?;
-        let submitted = ff_create_execution(&*self.calls, &self.partitions, args).await?;
+        let submitted = match PlainWork::of(&args, &self.partitions) {
+            Some(plain) => self.submissions.ask(&self.calls, plain).await?,
+            None => ff_create_execution(&*self.calls, &self.partitions, args).await?,
+        };
         // The call may have found a server that had lost everything.
         let listed = self.calls.directory.note(&self.calls, &namespace, partition).await;
         listed.map(|()| submitted).map_err(|error| EngineError::Unknown(error.to_string()))
@@ -85,7 +89,7 @@ impl ExecutionRoom for ValkeyBackend {
     }
 
     async fn complete(&self, args: CompleteArgs) -> Answer<Completed> {
-        self.completions.complete(&self.calls, self.checked(args)?).await
+        self.completions.ask(&self.calls, self.checked(args)?).await
     }
 
     async fn fail(&self, args: FailArgs) -> Answer<Failed> {
@@ -106,11 +110,13 @@ impl ExecutionRoom for ValkeyBackend {
 }
 
 impl ValkeyBackend {
-    /// Submits what belongs on one partition one after the other, so that it gets there in order.
+    /// Submits what belongs on one partition so that it gets there in order: plain work in company, the rest one after
+    /// the other.
     async fn submit_in_order(&self, some: Vec<(usize, SubmitArgs)>) -> Vec<(usize, Answer<Submitted>)> {
         let mut answers = Vec::with_capacity(some.len());
-        for (nth, one) in some {
-            answers.push((nth, self.submit(one).await));
+        for run in some.chunk_by(|(_, one), (_, next)| PlainWork::is(one) && PlainWork::is(next)) {
+            let submissions = run.iter().map(async |(nth, one)| (*nth, self.submit(one.clone()).await));
+            answers.extend(join_all(submissions).await);
         }
         answers
     }

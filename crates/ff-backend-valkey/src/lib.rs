@@ -24,6 +24,8 @@ mod list;
 mod options;
 mod probe;
 mod snapshot;
+mod submissions;
+mod together;
 mod trouble;
 mod upkeep;
 mod url;

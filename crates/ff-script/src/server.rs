@@ -27,3 +27,14 @@ pub(crate) async fn ask<T: FromFcallResult>(server: &dyn Server, call: Fcall) ->
     let signature = call.signature;
     T::from_fcall_result(FcallResult::parse(signature, server.fcall(call).await?)?)
 }
+
+/// Calls a function that is asked several things at once, and reads its answer to each.
+pub(crate) async fn ask_each<T: FromFcallResult>(
+    server: &dyn Server,
+    call: Fcall,
+) -> Result<Vec<Result<T, ScriptError>>, ScriptError> {
+    let signature = call.signature;
+    let (mut fields, _) = FcallResult::parse(signature, server.fcall(call).await?)?.into_fields();
+    let answers = fields.list()?.into_iter();
+    Ok(answers.map(|answer| T::from_fcall_result(FcallResult::parse(signature, answer)?)).collect())
+}

@@ -12,6 +12,7 @@ use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, LeaseId};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use uuid::Uuid;
 
 use crate::{PATIENCE, claim_on, findings, insist, work};
 
@@ -54,7 +55,8 @@ impl Load {
             let load = self.clone();
             callers.spawn(async move {
                 for _ in 0..jobs_each {
-                    let id = load.submit(work()).await;
+                    // Everywhere at once, so that no server can go without somebody noticing.
+                    let id = load.submit(SubmitArgs { uuid: Uuid::now_v7(), ..work() }).await;
                     load.do_what_waits(id.partition()).await;
                 }
             });

@@ -1,12 +1,12 @@
-//! Completions of one partition that come at the same time.
+//! Completions and submissions of one partition that come at the same time.
 
 use ff_backend_valkey::ValkeyBackend;
 use ff_core::backend::{EngineBackend, ExecutionRoom, LeaseRoom};
-use ff_core::contracts::{CompleteArgs, Task};
+use ff_core::contracts::{CompleteArgs, SubmitArgs, Task};
 use ff_core::engine_error::Code;
 use ff_core::limits;
 use ff_core::payload::Payload;
-use ff_core::types::LeaseEpoch;
+use ff_core::types::{LeaseEpoch, Priority};
 use futures_util::future::join_all;
 
 use crate::support::{Flavour, Process};
@@ -67,6 +67,34 @@ async fn a_caller_that_goes_away_leaves_the_others_their_answers() {
     }
     let answers = join_all(there.iter().map(|end| store.complete(end.clone()))).await;
     assert!(answers.iter().all(Result::is_ok), "{answers:?}");
+    assert_eq!(findings(&store).await, []);
+}
+
+#[tokio::test]
+async fn what_is_submitted_within_a_moment_is_few_calls_and_each_has_its_own_answer() {
+    let server = Process::start(Flavour::Valkey, &[]);
+    let store = connect(&server.url()).await;
+    let mut works: Vec<_> =
+        (0..100).map(|nth| SubmitArgs { payload: Payload::json(nth.to_string()), ..work() }).collect();
+    works.push(works[99].clone());
+    works.push(SubmitArgs { payload: Payload::json("\"other\""), ..works[99].clone() });
+    works.push(SubmitArgs { priority: Priority::new(7).unwrap(), ..work() });
+    let before = calls(&server);
+    let answers = join_all(works.iter().map(|work| store.submit(work.clone()))).await;
+    assert!(calls(&server) - before < 20, "{} calls", calls(&server) - before);
+    for (nth, (work, answer)) in works.iter().zip(answers).enumerate() {
+        let id = work.execution_id(&store.partitions());
+        match nth {
+            100 => assert!(answer.unwrap().duplicate),
+            101 => assert_eq!(answer.unwrap_err().code(), Code::IdempotencyConflict),
+            _ => {
+                let submitted = answer.unwrap();
+                assert_eq!((submitted.execution_id, submitted.duplicate), (id, false), "{nth}");
+                assert_eq!(store.payload(&id).await.unwrap(), work.payload);
+                assert_eq!(store.describe(&id).await.unwrap().priority, work.priority);
+            }
+        }
+    }
     assert_eq!(findings(&store).await, []);
 }
 

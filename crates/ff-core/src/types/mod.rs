@@ -1,6 +1,7 @@
 //! Identity: every id, name and moment the system speaks of, parsed at the edge and trusted inside.
 
 mod checked_text;
+mod drawn;
 mod execution_id;
 mod names;
 mod numbers;
@@ -8,6 +9,7 @@ mod text;
 mod uuids;
 
 pub use checked_text::BadText;
+pub use drawn::draw_execution_uuid;
 pub use execution_id::{ExecutionId, ExecutionIdError};
 pub use names::{Kind, LaneId, Namespace, TagKey, WorkerId, WorkerInstanceId};
 pub use numbers::{AttemptIndex, BadPriority, LeaseEpoch, Priority, TimestampMs};

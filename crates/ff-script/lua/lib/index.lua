@@ -175,6 +175,15 @@ local function scored(score, ids)
   return unpack(members)
 end
 
+--- Executions of one kind exist from now on, and wait for a worker.
+function index.create_all(lane, kind, created_at, ids)
+  local queue = keys.queue(lane, kind)
+  call('ZADD', keys.index('all_executions'), scored(created_at, ids))
+  call('ZADD', keys.lane(lane, 'eligible'), scored(created_at, ids))
+  call('ZADD', queue, scored(created_at, ids))
+  grew(queue, lane, kind, #ids, created_at)
+end
+
 --- Executions of one kind that waited are held by one worker from now on.
 function index.hold_all(lane, kind, instance, acquired_at, expires_at, ids)
   local queue, waiting = keys.queue(lane, kind), here.memory.waiting

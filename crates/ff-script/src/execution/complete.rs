@@ -6,7 +6,7 @@ use ff_core::payload::Payload;
 
 use super::core_key;
 use super::create::unless_json;
-use crate::server::ask;
+use crate::server::{ask, ask_each};
 use crate::signature::{CompleteExecution, CompleteExecutions};
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
@@ -32,11 +32,8 @@ pub async fn ff_complete_executions(
 ) -> Result<Vec<Result<Completed, ScriptError>>, ScriptError> {
     let Some(first) = args.first() else { return Ok(Vec::new()) };
     let core = core_key(&first.execution_id);
-    let call = CompleteExecutions { core, ends: args.into_iter().flat_map(end).collect() }.call();
-    let signature = call.signature;
-    let (mut fields, _) = FcallResult::parse(signature, server.fcall(call).await?)?.into_fields();
-    let answers = fields.list()?.into_iter();
-    Ok(answers.map(|answer| Completed::from_fcall_result(FcallResult::parse(signature, answer)?)).collect())
+    let complete = CompleteExecutions { core, ends: args.into_iter().flat_map(end).collect() };
+    ask_each(server, complete.call()).await
 }
 
 /// One end as the list has it.

@@ -63,7 +63,7 @@ fn unless_default(policy: &Policy) -> Result<Option<String>, ScriptError> {
 }
 
 /// The fingerprint of a payload as the bytes it stands for, half as long as its text.
-fn digest(payload: &Payload) -> Result<bytes::Bytes, ScriptError> {
+pub(super) fn digest(payload: &Payload) -> Result<bytes::Bytes, ScriptError> {
     let hex = String::from(payload.fingerprint());
     let digest = u128::from_str_radix(&hex, 16).map_err(|error| ScriptError::parse(error.to_string()))?;
     Ok(bytes::Bytes::copy_from_slice(&digest.to_be_bytes()))

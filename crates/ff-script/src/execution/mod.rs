@@ -3,6 +3,7 @@
 mod cancel;
 mod complete;
 mod create;
+mod create_plain;
 mod delay;
 mod due;
 mod fail;
@@ -19,6 +20,7 @@ use ff_core::types::ExecutionId;
 pub use cancel::ff_cancel_execution;
 pub use complete::{ff_complete_execution, ff_complete_executions};
 pub use create::ff_create_execution;
+pub use create_plain::{PlainWork, ff_create_executions};
 pub use delay::ff_delay_execution;
 pub use due::{DueOutcome, ff_expire_execution, ff_promote_delayed};
 pub use fail::ff_fail_execution;

@@ -25,8 +25,13 @@ const ON_A_FULL_SERVER: &[&str] = &[
 const READING: &[&str] = &["ff_list_executions", "ff_now", "ff_read_execution", "ff_version"];
 
 /// They bring something new, which a full server has no room for.
-const BRINGING: &[&str] =
-    &["ff_claim_execution", "ff_configure_partitions", "ff_create_execution", "ff_replay_execution"];
+const BRINGING: &[&str] = &[
+    "ff_claim_execution",
+    "ff_configure_partitions",
+    "ff_create_execution",
+    "ff_create_executions",
+    "ff_replay_execution",
+];
 
 #[test]
 fn every_function_has_the_flags_of_what_it_does() {

@@ -11,9 +11,9 @@ use ff_core::execution::Failure;
 use ff_core::payload::Payload;
 use ff_core::types::{IdempotencyKey, Kind};
 use ff_script::execution::{
-    Beside, ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_create_execution,
-    ff_delay_execution, ff_expire_execution, ff_fail_execution, ff_promote_delayed, ff_read_execution,
-    ff_replay_execution, ff_update_progress,
+    Beside, PlainWork, ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_create_execution,
+    ff_create_executions, ff_delay_execution, ff_expire_execution, ff_fail_execution, ff_promote_delayed,
+    ff_read_execution, ff_replay_execution, ff_update_progress,
 };
 use ff_script::lease::{ff_mark_lease_expired_if_due, ff_renew_lease, ff_revoke_lease};
 use ff_script::signature::SIGNATURES;
@@ -33,6 +33,7 @@ enum Call {
     CompleteTogether,
     CreateOfAnotherKind,
     CreateWithAnotherPayload,
+    CreateTogether,
     CreateUnderAKey,
     Delay,
     Expire,
@@ -63,6 +64,7 @@ const CASES: &[(Call, Situation, Code)] = &[
     (CreateOfAnotherKind, Waiting, IdempotencyConflict),
     (CreateWithAnotherPayload, Held, IdempotencyConflict),
     (CreateUnderAKey, Completed, IdempotencyConflict),
+    (CreateTogether, Held, IdempotencyConflict),
     (Delay, Absent, ExecutionNotFound),
     (Delay, Completed, ExecutionNotActive),
     (Delay, HeldByAnother, StaleLease),
@@ -126,6 +128,7 @@ impl Call {
             Cancel => "ff_cancel_execution",
             Complete => "ff_complete_execution",
             CompleteTogether => "ff_complete_executions",
+            CreateTogether => "ff_create_executions",
             CreateOfAnotherKind | CreateWithAnotherPayload | CreateUnderAKey => "ff_create_execution",
             Delay => "ff_delay_execution",
             Expire => "ff_expire_execution",
@@ -164,6 +167,14 @@ impl Call {
             CreateUnderAKey => {
                 let idempotency_key = Some(IdempotencyKey::parse("order 7").unwrap());
                 again(SubmitArgs { idempotency_key, ..submitted }).await
+            }
+            CreateTogether => {
+                let other = SubmitArgs { payload: Payload::json("2"), ..submitted };
+                let works =
+                    [other.clone(), other].map(|args| PlainWork::of(&args, &ONE_PARTITION).expect("it is plain"));
+                let answers = ff_create_executions(wire, works.into()).await?;
+                let [one, two] = <[_; 2]>::try_from(answers).expect("each has its answer");
+                one.and(two).map(drop)
             }
             Delay => {
                 let args = DelayArgs { execution_id, fence, start: Start::After(500) };

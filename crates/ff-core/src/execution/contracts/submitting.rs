@@ -11,7 +11,7 @@ use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::policy::Policy;
 use crate::state::PublicState;
-use crate::types::{ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, Priority, TimestampMs};
+use crate::types::{ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, Priority, TimestampMs, draw_execution_uuid};
 
 /// A new piece of work. The uuid is the submitter's, so that a submission whose reply got lost can be sent again.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ impl SubmitArgs {
     /// Work of a kind, everything else by default.
     pub fn new(kind: Kind, payload: Payload) -> Self {
         Self {
-            uuid: Uuid::now_v7(),
+            uuid: draw_execution_uuid(),
             namespace: Namespace::default_name(),
             lane: LaneId::default_name(),
             kind,

@@ -1,0 +1,122 @@
+//! Calls that come while another of their company is under way go together, as one call, and so cost the server far less.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ff_core::backend::Answer;
+use ff_core::engine_error::EngineError;
+use ff_script::ScriptError;
+use tokio::sync::oneshot;
+
+use crate::calls::Calls;
+
+/// How many go in one call, and the bytes after which no more go along, so that no call keeps the server from others for
+/// long.
+const TOGETHER: usize = 32;
+const TOGETHER_BYTES: usize = 256 * 1024;
+
+/// How often other tasks get their turn before a call is made: what was started together asks within so many.
+const MOMENT: usize = 4;
+
+/// Something that may be asked in company.
+pub(crate) trait Joins: Sized + Send + 'static {
+    /// Whatever has to be the same for several to be one call.
+    type Company: Clone + Eq + Hash + Send + 'static;
+    type Told: Send;
+
+    fn company(&self) -> Self::Company;
+
+    fn bytes(&self) -> usize;
+
+    /// Asks for all of them, and gives each its answer.
+    fn ask(calls: &Calls, all: Vec<Self>) -> impl Future<Output = Answers<Self::Told>> + Send;
+}
+
+/// What each was told, or why none was.
+pub(crate) type Answers<T> = Result<Vec<Result<T, ScriptError>>, ScriptError>;
+
+/// What waits to be asked, by company. A company is here while a call of it is under way.
+pub(crate) struct Together<J: Joins>(Mutex<HashMap<J::Company, Vec<Waiting<J>>>>);
+
+/// One that waits, and its caller.
+struct Waiting<J: Joins> {
+    asked: J,
+    caller: oneshot::Sender<Answer<J::Told>>,
+}
+
+impl<J: Joins> Default for Together<J> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<J: Joins> Together<J> {
+    /// Asks for one, alone or in company.
+    pub(crate) async fn ask(self: &Arc<Self>, calls: &Arc<Calls>, asked: J) -> Answer<J::Told> {
+        let company = asked.company();
+        let (caller, answered) = oneshot::channel();
+        if self.join(company.clone(), Waiting { asked, caller }) {
+            // A task of its own, for others rely on it when this caller goes away.
+            tokio::spawn(self.clone().send_all(calls.clone(), company));
+        }
+        answered.await.map_err(|_| EngineError::Unknown("the call broke off".into()))?
+    }
+
+    /// Takes a place in a company; true when nobody is under way for it.
+    fn join(&self, company: J::Company, waiting: Waiting<J>) -> bool {
+        let mut companies = self.companies();
+        let first = !companies.contains_key(&company);
+        companies.entry(company).or_default().push(waiting);
+        first
+    }
+
+    /// Sends what waits, again and again until nothing does.
+    async fn send_all(self: Arc<Self>, calls: Arc<Calls>, company: J::Company) {
+        // What is asked at the same moment comes along; a process with nothing else to do is not kept by this.
+        for _ in 0..MOMENT {
+            tokio::task::yield_now().await;
+        }
+        while let Some(waiting) = self.take(&company) {
+            send(&calls, waiting).await;
+        }
+    }
+
+    /// What waits, as much of it as goes together. When nothing does, the company breaks up.
+    fn take(&self, company: &J::Company) -> Option<Vec<Waiting<J>>> {
+        let mut companies = self.companies();
+        let waiting = companies.get_mut(company)?;
+        if waiting.is_empty() {
+            companies.remove(company);
+            return None;
+        }
+        let mut bytes = 0;
+        let more = waiting.iter().take(TOGETHER).position(|one| {
+            let enough = bytes >= TOGETHER_BYTES;
+            bytes += one.asked.bytes();
+            enough
+        });
+        let rest = waiting.split_off(more.unwrap_or(TOGETHER).min(waiting.len()));
+        Some(std::mem::replace(waiting, rest))
+    }
+
+    fn companies(&self) -> MutexGuard<'_, HashMap<J::Company, Vec<Waiting<J>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Sends some together and gives each caller its answer. A caller that has gone needs none.
+async fn send<J: Joins>(calls: &Calls, waiting: Vec<Waiting<J>>) {
+    let (all, callers): (Vec<_>, Vec<_>) = waiting.into_iter().map(|one| (one.asked, one.caller)).unzip();
+    match J::ask(calls, all).await {
+        Ok(answers) => {
+            for (caller, answer) in callers.into_iter().zip(answers) {
+                caller.send(answer.map_err(EngineError::from)).ok();
+            }
+        }
+        Err(error) => {
+            let error = EngineError::from(error);
+            callers.into_iter().for_each(|caller| drop(caller.send(Err(error.clone()))));
+        }
+    }
+}

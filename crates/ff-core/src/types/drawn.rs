@@ -1,0 +1,63 @@
+//! The uuids of new executions. A process draws several in a row that live on one partition, so that what is submitted
+//! within a moment can be written, and claimed, together.
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use uuid::Uuid;
+
+use crate::crc16::crc16;
+
+/// How many in a row live together. More would gather in one place what several servers could share.
+const NEIGHBOURS: u64 = 16;
+
+/// How many were drawn. Processes begin at different places, so that they do not move through the partitions in step.
+static DRAWN: LazyLock<AtomicU64> = LazyLock::new(|| AtomicU64::new(Uuid::new_v4().as_u64_pair().0));
+
+/// A new uuid of version 7 for an execution.
+pub fn draw_execution_uuid() -> Uuid {
+    beside(Uuid::now_v7(), DRAWN.fetch_add(1, Ordering::Relaxed) / NEIGHBOURS)
+}
+
+/// Changes the last two bytes so that all uuids of a neighbourhood have the same CRC, and with it the same partition
+/// whatever the number of partitions: a CRC over two more bytes depends only on how they differ from the CRC before them.
+/// Neighbourhoods in a row have different CRCs, until there are no more.
+fn beside(uuid: Uuid, neighbourhood: u64) -> Uuid {
+    let mut bytes = uuid.into_bytes();
+    let [first, second] = crc16(&bytes[..14]).to_be_bytes();
+    let [.., high, low] = neighbourhood.to_be_bytes();
+    (bytes[14], bytes[15]) = (first ^ high, second ^ low);
+    Uuid::from_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{HashMap, HashSet};
+
+    use super::*;
+
+    #[test]
+    fn neighbours_share_a_partition_whatever_the_number_of_partitions() {
+        for neighbourhood in 0..100 {
+            let crcs: HashSet<_> = (0..100).map(|_| crc16(beside(Uuid::now_v7(), neighbourhood).as_bytes())).collect();
+            assert_eq!(crcs.len(), 1);
+        }
+    }
+
+    #[test]
+    fn every_partition_gets_as_many_neighbourhoods_as_any_other() {
+        let mut of_partition: HashMap<u16, u32> = HashMap::new();
+        for neighbourhood in 7_777..7_777 + 2_560 {
+            *of_partition.entry(crc16(beside(Uuid::now_v7(), neighbourhood).as_bytes()) % 256).or_default() += 1;
+        }
+        assert_eq!(of_partition.len(), 256);
+        assert!(of_partition.values().all(|count| (5..=15).contains(count)), "{of_partition:?}");
+    }
+
+    #[test]
+    fn drawn_uuids_differ_sort_by_time_and_are_of_version_7() {
+        let drawn: Vec<_> = (0..1_000).map(|_| draw_execution_uuid()).collect();
+        assert!(drawn.windows(2).all(|two| two[0] < two[1]));
+        assert!(drawn.iter().all(|uuid| uuid.get_version_num() == 7));
+    }
+}
