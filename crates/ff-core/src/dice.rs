@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::types::{AttemptId, LeaseId};
+use crate::types::{AttemptId, LeaseId, SignalId, SuspensionId, WaitpointId};
 
 /// The randomness of one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,21 @@ impl Nonce {
             Uuid::from_u128(first | (nth as u128 & u128::from(u16::MAX)))
         };
         (LeaseId::from_uuid(counted(b'l')), AttemptId::from_uuid(counted(b'a')))
+    }
+
+    /// The id of the suspension an operation begins.
+    pub fn suspension(&self) -> SuspensionId {
+        SuspensionId::from_uuid(self.derive(b's', 0))
+    }
+
+    /// The id of the `nth` waitpoint an operation makes.
+    pub fn waitpoint(&self, nth: usize) -> WaitpointId {
+        WaitpointId::from_uuid(self.derive(b'w', nth))
+    }
+
+    /// The id of the signal an operation records.
+    pub fn signal(&self) -> SignalId {
+        SignalId::from_uuid(self.derive(b'g', 0))
     }
 
     /// A number below [`ROLL`].
@@ -56,6 +71,9 @@ fn first<const N: usize>(bytes: &[u8; 32]) -> [u8; N] {
 /// A source of nonces.
 pub trait Dice: Send + Sync {
     fn nonce(&self) -> Nonce;
+
+    /// Bytes nobody can guess, for a secret.
+    fn secret(&self) -> [u8; 32];
 }
 
 /// The operating system's randomness.
@@ -65,6 +83,13 @@ pub struct SystemDice;
 impl Dice for SystemDice {
     fn nonce(&self) -> Nonce {
         Nonce(Uuid::now_v7())
+    }
+
+    fn secret(&self) -> [u8; 32] {
+        // Three random uuids have 366 random bits; the digest keeps 256 of them.
+        let mut hash = Sha256::new();
+        (0..3).for_each(|_| hash.update(Uuid::new_v4().as_bytes()));
+        hash.finalize().into()
     }
 }
 
@@ -88,6 +113,14 @@ impl Dice for SeededDice {
         hash.update(self.seed.to_be_bytes());
         hash.update(count.to_be_bytes());
         Nonce(uuid::Builder::from_unix_timestamp_millis(count, &first(&hash.finalize().into())).into_uuid())
+    }
+
+    /// Always the same from one seed, however many nonces were drawn.
+    fn secret(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(b"secret");
+        hash.update(self.seed.to_be_bytes());
+        hash.finalize().into()
     }
 }
 
@@ -113,6 +146,13 @@ mod tests {
         let (lease, attempt) = SystemDice.nonce().lease(0);
         assert_eq!(lease.as_uuid().get_version_num(), 7);
         assert_eq!(attempt.as_uuid().get_version_num(), 7);
+    }
+
+    #[test]
+    fn a_seed_gives_one_secret_and_the_system_gives_no_two() {
+        assert_eq!(SeededDice::new(7).secret(), SeededDice::new(7).secret());
+        assert_ne!(SeededDice::new(7).secret(), SeededDice::new(8).secret());
+        assert_ne!(SystemDice.secret(), SystemDice.secret());
     }
 
     #[test]

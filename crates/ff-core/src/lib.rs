@@ -29,5 +29,6 @@ pub mod policy;
 mod samples;
 pub mod snapshot;
 pub mod state;
+pub mod token;
 pub mod types;
 pub mod view;

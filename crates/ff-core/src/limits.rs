@@ -65,3 +65,37 @@ pub const LEASE_HISTORY: usize = 1_000;
 pub const PUMP_BATCH: usize = 100;
 /// How often each partition is looked at when hints can be lost.
 pub const SWEEP_MS: u64 = 30_000;
+
+/// The bytes of one signal.
+pub const SIGNAL_BYTES: usize = 256 * 1024;
+/// Signals one execution takes in its life.
+pub const SIGNALS: usize = 10_000;
+/// Signals kept for one waitpoint that nobody waits on yet. A suspension weighs them all in one step.
+pub const BUFFERED_SIGNALS: usize = 1_000;
+/// How long the idempotency key of a signal is remembered.
+pub const SIGNAL_DEDUP_MS: u64 = 24 * 60 * 60 * 1_000;
+/// Waitpoints one suspension may wait on.
+pub const WAITPOINTS: usize = 64;
+/// Waitpoints one execution may have made ahead.
+pub const PENDING_WAITPOINTS: usize = 64;
+/// How long a waitpoint made ahead waits for its suspension.
+pub const PENDING_WAITPOINT_MS: u64 = 24 * 60 * 60 * 1_000;
+/// How long the idempotency key of a suspension is remembered: a week.
+pub const SUSPEND_DEDUP_MS: u64 = 7 * 24 * 60 * 60 * 1_000;
+/// How deep a condition may be nested; one that is a single node has depth 1.
+pub const CONDITION_DEPTH: usize = 4;
+/// Nodes of one condition.
+pub const CONDITION_NODES: usize = 64;
+/// Signals one condition may need in all, its counts together.
+pub const CONDITION_SIGNALS: usize = 1_000;
+/// Bytes of signals that come with the claim of what they resumed; the rest is read one by one.
+pub const RESUME_BYTES: usize = 4 * 1024 * 1024;
+
+/// Secrets one partition keeps, the current one and the retired ones.
+pub const RING_KIDS: usize = 64;
+/// The bytes of one secret.
+pub const SECRET_BYTES: usize = 1_024;
+/// How long a retired secret goes on verifying.
+pub const SECRET_GRACE_MS: u64 = 24 * 60 * 60 * 1_000;
+/// Entries a partition's feed keeps.
+pub const FEED: usize = 10_000;

@@ -20,6 +20,9 @@ pub enum BadText {
     /// A text has a character that cannot be printed.
     #[error("may hold only printable text, not the control character {0:?}")]
     Control(char),
+    /// The name of a secret has a colon, where its name would end in a token.
+    #[error("may not hold a colon")]
+    Colon,
 }
 
 /// Checks a text against its limit and, character by character, against what its type refuses.

@@ -11,9 +11,9 @@ mod uuids;
 pub use checked_text::BadText;
 pub use drawn::draw_execution_uuid;
 pub use execution_id::{ExecutionId, ExecutionIdError};
-pub use names::{Kind, LaneId, Namespace, TagKey, WorkerId, WorkerInstanceId};
+pub use names::{Kind, LaneId, Namespace, SignalName, TagKey, WorkerId, WorkerInstanceId};
 pub use numbers::{AttemptIndex, BadPriority, LeaseEpoch, Priority, TimestampMs};
-pub use text::{ContentType, IdempotencyKey, TagValue, WaitpointKey};
+pub use text::{ContentType, IdempotencyKey, Kid, SourceIdentity, TagValue, WaitpointKey};
 pub use uuids::{
     AttemptId, BudgetId, EdgeId, FlowId, LeaseId, NotAUuid, QuotaPolicyId, SignalId, SuspensionId, WaitpointId,
 };

@@ -11,6 +11,8 @@ checked_text! { refused_in_a_name:
     LaneId, at most limits::LANE_BYTES;
     /// What an execution is, by which a worker finds its handler.
     Kind, at most limits::NAME_BYTES;
+    /// What a signal says, in one word: a condition may wait for it by name.
+    SignalName, at most limits::NAME_BYTES;
     /// The key of a label.
     TagKey, at most limits::NAME_BYTES;
     /// A worker program, however many copies of it run.

@@ -10,8 +10,15 @@ checked_text! { refused_in_a_text:
     TagValue, at most limits::TEXT_BYTES;
     /// The name outsiders know a waitpoint by.
     WaitpointKey, at most limits::TEXT_BYTES;
+    /// Who sent a signal, as its sender says.
+    SourceIdentity, at most limits::TEXT_BYTES;
     /// What kind of bytes a payload holds, as a media type.
     ContentType, at most limits::NAME_BYTES;
+}
+
+checked_text! { refused_in_a_kid:
+    /// The name of a secret that tokens are signed under. It stands before the colon of a token.
+    Kid, at most limits::NAME_BYTES;
 }
 
 impl ContentType {
@@ -32,8 +39,19 @@ impl ContentType {
     }
 }
 
+impl Kid {
+    /// The first secret of a store.
+    pub fn first() -> Self {
+        Self("k1".into())
+    }
+}
+
 fn refused_in_a_text(character: char) -> Option<BadText> {
     character.is_control().then_some(BadText::Control(character))
+}
+
+fn refused_in_a_kid(character: char) -> Option<BadText> {
+    if character == ':' { Some(BadText::Colon) } else { refused_in_a_text(character) }
 }
 
 #[cfg(test)]

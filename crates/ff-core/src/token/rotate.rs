@@ -1,0 +1,107 @@
+//! Rotation: a new secret takes over, and the one before goes on verifying for a while.
+
+use super::contracts::{RotateSecretArgs, Rotated};
+use super::{KeyRing, RingKey};
+use crate::engine_error::{Code, Refusal};
+use crate::limits;
+use crate::types::TimestampMs;
+
+/// Makes a secret the current one of a ring. Asked again it changes nothing, so a rotation that reached some partitions
+/// can be repeated over all of them.
+///
+/// A kid stands for one secret for as long as it verifies; whoever was told the kid must not find another behind it.
+pub fn rotate(
+    ring: &KeyRing,
+    args: &RotateSecretArgs,
+    now: TimestampMs,
+) -> Result<(Rotated, Option<KeyRing>), Refusal> {
+    if let Some(known) = ring.keys.get(&args.kid).filter(|known| known.is_live(now)) {
+        if known.secret != args.secret {
+            return Err(Code::RotationConflict.refusal().at("kid"));
+        }
+        return Ok((Rotated::Noop { kid: args.kid.clone() }, None));
+    }
+    let mut after = ring.clone();
+    after.keys.retain(|_, key| key.is_live(now));
+    let gc_count = ring.keys.len() - after.keys.len();
+    if after.keys.len() >= limits::RING_KIDS {
+        return Err(Refusal::over_limit(Code::LimitExceeded, "kid", limits::RING_KIDS, after.keys.len() + 1));
+    }
+    let previous_kid = after.current.replace(args.kid.clone());
+    if let Some(previous) = previous_kid.as_ref().and_then(|kid| after.keys.get_mut(kid)) {
+        previous.expires_at = Some(now + args.grace_ms);
+    }
+    after.keys.insert(args.kid.clone(), RingKey { secret: args.secret.clone(), expires_at: None });
+    Ok((Rotated::Rotated { previous_kid, new_kid: args.kid.clone(), gc_count }, Some(after)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::at;
+    use crate::token::contracts::Kids;
+    use crate::types::Kid;
+
+    fn args(kid: &str, secret: &str, grace_ms: u64) -> RotateSecretArgs {
+        RotateSecretArgs::parse(kid, secret, grace_ms).unwrap()
+    }
+
+    fn rotated(ring: &KeyRing, args: &RotateSecretArgs, now: TimestampMs) -> KeyRing {
+        rotate(ring, args, now).unwrap().1.unwrap()
+    }
+
+    fn kids(ring: &KeyRing, now: TimestampMs) -> (Option<String>, Vec<String>) {
+        let Kids { current_kid, verifying } = ring.kids(now);
+        (current_kid.map(|kid| kid.to_string()), verifying.into_iter().map(|retired| retired.kid.to_string()).collect())
+    }
+
+    #[test]
+    fn several_retired_secrets_are_alive_at_once_each_for_its_own_grace() {
+        let a = rotated(&KeyRing::default(), &args("a", "0a", 0), at(0));
+        let b = rotated(&a, &args("b", "0b", 1_000), at(10));
+        let c = rotated(&b, &args("c", "0c", 500), at(20));
+        assert_eq!(kids(&c, at(519)), (Some("c".into()), vec!["a".into(), "b".into()]));
+        assert_eq!(kids(&c, at(520)), (Some("c".into()), vec!["a".into()]));
+        assert_eq!(kids(&c, at(1_010)), (Some("c".into()), vec![]));
+    }
+
+    #[test]
+    fn the_same_rotation_again_changes_nothing() {
+        let a = rotated(&KeyRing::default(), &args("a", "0a", 0), at(0));
+        let b = rotated(&a, &args("b", "0b", 1_000), at(10));
+        for repeated in [args("b", "0b", 1_000), args("a", "0a", 5)] {
+            let noop = Rotated::Noop { kid: repeated.kid.clone() };
+            assert_eq!(rotate(&b, &repeated, at(20)), Ok((noop, None)));
+        }
+    }
+
+    #[test]
+    fn a_kid_that_verifies_stands_for_one_secret() {
+        let a = rotated(&KeyRing::default(), &args("a", "0a", 0), at(0));
+        let b = rotated(&a, &args("b", "0b", 1_000), at(10));
+        for kid in ["a", "b"] {
+            assert_eq!(rotate(&b, &args(kid, "ff", 0), at(20)).unwrap_err().code, Code::RotationConflict);
+        }
+        assert!(rotate(&b, &args("a", "ff", 0), at(1_010)).is_ok(), "a kid that is gone may come again");
+    }
+
+    #[test]
+    fn what_expired_is_thrown_away_by_the_next_rotation() {
+        let a = rotated(&KeyRing::default(), &args("a", "0a", 0), at(0));
+        let b = rotated(&a, &args("b", "0b", 0), at(10));
+        assert_eq!(b.keys.len(), 2, "its token can still be told that it expired");
+        let (outcome, c) = rotate(&b, &args("c", "0c", 1_000), at(20)).unwrap();
+        let (previous_kid, new_kid) = (Kid::parse("b").ok(), Kid::parse("c").unwrap());
+        assert_eq!(outcome, Rotated::Rotated { previous_kid, new_kid, gc_count: 1 });
+        assert_eq!(c.unwrap().keys.len(), 2);
+    }
+
+    #[test]
+    fn a_ring_is_bounded() {
+        let mut ring = KeyRing::default();
+        for nth in 0..limits::RING_KIDS {
+            ring = rotated(&ring, &args(&format!("k{nth}"), "0a", 1_000), at(0));
+        }
+        assert_eq!(rotate(&ring, &args("more", "0a", 0), at(0)).unwrap_err().code, Code::LimitExceeded);
+    }
+}

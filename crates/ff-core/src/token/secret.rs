@@ -1,0 +1,101 @@
+//! The secret behind tokens: bytes that are shown to nobody.
+
+use std::fmt;
+
+use secrecy::{ExposeSecret, SecretSlice};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use subtle::ConstantTimeEq;
+
+use super::hex::{from_hex, to_hex};
+use crate::limits;
+
+/// What tokens are signed under. Never shown by `Debug`; written out only for the store that keeps it.
+#[derive(Clone)]
+pub struct Secret(SecretSlice<u8>);
+
+/// Why a text is not a secret. It does not say what the text was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be hexadecimal text of 1 to {max} bytes", max = limits::SECRET_BYTES)]
+pub struct BadSecret;
+
+impl Secret {
+    /// The secret that is these bytes.
+    pub fn new(bytes: impl Into<Vec<u8>>) -> Result<Self, BadSecret> {
+        let bytes = bytes.into();
+        if bytes.is_empty() || bytes.len() > limits::SECRET_BYTES {
+            return Err(BadSecret);
+        }
+        Ok(Self(bytes.into()))
+    }
+
+    /// Reads a secret as operators write it. Either case will do: the bytes are what counts.
+    pub fn from_hex(text: &str) -> Result<Self, BadSecret> {
+        from_hex(&text.to_ascii_lowercase()).ok_or(BadSecret).and_then(Self::new)
+    }
+
+    /// The secret of randomness drawn for it.
+    pub fn drawn(bytes: [u8; 32]) -> Self {
+        Self(bytes.to_vec().into())
+    }
+
+    /// The secret as text, for the store that keeps it.
+    pub fn expose_hex(&self) -> String {
+        to_hex(self.bytes())
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.0.expose_secret()
+    }
+}
+
+/// Takes the same time wherever two secrets of one length differ.
+impl PartialEq for Secret {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes().ct_eq(other.bytes()).into()
+    }
+}
+
+impl Eq for Secret {}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a secret")
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.expose_hex())
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        Self::from_hex(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_never_shown() {
+        let secret = Secret::from_hex("c0ffee").unwrap();
+        assert_eq!(format!("{secret:?}"), "a secret");
+        assert_eq!(secret.expose_hex(), "c0ffee");
+        let error = serde_json::from_str::<Secret>("\"c0ffeex\"").unwrap_err().to_string();
+        assert!(!error.contains("c0ffee"), "{error}");
+    }
+
+    #[test]
+    fn a_secret_is_taken_at_its_limit_and_refused_one_past_it() {
+        assert!(Secret::new(vec![7; limits::SECRET_BYTES]).is_ok());
+        assert_eq!(Secret::new(vec![7; limits::SECRET_BYTES + 1]), Err(BadSecret));
+        for text in ["", "0", "xy", "00 11"] {
+            assert_eq!(Secret::from_hex(text), Err(BadSecret), "{text:?}");
+        }
+        assert_eq!(Secret::from_hex("C0FFEE"), Secret::from_hex("c0ffee"));
+    }
+}
