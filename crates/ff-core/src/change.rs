@@ -4,6 +4,8 @@ use crate::event::Event;
 use crate::execution::{Attempt, Execution};
 use crate::lease::LeaseEvent;
 use crate::payload::Payload;
+use crate::signal::{RecordedSignal, SignalKeyEntry};
+use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::types::{ExecutionId, IdempotencyKey, Namespace, TimestampMs};
 
 /// The effect of a rule on one execution, as a value.
@@ -18,6 +20,14 @@ pub struct Change {
     pub result: Write<Payload>,
     /// The idempotency key to remember.
     pub key: Option<KeyEntry>,
+    /// Waitpoints as they are to be.
+    pub waitpoints: Vec<Waitpoint>,
+    /// Signals received. Each is recorded, and told in the partition's feed.
+    pub signals: Vec<RecordedSignal>,
+    /// The idempotency key of a signal to remember.
+    pub signal_key: Option<SignalKeyEntry>,
+    /// The idempotency key of a suspension to remember.
+    pub suspend_key: Option<SuspendKeyEntry>,
     pub events: Vec<Event>,
 }
 
@@ -49,6 +59,10 @@ impl Change {
             payload: Write::Keep,
             result: Write::Keep,
             key: None,
+            waitpoints: Vec::new(),
+            signals: Vec::new(),
+            signal_key: None,
+            suspend_key: None,
             events: Vec::new(),
         }
     }
@@ -64,6 +78,10 @@ impl Change {
         self.payload = newer(self.payload, later.payload);
         self.result = newer(self.result, later.result);
         self.key = later.key.or(self.key);
+        self.waitpoints.extend(later.waitpoints);
+        self.signals.extend(later.signals);
+        self.signal_key = later.signal_key.or(self.signal_key);
+        self.suspend_key = later.suspend_key.or(self.suspend_key);
         self.events.extend(later.events);
         self
     }

@@ -3,3 +3,6 @@
 pub use crate::execution::contracts::*;
 pub use crate::lease::contracts::*;
 pub use crate::operation::PumpArgs;
+pub use crate::signal::contracts::*;
+pub use crate::suspension::contracts::*;
+pub use crate::token::contracts::*;

@@ -6,6 +6,7 @@ use crate::execution::{self, Execution, Phase};
 use crate::index::Index;
 use crate::lease;
 use crate::limits;
+use crate::suspension;
 use crate::types::TimestampMs;
 use crate::view::{DueFirst, Stop, View};
 
@@ -13,21 +14,32 @@ use crate::view::{DueFirst, Stop, View};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Due {
     Deadline,
+    SuspensionTimeout,
     AttemptTimeout,
     LeaseExpiry,
     Delayed,
+    PendingWaitpoint,
 }
 
 impl Due {
-    pub const ALL: &[Due] = &[Due::Deadline, Due::AttemptTimeout, Due::LeaseExpiry, Due::Delayed];
+    pub const ALL: &[Due] = &[
+        Due::Deadline,
+        Due::SuspensionTimeout,
+        Due::AttemptTimeout,
+        Due::LeaseExpiry,
+        Due::Delayed,
+        Due::PendingWaitpoint,
+    ];
 
-    /// The index of its moments, where it has one of its own. Delays are found in their lanes.
+    /// The index of its moments, where it has one of executions. Delays are found in their lanes, and waitpoints made
+    /// ahead have an index of waitpoints.
     pub fn index(self) -> Option<Index> {
         match self {
             Self::Deadline => Some(Index::ExecutionDeadline),
             Self::AttemptTimeout => Some(Index::AttemptTimeout),
             Self::LeaseExpiry => Some(Index::LeaseExpiry),
-            Self::Delayed => None,
+            Self::SuspensionTimeout => Some(Index::SuspensionTimeout),
+            Self::Delayed | Self::PendingWaitpoint => None,
         }
     }
 
@@ -37,6 +49,8 @@ impl Due {
             Self::AttemptTimeout => execution::time_out(execution, nonce, now),
             Self::LeaseExpiry => lease::expire(execution, now),
             Self::Delayed => execution::promote(execution, now),
+            Self::SuspensionTimeout => suspension::expire(execution, now),
+            Self::PendingWaitpoint => suspension::expire_pending(execution, now),
         }
     }
 }
@@ -50,6 +64,8 @@ impl Execution {
             (Due::AttemptTimeout, Phase::Running { lease }) => lease.timeout_at,
             (Due::LeaseExpiry, Phase::Running { lease }) => Some(lease.until),
             (Due::Delayed, Phase::Delayed { until, .. }) => Some(*until),
+            (Due::SuspensionTimeout, Phase::Suspended { suspension }) => suspension.timeout_at,
+            (Due::PendingWaitpoint, _) => self.pending_waitpoints.iter().map(|pending| pending.expires_at).min(),
             _ => None,
         }
     }
@@ -63,8 +79,8 @@ impl Execution {
 /// Fires everything of one execution that is due, earliest first.
 pub fn fire(execution: &Execution, nonce: &Nonce, now: TimestampMs) -> Option<Change> {
     let mut fired: Option<Change> = None;
-    // Each firing ends a lease, ends a delay or ends the execution, so this ends too; a retry without backoff and without
-    // a worker has nothing due.
+    // Each firing ends a lease, a delay, a suspension's timeout, a waitpoint or the execution, so this ends too; a retry
+    // without backoff and without a worker has nothing due.
     loop {
         let current = fired.as_ref().map_or(execution, |change| &change.after);
         let Some((_, due)) = current.next_due().filter(|(at, _)| *at <= now) else { return fired };

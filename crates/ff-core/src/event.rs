@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::execution::Outcome;
+use crate::suspension::ResumedBy;
 use crate::types::{AttemptIndex, ExecutionId, TimestampMs};
 
 /// One thing that happened to an execution.
@@ -26,6 +27,10 @@ pub enum What {
     RetryScheduled { at: TimestampMs },
     LeaseExpired,
     LeaseRevoked,
+    Suspended,
+    Released { by: ResumedBy },
+    Escalated,
+    WaitpointExpired,
     Finished { outcome: Outcome },
     Replayed,
 }

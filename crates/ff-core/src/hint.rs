@@ -4,6 +4,7 @@ use std::pin::Pin;
 
 use futures_core::Stream;
 
+use crate::change::Change;
 use crate::execution::{Execution, Phase};
 use crate::lease::contracts::{Head, LeaseLost};
 use crate::types::{ExecutionId, Kind, LaneId, TimestampMs, WorkerInstanceId};
@@ -17,6 +18,8 @@ pub enum Hint {
     Due { partition: u16, at: TimestampMs },
     /// A holder lost its lease.
     LeaseLost { worker_instance_id: WorkerInstanceId, lost: LeaseLost },
+    /// A partition's feed of delivered signals has grown.
+    SignalDelivered { partition: u16 },
     /// An execution ended.
     Ended { execution_id: ExecutionId },
     /// Hints were lost: look everywhere.
@@ -58,6 +61,12 @@ pub fn hints(before: Option<&Execution>, after: &Execution) -> Vec<Hint> {
         hints.push(Hint::Ended { execution_id: after.id });
     }
     hints
+}
+
+/// What the signals of a change are worth telling: readers of the feed wait for them.
+pub fn delivered(change: &Change) -> Option<Hint> {
+    let partition = change.after.id.partition();
+    (!change.signals.is_empty()).then_some(Hint::SignalDelivered { partition })
 }
 
 #[cfg(test)]

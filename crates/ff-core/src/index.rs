@@ -4,7 +4,7 @@
 use crate::due::Due;
 use crate::execution::{Execution, Phase};
 use crate::keys::IndexKeys;
-use crate::types::{Kind, LaneId, Priority, TimestampMs, WorkerInstanceId};
+use crate::types::{Kind, LaneId, Priority, TimestampMs, WaitpointId, WorkerInstanceId};
 
 /// One index of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,8 +13,10 @@ pub enum Index {
     LaneEligibleKind(LaneId, Kind),
     LaneDelayed(LaneId),
     LaneActive(LaneId),
+    LaneSuspended(LaneId),
     LaneTerminal(LaneId),
     WorkerLeases(WorkerInstanceId),
+    SuspensionTimeout,
     LeaseExpiry,
     AttemptTimeout,
     ExecutionDeadline,
@@ -35,7 +37,9 @@ impl Index {
             Self::LaneEligibleKind(lane, kind) => keys.lane_eligible_kind(lane, kind),
             Self::LaneDelayed(lane) => keys.lane_delayed(lane),
             Self::LaneActive(lane) => keys.lane_active(lane),
+            Self::LaneSuspended(lane) => keys.lane_suspended(lane),
             Self::LaneTerminal(lane) => keys.lane_terminal(lane),
+            Self::SuspensionTimeout => keys.suspension_timeout(),
             Self::WorkerLeases(instance) => keys.worker_leases(instance),
             Self::LeaseExpiry => keys.lease_expiry(),
             Self::AttemptTimeout => keys.attempt_timeout(),
@@ -65,6 +69,7 @@ pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
             entries.push((Index::LaneActive(lane), lease.acquired_at.0));
             entries.push((Index::WorkerLeases(lease.holder.worker_instance_id.clone()), lease.acquired_at.0));
         }
+        Phase::Suspended { suspension } => entries.push((Index::LaneSuspended(lane), suspension.at.0)),
         Phase::Finished { at, .. } => entries.push((Index::LaneTerminal(lane), at.0)),
     }
     for due in Due::ALL {
@@ -73,6 +78,11 @@ pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
         }
     }
     entries
+}
+
+/// The waitpoints of an execution in the index of waitpoints made ahead, by when they expire.
+pub fn pending_waitpoints(execution: &Execution) -> impl Iterator<Item = (WaitpointId, Score)> {
+    execution.pending_waitpoints.iter().map(|pending| (pending.id, pending.expires_at.0))
 }
 
 #[cfg(test)]

@@ -27,8 +27,12 @@ pub mod payload;
 pub mod policy;
 #[cfg(test)]
 mod samples;
+pub mod signal;
 pub mod snapshot;
+#[cfg(test)]
+mod stage;
 pub mod state;
+pub mod suspension;
 pub mod token;
 pub mod types;
 pub mod view;

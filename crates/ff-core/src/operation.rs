@@ -13,8 +13,16 @@ use crate::execution::{self, Execution};
 use crate::lease::contracts::{ClaimArgs, RenewArgs, Renewed, RevokeArgs, Revoked, Taken};
 use crate::lease::{self, LeaseEnding};
 use crate::partition::PartitionConfig;
+use crate::signal::contracts::{DeliverArgs, Delivered};
+use crate::suspension::contracts::{
+    CloseWaitpointArgs, ClosedWaitpoint, CreateWaitpointArgs, GrantedWaitpoint, ResumeArgs, Resumed, SuspendArgs,
+    Suspended,
+};
+use crate::token::contracts::{RotatePartitionArgs, Rotated};
+use crate::token::{self, KeyRing};
 use crate::types::{ExecutionId, LeaseEpoch, TimestampMs};
 use crate::view::{Stop, View};
+use crate::{signal, suspension};
 
 /// An engine asks a partition to fire what is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +84,12 @@ operations! {
     Cancel(CancelArgs) -> Cancelled(Cancelled);
     Replay(ReplayArgs) -> Replayed(Replayed);
     Revoke(RevokeArgs) -> Revoked(Revoked);
+    Suspend(SuspendArgs) -> Suspended(Suspended);
+    CreateWaitpoint(CreateWaitpointArgs) -> WaitpointCreated(GrantedWaitpoint);
+    CloseWaitpoint(CloseWaitpointArgs) -> WaitpointClosed(ClosedWaitpoint);
+    Deliver(DeliverArgs) -> Delivered(Delivered);
+    Resume(ResumeArgs) -> Resumed(Resumed);
+    Rotate(RotatePartitionArgs) -> Rotated(Rotated);
     Pump(PumpArgs) -> Pumped(Pumped);
 }
 
@@ -84,6 +98,19 @@ operations! {
 pub struct Decision {
     pub reply: Reply,
     pub changes: Vec<Change>,
+    /// The secrets of a partition, as they are to be.
+    pub ring: Option<(u16, KeyRing)>,
+}
+
+impl Decision {
+    fn of(reply: Reply, changes: Vec<Change>) -> Self {
+        Self { reply, changes, ring: None }
+    }
+
+    /// A decision that may leave everything as it is.
+    fn perhaps(reply: Reply, change: Option<Change>) -> Self {
+        Self::of(reply, change.into_iter().collect())
+    }
 }
 
 /// The conditions an operation is decided under.
@@ -109,6 +136,12 @@ impl Operation {
             Self::Cancel(args) => here(&args.execution_id).and(args.check()),
             Self::Replay(args) => here(&args.execution_id).and(args.check()),
             Self::Revoke(args) => here(&args.execution_id).and(args.check()),
+            Self::Suspend(args) => here(&args.execution_id).and(args.check()),
+            Self::CreateWaitpoint(args) => here(&args.execution_id).and(args.check()),
+            Self::CloseWaitpoint(args) => here(&args.execution_id).and(args.check()),
+            Self::Deliver(args) => here(&args.execution_id).and(args.check()),
+            Self::Resume(args) => here(&args.execution_id).and(args.check()),
+            Self::Rotate(args) => check_partition(args.partition, partitions).and(args.rotation.check()),
             Self::Pump(args) => check_partition(args.partition, partitions),
         }
     }
@@ -126,6 +159,12 @@ impl Operation {
             Self::Cancel(args) => args.execution_id.partition(),
             Self::Replay(args) => args.execution_id.partition(),
             Self::Revoke(args) => args.execution_id.partition(),
+            Self::Suspend(args) => args.execution_id.partition(),
+            Self::CreateWaitpoint(args) => args.execution_id.partition(),
+            Self::CloseWaitpoint(args) => args.execution_id.partition(),
+            Self::Deliver(args) => args.execution_id.partition(),
+            Self::Resume(args) => args.execution_id.partition(),
+            Self::Rotate(args) => args.partition,
             Self::Pump(args) => args.partition,
         }
     }
@@ -137,11 +176,11 @@ impl Operation {
         match self {
             Self::Submit(args) => {
                 let (submitted, change) = execution::submit(view, args, &at.partitions, now)?;
-                Ok(Decision { reply: Reply::Submitted(submitted), changes: change.into_iter().collect() })
+                Ok(Decision::perhaps(Reply::Submitted(submitted), change))
             }
             Self::Claim(args) => {
                 let (taken, changes) = lease::claim(view, args, &at.nonce, now)?;
-                Ok(Decision { reply: Reply::Taken(taken), changes })
+                Ok(Decision::of(Reply::Taken(taken), changes))
             }
             Self::Renew(args) => {
                 let change = lease::renew(found(view, &args.execution_id)?, args, now)?;
@@ -188,9 +227,36 @@ impl Operation {
                 let already = change.after == *before;
                 decided(Reply::Revoked(Revoked { lease_epoch, already }), change)
             }
+            Self::Suspend(args) => {
+                let (suspended, change) = suspension::suspend(view, args, &at.nonce, now)?;
+                Ok(Decision::perhaps(Reply::Suspended(suspended), change))
+            }
+            Self::CreateWaitpoint(args) => {
+                let (granted, change) = suspension::create_waitpoint(view, args, &at.nonce, now)?;
+                Ok(Decision::perhaps(Reply::WaitpointCreated(granted), change))
+            }
+            Self::CloseWaitpoint(args) => {
+                let (closed, change) = suspension::close_waitpoint(view, args, now)?;
+                Ok(Decision::perhaps(Reply::WaitpointClosed(closed), change))
+            }
+            Self::Deliver(args) => {
+                let (delivered, change) = signal::deliver(view, args, &at.nonce, now)?;
+                Ok(Decision::perhaps(Reply::Delivered(delivered), change))
+            }
+            Self::Resume(args) => {
+                let before = found(view, &args.execution_id)?;
+                let (resumed, change) = suspension::resume(before, args, &at.nonce, now)?;
+                Ok(Decision::perhaps(Reply::Resumed(resumed), change))
+            }
+            Self::Rotate(args) => {
+                let before = view.ring(args.partition)?.cloned().unwrap_or_default();
+                let (rotated, after) = token::rotate(&before, &args.rotation, now)?;
+                let ring = after.map(|after| (args.partition, after));
+                Ok(Decision { reply: Reply::Rotated(rotated), changes: Vec::new(), ring })
+            }
             Self::Pump(args) => {
                 let (pumped, changes) = due::pump(view, args.partition, &at.nonce, now)?;
-                Ok(Decision { reply: Reply::Pumped(pumped), changes })
+                Ok(Decision::of(Reply::Pumped(pumped), changes))
             }
         }
     }
@@ -225,5 +291,5 @@ fn last_ending(execution: &Execution) -> Option<LeaseEnding> {
 
 /// A decision about one execution.
 fn decided(reply: Reply, change: Change) -> Result<Decision, Stop> {
-    Ok(Decision { reply, changes: vec![change] })
+    Ok(Decision::of(reply, vec![change]))
 }

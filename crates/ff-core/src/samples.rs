@@ -13,7 +13,12 @@ use crate::lease::contracts::ClaimArgs;
 use crate::lease::{Fence, Holder, claim};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
-use crate::types::{ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+use crate::signal::SignalKeyEntry;
+use crate::suspension::{SuspendKeyEntry, Waitpoint};
+use crate::token::KeyRing;
+use crate::types::{
+    ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, TimestampMs, WaitpointId, WorkerId, WorkerInstanceId,
+};
 use crate::view::{DueFirst, Eligible, Miss, Stop, View};
 
 /// So many milliseconds after the samples were made.
@@ -94,6 +99,27 @@ impl View for Shelf {
 
     fn key(&self, namespace: &Namespace, key: &IdempotencyKey) -> Result<Option<&KeyEntry>, Miss> {
         Ok(self.keys.get(&(namespace.clone(), key.clone())))
+    }
+
+    fn waitpoint(&self, _: &ExecutionId, _: &WaitpointId) -> Result<Option<&Waitpoint>, Miss> {
+        Ok(None)
+    }
+
+    fn suspend_key(&self, _: &ExecutionId, _: &IdempotencyKey) -> Result<Option<&SuspendKeyEntry>, Miss> {
+        Ok(None)
+    }
+
+    fn signal_key(
+        &self,
+        _: &ExecutionId,
+        _: &WaitpointId,
+        _: &IdempotencyKey,
+    ) -> Result<Option<&SignalKeyEntry>, Miss> {
+        Ok(None)
+    }
+
+    fn ring(&self, _: u16) -> Result<Option<&KeyRing>, Miss> {
+        Ok(None)
     }
 
     fn eligible(&self, _: &Eligible) -> Result<Vec<ExecutionId>, Miss> {

@@ -7,7 +7,10 @@ use crate::execution::{Attempt, Execution};
 use crate::index::{Index, Score};
 use crate::lease::LeaseEvent;
 use crate::payload::Payload;
-use crate::types::ExecutionId;
+use crate::signal::{Delivery, Signal, SignalKeyEntry};
+use crate::suspension::{SuspendKeyEntry, Waitpoint};
+use crate::token::KeyRing;
+use crate::types::{ExecutionId, IdempotencyKey, SignalId, WaitpointId};
 
 /// The contents of one partition.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,6 +24,21 @@ pub struct Snapshot {
     pub results: BTreeMap<ExecutionId, Payload>,
     /// Idempotency keys that are remembered, by namespace and key.
     pub keys: BTreeMap<(String, String), KeyEntry>,
+    /// Every waitpoint an execution ever had.
+    pub waitpoints: BTreeMap<(ExecutionId, WaitpointId), Waitpoint>,
+    /// The signals of an execution, in the order they were received.
+    pub signals: BTreeMap<ExecutionId, Vec<Signal>>,
+    pub signal_payloads: BTreeMap<(ExecutionId, SignalId), Payload>,
+    /// Idempotency keys of suspensions that are remembered.
+    pub suspend_keys: BTreeMap<(ExecutionId, IdempotencyKey), SuspendKeyEntry>,
+    /// Idempotency keys of signals that are remembered.
+    pub signal_keys: BTreeMap<(ExecutionId, WaitpointId, IdempotencyKey), SignalKeyEntry>,
+    /// The index of waitpoints made ahead, as stored.
+    pub pending_waitpoints: BTreeMap<WaitpointId, Score>,
+    /// The feed of delivered signals, oldest first.
+    pub deliveries: Vec<Delivery>,
+    /// The secrets of the partition, if it was given any.
+    pub ring: Option<KeyRing>,
     /// Every index as stored, not as computed.
     pub indexes: BTreeMap<Index, BTreeMap<ExecutionId, Score>>,
     /// What a store keeps of an execution for its own sake and that does not follow from the record. Only the store can

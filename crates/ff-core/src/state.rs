@@ -1,14 +1,12 @@
 //! The words a state is told in: a projection of an execution's phase, never stored as the truth.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
+/// Vocabularies: one enum per table, one word per row, and no other way to spell it.
 macro_rules! words {
     ($($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident $word:literal,)* })*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
         pub enum $name {
             $($(#[$vdoc])* #[serde(rename = $word)] $variant,)*
         }
@@ -22,21 +20,25 @@ macro_rules! words {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.as_str())
             }
         }
 
-        impl FromStr for $name {
-            type Err = UnknownWord;
+        impl std::str::FromStr for $name {
+            type Err = $crate::state::UnknownWord;
 
-            fn from_str(text: &str) -> Result<Self, UnknownWord> {
-                match text { $($word => Ok(Self::$variant),)* _ => Err(UnknownWord { expected: &[$($word),*] }) }
+            fn from_str(text: &str) -> Result<Self, $crate::state::UnknownWord> {
+                match text {
+                    $($word => Ok(Self::$variant),)*
+                    _ => Err($crate::state::UnknownWord { expected: &[$($word),*] }),
+                }
             }
         }
     )*};
 }
+pub(crate) use words;
 
 /// A word that is not one of its vocabulary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -4,13 +4,33 @@
 use crate::change::KeyEntry;
 use crate::engine_error::Refusal;
 use crate::execution::Execution;
-use crate::types::{ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, TimestampMs};
+use crate::signal::SignalKeyEntry;
+use crate::suspension::{SuspendKeyEntry, Waitpoint};
+use crate::token::KeyRing;
+use crate::types::{ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, TimestampMs, WaitpointId};
 
 /// The records a rule may look at, as they stand when it runs.
 pub trait View {
     fn execution(&self, id: &ExecutionId) -> Result<Option<&Execution>, Miss>;
 
     fn key(&self, namespace: &Namespace, key: &IdempotencyKey) -> Result<Option<&KeyEntry>, Miss>;
+
+    /// A waitpoint of an execution; none when it is another execution's.
+    fn waitpoint(&self, execution: &ExecutionId, waitpoint: &WaitpointId) -> Result<Option<&Waitpoint>, Miss>;
+
+    /// The first answer to a suspension of this execution under a key.
+    fn suspend_key(&self, execution: &ExecutionId, key: &IdempotencyKey) -> Result<Option<&SuspendKeyEntry>, Miss>;
+
+    /// The first signal a waitpoint took under a key.
+    fn signal_key(
+        &self,
+        execution: &ExecutionId,
+        waitpoint: &WaitpointId,
+        key: &IdempotencyKey,
+    ) -> Result<Option<&SignalKeyEntry>, Miss>;
+
+    /// The secrets of a partition; none when it was never given one.
+    fn ring(&self, partition: u16) -> Result<Option<&KeyRing>, Miss>;
 
     /// The first waiting executions a query asks for, in the order they are to be claimed.
     fn eligible(&self, query: &Eligible) -> Result<Vec<ExecutionId>, Miss>;
@@ -41,6 +61,10 @@ pub struct DueFirst {
 pub enum Miss {
     Execution(ExecutionId),
     Key(Namespace, IdempotencyKey),
+    Waitpoint(ExecutionId, WaitpointId),
+    SuspendKey(ExecutionId, IdempotencyKey),
+    SignalKey(ExecutionId, WaitpointId, IdempotencyKey),
+    Ring(u16),
     Eligible(Eligible),
     Due(DueFirst),
 }

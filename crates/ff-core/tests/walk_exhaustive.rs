@@ -13,6 +13,7 @@ mod walk {
     pub(crate) mod sameness;
     pub(crate) mod tally;
     pub(crate) mod transition;
+    pub(crate) mod waiting;
 }
 
 use std::collections::VecDeque;

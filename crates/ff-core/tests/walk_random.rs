@@ -17,6 +17,7 @@ mod walk {
     pub(crate) mod splitmix;
     pub(crate) mod tally;
     pub(crate) mod transition;
+    pub(crate) mod waiting;
 }
 
 use walk::play::Play;

@@ -3,6 +3,8 @@
 
 mod execution;
 mod lease;
+mod signal;
+mod suspension;
 mod upkeep;
 mod waits;
 
@@ -11,6 +13,8 @@ use crate::partition::PartitionConfig;
 
 pub use execution::ExecutionRoom;
 pub use lease::LeaseRoom;
+pub use signal::SignalRoom;
+pub use suspension::SuspensionRoom;
 pub use upkeep::{Ready, Swept, Upkeep};
 pub use waits::Waits;
 
@@ -19,7 +23,7 @@ pub type Answer<T> = Result<T, EngineError>;
 
 /// Everything callers may ask of a store: the sum of its rooms. A store has all of it; a method that may be unavailable
 /// would be a promise nobody can build on.
-pub trait EngineBackend: ExecutionRoom + LeaseRoom + Send + Sync {
+pub trait EngineBackend: ExecutionRoom + LeaseRoom + SuspensionRoom + SignalRoom + Send + Sync {
     /// How many partitions the store was made with.
     fn partitions(&self) -> PartitionConfig;
 }

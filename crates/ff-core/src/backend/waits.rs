@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use super::Answer;
 use crate::execution::contracts::Ended;
 use crate::lease::contracts::{Claimed, Control, ControlArgs, NextArgs};
+use crate::signal::contracts::{DeliveriesArgs, DeliveriesPage};
 use crate::types::ExecutionId;
 
 /// What callers may wait for. Nothing here polls: an answer is pushed, or the wait runs out.
@@ -18,4 +19,8 @@ pub trait Waits: Send + Sync {
 
     /// How an execution ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
     async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<Ended>>;
+
+    /// What was delivered on any partition since a cursor, waiting for something up to `wait_ms`. Empty when there was
+    /// nothing in time.
+    async fn next_deliveries(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage>;
 }

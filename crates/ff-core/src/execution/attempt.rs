@@ -74,6 +74,7 @@ pub enum AttemptOutcome {
     LeaseRevoked,
     Cancelled,
     DeadlinePassed,
+    SuspensionTimedOut,
 }
 
 /// What went wrong.
@@ -92,6 +93,9 @@ impl Failure {
     pub const TIMEOUT: &str = "timeout";
     /// The category of an execution whose leases expired too often.
     pub const MAX_RECLAIMS_EXCEEDED: &str = "max_reclaims_exceeded";
+
+    /// The category of an execution whose suspension was not ended in time.
+    pub const SUSPENSION_TIMEOUT: &str = "suspension_timeout";
 
     /// A failure the engine itself reports.
     pub(crate) fn by_engine(category: Kind, message: String) -> Self {

@@ -12,7 +12,7 @@ pub fn cancel(execution: &Execution, args: &CancelArgs, now: TimestampMs) -> Res
     match execution.phase {
         Phase::Finished { outcome: Outcome::Cancelled, .. } => Ok(execution.unchanged()),
         Phase::Finished { .. } => Err(execution.not_active()),
-        Phase::Delayed { .. } | Phase::Waiting | Phase::Running { .. } => {
+        Phase::Delayed { .. } | Phase::Waiting | Phase::Running { .. } | Phase::Suspended { .. } => {
             let by = FinishedBy::Cancel { reason: args.reason.clone(), requested_by: args.requested_by.clone() };
             let end = End {
                 outcome: Outcome::Cancelled,

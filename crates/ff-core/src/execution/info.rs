@@ -33,6 +33,7 @@ impl Execution {
             replays: self.replays,
             progress: self.progress.clone(),
             failure: self.failure.clone(),
+            suspension: None,
         };
         match &self.phase {
             Phase::Waiting => {}
@@ -47,6 +48,7 @@ impl Execution {
                     expires_at: lease.until,
                 });
             }
+            Phase::Suspended { suspension } => info.suspension = Some(suspension.as_ref().into()),
             Phase::Finished { at, by, .. } => {
                 info.finished_at = Some(*at);
                 info.finished_by = Some(by.clone());

@@ -8,6 +8,7 @@ use crate::state::{
     AttemptState, BlockingReason, EligibilityState, LifecyclePhase, OwnershipState, PublicState, StateVector,
     TerminalOutcome,
 };
+use crate::suspension::Suspension;
 use crate::types::TimestampMs;
 
 /// Where an execution stands.
@@ -20,6 +21,8 @@ pub enum Phase {
     Waiting,
     /// Held by a worker.
     Running { lease: Lease },
+    /// For people or the outside world.
+    Suspended { suspension: Box<Suspension> },
     /// At its end.
     Finished { outcome: Outcome, at: TimestampMs, by: FinishedBy },
 }
@@ -34,6 +37,8 @@ pub enum DelayReason {
     Backoff,
     /// Its holder put it off.
     Holder,
+    /// Its suspension is over, and it wants to go on later.
+    Resume,
 }
 
 /// How an execution ended.
@@ -61,6 +66,7 @@ pub enum FinishedBy {
     Deadline,
     AttemptTimeout,
     ReclaimCap,
+    SuspensionTimeout,
 }
 
 impl From<Outcome> for TerminalOutcome {
@@ -93,6 +99,7 @@ impl Execution {
             Phase::Delayed { .. } => PublicState::Delayed,
             Phase::Waiting => PublicState::Waiting,
             Phase::Running { .. } => PublicState::Active,
+            Phase::Suspended { .. } => PublicState::Suspended,
             Phase::Finished { outcome, .. } => (*outcome).into(),
         }
     }
@@ -108,7 +115,9 @@ impl Execution {
             eligibility_state: match self.phase {
                 Phase::Waiting => EligibilityState::EligibleNow,
                 Phase::Delayed { .. } => EligibilityState::NotEligibleUntilTime,
-                Phase::Running { .. } | Phase::Finished { .. } => EligibilityState::NotApplicable,
+                Phase::Running { .. } | Phase::Suspended { .. } | Phase::Finished { .. } => {
+                    EligibilityState::NotApplicable
+                }
             },
             blocking_reason: self.blocking_reason(),
             terminal_outcome: match self.phase {
@@ -124,15 +133,19 @@ impl Execution {
         match self.phase {
             Phase::Delayed { .. } | Phase::Waiting => LifecyclePhase::Runnable,
             Phase::Running { .. } => LifecyclePhase::Active,
+            Phase::Suspended { .. } => LifecyclePhase::Suspended,
             Phase::Finished { .. } => LifecyclePhase::Terminal,
         }
     }
 
     fn blocking_reason(&self) -> BlockingReason {
-        match self.phase {
+        match &self.phase {
             Phase::Waiting => BlockingReason::WaitingForWorker,
             Phase::Delayed { why: DelayReason::Backoff, .. } => BlockingReason::WaitingForRetryBackoff,
+            Phase::Delayed { why: DelayReason::Resume, .. } => BlockingReason::WaitingForResumeDelay,
             Phase::Delayed { .. } => BlockingReason::WaitingForDelay,
+            Phase::Suspended { suspension } if suspension.escalated_at.is_some() => BlockingReason::PausedByOperator,
+            Phase::Suspended { suspension } => suspension.reason.into(),
             Phase::Running { .. } | Phase::Finished { .. } => BlockingReason::None,
         }
     }

@@ -11,6 +11,7 @@ use crate::execution::{Attempt, AttemptEnd, AttemptOutcome, Failure, FinishedBy,
 use crate::lease::{Fence, LastLease, Lease, LeaseEnding, LeaseEvent};
 use crate::payload::Fingerprint;
 use crate::policy::Policy;
+use crate::suspension::{PastSuspension, PendingWaitpoint, SuspensionEnd};
 use crate::types::{
     AttemptIndex, ExecutionId, IdempotencyKey, Kind, LaneId, LeaseEpoch, Namespace, Priority, TagKey, TagValue,
     TimestampMs,
@@ -60,6 +61,19 @@ pub struct Execution {
     /// What went wrong last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
+    /// Waitpoints made ahead that no suspension has used yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pending_waitpoints: Vec<PendingWaitpoint>,
+    /// Signals received in its life.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub signals_taken: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_suspension: Option<Box<PastSuspension>>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// The try under way, or what the next one will be.
@@ -181,8 +195,9 @@ impl Execution {
         change
     }
 
-    /// Ends the execution, and with it whatever attempt is open.
+    /// Ends the execution, and with it whatever attempt, suspension and waitpoints are open.
     pub(crate) fn finish(&self, end: End, now: TimestampMs) -> Change {
+        let timed_out = end.by == FinishedBy::SuspensionTimeout;
         let phase = Phase::Finished { outcome: end.outcome, at: now, by: end.by };
         let last = self.last_attempt();
         let next = Origin::Replay { of: last, reason: None, requested_by: None };
@@ -193,9 +208,10 @@ impl Execution {
             (_, AttemptSlot::Open(attempt)) => {
                 let mut change = self.enter(phase, now);
                 let mut attempt = attempt.clone();
-                attempt.end = Some(AttemptEnd { at: now, outcome: end.attempt, failure: None });
+                attempt.end = Some(AttemptEnd { at: now, outcome: end.attempt, failure: end.failure.clone() });
                 change.attempts.push(attempt);
                 change.after.attempt = AttemptSlot::Next(next);
+                change.after.failure = end.failure.or(change.after.failure.take());
                 change
             }
             (_, AttemptSlot::Next(_)) => {
@@ -207,6 +223,11 @@ impl Execution {
         if end.outcome == Outcome::Success {
             change.after.failure = None;
         }
+        if let Phase::Suspended { suspension } = &self.phase {
+            let ended = if timed_out { SuspensionEnd::TimedOut } else { SuspensionEnd::ExecutionEnded };
+            change.after.last_suspension = Some(PastSuspension::of(suspension, self.epoch(), ended, vec![], now));
+        }
+        change.after.pending_waitpoints.clear();
         change.events.push(Event::new(&self.id, now, What::Finished { outcome: end.outcome }));
         change
     }

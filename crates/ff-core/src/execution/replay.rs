@@ -25,6 +25,7 @@ pub fn replay(execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Res
     after.reclaims = 0;
     after.progress = None;
     after.failure = None;
+    after.last_suspension = None;
     after.deadline_at = execution.policy.timeout_policy.execution_deadline_ms.map(|ms| now + ms);
     after.attempt = AttemptSlot::Next(Origin::Replay {
         of: execution.last_attempt(),

@@ -101,6 +101,9 @@ fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Execution {
         last_lease: None,
         progress: None,
         failure: None,
+        pending_waitpoints: Vec::new(),
+        signals_taken: 0,
+        last_suspension: None,
     }
 }
 

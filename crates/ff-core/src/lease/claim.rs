@@ -7,12 +7,13 @@ use crate::execution::{Attempt, AttemptSlot, Execution, Origin, Phase};
 use crate::lease::contracts::{ClaimArgs, Head, Taken, Task};
 use crate::lease::{Fence, Holder, Lease};
 use crate::limits;
+use crate::suspension::contracts::Resumption;
 use crate::types::{AttemptId, AttemptIndex, LeaseId, TimestampMs};
 use crate::view::{Eligible, Stop, View};
 
 /// Takes up to `max` executions of a lane on a partition: by priority, then age, then id.
 ///
-/// Stops before the payloads together pass what one reply may carry, but always takes one when there is one.
+/// Stops before payloads and signals together pass what one reply may carry, but always takes one when there is one.
 pub fn claim(
     view: &impl View,
     args: &ClaimArgs,
@@ -30,14 +31,15 @@ pub fn claim(
     let mut bytes = 0;
     for id in &waiting {
         let Some(execution) = view.execution(id)? else { continue };
-        bytes += execution.payload_bytes;
+        let resumption = execution.last_suspension.as_deref().and_then(Resumption::of);
+        bytes += execution.payload_bytes + resumption.as_ref().map_or(0, |(_, bytes)| *bytes);
         let full = taken.tasks.len() == args.max || bytes > limits::CLAIM_BYTES as u64;
         if full && !taken.tasks.is_empty() {
             taken.next = Some(Head::new(execution.priority, execution.created_at));
             break;
         }
         let change = take(execution, &args.holder, args.lease_ttl_ms, nonce.lease(taken.tasks.len()), now);
-        taken.tasks.extend(task(&change.after, execution));
+        taken.tasks.extend(task(&change.after, execution, resumption.map(|(resumption, _)| resumption)));
         changes.push(change);
     }
     Ok((taken, changes))
@@ -95,7 +97,7 @@ fn started(
 }
 
 /// What the worker is told; nothing when the execution turned out not to be running.
-fn task(after: &Execution, before: &Execution) -> Option<Task> {
+fn task(after: &Execution, before: &Execution, resumption: Option<Resumption>) -> Option<Task> {
     let (Phase::Running { lease }, AttemptSlot::Open(attempt)) = (&after.phase, &after.attempt) else { return None };
     Some(Task {
         execution_id: after.id,
@@ -113,5 +115,6 @@ fn task(after: &Execution, before: &Execution) -> Option<Task> {
         lease_expires_at: lease.until,
         created_at: after.created_at,
         deadline_at: after.deadline_at,
+        resumption,
     })
 }

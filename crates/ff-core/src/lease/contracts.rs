@@ -9,6 +9,8 @@ use crate::lease::{Fence, Holder, LeaseEnding};
 use crate::limits;
 use crate::payload::Payload;
 use crate::policy::Policy;
+use crate::signal::contracts::ReceivedSignal;
+use crate::suspension::contracts::Resumption;
 use crate::types::{
     AttemptIndex, ExecutionId, Kind, LaneId, LeaseEpoch, LeaseId, Namespace, Priority, TimestampMs, WorkerInstanceId,
 };
@@ -77,6 +79,9 @@ pub struct Task {
     pub created_at: TimestampMs,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<TimestampMs>,
+    /// How its last suspension ended, with the signals it was ended by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumption: Option<Resumption>,
 }
 
 /// What a claim decided: the executions taken, and where the lane stands now.
@@ -99,6 +104,8 @@ pub struct Claims {
 pub struct Claimed {
     pub task: Task,
     pub payload: Payload,
+    /// The signals of the task's resumption, in its order.
+    pub signals: Vec<ReceivedSignal>,
 }
 
 /// What decides between two waiting executions: the smaller goes first.

@@ -41,6 +41,7 @@ pub enum LeaseEnding {
     Delayed {
         until: TimestampMs,
     },
+    Suspended,
     Expired,
     Revoked,
     TimedOut,
@@ -52,7 +53,7 @@ impl LeaseEnding {
     /// Whether the holder lost the lease rather than gave it up, so that it must be told.
     pub fn is_loss(self) -> bool {
         match self {
-            Self::Completed | Self::Failed { .. } | Self::Delayed { .. } => false,
+            Self::Completed | Self::Failed { .. } | Self::Delayed { .. } | Self::Suspended => false,
             Self::Expired | Self::Revoked | Self::TimedOut | Self::Cancelled | Self::DeadlinePassed => true,
         }
     }

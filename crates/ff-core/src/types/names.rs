@@ -53,6 +53,13 @@ impl Kind {
     }
 }
 
+impl SignalName {
+    /// A name the engine itself uses.
+    pub(crate) fn known(name: &'static str) -> Self {
+        Self(name.into())
+    }
+}
+
 fn refused_in_a_name(character: char) -> Option<BadText> {
     let allowed = character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-');
     (!allowed).then_some(BadText::BadCharacter(character))

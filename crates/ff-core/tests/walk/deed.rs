@@ -49,7 +49,7 @@ impl<'m> Deed<'m> {
 
     /// Whether anything is to be written that is not there already.
     pub(crate) fn alters(&self) -> bool {
-        self.changes().next().is_some()
+        self.changes().next().is_some() || self.decided.as_ref().is_ok_and(|decision| decision.ring.is_some())
     }
 }
 
@@ -61,11 +61,17 @@ pub(crate) fn in_the_name_of(operation: &Operation) -> Option<(ExecutionId, Fenc
         Operation::Complete(args) => Some((args.execution_id, args.fence)),
         Operation::Fail(args) => Some((args.execution_id, args.fence)),
         Operation::Delay(args) => Some((args.execution_id, args.fence)),
+        Operation::Suspend(args) => Some((args.execution_id, args.fence)),
+        Operation::CreateWaitpoint(args) => Some((args.execution_id, args.fence)),
         Operation::Submit(_)
         | Operation::Claim(_)
         | Operation::Cancel(_)
         | Operation::Replay(_)
         | Operation::Revoke(_)
+        | Operation::CloseWaitpoint(_)
+        | Operation::Deliver(_)
+        | Operation::Resume(_)
+        | Operation::Rotate(_)
         | Operation::Pump(_) => None,
     }
 }

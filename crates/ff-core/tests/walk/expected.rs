@@ -12,10 +12,11 @@ use ff_core::types::{ExecutionId, TimestampMs};
 use ff_core::view::View;
 
 use super::deed::{Deed, Verdict, in_the_name_of};
+use super::waiting;
 
 /// What an operation that is not refused does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Effect {
+pub(crate) enum Effect {
     /// What it says.
     Done,
     /// Nothing: it was done before, and is answered again.
@@ -53,7 +54,13 @@ fn expected(
     operation.check(partitions).map_err(|refusal| refusal.code)?;
     let found = |id: &ExecutionId| model.find(id).ok_or(Code::ExecutionNotFound);
     if let Some((id, fence)) = in_the_name_of(operation) {
-        return holders_call(found(&id)?, &fence, operation, now);
+        if waiting::is_remembered(model, operation, now) {
+            return Ok(Effect::Answered);
+        }
+        return match holders_call(found(&id)?, &fence, operation, now)? {
+            Effect::Done => waiting::holders_wish(model, operation, now),
+            Effect::Answered => Ok(Effect::Answered),
+        };
     }
     match operation {
         Operation::Submit(args) => submission(model, args, partitions, now),
@@ -68,6 +75,10 @@ fn expected(
             _ => Ok(Effect::Done),
         },
         Operation::Revoke(args) => revocation(found(&args.execution_id)?, args),
+        Operation::Deliver(args) => waiting::delivery(model, args, now),
+        Operation::Resume(args) => waiting::decision(found(&args.execution_id)?, args),
+        Operation::CloseWaitpoint(args) => waiting::closing(model, found(&args.execution_id)?, args, now),
+        Operation::Rotate(args) => waiting::rotation(model, args, now),
         _ => Ok(Effect::Done),
     }
 }
@@ -88,7 +99,8 @@ fn holders_call(execution: &Execution, fence: &Fence, operation: &Operation, now
     match (last.ended, operation) {
         (LeaseEnding::Completed, Operation::Complete(_))
         | (LeaseEnding::Failed { .. }, Operation::Fail(_))
-        | (LeaseEnding::Delayed { .. }, Operation::Delay(_)) => Ok(Effect::Answered),
+        | (LeaseEnding::Delayed { .. }, Operation::Delay(_))
+        | (LeaseEnding::Suspended, Operation::Suspend(_)) => Ok(Effect::Answered),
         (LeaseEnding::Expired | LeaseEnding::TimedOut, _) => Err(Code::LeaseExpired),
         (LeaseEnding::Revoked, _) => Err(Code::LeaseRevoked),
         _ => Err(Code::ExecutionNotActive),

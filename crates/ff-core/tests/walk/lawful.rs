@@ -122,8 +122,11 @@ fn attributed_to_the_holder(before: &Execution, change: &Change, now: TimestampM
 /// I18.
 fn times_do_not_run_backwards(before: &Execution, after: &Execution, now: TimestampMs) -> Verdict {
     let moved = after.phase != before.phase;
-    let renewed = matches!((&before.phase, &after.phase), (Phase::Running { .. }, Phase::Running { .. }));
-    let changed_at = if moved && !renewed { now } else { before.changed_at };
+    let stays = matches!(
+        (&before.phase, &after.phase),
+        (Phase::Running { .. }, Phase::Running { .. }) | (Phase::Suspended { .. }, Phase::Suspended { .. })
+    );
+    let changed_at = if moved && !stays { now } else { before.changed_at };
     if after.changed_at != changed_at || before.changed_at > now {
         return Err(format!("I18: changed at {}, expected {changed_at}", after.changed_at));
     }

@@ -110,6 +110,7 @@ fn ended_as_it_did(operation: &Operation, before: &Execution, change: &Change) -
         (Operation::Complete(_), LeaseEnding::Completed, _)
         | (Operation::Cancel(_), LeaseEnding::Cancelled, _)
         | (Operation::Revoke(_), LeaseEnding::Revoked, _)
+        | (Operation::Suspend(_), LeaseEnding::Suspended, Some(What::Suspended))
         | (Operation::Fail(_), LeaseEnding::Failed { retry_at: None }, Some(What::Finished { .. }))
         | (Operation::Pump(_), LeaseEnding::Expired, Some(What::LeaseExpired))
         | (Operation::Pump(_), LeaseEnding::TimedOut, Some(What::RetryScheduled { .. })) => true,

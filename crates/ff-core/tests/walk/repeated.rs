@@ -1,8 +1,9 @@
 //! A reply that got lost: the caller asks again, and must learn the same and change nothing.
 
-use ff_core::contracts::{Cancelled, Revoked, Submitted};
+use ff_core::contracts::{Cancelled, ClosedWaitpoint, Delivered, Resumed, Revoked, Rotated, Submitted};
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation, Reply};
+use ff_core::signal::Effect;
 
 use super::deed::{Deed, Verdict};
 
@@ -12,12 +13,34 @@ pub(crate) fn answers_again(after: &Model, operation: &Operation, reply: &Reply,
         Reply::Submitted(first) => Reply::Submitted(Submitted { duplicate: true, ..first.clone() }),
         Reply::Cancelled(first) => Reply::Cancelled(Cancelled { already: true, ..*first }),
         Reply::Revoked(first) => Reply::Revoked(Revoked { already: true, ..*first }),
-        Reply::Completed(_) | Reply::Failed(_) | Reply::Delayed(_) => reply.clone(),
-        Reply::Taken(_) | Reply::Renewed(_) | Reply::Noted(_) | Reply::Replayed(_) | Reply::Pumped(_) => return Ok(()),
+        Reply::Completed(_)
+        | Reply::Failed(_)
+        | Reply::Delayed(_)
+        | Reply::Suspended(_)
+        | Reply::WaitpointCreated(_) => reply.clone(),
+        Reply::WaitpointClosed(_) => Reply::WaitpointClosed(ClosedWaitpoint { already: true }),
+        Reply::Resumed(first) => Reply::Resumed(Resumed { already: true, ..*first }),
+        Reply::Delivered(first) if remembered(operation) => {
+            Reply::Delivered(Delivered { signal_id: first.signal_id, effect: Effect::Duplicate })
+        }
+        Reply::Rotated(Rotated::Rotated { new_kid: kid, .. } | Rotated::Noop { kid }) => {
+            Reply::Rotated(Rotated::Noop { kid: kid.clone() })
+        }
+        Reply::Taken(_)
+        | Reply::Renewed(_)
+        | Reply::Noted(_)
+        | Reply::Replayed(_)
+        | Reply::Delivered(_)
+        | Reply::Pumped(_) => return Ok(()),
     };
     let again = Deed::decide(after, operation, at);
     match &again.decided {
         Ok(decision) if decision.reply == expected && !again.alters() => Ok(()),
         other => Err(format!("I16: answered {reply:?} first and then {other:?}")),
     }
+}
+
+/// Whether a signal has a key under which it is known again.
+fn remembered(operation: &Operation) -> bool {
+    matches!(operation, Operation::Deliver(args) if args.idempotency_key.is_some() && args.dedup_ttl_ms > 0)
 }

@@ -23,6 +23,7 @@ pub(crate) fn sameness(model: &Model, now: TimestampMs) -> u64 {
         attempt(execution).hash(&mut hasher);
         execution.last_lease.as_ref().map(|last| ending(last.ended)).hash(&mut hasher);
         (execution.epoch().0 > 1, remembered(model, execution, now)).hash(&mut hasher);
+        waiting(model, execution).hash(&mut hasher);
     }
     hasher.finish()
 }
@@ -40,8 +41,25 @@ fn standing<'m>(execution: &'m Execution, workers: &mut Vec<&'m WorkerInstanceId
             });
             (2, number)
         }
+        Phase::Suspended { suspension } => (4, suspension.timeout_behavior as usize),
         Phase::Finished { outcome, .. } => (3, *outcome as usize),
     }
+}
+
+/// What is waited on and what has come: waitpoints made ahead and whether something came early, what a condition has
+/// counted, and how the last suspension ended, as far as the same lease may ask again.
+fn waiting(model: &Model, execution: &Execution) -> Vec<String> {
+    let early = |id| model.waitpoint(&execution.id, &id).ok().flatten().is_some_and(|w| !w.buffered.is_empty());
+    let mut seen: Vec<_> =
+        execution.pending_waitpoints.iter().map(|pending| format!("{} {}", pending.key, early(pending.id))).collect();
+    if let Phase::Suspended { suspension } = &execution.phase {
+        let keys = suspension.waitpoints.iter().map(|bound| bound.key.as_str()).collect::<Vec<_>>();
+        let counted = suspension.tally.counted().count();
+        seen.push(format!("on {keys:?}, counted {counted}, escalated {}", suspension.escalated_at.is_some()));
+    }
+    let last = execution.last_suspension.as_ref();
+    seen.extend(last.map(|past| format!("{:?} {}", past.resumed_by(), past.lease_epoch == execution.epoch())));
+    seen
 }
 
 /// How far every moment lies ahead. Of those that have passed only the order matters.
@@ -78,6 +96,7 @@ fn ending(ending: LeaseEnding) -> u8 {
         LeaseEnding::TimedOut => 5,
         LeaseEnding::Cancelled => 6,
         LeaseEnding::DeadlinePassed => 7,
+        LeaseEnding::Suspended => 8,
     }
 }
 

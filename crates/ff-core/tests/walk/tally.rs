@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use ff_core::contracts::Failed;
+use ff_core::contracts::{Failed, Rotated, SuspendOutcome};
 use ff_core::operation::Reply;
 
 use super::deed::{Deed, Verdict};
@@ -100,6 +100,18 @@ fn replied(reply: &Reply) -> &'static str {
         Reply::Replayed(_) => "replayed",
         Reply::Revoked(revoked) if revoked.already => "revoked already",
         Reply::Revoked(_) => "revoked",
+        Reply::Suspended(suspended) => match suspended.outcome {
+            SuspendOutcome::Suspended => "suspended",
+            SuspendOutcome::AlreadySatisfied { .. } => "already satisfied",
+        },
+        Reply::WaitpointCreated(_) => "waitpoint created",
+        Reply::WaitpointClosed(closed) if closed.already => "waitpoint closed already",
+        Reply::WaitpointClosed(_) => "waitpoint closed",
+        Reply::Delivered(delivered) => delivered.effect.as_str(),
+        Reply::Resumed(resumed) if resumed.already => "resumed already",
+        Reply::Resumed(_) => "resumed",
+        Reply::Rotated(Rotated::Rotated { .. }) => "rotated",
+        Reply::Rotated(Rotated::Noop { .. }) => "rotated noop",
         Reply::Pumped(pumped) if pumped.fired == 0 => "pumped nothing",
         Reply::Pumped(_) => "pumped",
     }

@@ -40,6 +40,42 @@ pub(crate) const TABLE: &[&str] = &[
     "expired -replay-> waiting",
 ];
 
+/// The steps of what waits for people or the outside world.
+pub(crate) const WAITING_TABLE: &[&str] = &[
+    "running -suspend-> suspended",
+    "running -suspend-> running",
+    "running -create waitpoint-> running",
+    "running -close waitpoint-> running",
+    "running -signal-> running",
+    "suspended -signal-> suspended",
+    "suspended -signal-> waiting",
+    "suspended -resume-> waiting",
+    "suspended -suspension timeout-> failed",
+    "suspended -suspension timeout-> cancelled",
+    "suspended -suspension timeout-> expired",
+    "suspended -suspension timeout-> waiting",
+    "suspended -suspension timeout-> suspended",
+    "suspended -cancel-> cancelled",
+    "suspended -deadline-> expired",
+    "running -waitpoint expired-> running",
+];
+
+/// What may happen to waitpoints made ahead wherever their execution is, and what a resume delay or a late pump adds.
+const WAITING_ALSO: &[&str] = &[
+    "waiting -close waitpoint-> waiting",
+    "delayed -close waitpoint-> delayed",
+    "suspended -close waitpoint-> suspended",
+    "waiting -signal-> waiting",
+    "delayed -signal-> delayed",
+    "waiting -waitpoint expired-> waiting",
+    "delayed -waitpoint expired-> delayed",
+    "suspended -waitpoint expired-> suspended",
+    "suspended -signal-> delayed",
+    "suspended -resume-> delayed",
+    "suspended -suspension timeout-> delayed",
+    "suspended -suspension timeout, deadline-> expired",
+];
+
 /// What may happen as well, when a span is zero or a pump comes late.
 const ALSO: &[&str] = &[
     "running -progress-> running",
@@ -50,7 +86,7 @@ const ALSO: &[&str] = &[
 
 /// Whether there is such a step.
 pub(crate) fn is_known(name: &str) -> bool {
-    TABLE.contains(&name) || ALSO.contains(&name)
+    [TABLE, ALSO, WAITING_TABLE, WAITING_ALSO].iter().any(|table| table.contains(&name))
 }
 
 /// What a change is called: from where, by what, to where.
@@ -66,6 +102,12 @@ pub(crate) fn name(operation: &Operation, before: Option<&Execution>, change: &C
         Operation::Cancel(_) => "cancel".into(),
         Operation::Replay(_) => "replay".into(),
         Operation::Revoke(_) => "revoke".into(),
+        Operation::Suspend(_) => "suspend".into(),
+        Operation::CreateWaitpoint(_) => "create waitpoint".into(),
+        Operation::CloseWaitpoint(_) => "close waitpoint".into(),
+        Operation::Deliver(_) => "signal".into(),
+        Operation::Resume(_) => "resume".into(),
+        Operation::Rotate(_) => "rotate".into(),
         Operation::Pump(_) => fired(change).join(", "),
     };
     format!("{} -{cause}-> {}", before.map_or("nothing", place), place(&change.after))
@@ -76,6 +118,7 @@ fn place(execution: &Execution) -> &'static str {
         Phase::Delayed { .. } => "delayed",
         Phase::Waiting => "waiting",
         Phase::Running { .. } => "running",
+        Phase::Suspended { .. } => "suspended",
         Phase::Finished { outcome: Outcome::Success, .. } => "succeeded",
         Phase::Finished { outcome: Outcome::Failed, .. } => "failed",
         Phase::Finished { outcome: Outcome::Cancelled, .. } => "cancelled",
@@ -99,6 +142,9 @@ fn begun(waiting: &Execution) -> &'static str {
 fn fired(change: &Change) -> Vec<&'static str> {
     let words = change.events.iter().map(|event| match (event.what, &change.after.phase) {
         (What::Promoted, _) => "promoted",
+        (What::WaitpointExpired, _) => WAITPOINT_EXPIRED,
+        (What::Released { .. } | What::Escalated, _)
+        | (What::Finished { .. }, Phase::Finished { by: FinishedBy::SuspensionTimeout, .. }) => "suspension timeout",
         (What::LeaseExpired, _) => "lease expired",
         (What::RetryScheduled { .. }, _)
         | (What::Finished { .. }, Phase::Finished { by: FinishedBy::AttemptTimeout, .. }) => "timed out",
@@ -106,5 +152,10 @@ fn fired(change: &Change) -> Vec<&'static str> {
         (What::Finished { .. }, Phase::Finished { by: FinishedBy::ReclaimCap, .. }) => "reclaim cap",
         _ => "something no pump does",
     });
-    words.collect()
+    let words: Vec<_> = words.collect();
+    // A waitpoint may run out beside anything else, and makes no difference to it.
+    let other: Vec<_> = words.iter().copied().filter(|word| *word != WAITPOINT_EXPIRED).collect();
+    if other.is_empty() { vec![WAITPOINT_EXPIRED] } else { other }
 }
+
+const WAITPOINT_EXPIRED: &str = "waitpoint expired";

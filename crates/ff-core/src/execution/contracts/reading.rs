@@ -7,6 +7,7 @@ use crate::lease::LeaseEvent;
 use crate::payload::Payload;
 use crate::policy::Policy;
 use crate::state::{PublicState, StateVector};
+use crate::suspension::contracts::SuspensionInfo;
 use crate::types::{
     AttemptIndex, ExecutionId, IdempotencyKey, Kind, LaneId, LeaseEpoch, Namespace, Priority, TimestampMs, WorkerId,
     WorkerInstanceId,
@@ -50,6 +51,8 @@ pub struct ExecutionInfo {
     pub progress: Option<Progress>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspension: Option<SuspensionInfo>,
 }
 
 /// A lease as others than its holder see it: without what would let them act in the holder's name.

@@ -1,5 +1,7 @@
 //! The doctor: checks the invariants over everything a partition holds.
 
+mod waiting;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -58,6 +60,7 @@ pub fn examine(snapshot: &Snapshot, partition: u16, now: TimestampMs) -> Vec<Fin
         }
     }
     findings.extend(orphans(snapshot));
+    findings.extend(waiting::examine(snapshot));
     findings
 }
 
@@ -102,6 +105,7 @@ fn shape(execution: &Execution) -> Vec<String> {
             wrong.push("its lease is of another attempt".into());
         }
         (Phase::Running { .. }, AttemptSlot::Next(_)) => wrong.push("is running without an attempt".into()),
+        (Phase::Suspended { .. }, AttemptSlot::Next(_)) => wrong.push("is suspended without an attempt".into()),
         (Phase::Finished { .. }, AttemptSlot::Open(_)) => wrong.push("is finished with an attempt open".into()),
         _ => {}
     }

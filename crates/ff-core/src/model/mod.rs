@@ -1,21 +1,28 @@
 //! The whole system in memory: the rules applied to plain maps. The memory backend runs it; the tests of every other store
 //! compare against it.
 
+mod waiting;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::change::{Change, KeyEntry, Write};
 use crate::engine_error::Refusal;
 use crate::execution::{Attempt, Execution};
-use crate::hint::{Hint, hints};
+use crate::hint::{Hint, delivered, hints};
 use crate::index::{Index, Score, entries};
 use crate::lease::LeaseEvent;
 use crate::lease::contracts::Head;
 use crate::limits;
 use crate::operation::{Conditions, Operation, Reply};
 use crate::payload::Payload;
+use crate::signal::{FeedPart, Position, Signal, SignalKeyEntry};
 use crate::snapshot::Snapshot;
-use crate::types::{ExecutionId, IdempotencyKey, Namespace, TimestampMs};
+use crate::suspension::{SuspendKeyEntry, Waitpoint};
+use crate::token::KeyRing;
+use crate::types::{ExecutionId, IdempotencyKey, Namespace, SignalId, TimestampMs, WaitpointId};
 use crate::view::{DueFirst, Eligible, Miss, Stop, View};
+
+use self::waiting::Waiting;
 
 /// Everything there is.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +35,7 @@ pub struct Model {
     keys: BTreeMap<(Namespace, IdempotencyKey), KeyEntry>,
     indexes: BTreeMap<(u16, Index), BTreeSet<(Score, ExecutionId)>>,
     due: BTreeMap<u16, BTreeSet<(TimestampMs, ExecutionId)>>,
+    waiting: Waiting,
 }
 
 impl Model {
@@ -41,14 +49,19 @@ impl Model {
         let mut told = Vec::new();
         for change in decision.changes {
             told.extend(hints(self.executions.get(&change.after.id), &change.after));
+            told.extend(delivered(&change));
             self.apply(change);
+        }
+        if let Some((partition, ring)) = decision.ring {
+            self.set_ring(partition, ring);
         }
         Ok((decision.reply, told))
     }
 
     /// Writes a change, and moves the execution between the indexes it leaves and enters.
-    pub fn apply(&mut self, change: Change) {
+    pub fn apply(&mut self, mut change: Change) {
         let id = change.after.id;
+        self.waiting.apply(self.executions.get(&id), &mut change);
         if let Some(before) = self.executions.get(&id) {
             for (index, score) in entries(before) {
                 if let Some(members) = self.indexes.get_mut(&(id.partition(), index.clone())) {
@@ -85,6 +98,11 @@ impl Model {
         self.executions.insert(id, change.after);
     }
 
+    /// Gives a partition its secrets.
+    pub fn set_ring(&mut self, partition: u16, ring: KeyRing) {
+        self.waiting.rings.insert(partition, ring);
+    }
+
     /// Every execution, by id.
     pub fn executions(&self) -> impl Iterator<Item = &Execution> {
         self.executions.values()
@@ -110,6 +128,33 @@ impl Model {
     /// Lease history, oldest first.
     pub fn leases(&self, id: &ExecutionId) -> &[LeaseEvent] {
         self.leases.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every waitpoint an execution ever had, by id.
+    pub fn waitpoints(&self, id: &ExecutionId) -> impl Iterator<Item = &Waitpoint> {
+        let id = *id;
+        let first = (id, WaitpointId::from_uuid(uuid::Uuid::nil()));
+        let own = self.waiting.waitpoints.range(first..).take_while(move |((of, _), _)| *of == id);
+        own.map(|(_, waitpoint)| waitpoint)
+    }
+
+    /// The signals of an execution, in the order they were received.
+    pub fn signals(&self, id: &ExecutionId) -> &[Signal] {
+        self.waiting.signals.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn signal_payload(&self, id: &ExecutionId, signal: &SignalId) -> Option<&Payload> {
+        self.waiting.payloads.get(&(*id, *signal))
+    }
+
+    /// The next of a partition's feed of delivered signals.
+    pub fn deliveries(&self, partition: u16, after: Option<Position>, limit: usize) -> FeedPart {
+        self.waiting.deliveries(partition, after, limit)
+    }
+
+    /// Where a partition's feed ends now.
+    pub fn feed_end(&self, partition: u16) -> Option<Position> {
+        self.waiting.feed_end(partition)
     }
 
     /// What waits on a partition: the best of each lane and kind.
@@ -141,6 +186,7 @@ impl Model {
             results: here(&self.results, partition),
             ..Snapshot::default()
         };
+        self.waiting.snapshot(partition, &mut snapshot);
         for ((namespace, key), entry) in &self.keys {
             if entry.execution_id.partition() == partition {
                 snapshot.keys.insert((namespace.to_string(), key.to_string()), entry.clone());
@@ -161,6 +207,27 @@ impl View for Model {
 
     fn key(&self, namespace: &Namespace, key: &IdempotencyKey) -> Result<Option<&KeyEntry>, Miss> {
         Ok(self.keys.get(&(namespace.clone(), key.clone())))
+    }
+
+    fn waitpoint(&self, execution: &ExecutionId, waitpoint: &WaitpointId) -> Result<Option<&Waitpoint>, Miss> {
+        Ok(self.waiting.waitpoints.get(&(*execution, *waitpoint)))
+    }
+
+    fn suspend_key(&self, execution: &ExecutionId, key: &IdempotencyKey) -> Result<Option<&SuspendKeyEntry>, Miss> {
+        Ok(self.waiting.suspend_keys.get(&(*execution, key.clone())))
+    }
+
+    fn signal_key(
+        &self,
+        execution: &ExecutionId,
+        waitpoint: &WaitpointId,
+        key: &IdempotencyKey,
+    ) -> Result<Option<&SignalKeyEntry>, Miss> {
+        Ok(self.waiting.signal_keys.get(&(*execution, *waitpoint, key.clone())))
+    }
+
+    fn ring(&self, partition: u16) -> Result<Option<&KeyRing>, Miss> {
+        Ok(self.waiting.rings.get(&partition))
     }
 
     fn eligible(&self, query: &Eligible) -> Result<Vec<ExecutionId>, Miss> {

@@ -1,0 +1,397 @@
+//! Delivering: someone outside tells an execution something, by the authority of a token.
+
+use serde::{Deserialize, Serialize};
+
+use super::contracts::{DeliverArgs, Delivered, WaitpointRef};
+use super::{Effect, RecordedSignal, Signal};
+use crate::change::Change;
+use crate::dice::Nonce;
+use crate::engine_error::{Code, Refusal};
+use crate::execution::{Execution, Phase};
+use crate::limits;
+use crate::suspension::{BufferedSignal, SuspensionEnd, Waitpoint, WaitpointState, Weighed, Weight};
+use crate::types::{ExecutionId, IdempotencyKey, SignalId, TimestampMs, WaitpointId};
+use crate::view::{Stop, View};
+
+/// The first signal a waitpoint took under an idempotency key, and until when the key is remembered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignalKeyEntry {
+    pub execution_id: ExecutionId,
+    pub waitpoint_id: WaitpointId,
+    pub key: IdempotencyKey,
+    pub signal_id: SignalId,
+    pub until: TimestampMs,
+}
+
+/// Records a signal and counts it where somebody waits for it, or keeps it where somebody is going to.
+///
+/// The token is judged before anything else is looked at: without a valid one, an execution that exists and one that does
+/// not are answered alike. A signal that arrived before is told the id of the first, whatever became of the execution.
+pub fn deliver(
+    view: &impl View,
+    args: &DeliverArgs,
+    nonce: &Nonce,
+    now: TimestampMs,
+) -> Result<(Delivered, Option<Change>), Stop> {
+    let (execution, waitpoint) = opened(view, args, now)?;
+    if let Some(key) = &args.idempotency_key
+        && let Some(first) = view.signal_key(&execution.id, &waitpoint.id, key)?
+        && now < first.until
+    {
+        return Ok((Delivered { signal_id: first.signal_id, effect: Effect::Duplicate }, None));
+    }
+    let state = receptive(execution, waitpoint, now)?;
+    if execution.signals_taken as usize >= limits::SIGNALS {
+        let sent = execution.signals_taken as usize + 1;
+        return Err(Refusal::over_limit(Code::SignalLimitExceeded, "signals", limits::SIGNALS, sent).into());
+    }
+    let signal_id = nonce.signal();
+    let payload_bytes = args.payload.as_ref().map_or(0, |payload| payload.bytes.len() as u64);
+    let (effect, mut change) = match (&execution.phase, state) {
+        (Phase::Suspended { .. }, WaitpointState::Active) => count(execution, waitpoint, args, signal_id, now),
+        _ => buffer(execution, waitpoint, args, signal_id)?,
+    };
+    change.after.signals_taken += 1;
+    let signal = Signal {
+        id: signal_id,
+        execution_id: execution.id,
+        waitpoint_id: Some(waitpoint.id),
+        name: args.name.clone(),
+        source: args.source.clone(),
+        idempotency_key: args.idempotency_key.clone(),
+        received_at: now,
+        effect,
+        payload_bytes,
+    };
+    change.signals.push(RecordedSignal::new(signal, args.payload.clone()));
+    change.signal_key = args.idempotency_key.clone().map(|key| SignalKeyEntry {
+        execution_id: execution.id,
+        waitpoint_id: waitpoint.id,
+        key,
+        signal_id,
+        until: now + args.dedup_ttl_ms,
+    });
+    Ok((Delivered { signal_id, effect }, Some(change)))
+}
+
+/// The execution and the waitpoint, for whoever shows the token that opens it.
+fn opened<'v>(
+    view: &'v impl View,
+    args: &DeliverArgs,
+    now: TimestampMs,
+) -> Result<(&'v Execution, &'v Waitpoint), Stop> {
+    if args.token.is_missing() {
+        return Err(Code::MissingToken.into());
+    }
+    let execution = view.execution(&args.execution_id)?.ok_or(Code::InvalidToken)?;
+    let id = match &args.waitpoint {
+        WaitpointRef::Id(id) => *id,
+        WaitpointRef::Key(key) => execution.waitpoint_by_key(key).ok_or(Code::InvalidToken)?,
+    };
+    let waitpoint = view.waitpoint(&execution.id, &id)?.ok_or(Code::InvalidToken)?;
+    let ring = view.ring(execution.id.partition())?.ok_or(Code::InvalidToken)?;
+    let shown = ring.verify(&args.token, &execution.id, &id, &waitpoint.key, now)?;
+    // A token of another live secret would verify as well, but only the one that was handed out opens anything.
+    if shown != waitpoint.token {
+        return Err(Code::InvalidToken.into());
+    }
+    Ok((execution, waitpoint))
+}
+
+/// How the waitpoint stands, when it takes signals.
+fn receptive(execution: &Execution, waitpoint: &Waitpoint, now: TimestampMs) -> Result<WaitpointState, Refusal> {
+    if execution.is_finished() {
+        let state = execution.public_state();
+        let refusal = Code::TargetNotSignalable.refusal().in_state(state);
+        return Err(refusal.because(format!("the execution is {state}")));
+    }
+    match execution.waitpoint_state(waitpoint, now) {
+        open @ (WaitpointState::Pending | WaitpointState::Active) => Ok(open),
+        WaitpointState::Expired => Err(Code::PendingWaitpointExpired.refusal()),
+        WaitpointState::Closed => Err(Code::WaitpointClosed.refusal()),
+    }
+}
+
+/// Counts a signal towards the condition, and lets the execution go on when that meets it.
+fn count(
+    execution: &Execution,
+    waitpoint: &Waitpoint,
+    args: &DeliverArgs,
+    signal_id: SignalId,
+    now: TimestampMs,
+) -> (Effect, Change) {
+    let mut change = execution.unchanged();
+    let Phase::Suspended { suspension } = &mut change.after.phase else { return (Effect::NotInCondition, change) };
+    let weight = suspension.weigh(&Weighed {
+        signal_id,
+        waitpoint: &waitpoint.key,
+        name: &args.name,
+        source: &args.source,
+        payload_bytes: args.payload.as_ref().map_or(0, |payload| payload.bytes.len() as u64),
+    });
+    let effect = match weight {
+        Weight::NotInCondition => Effect::NotInCondition,
+        Weight::MatcherFailed => Effect::MatcherFailed,
+        Weight::Recounted => Effect::Recounted,
+        Weight::Counted if suspension.is_met() => Effect::Satisfied,
+        Weight::Counted => Effect::Appended,
+    };
+    if effect != Effect::Satisfied {
+        return (effect, change);
+    }
+    let delay_ms = suspension.resume_policy.resume_delay_ms;
+    let released = execution.release(suspension, SuspensionEnd::Satisfied, suspension.handed(), delay_ms, now);
+    (effect, released)
+}
+
+/// Keeps a signal for a suspension that has not begun.
+fn buffer(
+    execution: &Execution,
+    waitpoint: &Waitpoint,
+    args: &DeliverArgs,
+    signal_id: SignalId,
+) -> Result<(Effect, Change), Refusal> {
+    let kept = waitpoint.buffered.len();
+    if kept >= limits::BUFFERED_SIGNALS {
+        let (limit, sent) = (limits::BUFFERED_SIGNALS, kept + 1);
+        return Err(Refusal::over_limit(Code::SignalLimitExceeded, "buffered", limit, sent));
+    }
+    let mut waitpoint = waitpoint.clone();
+    waitpoint.buffered.push(BufferedSignal {
+        signal_id,
+        name: args.name.clone(),
+        source: args.source.clone(),
+        payload_bytes: args.payload.as_ref().map_or(0, |payload| payload.bytes.len() as u64),
+    });
+    let mut change = execution.unchanged();
+    change.waitpoints.push(waitpoint);
+    Ok((Effect::Buffered, change))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::AttemptSlot;
+    use crate::execution::contracts::{CancelArgs, SubmitArgs};
+    use crate::payload::Payload;
+    use crate::policy::{Policy, TimeoutPolicy};
+    use crate::samples::{at, work};
+    use crate::stage::{Stage, idempotency, key};
+    use crate::suspension::contracts::SuspendArgs;
+    use crate::suspension::{Condition, ResumePolicy};
+    use crate::token::PresentedToken;
+    use crate::token::contracts::{RotatePartitionArgs, RotateSecretArgs};
+    use crate::types::SignalName;
+
+    fn rotation(stage: &Stage, kid: &str, grace_ms: u64) -> RotatePartitionArgs {
+        let rotation = RotateSecretArgs::parse(kid, "5ec4e7", grace_ms).unwrap();
+        RotatePartitionArgs { partition: stage.id.partition(), rotation }
+    }
+
+    #[test]
+    fn a_signal_that_meets_the_condition_lets_the_same_attempt_go_on() {
+        let mut stage = Stage::running(at(0));
+        let before = stage.execution().clone();
+        let granted = stage.suspend("a", at(1)).waitpoints.remove(0);
+        assert_eq!(stage.deliver(&granted, "go", at(2)).effect, Effect::Satisfied);
+        let task = stage.claim(at(3));
+        let AttemptSlot::Open(attempt) = &before.attempt else { panic!("no attempt") };
+        assert_eq!((task.fence.attempt_id, task.attempt_index), (attempt.id, attempt.index));
+        assert_eq!(task.fence.lease_epoch, before.epoch().next());
+        assert_ne!(task.fence.lease_id, stage_lease(&before));
+        assert_eq!(stage.handed(&task), ["go"]);
+        let resumption = task.resumption.unwrap();
+        assert_eq!(resumption.with_payload, 1);
+        let payload = stage.model.signal_payload(&stage.id, &resumption.signals[0]);
+        assert_eq!(payload, Some(&Payload::json("\"go\"")));
+    }
+
+    fn stage_lease(execution: &Execution) -> crate::types::LeaseId {
+        crate::samples::held(execution).lease_id
+    }
+
+    #[test]
+    fn a_duplicate_after_the_resume_is_told_the_first_signals_id() {
+        let mut stage = Stage::running(at(0));
+        let granted = stage.suspend("a", at(1)).waitpoints.remove(0);
+        let once =
+            DeliverArgs { idempotency_key: idempotency("k"), dedup_ttl_ms: 1_000, ..stage.signal(&granted, "go") };
+        let first = stage.ask(once.clone(), at(2)).unwrap();
+        let duplicate = Delivered { signal_id: first.signal_id, effect: Effect::Duplicate };
+        assert_eq!(stage.ask(once.clone(), at(3)), Ok(duplicate));
+        stage.claim(at(4));
+        assert_eq!(stage.ask(once.clone(), at(5)), Ok(duplicate));
+        let by_key = DeliverArgs { waitpoint: WaitpointRef::Key(key("a")), ..once.clone() };
+        assert_eq!(stage.ask(by_key, at(5)), Ok(duplicate));
+        stage.ask(CancelArgs { execution_id: stage.id, reason: None, requested_by: None }, at(6)).unwrap();
+        assert_eq!(stage.ask(once.clone(), at(7)), Ok(duplicate), "whatever became of the execution");
+        assert_eq!(stage.refused(once, at(1_002)), Code::TargetNotSignalable);
+        assert_eq!(stage.execution().signals_taken, 1);
+    }
+
+    #[test]
+    fn the_token_is_judged_before_anything_about_state_is_revealed() {
+        let mut stage = Stage::running(at(0));
+        let granted = stage.suspend("a", at(1)).waitpoints.remove(0);
+        let forged = PresentedToken::new(format!("k1:{}", "00".repeat(32)));
+        let shown = |stage: &Stage, token: &PresentedToken| {
+            let known = DeliverArgs { token: token.clone(), ..stage.signal(&granted, "go") };
+            let nowhere = ExecutionId::new(stage.id.partition(), uuid::Uuid::nil());
+            [
+                DeliverArgs { execution_id: nowhere, ..known.clone() },
+                DeliverArgs { waitpoint: WaitpointRef::Id(WaitpointId::new()), ..known.clone() },
+                DeliverArgs { waitpoint: WaitpointRef::Key(key("nowhere")), ..known.clone() },
+                known,
+            ]
+        };
+        let states: [fn(&mut Stage); 2] = [
+            |_| {},
+            |stage| {
+                let args = CancelArgs { execution_id: stage.id, reason: None, requested_by: None };
+                stage.ask(args, at(2)).unwrap();
+            },
+        ];
+        for enter in states {
+            enter(&mut stage);
+            for args in shown(&stage, &forged) {
+                assert_eq!(stage.ask(args, at(3)).unwrap_err(), Code::InvalidToken.refusal());
+            }
+            for args in shown(&stage, &PresentedToken::default()) {
+                assert_eq!(stage.ask(args, at(3)).unwrap_err(), Code::MissingToken.refusal());
+            }
+        }
+        let genuine = stage.signal(&granted, "go");
+        assert_eq!(stage.refused(genuine, at(4)), Code::TargetNotSignalable);
+    }
+
+    #[test]
+    fn a_token_minted_before_two_rotations_works_within_its_grace_and_not_after() {
+        let mut stage = Stage::running(at(0));
+        let votes =
+            Condition::Count { n: 9, of: crate::suspension::Distinct::Signals, waitpoints: vec![key("a")], name: None };
+        let args = stage.suspension_for(votes, &["a"]);
+        let granted = stage.ask(args, at(1)).unwrap().waitpoints.remove(0);
+        stage.ask(rotation(&stage, "k2", 1_000), at(10)).unwrap();
+        stage.ask(rotation(&stage, "k3", 1_000), at(20)).unwrap();
+        assert_eq!(stage.deliver(&granted, "vote", at(1_009)).effect, Effect::Appended);
+        let late = stage.signal(&granted, "vote");
+        assert_eq!(stage.refused(late.clone(), at(1_010)), Code::TokenExpired);
+        stage.ask(rotation(&stage, "k4", 1_000), at(1_020)).unwrap();
+        assert_eq!(stage.refused(late, at(1_021)), Code::InvalidToken, "its secret was thrown away");
+    }
+
+    #[test]
+    fn a_waitpoint_is_known_by_its_key_as_well() {
+        let mut stage = Stage::running(at(0));
+        let args = stage.pending("early");
+        let ahead = stage.ask(args, at(1)).unwrap();
+        let granted = stage.suspend("a", at(2)).waitpoints.remove(0);
+        for (granted, name, effect) in [(&ahead, "early", Effect::Buffered), (&granted, "a", Effect::Satisfied)] {
+            let by_key = DeliverArgs { waitpoint: WaitpointRef::Key(key(name)), ..stage.signal(granted, "go") };
+            assert_eq!(stage.ask(by_key, at(3)).unwrap().effect, effect);
+        }
+    }
+
+    #[test]
+    fn a_resume_delay_is_waited_and_then_runs() {
+        let mut stage = Stage::running(at(0));
+        let resume_policy = ResumePolicy { resume_delay_ms: 500, ..ResumePolicy::default() };
+        let args = SuspendArgs { resume_policy, ..stage.suspension("a") };
+        let granted = stage.ask(args, at(1)).unwrap().waitpoints.remove(0);
+        stage.deliver(&granted, "go", at(100));
+        let words = stage.execution().state_vector();
+        assert_eq!(
+            (words.public_state.as_str(), words.blocking_reason.as_str()),
+            ("delayed", "waiting_for_resume_delay")
+        );
+        assert_eq!(stage.pump(at(599)).fired, 0);
+        stage.pump(at(600));
+        let task = stage.claim(at(600));
+        assert_eq!(stage.handed(&task), ["go"]);
+    }
+
+    #[test]
+    fn the_deadline_of_a_suspended_execution_closes_its_waitpoints() {
+        let timeout_policy = TimeoutPolicy { execution_deadline_ms: Some(500), ..TimeoutPolicy::default() };
+        let bounded = SubmitArgs { policy: Policy { timeout_policy, ..Policy::default() }, ..work() };
+        let mut stage = Stage::with(&bounded, at(0));
+        let args = stage.pending("early");
+        let ahead = stage.ask(args, at(1)).unwrap();
+        let granted = stage.suspend("a", at(2)).waitpoints.remove(0);
+        stage.pump(at(500));
+        assert_eq!(stage.state(), "expired");
+        for granted in [&ahead, &granted] {
+            let late = stage.signal(granted, "go");
+            assert_eq!(stage.refused(late, at(501)), Code::TargetNotSignalable);
+        }
+        assert_eq!(stage.model.next_due(stage.id.partition()), None, "nothing is left to wait for");
+    }
+
+    #[test]
+    fn what_does_not_count_is_recorded_and_told() {
+        let mut stage = Stage::running(at(0));
+        let named = Condition::Signal { waitpoint: key("a"), name: SignalName::parse("go").ok() };
+        let args = stage.suspension_for(named, &["a"]);
+        let granted = stage.ask(args, at(1)).unwrap().waitpoints.remove(0);
+        assert_eq!(stage.deliver(&granted, "other", at(2)).effect, Effect::MatcherFailed);
+        assert_eq!(stage.state(), "suspended");
+        stage.deliver(&granted, "go", at(3));
+        let told: Vec<_> = stage.model.signals(&stage.id).iter().map(|signal| signal.effect.as_str()).collect();
+        assert_eq!(told, ["signal_ignored_matcher_failed", "resume_condition_satisfied"]);
+        let fed = stage.model.deliveries(stage.id.partition(), None, 10).deliveries;
+        assert_eq!(fed.iter().map(|delivery| delivery.effect.as_str()).collect::<Vec<_>>(), told);
+    }
+
+    #[test]
+    fn signals_are_taken_up_to_their_limit() {
+        let mut stage = Stage::running(at(0));
+        let granted = stage.suspend("a", at(1)).waitpoints.remove(0);
+        let mut full = stage.execution().clone();
+        full.signals_taken = u32::try_from(limits::SIGNALS).unwrap();
+        stage.model.apply(full.unchanged());
+        let nonce = crate::dice::Dice::nonce(&crate::dice::SeededDice::new(1));
+        let args = stage.signal(&granted, "go");
+        let Err(Stop::Refused(refusal)) = deliver(&stage.model, &args, &nonce, at(2)) else { panic!("it was taken") };
+        assert_eq!((refusal.code, refusal.limit), (Code::SignalLimitExceeded, Some((10_000, 10_001))));
+        full.signals_taken -= 1;
+        stage.model.apply(full.unchanged());
+        assert!(deliver(&stage.model, &args, &nonce, at(2)).is_ok());
+    }
+
+    #[test]
+    fn early_signals_are_kept_up_to_their_limit() {
+        let mut stage = Stage::running(at(0));
+        let args = stage.pending("a");
+        let ahead = stage.ask(args, at(1)).unwrap();
+        let args = DeliverArgs { payload: None, ..stage.signal(&ahead, "go") };
+        let nonce = crate::dice::Dice::nonce(&crate::dice::SeededDice::new(1));
+        let early = |nth: u128| BufferedSignal {
+            signal_id: SignalId::from_uuid(uuid::Uuid::from_u128(nth)),
+            name: args.name.clone(),
+            source: args.source.clone(),
+            payload_bytes: 0,
+        };
+        let mut fill = |count: usize| {
+            let buffered = (0..count as u128).map(early).collect();
+            let mut change = stage.execution().unchanged();
+            change.waitpoints.push(Waitpoint { buffered, ..stage.waitpoint(&ahead).clone() });
+            stage.model.apply(change);
+            deliver(&stage.model, &args, &nonce, at(2))
+        };
+        assert!(fill(limits::BUFFERED_SIGNALS - 1).is_ok());
+        let Err(Stop::Refused(refusal)) = fill(limits::BUFFERED_SIGNALS) else { panic!("it was kept") };
+        assert_eq!((refusal.code, refusal.field.as_deref()), (Code::SignalLimitExceeded, Some("buffered")));
+    }
+
+    #[test]
+    fn a_try_that_starts_over_still_finds_its_signals() {
+        let mut stage = Stage::running(at(0));
+        let granted = stage.suspend("a", at(1)).waitpoints.remove(0);
+        stage.deliver(&granted, "go", at(2));
+        stage.claim(at(3));
+        stage.pump(at(30_003));
+        let reclaimed = stage.claim(at(30_004));
+        assert!(!reclaimed.resumed);
+        assert_eq!(stage.handed(&reclaimed), ["go"]);
+    }
+}

@@ -1,0 +1,10 @@
+//! Signals: what outsiders tell a waiting execution, each counted once and only where somebody waits.
+
+pub mod contracts;
+mod deliver;
+mod feed;
+mod record;
+
+pub use deliver::{SignalKeyEntry, deliver};
+pub use feed::{Delivery, FeedCursor, FeedPart, Position};
+pub use record::{Effect, RecordedSignal, Signal, Source};

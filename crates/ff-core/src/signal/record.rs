@@ -1,0 +1,121 @@
+//! What is known of a signal.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine_error::Refusal;
+use crate::payload::Payload;
+use crate::state::words;
+use crate::types::{ExecutionId, IdempotencyKey, Kind, SignalId, SignalName, SourceIdentity, TimestampMs, WaitpointId};
+
+/// One message to an execution, as it was received. It never changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signal {
+    pub id: SignalId,
+    pub execution_id: ExecutionId,
+    /// Where it came to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waitpoint_id: Option<WaitpointId>,
+    pub name: SignalName,
+    pub source: Source,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<IdempotencyKey>,
+    pub received_at: TimestampMs,
+    pub effect: Effect,
+    pub payload_bytes: u64,
+}
+
+impl Signal {
+    /// The name of the signal a timeout sends.
+    pub const TIMEOUT: &str = "timeout";
+    /// The names of the signals an operator sends.
+    pub const RESUMED: &str = "resumed";
+    pub const APPROVED: &str = "approved";
+    pub const REJECTED: &str = "rejected";
+}
+
+/// A signal to be recorded, with its bytes. One without bytes has no payload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedSignal {
+    pub signal: Signal,
+    pub payload: Option<Payload>,
+}
+
+impl RecordedSignal {
+    /// Nothing is kept of a payload without bytes.
+    pub(crate) fn new(signal: Signal, payload: Option<Payload>) -> Self {
+        Self { signal, payload: payload.filter(|payload| !payload.bytes.is_empty()) }
+    }
+}
+
+/// Who sent a signal: what kind of sender, and which.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<SourceIdentity>,
+}
+
+impl Source {
+    const ENGINE: &str = "engine";
+    const OPERATOR: &str = "operator";
+    const EXTERNAL: &str = "external";
+
+    /// Reads a source as senders write it.
+    pub fn parse(kind: &str, identity: Option<&str>) -> Result<Self, Refusal> {
+        let kind = Kind::parse(kind).map_err(|error| Refusal::invalid("source.type", error))?;
+        let identity = identity.map(SourceIdentity::parse).transpose();
+        Ok(Self { kind, identity: identity.map_err(|error| Refusal::invalid("source.identity", error))? })
+    }
+
+    /// A sender that says nothing about itself.
+    pub fn external() -> Self {
+        Self { kind: Kind::known(Self::EXTERNAL), identity: None }
+    }
+
+    pub(crate) fn engine() -> Self {
+        Self { kind: Kind::known(Self::ENGINE), identity: None }
+    }
+
+    pub(crate) fn operator(identity: Option<SourceIdentity>) -> Self {
+        Self { kind: Kind::known(Self::OPERATOR), identity }
+    }
+
+    /// Whether only the engine or an operator may be this, so that a worker can believe it.
+    pub fn is_reserved(&self) -> bool {
+        matches!(self.kind.as_str(), Self::ENGINE | Self::OPERATOR)
+    }
+}
+
+/// Two sources are one when this text is one: a kind has no colon, so the text has one reading.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.identity {
+            Some(identity) => write!(f, "{}:{identity}", self.kind),
+            None => write!(f, "{}", self.kind),
+        }
+    }
+}
+
+words! {
+    /// What became of a signal.
+    Effect {
+        /// It counted, and more is needed.
+        Appended "appended_to_waitpoint",
+        /// It counted, and the execution goes on.
+        Satisfied "resume_condition_satisfied",
+        /// Nobody waits yet; it is kept until somebody does.
+        Buffered "buffered_for_pending_waitpoint",
+        /// It is recorded, but its like had counted before.
+        Recounted "appended_to_waitpoint_duplicate",
+        /// It is recorded, but no part of the condition waits on its waitpoint.
+        NotInCondition "signal_ignored_not_in_condition",
+        /// It is recorded, but the condition waits for other names.
+        MatcherFailed "signal_ignored_matcher_failed",
+        /// It arrived before, under the same idempotency key. Nothing was recorded.
+        Duplicate "duplicate",
+    }
+}

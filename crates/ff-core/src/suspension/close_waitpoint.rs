@@ -1,0 +1,60 @@
+//! Closing a waitpoint that was made ahead and is not going to be used.
+
+use super::contracts::{CloseWaitpointArgs, ClosedWaitpoint};
+use super::{Waitpoint, WaitpointClosed, WaitpointState};
+use crate::change::Change;
+use crate::engine_error::Code;
+use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+/// Closes a pending waitpoint. One that takes no more signals stays as it is; one a suspension waits on is refused, since
+/// the suspension might then wait for ever.
+pub fn close_waitpoint(
+    view: &impl View,
+    args: &CloseWaitpointArgs,
+    now: TimestampMs,
+) -> Result<(ClosedWaitpoint, Option<Change>), Stop> {
+    let execution = view.execution(&args.execution_id)?.ok_or(Code::ExecutionNotFound)?;
+    let waitpoint = view.waitpoint(&args.execution_id, &args.waitpoint_id)?.ok_or(Code::WaitpointNotFound)?;
+    match execution.waitpoint_state(waitpoint, now) {
+        WaitpointState::Closed | WaitpointState::Expired => Ok((ClosedWaitpoint { already: true }, None)),
+        WaitpointState::Active => Err(Code::WaitpointNotPending.refusal().because("a suspension waits on it").into()),
+        WaitpointState::Pending => {
+            let mut change = execution.unchanged();
+            change.after.pending_waitpoints.retain(|pending| pending.id != waitpoint.id);
+            let closed = Some(WaitpointClosed { at: now, reason: args.reason.clone() });
+            change.waitpoints.push(Waitpoint { closed, buffered: vec![], ..waitpoint.clone() });
+            Ok((ClosedWaitpoint { already: false }, Some(change)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::at;
+    use crate::stage::Stage;
+    use crate::types::WaitpointId;
+
+    #[test]
+    fn a_closed_waitpoint_accepts_nothing_and_is_closed_once() {
+        let mut stage = Stage::running(at(0));
+        let args = stage.pending("a");
+        let ahead = stage.ask(args, at(1)).unwrap();
+        let close = CloseWaitpointArgs { execution_id: stage.id, waitpoint_id: ahead.waitpoint_id, reason: None };
+        assert!(!stage.ask(close.clone(), at(2)).unwrap().already);
+        assert!(stage.ask(close, at(3)).unwrap().already);
+        let signal = stage.signal(&ahead, "go");
+        assert_eq!(stage.refused(signal, at(4)), Code::WaitpointClosed);
+    }
+
+    #[test]
+    fn what_a_suspension_waits_on_stays_open() {
+        let mut stage = Stage::running(at(0));
+        let waitpoint_id = stage.suspend("a", at(1)).waitpoints[0].waitpoint_id;
+        let close = CloseWaitpointArgs { execution_id: stage.id, waitpoint_id, reason: None };
+        assert_eq!(stage.refused(close.clone(), at(2)), Code::WaitpointNotPending);
+        let unknown = CloseWaitpointArgs { waitpoint_id: WaitpointId::new(), ..close };
+        assert_eq!(stage.refused(unknown, at(2)), Code::WaitpointNotFound);
+    }
+}

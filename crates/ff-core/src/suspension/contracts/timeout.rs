@@ -1,0 +1,61 @@
+//! When a suspension has lasted too long.
+
+use crate::engine_error::{Code, Refusal};
+use crate::limits;
+use crate::types::TimestampMs;
+
+/// When a suspension times out. One that would at once is a mistake, and refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timeout {
+    /// After so many milliseconds by the store's clock.
+    After(u64),
+    /// At a moment.
+    At(TimestampMs),
+}
+
+impl Timeout {
+    /// Refuses what no clock could make acceptable.
+    pub fn check(self) -> Result<(), Refusal> {
+        match self {
+            Self::After(0) => Err(Refusal::invalid("timeout_in_ms", "must be at least 1")),
+            Self::After(ms) if ms > limits::SPAN_MAX_MS => {
+                Err(Refusal::over_limit(Code::LimitExceeded, "timeout_in_ms", limits::SPAN_MAX_MS, ms))
+            }
+            Self::At(at) if at.0 > limits::MOMENT_MAX_MS => {
+                Err(Refusal::over_limit(Code::LimitExceeded, "timeout_at", limits::MOMENT_MAX_MS, at.0))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The moment, which must lie ahead.
+    pub fn from(self, now: TimestampMs) -> Result<TimestampMs, Refusal> {
+        match self {
+            Self::After(ms) => Ok(now + ms),
+            Self::At(at) if at > now => Ok(at),
+            Self::At(at) => Err(Refusal::invalid("timeout_at", format!("must lie ahead: it is {now}, got {at}"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeout_in_the_past_is_refused_by_its_field() {
+        let now = TimestampMs(100);
+        assert_eq!(Timeout::At(TimestampMs(101)).from(now), Ok(TimestampMs(101)));
+        assert_eq!(Timeout::At(now).from(now).unwrap_err().field.as_deref(), Some("timeout_at"));
+        assert_eq!(Timeout::After(0).check().unwrap_err().field.as_deref(), Some("timeout_in_ms"));
+    }
+
+    #[test]
+    fn a_timeout_is_taken_at_its_limit_and_refused_one_past_it() {
+        assert_eq!(Timeout::After(limits::SPAN_MAX_MS).check(), Ok(()));
+        assert_eq!(Timeout::After(limits::SPAN_MAX_MS + 1).check().unwrap_err().code, Code::LimitExceeded);
+        let last = TimestampMs(limits::MOMENT_MAX_MS);
+        assert_eq!(Timeout::At(last).check(), Ok(()));
+        assert_eq!(Timeout::At(last + 1).check().unwrap_err().code, Code::LimitExceeded);
+    }
+}

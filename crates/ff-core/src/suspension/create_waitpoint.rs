@@ -1,0 +1,81 @@
+//! Making a waitpoint ahead: the holder hands out its token before it waits, and what arrives early is kept.
+
+use super::contracts::{CreateWaitpointArgs, GrantedWaitpoint};
+use super::{PendingWaitpoint, Waitpoint};
+use crate::change::Change;
+use crate::dice::Nonce;
+use crate::engine_error::{Code, Refusal};
+use crate::limits;
+use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+/// Makes a waitpoint that pends until a suspension uses it or its time runs out. Asked again for the key of one that
+/// pends, it answers with that one: whatever came to it meanwhile is not lost.
+pub fn create_waitpoint(
+    view: &impl View,
+    args: &CreateWaitpointArgs,
+    nonce: &Nonce,
+    now: TimestampMs,
+) -> Result<(GrantedWaitpoint, Option<Change>), Stop> {
+    let execution = view.execution(&args.execution_id)?.ok_or(Code::ExecutionNotFound)?;
+    execution.held_by(&args.fence, now)?;
+    let mut change = execution.without_expired(now);
+    let live = &mut change.after.pending_waitpoints;
+    if let Some(pending) = live.iter().find(|pending| pending.key == args.key) {
+        let waitpoint = view.waitpoint(&execution.id, &pending.id)?.ok_or(Code::WaitpointNotFound)?;
+        return Ok((waitpoint.into(), None));
+    }
+    if live.len() >= limits::PENDING_WAITPOINTS {
+        let (limit, sent) = (limits::PENDING_WAITPOINTS, live.len() + 1);
+        return Err(Refusal::over_limit(Code::LimitExceeded, "waitpoints", limit, sent).into());
+    }
+    let ring = view.ring(execution.id.partition())?.ok_or(Code::HmacSecretNotInitialized)?;
+    let (id, expires_at) = (nonce.waitpoint(0), now + args.expires_in_ms);
+    let token = ring.mint(&execution.id, &id, &args.key)?;
+    let waitpoint =
+        Waitpoint { expires_at: Some(expires_at), ..Waitpoint::fresh(id, execution.id, args.key.clone(), token, now) };
+    live.push(PendingWaitpoint { id, key: args.key.clone(), expires_at });
+    let answer = (&waitpoint).into();
+    change.waitpoints.push(waitpoint);
+    Ok((answer, Some(change)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::at;
+    use crate::stage::Stage;
+
+    #[test]
+    fn the_same_key_is_the_same_waitpoint_while_it_pends() {
+        let mut stage = Stage::running(at(0));
+        let args = stage.pending("a");
+        let first = stage.ask(args.clone(), at(1)).unwrap();
+        assert_eq!(stage.ask(args.clone(), at(1_000)), Ok(first.clone()));
+        let second = stage.ask(args, at(1_001)).unwrap();
+        assert_ne!(second.waitpoint_id, first.waitpoint_id, "the first one ran out");
+        let late = stage.signal(&first, "go");
+        assert_eq!(stage.refused(late, at(1_002)), Code::PendingWaitpointExpired);
+    }
+
+    #[test]
+    fn only_the_holder_makes_waitpoints() {
+        let mut stage = Stage::running(at(0));
+        let args = stage.pending("a");
+        assert_eq!(stage.refused(args.clone(), at(30_000)), Code::LeaseExpired);
+        stage.suspend("b", at(1));
+        assert_eq!(stage.refused(args, at(2)), Code::ExecutionNotActive);
+    }
+
+    #[test]
+    fn waitpoints_are_made_up_to_their_limit() {
+        let mut stage = Stage::running(at(0));
+        for nth in 0..limits::PENDING_WAITPOINTS {
+            let args = stage.pending(&format!("w{nth}"));
+            stage.ask(args, at(1)).unwrap();
+        }
+        let one_more = stage.pending("more");
+        let refusal = stage.ask(one_more, at(1)).unwrap_err();
+        assert_eq!((refusal.code, refusal.limit), (Code::LimitExceeded, Some((64, 65))));
+    }
+}

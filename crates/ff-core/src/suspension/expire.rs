@@ -1,0 +1,167 @@
+//! What happens to a suspension, and to a waitpoint made ahead, when its time has run out.
+
+use super::{Counted, Suspension, SuspensionEnd, TimeoutBehavior};
+use crate::change::Change;
+use crate::event::{Event, What};
+use crate::execution::{AttemptOutcome, End, Execution, Failure, FinishedBy, Outcome, Phase};
+use crate::lease::LeaseEnding;
+use crate::signal::{Effect, RecordedSignal, Signal, Source};
+use crate::types::{Kind, SignalId, SignalName, TimestampMs};
+
+/// Does what the holder asked for in case nothing ends its suspension in time.
+pub fn expire(execution: &Execution, now: TimestampMs) -> Change {
+    let Phase::Suspended { suspension } = &execution.phase else { return execution.unchanged() };
+    match suspension.timeout_behavior {
+        TimeoutBehavior::Fail => {
+            let waited = now.since(suspension.at);
+            let message = format!("suspended for {waited} ms, and nothing ended it in time");
+            let failure = Failure::by_engine(Kind::known(Failure::SUSPENSION_TIMEOUT), message);
+            execution.finish(end(Outcome::Failed, Some(failure)), now)
+        }
+        TimeoutBehavior::Cancel => execution.finish(end(Outcome::Cancelled, None), now),
+        TimeoutBehavior::Expire => execution.finish(end(Outcome::Expired, None), now),
+        TimeoutBehavior::AutoResume => resume(execution, suspension, now),
+        TimeoutBehavior::Escalate => escalate(execution, suspension, now),
+    }
+}
+
+/// Forgets the waitpoints no suspension used in time. They take no more signals.
+pub fn expire_pending(execution: &Execution, now: TimestampMs) -> Change {
+    let mut change = execution.without_expired(now);
+    change.events.push(Event::new(&execution.id, now, What::WaitpointExpired));
+    change
+}
+
+fn end(outcome: Outcome, failure: Option<Failure>) -> End {
+    End {
+        outcome,
+        by: FinishedBy::SuspensionTimeout,
+        lease: LeaseEnding::Suspended,
+        attempt: AttemptOutcome::SuspensionTimedOut,
+        failure,
+    }
+}
+
+/// Lets the execution go on with a signal that says why. A suspension times out once, so its id serves the signal as well:
+/// a pump fires many, and no randomness has to be handed to it for each.
+fn resume(execution: &Execution, suspension: &Suspension, now: TimestampMs) -> Change {
+    let signal_id = SignalId::from_uuid(*suspension.id.as_uuid());
+    let mut handed = suspension.handed();
+    handed.push(Counted { signal_id, payload_bytes: 0, counts_as: None });
+    let delay_ms = suspension.resume_policy.resume_delay_ms;
+    let mut change = execution.release(suspension, SuspensionEnd::TimedOut, handed, delay_ms, now);
+    change.after.signals_taken += 1;
+    let signal = Signal {
+        id: signal_id,
+        execution_id: execution.id,
+        waitpoint_id: suspension.waitpoints.first().map(|bound| bound.id),
+        name: SignalName::known(Signal::TIMEOUT),
+        source: Source::engine(),
+        idempotency_key: None,
+        received_at: now,
+        effect: Effect::Satisfied,
+        payload_bytes: 0,
+    };
+    change.signals.push(RecordedSignal::new(signal, None));
+    change
+}
+
+/// Hands the execution to an operator. Its waitpoints stay open, and its timeout does not come again.
+fn escalate(execution: &Execution, suspension: &Suspension, now: TimestampMs) -> Change {
+    let escalated = Suspension { timeout_at: None, escalated_at: Some(now), ..suspension.clone() };
+    let mut change = execution.unchanged();
+    change.after.phase = Phase::Suspended { suspension: Box::new(escalated) };
+    change.events.push(Event::new(&execution.id, now, What::Escalated));
+    change
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine_error::Code;
+    use crate::execution::AttemptOutcome;
+    use crate::samples::at;
+    use crate::stage::Stage;
+    use crate::suspension::contracts::{GrantedWaitpoint, SuspendArgs, Timeout};
+    use crate::suspension::{Condition, ResumePolicy, ResumedBy};
+
+    /// Suspended for half a second, with what is to happen then.
+    fn timed_out(behavior: TimeoutBehavior) -> (Stage, GrantedWaitpoint) {
+        let mut stage = Stage::running(at(0));
+        let timeout = Some(Timeout::After(500));
+        let args = SuspendArgs { timeout, timeout_behavior: behavior, ..stage.suspension("a") };
+        let granted = stage.ask(args, at(100)).unwrap().waitpoints.remove(0);
+        assert_eq!(stage.pump(at(599)).fired, 0);
+        assert_eq!(stage.pump(at(600)).fired, 1);
+        (stage, granted)
+    }
+
+    #[test]
+    fn fail_cancel_and_expire_end_the_execution_and_close_its_waitpoints() {
+        for (behavior, state) in [
+            (TimeoutBehavior::Fail, "failed"),
+            (TimeoutBehavior::Cancel, "cancelled"),
+            (TimeoutBehavior::Expire, "expired"),
+        ] {
+            let (mut stage, granted) = timed_out(behavior);
+            assert_eq!(stage.state(), state);
+            let ended = stage.model.attempts(&stage.id)[0].end.clone().unwrap();
+            assert_eq!(ended.outcome, AttemptOutcome::SuspensionTimedOut);
+            let category = stage.execution().failure.as_ref().map(|failure| failure.category.to_string());
+            assert_eq!(category.is_some(), state == "failed");
+            let late = stage.signal(&granted, "go");
+            assert_eq!(stage.refused(late, at(700)), Code::TargetNotSignalable);
+        }
+    }
+
+    #[test]
+    fn auto_resume_goes_on_with_a_signal_that_says_so() {
+        let (mut stage, granted) = timed_out(TimeoutBehavior::AutoResume);
+        let task = stage.claim(at(700));
+        assert!(task.resumed);
+        assert_eq!(task.resumption.as_ref().unwrap().by, ResumedBy::Timeout);
+        assert_eq!(stage.handed(&task), ["timeout"]);
+        assert_eq!(stage.model.signals(&stage.id)[0].source, Source::engine());
+        let late = stage.signal(&granted, "go");
+        assert_eq!(stage.refused(late, at(701)), Code::WaitpointClosed);
+    }
+
+    #[test]
+    fn escalate_hands_it_to_an_operator_and_leaves_its_waitpoints_open() {
+        let (mut stage, granted) = timed_out(TimeoutBehavior::Escalate);
+        assert_eq!(stage.execution().state_vector().blocking_reason.as_str(), "paused_by_operator");
+        assert_eq!(stage.pump(at(10_000)).fired, 0, "it times out once");
+        stage.deliver(&granted, "go", at(10_000));
+        assert_eq!(stage.state(), "waiting");
+    }
+
+    #[test]
+    fn waiting_for_a_timeout_is_a_long_sleep_without_a_lease() {
+        let mut stage = Stage::running(at(0));
+        let args = SuspendArgs {
+            timeout: Some(Timeout::After(500)),
+            timeout_behavior: TimeoutBehavior::AutoResume,
+            resume_policy: ResumePolicy { resume_delay_ms: 50, ..ResumePolicy::default() },
+            ..stage.suspension_for(Condition::TimeoutOnly, &["a"])
+        };
+        let granted = stage.ask(args, at(0)).unwrap().waitpoints.remove(0);
+        assert_eq!(stage.deliver(&granted, "go", at(1)).effect, Effect::NotInCondition);
+        assert_eq!(stage.pump(at(500)).next_due, Some(at(550)));
+        assert_eq!(stage.state(), "delayed");
+        stage.pump(at(550));
+        assert_eq!(stage.state(), "waiting");
+    }
+
+    #[test]
+    fn a_waitpoint_nobody_used_in_time_is_forgotten_by_itself() {
+        let mut stage = Stage::running(at(0));
+        let args = stage.pending("a");
+        let ahead = stage.ask(args, at(1)).unwrap();
+        assert_eq!(stage.pump(at(1_000)).fired, 0);
+        assert_eq!(stage.pump(at(1_001)).fired, 1);
+        assert_eq!(stage.state(), "active");
+        assert!(stage.execution().pending_waitpoints.is_empty());
+        let late = stage.signal(&ahead, "go");
+        assert_eq!(stage.refused(late, at(1_002)), Code::PendingWaitpointExpired);
+    }
+}

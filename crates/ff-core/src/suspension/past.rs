@@ -1,0 +1,77 @@
+//! What is remembered of the last suspension once it is over.
+
+use serde::{Deserialize, Serialize};
+
+use super::{BoundWaitpoint, Counted, OperatorDecision, ResumedBy, Suspension};
+use crate::types::{LeaseEpoch, SourceIdentity, SuspensionId, TimestampMs};
+
+/// The last suspension of an execution. It is kept until the next one or a replay, so that a try that starts over still
+/// finds the signals that were meant for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PastSuspension {
+    pub id: SuspensionId,
+    pub waitpoints: Vec<BoundWaitpoint>,
+    /// The lease it was asked for under.
+    pub lease_epoch: LeaseEpoch,
+    pub ended_at: TimestampMs,
+    #[serde(flatten)]
+    pub ended: SuspensionEnd,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continuation: Option<String>,
+    /// What the worker is handed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<Counted>,
+}
+
+/// How a suspension ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "snake_case")]
+pub enum SuspensionEnd {
+    /// It never began: what it was to wait for had arrived before.
+    AlreadySatisfied,
+    /// Its condition was met.
+    Satisfied,
+    /// An operator ended it.
+    Operator {
+        decision: OperatorDecision,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        requested_by: Option<SourceIdentity>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// It was not ended in time.
+    TimedOut,
+    /// The execution ended, and it with it.
+    ExecutionEnded,
+}
+
+impl PastSuspension {
+    /// A suspension that is over, with what its worker is handed.
+    pub(crate) fn of(
+        suspension: &Suspension,
+        lease_epoch: LeaseEpoch,
+        ended: SuspensionEnd,
+        signals: Vec<Counted>,
+        now: TimestampMs,
+    ) -> Box<Self> {
+        Box::new(Self {
+            id: suspension.id,
+            waitpoints: suspension.waitpoints.clone(),
+            lease_epoch,
+            ended_at: now,
+            ended,
+            continuation: suspension.continuation.clone(),
+            signals,
+        })
+    }
+
+    /// What made the execution go on; nothing when it ended instead.
+    pub fn resumed_by(&self) -> Option<ResumedBy> {
+        match self.ended {
+            SuspensionEnd::AlreadySatisfied | SuspensionEnd::Satisfied => Some(ResumedBy::Signals),
+            SuspensionEnd::Operator { .. } => Some(ResumedBy::Operator),
+            SuspensionEnd::TimedOut => Some(ResumedBy::Timeout),
+            SuspensionEnd::ExecutionEnded => None,
+        }
+    }
+}

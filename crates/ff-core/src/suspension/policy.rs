@@ -1,0 +1,79 @@
+//! How a suspended execution wants to go on. Every field is honoured or refused.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine_error::{Code, Refusal};
+use crate::limits;
+use crate::state::words;
+
+/// What happens once a suspension is over.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ResumePolicy {
+    /// How long it waits before a worker may take it up again.
+    pub resume_delay_ms: u64,
+    /// Which signals the worker is handed.
+    pub handed: Handed,
+}
+
+words! {
+    /// Which signals the worker is handed when its execution goes on.
+    Handed {
+        /// Those that met the condition.
+        Matched "matched",
+        /// All that arrived at the suspension's waitpoints, the ones that met the condition first.
+        All "all",
+    }
+}
+
+#[allow(clippy::derivable_impls, reason = "the vocabulary is made by a macro that knows no default")]
+impl Default for Handed {
+    fn default() -> Self {
+        Self::Matched
+    }
+}
+
+impl ResumePolicy {
+    /// Reads a policy, refusing what it does not know.
+    pub fn parse(json: &[u8]) -> Result<Self, Refusal> {
+        let policy: Self = crate::json::read(json).map_err(|mut refusal| {
+            refusal.code = Code::InvalidPolicyJson;
+            let field = refusal.field.as_deref().map_or("resume_policy".into(), |name| format!("resume_policy.{name}"));
+            refusal.at(field)
+        })?;
+        policy.check()?;
+        Ok(policy)
+    }
+
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub fn check(&self) -> Result<(), Refusal> {
+        if self.resume_delay_ms > limits::SPAN_MAX_MS {
+            let field = "resume_policy.resume_delay_ms";
+            return Err(Refusal::over_limit(Code::InvalidPolicyJson, field, limits::SPAN_MAX_MS, self.resume_delay_ms));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_nobody_honours_is_refused_by_name() {
+        let refusal = ResumePolicy::parse(br#"{"close_waitpoint_on_resume":true}"#).unwrap_err();
+        assert_eq!(refusal.code, Code::InvalidPolicyJson);
+        assert_eq!(refusal.field.as_deref(), Some("resume_policy.close_waitpoint_on_resume"));
+        assert!(ResumePolicy::parse(b"{}").unwrap().is_default());
+    }
+
+    #[test]
+    fn a_delay_is_taken_at_its_limit_and_refused_one_past_it() {
+        let delay = |resume_delay_ms| ResumePolicy { resume_delay_ms, ..ResumePolicy::default() }.check();
+        assert_eq!(delay(limits::SPAN_MAX_MS), Ok(()));
+        assert_eq!(delay(limits::SPAN_MAX_MS + 1).unwrap_err().code, Code::InvalidPolicyJson);
+    }
+}

@@ -1,0 +1,86 @@
+//! What is known of a suspension while it lasts. It lives inside the execution's phase: an execution that is not
+//! suspended has none, so its waitpoints are closed whatever ended it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Condition, Counted, Handed, ResumePolicy, SuspendReason, SuspendedBy, Tally, TimeoutBehavior, Weighed, Weight,
+};
+use crate::limits;
+use crate::types::{SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
+
+/// One stay in suspension.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suspension {
+    pub id: SuspensionId,
+    pub at: TimestampMs,
+    pub reason: SuspendReason,
+    pub requested_by: SuspendedBy,
+    /// What it waits on, in the order the holder named them; at least one.
+    pub waitpoints: Vec<BoundWaitpoint>,
+    pub condition: Condition,
+    #[serde(default, skip_serializing_if = "ResumePolicy::is_default")]
+    pub resume_policy: ResumePolicy,
+    /// When its timeout comes; none once it has been escalated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_at: Option<TimestampMs>,
+    pub timeout_behavior: TimeoutBehavior,
+    /// When it was handed to an operator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escalated_at: Option<TimestampMs>,
+    /// Where the holder left what it needs to go on, in its own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continuation: Option<String>,
+    #[serde(default)]
+    pub tally: Tally,
+    /// Signals that arrived and did not count, where the worker wants to be handed all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncounted: Vec<Counted>,
+}
+
+/// A waitpoint of a suspension.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BoundWaitpoint {
+    pub id: WaitpointId,
+    pub key: WaitpointKey,
+}
+
+impl Suspension {
+    /// Counts a signal towards the condition.
+    pub(crate) fn weigh(&mut self, signal: &Weighed<'_>) -> Weight {
+        let weight = self.tally.weigh(&self.condition, signal);
+        let keep = self.resume_policy.handed == Handed::All && self.uncounted.len() < limits::CONDITION_SIGNALS;
+        if weight != Weight::Counted && keep {
+            let (signal_id, payload_bytes) = (signal.signal_id, signal.payload_bytes);
+            self.uncounted.push(Counted { signal_id, payload_bytes, counts_as: None });
+        }
+        weight
+    }
+
+    pub(crate) fn is_met(&self) -> bool {
+        self.tally.meets(&self.condition)
+    }
+
+    /// The signals the worker is handed, were the suspension over now: those that met the condition, or those that
+    /// have counted so far when something else ended it.
+    pub(crate) fn handed(&self) -> Vec<Counted> {
+        let mut handed = self.tally.satisfiers(&self.condition);
+        let everything = self.resume_policy.handed == Handed::All;
+        if everything || !self.is_met() {
+            add_new(&mut handed, self.tally.counted());
+        }
+        if everything {
+            add_new(&mut handed, self.uncounted.iter());
+        }
+        handed
+    }
+}
+
+/// Adds what is not there yet.
+fn add_new<'c>(handed: &mut Vec<Counted>, more: impl Iterator<Item = &'c Counted>) {
+    for counted in more {
+        if handed.iter().all(|known| known.signal_id != counted.signal_id) {
+            handed.push(Counted { counts_as: None, ..counted.clone() });
+        }
+    }
+}

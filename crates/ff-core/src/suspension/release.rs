@@ -1,0 +1,31 @@
+//! Release: a suspension is over, and the execution waits for a worker to go on with it.
+
+use super::{Counted, PastSuspension, Suspension, SuspensionEnd};
+use crate::change::Change;
+use crate::event::{Event, What};
+use crate::execution::{DelayReason, Execution, Phase};
+use crate::types::TimestampMs;
+
+impl Execution {
+    /// Lets a suspended execution go on after a delay, handing its worker these signals.
+    ///
+    /// Its waitpoints are closed by this alone: they belong to a suspension that is not there any more.
+    pub(crate) fn release(
+        &self,
+        suspension: &Suspension,
+        ended: SuspensionEnd,
+        signals: Vec<Counted>,
+        delay_ms: u64,
+        now: TimestampMs,
+    ) -> Change {
+        let phase = match delay_ms {
+            0 => Phase::Waiting,
+            ms => Phase::Delayed { until: now + ms, why: DelayReason::Resume },
+        };
+        let mut change = self.enter(phase, now);
+        let past = PastSuspension::of(suspension, self.epoch(), ended, signals, now);
+        change.events.extend(past.resumed_by().map(|by| Event::new(&self.id, now, What::Released { by })));
+        change.after.last_suspension = Some(past);
+        change
+    }
+}

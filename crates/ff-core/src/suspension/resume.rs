@@ -1,0 +1,177 @@
+//! An operator's decision: the suspension ends, whatever its condition, and the worker is told what was decided.
+
+use super::contracts::{ResumeArgs, Resumed};
+use super::{Counted, OperatorDecision, SuspensionEnd};
+use crate::change::Change;
+use crate::dice::Nonce;
+use crate::engine_error::{Code, Refusal};
+use crate::execution::{Execution, Phase};
+use crate::signal::{Effect, RecordedSignal, Signal, Source};
+use crate::types::{SignalName, TimestampMs};
+
+/// Ends a suspension without a token. The decision is recorded as a signal from an operator, after what had counted so
+/// far. Asked again for a suspension the same decision ended, it changes nothing.
+pub fn resume(
+    execution: &Execution,
+    args: &ResumeArgs,
+    nonce: &Nonce,
+    now: TimestampMs,
+) -> Result<(Resumed, Option<Change>), Refusal> {
+    let suspension = match &execution.phase {
+        Phase::Suspended { suspension } if args.suspension_id.is_none_or(|named| named == suspension.id) => suspension,
+        _ => return ended_before(execution, args).map(|resumed| (resumed, None)),
+    };
+    let payload_bytes = args.payload.as_ref().map_or(0, |payload| payload.bytes.len() as u64);
+    let signal = Signal {
+        id: nonce.signal(),
+        execution_id: execution.id,
+        waitpoint_id: suspension.waitpoints.first().map(|bound| bound.id),
+        name: SignalName::known(name(args.decision)),
+        source: Source::operator(args.requested_by.clone()),
+        idempotency_key: None,
+        received_at: now,
+        effect: Effect::Satisfied,
+        payload_bytes,
+    };
+    let mut handed = suspension.handed();
+    handed.push(Counted { signal_id: signal.id, payload_bytes, counts_as: None });
+    let ended = SuspensionEnd::Operator {
+        decision: args.decision,
+        requested_by: args.requested_by.clone(),
+        reason: args.reason.clone(),
+    };
+    let delay_ms = args.resume_delay_ms.unwrap_or(suspension.resume_policy.resume_delay_ms);
+    let mut change = execution.release(suspension, ended, handed, delay_ms, now);
+    change.after.signals_taken += 1;
+    change.signals.push(RecordedSignal::new(signal, args.payload.clone()));
+    let (suspension_id, public_state) = (suspension.id, change.after.public_state());
+    Ok((Resumed { suspension_id, public_state, already: false }, Some(change)))
+}
+
+/// The same decision, made before about this suspension; otherwise there is nothing to decide about.
+fn ended_before(execution: &Execution, args: &ResumeArgs) -> Result<Resumed, Refusal> {
+    let state = execution.public_state();
+    let same = execution.last_suspension.as_deref().filter(|past| {
+        let meant = args.suspension_id.is_none_or(|named| named == past.id);
+        meant && matches!(&past.ended, SuspensionEnd::Operator { decision, .. } if *decision == args.decision)
+    });
+    match same {
+        Some(past) => Ok(Resumed { suspension_id: past.id, public_state: state, already: true }),
+        None => {
+            let what = match &execution.phase {
+                Phase::Suspended { .. } => "that suspension is over, and the execution is in another".into(),
+                _ => format!("the execution is {state}"),
+            };
+            Err(Code::ExecutionNotSuspended.refusal().in_state(state).because(what))
+        }
+    }
+}
+
+/// What the worker hears.
+fn name(decision: OperatorDecision) -> &'static str {
+    match decision {
+        OperatorDecision::Resume => Signal::RESUMED,
+        OperatorDecision::Approve => Signal::APPROVED,
+        OperatorDecision::Reject => Signal::REJECTED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::payload::Payload;
+    use crate::samples::at;
+    use crate::stage::{Stage, key};
+    use crate::suspension::contracts::SuspendArgs;
+    use crate::suspension::{Condition, Distinct, ResumePolicy, ResumedBy};
+    use crate::types::SourceIdentity;
+
+    fn decision(stage: &Stage, decision: OperatorDecision) -> ResumeArgs {
+        ResumeArgs::new(stage.id, decision)
+    }
+
+    #[test]
+    fn the_worker_hears_what_an_operator_decided_after_what_had_counted() {
+        let mut stage = Stage::running(at(0));
+        let votes = Condition::Count { n: 3, of: Distinct::Signals, waitpoints: vec![key("a")], name: None };
+        let args = stage.suspension_for(votes, &["a"]);
+        let granted = stage.ask(args, at(1)).unwrap().waitpoints.remove(0);
+        stage.deliver(&granted, "vote", at(2));
+        let args = ResumeArgs {
+            payload: Some(Payload::json("\"fine by me\"")),
+            requested_by: SourceIdentity::parse("ada").ok(),
+            ..decision(&stage, OperatorDecision::Approve)
+        };
+        assert_eq!(stage.ask(args, at(3)).unwrap().public_state.as_str(), "waiting");
+        let task = stage.claim(at(4));
+        assert_eq!(task.resumption.as_ref().unwrap().by, ResumedBy::Operator);
+        assert_eq!(stage.handed(&task), ["vote", "approved"]);
+        let told = stage.model.signals(&stage.id)[1].clone();
+        assert_eq!(told.source.to_string(), "operator:ada");
+        assert!(stage.model.signal_payload(&stage.id, &told.id).is_some());
+    }
+
+    #[test]
+    fn an_operator_ends_what_only_an_operator_can() {
+        let mut stage = Stage::running(at(0));
+        let args = stage.suspension_for(Condition::OperatorOnly, &["a"]);
+        let granted = stage.ask(args, at(1)).unwrap().waitpoints.remove(0);
+        assert_eq!(stage.deliver(&granted, "go", at(2)).effect, Effect::NotInCondition);
+        stage.ask(decision(&stage, OperatorDecision::Reject), at(3)).unwrap();
+        let task = stage.claim(at(4));
+        assert_eq!(stage.handed(&task), ["rejected"]);
+    }
+
+    #[test]
+    fn an_old_token_works_neither_after_an_operator_nor_on_the_next_suspension() {
+        let mut stage = Stage::running(at(0));
+        let old = stage.suspend("a", at(1)).waitpoints.remove(0);
+        stage.ask(decision(&stage, OperatorDecision::Resume), at(2)).unwrap();
+        let signal = stage.signal(&old, "go");
+        assert_eq!(stage.refused(signal.clone(), at(3)), Code::WaitpointClosed);
+        stage.claim(at(4));
+        assert_eq!(stage.refused(signal.clone(), at(5)), Code::WaitpointClosed);
+        let new = stage.suspend("a", at(6)).waitpoints.remove(0);
+        assert_eq!(stage.refused(signal, at(7)), Code::WaitpointClosed);
+        let crossed = crate::signal::contracts::DeliverArgs {
+            waitpoint: crate::signal::contracts::WaitpointRef::Id(new.waitpoint_id),
+            ..stage.signal(&old, "go")
+        };
+        assert_eq!(stage.refused(crossed, at(8)), Code::InvalidToken);
+        assert_eq!(stage.state(), "suspended");
+    }
+
+    #[test]
+    fn a_decision_is_about_the_suspension_it_names() {
+        let mut stage = Stage::running(at(0));
+        let first = stage.suspend("a", at(1)).suspension_id;
+        let approve = ResumeArgs { suspension_id: Some(first), ..decision(&stage, OperatorDecision::Approve) };
+        assert!(!stage.ask(approve.clone(), at(2)).unwrap().already);
+        assert!(stage.ask(approve.clone(), at(3)).unwrap().already);
+        stage.claim(at(4));
+        stage.suspend("b", at(5));
+        assert!(stage.ask(approve.clone(), at(6)).unwrap().already, "and not about the next one");
+        assert_eq!(stage.state(), "suspended");
+        let reject = ResumeArgs { decision: OperatorDecision::Reject, ..approve };
+        assert_eq!(stage.refused(reject, at(7)), Code::ExecutionNotSuspended);
+    }
+
+    #[test]
+    fn what_is_not_suspended_cannot_be_resumed() {
+        let mut stage = Stage::running(at(0));
+        let resume = decision(&stage, OperatorDecision::Resume);
+        let refusal = stage.ask(resume, at(1)).unwrap_err();
+        assert_eq!(refusal.code, Code::ExecutionNotSuspended);
+        assert_eq!(refusal.state.unwrap().as_str(), "active");
+    }
+
+    #[test]
+    fn an_operator_may_hurry_it() {
+        let mut stage = Stage::running(at(0));
+        let resume_policy = ResumePolicy { resume_delay_ms: 1_000, ..ResumePolicy::default() };
+        let args = SuspendArgs { resume_policy, ..stage.suspension("a") };
+        stage.ask(args, at(1)).unwrap();
+        let now = ResumeArgs { resume_delay_ms: Some(0), ..decision(&stage, OperatorDecision::Resume) };
+        assert_eq!(stage.ask(now, at(2)).unwrap().public_state.as_str(), "waiting");
+    }
+}

@@ -1,0 +1,259 @@
+//! What has been counted towards a condition so far: a list per leaf, so that no leaf sees what another counted.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Condition, Distinct};
+use crate::signal::Source;
+use crate::types::{SignalId, SignalName, WaitpointKey};
+
+/// The signals each leaf of a condition has counted, leaves from left to right. No leaf counts more than it needs, so a
+/// signal is weighed without looking at those before it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Tally(Vec<Vec<Counted>>);
+
+/// A signal that counted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    pub signal_id: SignalId,
+    /// How large it is: what a claim may carry is known without reading it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub payload_bytes: u64,
+    /// What it counted as, where a leaf tells them apart by something else than the signal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts_as: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
+}
+
+/// A signal as a condition looks at it.
+#[derive(Clone, Copy, Debug)]
+pub struct Weighed<'s> {
+    pub signal_id: SignalId,
+    pub waitpoint: &'s WaitpointKey,
+    pub name: &'s SignalName,
+    pub source: &'s Source,
+    pub payload_bytes: u64,
+}
+
+/// What a signal meant to a condition; the highest of what it meant to each leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Weight {
+    /// No leaf waits on its waitpoint.
+    NotInCondition,
+    /// Leaves wait on its waitpoint, for signals of other names.
+    MatcherFailed,
+    /// It would have counted, but its like had counted before.
+    Recounted,
+    /// It counted.
+    Counted,
+}
+
+impl Tally {
+    /// Nothing counted yet.
+    pub fn of(condition: &Condition) -> Self {
+        Self(condition.leaves().iter().map(|_| Vec::new()).collect())
+    }
+
+    /// Counts a signal wherever the condition has a use for it.
+    pub fn weigh(&mut self, condition: &Condition, signal: &Weighed<'_>) -> Weight {
+        let mut weight = Weight::NotInCondition;
+        for (leaf, counted) in condition.leaves().into_iter().zip(&mut self.0) {
+            weight = weight.max(weigh_leaf(leaf, counted, signal));
+        }
+        weight
+    }
+
+    /// Whether the condition is met.
+    pub fn meets(&self, condition: &Condition) -> bool {
+        met(condition, &mut self.0.iter()).is_some()
+    }
+
+    /// The signals by which the condition is met, each once, leaves from left to right; none while it is not.
+    pub fn satisfiers(&self, condition: &Condition) -> Vec<Counted> {
+        let mut once: Vec<Counted> = Vec::new();
+        for counted in met(condition, &mut self.0.iter()).unwrap_or_default() {
+            if once.iter().all(|known| known.signal_id != counted.signal_id) {
+                once.push(Counted { counts_as: None, ..counted.clone() });
+            }
+        }
+        once
+    }
+
+    /// Every signal that counted anywhere.
+    pub fn counted(&self) -> impl Iterator<Item = &Counted> {
+        self.0.iter().flatten()
+    }
+}
+
+fn weigh_leaf(leaf: &Condition, counted: &mut Vec<Counted>, signal: &Weighed<'_>) -> Weight {
+    if !leaf.names(signal.waitpoint) {
+        return Weight::NotInCondition;
+    }
+    if !leaf.matches(signal.name) {
+        return Weight::MatcherFailed;
+    }
+    let counts_as = match leaf {
+        Condition::Count { of: Distinct::Waitpoints, .. } => Some(signal.waitpoint.to_string()),
+        Condition::Count { of: Distinct::Sources, .. } => Some(signal.source.to_string()),
+        _ => None,
+    };
+    let known = counts_as.is_some() && counted.iter().any(|earlier| earlier.counts_as == counts_as);
+    if known || counted.len() >= leaf.needs() {
+        return Weight::Recounted;
+    }
+    counted.push(Counted { signal_id: signal.signal_id, payload_bytes: signal.payload_bytes, counts_as });
+    Weight::Counted
+}
+
+/// What a node was met by, if it is met. Each leaf takes the next list, met or not.
+fn met<'t>(node: &Condition, leaves: &mut std::slice::Iter<'t, Vec<Counted>>) -> Option<Vec<&'t Counted>> {
+    match node {
+        Condition::AllOf { members } => {
+            let members: Vec<_> = members.iter().map(|member| met(member, leaves)).collect();
+            Some(members.into_iter().collect::<Option<Vec<_>>>()?.concat())
+        }
+        Condition::AnyOf { members } => {
+            let members: Vec<_> = members.iter().map(|member| met(member, leaves)).collect();
+            members.iter().any(Option::is_some).then(|| members.into_iter().flatten().flatten().collect())
+        }
+        Condition::Signal { .. } | Condition::Count { .. } => {
+            leaves.next().filter(|counted| counted.len() >= node.needs()).map(|counted| counted.iter().collect())
+        }
+        Condition::OperatorOnly | Condition::TimeoutOnly => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn key(text: &str) -> WaitpointKey {
+        WaitpointKey::parse(text).unwrap()
+    }
+
+    fn signal(waitpoint: &str, name: Option<&str>) -> Condition {
+        Condition::Signal { waitpoint: key(waitpoint), name: name.map(|name| SignalName::parse(name).unwrap()) }
+    }
+
+    fn count(n: u32, of: Distinct, waitpoints: &[&str]) -> Condition {
+        Condition::Count { n, of, waitpoints: waitpoints.iter().map(|text| key(text)).collect(), name: None }
+    }
+
+    fn all(members: Vec<Condition>) -> Condition {
+        Condition::AllOf { members }
+    }
+
+    fn any(members: Vec<Condition>) -> Condition {
+        Condition::AnyOf { members }
+    }
+
+    /// A condition and what arrives for it: waitpoint, name, source.
+    struct Scale(Condition, Tally, u128);
+
+    impl Scale {
+        fn new(condition: Condition) -> Self {
+            let tally = Tally::of(&condition);
+            Self(condition, tally, 0)
+        }
+
+        fn put(&mut self, waitpoint: &str, name: &str, source: &str) -> Weight {
+            self.2 += 1;
+            let (waitpoint, name) = (key(waitpoint), SignalName::parse(name).unwrap());
+            let source = Source::parse("user", Some(source)).unwrap();
+            let signal_id = SignalId::from_uuid(Uuid::from_u128(self.2));
+            let signal = Weighed { signal_id, waitpoint: &waitpoint, name: &name, source: &source, payload_bytes: 0 };
+            self.1.weigh(&self.0, &signal)
+        }
+
+        fn met(&self) -> bool {
+            self.1.meets(&self.0)
+        }
+
+        /// By which of the signals put on it, counted from one.
+        fn by(&self) -> Vec<u128> {
+            self.1.satisfiers(&self.0).iter().map(|counted| counted.signal_id.as_uuid().as_u128()).collect()
+        }
+    }
+
+    #[test]
+    fn a_named_signal_is_told_from_any_other() {
+        let mut scale = Scale::new(signal("a", Some("approved")));
+        assert_eq!(scale.put("b", "approved", "x"), Weight::NotInCondition);
+        assert_eq!(scale.put("a", "other", "x"), Weight::MatcherFailed);
+        assert!(!scale.met());
+        assert_eq!(scale.put("a", "approved", "x"), Weight::Counted);
+        assert_eq!(scale.by(), [3]);
+        assert_eq!(scale.put("a", "approved", "x"), Weight::Recounted);
+    }
+
+    #[test]
+    fn two_count_nodes_do_not_see_each_others_signals() {
+        let of = Distinct::Signals;
+        let mut scale = Scale::new(all(vec![count(2, of, &["a"]), count(2, of, &["b"])]));
+        for _ in 0..3 {
+            scale.put("a", "vote", "x");
+        }
+        scale.put("b", "vote", "x");
+        assert!(!scale.met(), "one at b is not two, however many came to a");
+        scale.put("b", "vote", "x");
+        assert!(scale.met());
+        assert_eq!(scale.by(), [1, 2, 4, 5]);
+    }
+
+    #[test]
+    fn all_of_in_all_of_in_all_of_can_be_met() {
+        let inner = all(vec![signal("a", None), count(2, Distinct::Sources, &["b"])]);
+        let mut scale = Scale::new(all(vec![all(vec![inner, signal("c", None)])]));
+        for (waitpoint, source) in [("c", "x"), ("b", "x"), ("b", "y")] {
+            scale.put(waitpoint, "s", source);
+            assert!(!scale.met());
+        }
+        scale.put("a", "s", "x");
+        assert!(scale.met());
+        assert_eq!(scale.by(), [4, 2, 3, 1]);
+    }
+
+    #[test]
+    fn a_count_tells_apart_what_it_is_told_to() {
+        for (of, expected) in [(Distinct::Waitpoints, 3), (Distinct::Signals, 2), (Distinct::Sources, 4)] {
+            let mut scale = Scale::new(count(2, of, &["a", "b"]));
+            let arrivals = [("a", "x"), ("a", "x"), ("b", "x"), ("b", "y")];
+            let met_by = arrivals.iter().position(|(waitpoint, source)| {
+                scale.put(waitpoint, "s", source);
+                scale.met()
+            });
+            assert_eq!(met_by.map(|nth| nth + 1), Some(expected), "{of}");
+        }
+    }
+
+    #[test]
+    fn any_of_hands_on_only_what_met_it() {
+        let mut scale = Scale::new(any(vec![all(vec![signal("a", None), signal("b", None)]), signal("c", None)]));
+        scale.put("a", "s", "x");
+        scale.put("c", "s", "x");
+        assert!(scale.met());
+        assert_eq!(scale.by(), [2]);
+    }
+
+    #[test]
+    fn one_signal_may_count_for_several_nodes_and_is_handed_on_once() {
+        let mut scale = Scale::new(all(vec![signal("a", None), count(1, Distinct::Sources, &["a"])]));
+        scale.put("a", "s", "x");
+        assert!(scale.met());
+        assert_eq!(scale.by(), [1]);
+    }
+
+    #[test]
+    fn no_signal_meets_what_only_an_operator_or_a_timeout_can() {
+        for condition in [Condition::OperatorOnly, Condition::TimeoutOnly] {
+            let mut scale = Scale::new(condition);
+            assert_eq!(scale.put("a", "operator_only", "x"), Weight::NotInCondition);
+            assert!(!scale.met());
+        }
+    }
+}

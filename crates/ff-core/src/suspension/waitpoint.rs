@@ -1,0 +1,130 @@
+//! Waitpoints: what outsiders signal. A waitpoint's record says what it is; whether it is open follows from its
+//! execution, so no end of a suspension can leave one open.
+
+use serde::{Deserialize, Serialize};
+
+use super::BoundWaitpoint;
+use crate::change::Change;
+use crate::execution::{Execution, Phase};
+use crate::signal::Source;
+use crate::state::words;
+use crate::token::WaitpointToken;
+use crate::types::{ExecutionId, SignalId, SignalName, SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
+
+/// One thing an execution waits on, or is going to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waitpoint {
+    pub id: WaitpointId,
+    pub execution_id: ExecutionId,
+    pub key: WaitpointKey,
+    /// What opens it. A token is minted once and stays.
+    pub token: WaitpointToken,
+    pub created_at: TimestampMs,
+    /// Until when it may wait for its suspension, when it was made ahead of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<TimestampMs>,
+    /// The suspension that used it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspension_id: Option<SuspensionId>,
+    /// Who closed it before any suspension used it, if someone did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed: Option<WaitpointClosed>,
+    /// What arrived before anybody waited, in order. Emptied when a suspension weighs it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub buffered: Vec<BufferedSignal>,
+}
+
+impl Waitpoint {
+    /// A waitpoint nobody waits on yet.
+    pub(crate) fn fresh(
+        id: WaitpointId,
+        execution_id: ExecutionId,
+        key: WaitpointKey,
+        token: WaitpointToken,
+        now: TimestampMs,
+    ) -> Self {
+        let (expires_at, suspension_id, closed, buffered) = (None, None, None, Vec::new());
+        Self { id, execution_id, key, token, created_at: now, expires_at, suspension_id, closed, buffered }
+    }
+
+    /// This waitpoint as a suspension names it.
+    pub(crate) fn bound(&self) -> BoundWaitpoint {
+        BoundWaitpoint { id: self.id, key: self.key.clone() }
+    }
+}
+
+/// Someone closed a waitpoint nobody had used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitpointClosed {
+    pub at: TimestampMs,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A signal that arrived early, with what a condition will look at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BufferedSignal {
+    pub signal_id: SignalId,
+    pub name: SignalName,
+    pub source: Source,
+    pub payload_bytes: u64,
+}
+
+/// A waitpoint made ahead, as its execution keeps it in mind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingWaitpoint {
+    pub id: WaitpointId,
+    pub key: WaitpointKey,
+    pub expires_at: TimestampMs,
+}
+
+words! {
+    /// How a waitpoint stands.
+    WaitpointState {
+        /// Made ahead; its signals are kept until a suspension uses it.
+        Pending "pending",
+        /// A suspension waits on it.
+        Active "active",
+        /// It takes no more signals.
+        Closed "closed",
+        /// No suspension used it in time.
+        Expired "expired",
+    }
+}
+
+impl Execution {
+    /// How a waitpoint of this execution stands.
+    pub fn waitpoint_state(&self, waitpoint: &Waitpoint, now: TimestampMs) -> WaitpointState {
+        let ran_out = |at: TimestampMs| now >= at;
+        if let Some(pending) = self.pending_waitpoints.iter().find(|pending| pending.id == waitpoint.id) {
+            return if ran_out(pending.expires_at) { WaitpointState::Expired } else { WaitpointState::Pending };
+        }
+        let unused = waitpoint.suspension_id.is_none() && waitpoint.closed.is_none();
+        match &self.phase {
+            Phase::Suspended { suspension } if suspension.waitpoints.iter().any(|bound| bound.id == waitpoint.id) => {
+                WaitpointState::Active
+            }
+            _ if unused && waitpoint.expires_at.is_some_and(ran_out) => WaitpointState::Expired,
+            _ => WaitpointState::Closed,
+        }
+    }
+
+    /// The execution as it is without the waitpoints whose time has run out, so that their keys are free.
+    pub(crate) fn without_expired(&self, now: TimestampMs) -> Change {
+        let mut change = self.unchanged();
+        change.after.pending_waitpoints.retain(|pending| now < pending.expires_at);
+        change
+    }
+
+    /// The waitpoint outsiders know by a key: an open one, or else one of the last suspension.
+    pub fn waitpoint_by_key(&self, key: &WaitpointKey) -> Option<WaitpointId> {
+        let pending = self.pending_waitpoints.iter().map(|pending| (&pending.key, pending.id));
+        let current = match &self.phase {
+            Phase::Suspended { suspension } => suspension.waitpoints.as_slice(),
+            _ => &[],
+        };
+        let last = self.last_suspension.iter().flat_map(|past| &past.waitpoints);
+        let bound = current.iter().chain(last).map(|BoundWaitpoint { id, key }| (key, *id));
+        pending.chain(bound).find(|(known, _)| *known == key).map(|(_, id)| id)
+    }
+}
