@@ -86,7 +86,7 @@ impl ExecutionRoom for MemoryBackend {
 
 impl MemoryBackend {
     /// Reads one execution, and whatever is kept beside it, as they stand together.
-    fn look<T>(&self, id: &ExecutionId, read: impl FnOnce(&Model, &Execution) -> Answer<T>) -> Answer<T> {
+    pub(crate) fn look<T>(&self, id: &ExecutionId, read: impl FnOnce(&Model, &Execution) -> Answer<T>) -> Answer<T> {
         check_id(id, &self.partitions)?;
         let model = self.model()?;
         let execution = model.find(id).ok_or(Code::ExecutionNotFound)?;

@@ -6,6 +6,7 @@ use ff_core::contracts::{ClaimArgs, Claimed, Claims, RenewArgs, Renewed, RevokeA
 
 use crate::MemoryBackend;
 use crate::execution::payload_of;
+use crate::signal::handed;
 
 #[async_trait]
 impl LeaseRoom for MemoryBackend {
@@ -14,7 +15,8 @@ impl LeaseRoom for MemoryBackend {
         let taken = self.perform(&mut model, args)?;
         let with_payload = |task: Task| {
             let payload = payload_of(&model, &task.execution_id)?;
-            Ok(Claimed { task, payload })
+            let signals = task.resumption.as_ref().map_or(Ok(vec![]), |r| handed(&model, &task.execution_id, r))?;
+            Ok(Claimed { task, payload, signals })
         };
         Ok(Claims { claimed: taken.tasks.into_iter().map(with_payload).collect::<Answer<_>>()?, next: taken.next })
     }

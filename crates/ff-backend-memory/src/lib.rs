@@ -4,6 +4,8 @@
 mod execution;
 mod hints;
 mod lease;
+mod signal;
+mod suspension;
 mod upkeep;
 
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -15,7 +17,8 @@ use ff_core::engine_error::EngineError;
 use ff_core::model::Model;
 use ff_core::operation::{Ask, Conditions};
 use ff_core::partition::PartitionConfig;
-use ff_core::types::TimestampMs;
+use ff_core::token::{KeyRing, Secret};
+use ff_core::types::{Kid, TimestampMs};
 
 use crate::hints::Announcer;
 
@@ -29,13 +32,16 @@ pub struct MemoryBackend {
 }
 
 impl MemoryBackend {
-    /// An empty store that takes time and randomness from its maker.
+    /// An empty store that takes time and randomness from its maker. Its partitions share a first secret.
     pub fn new(partitions: PartitionConfig, clock: Arc<dyn Clock>, dice: Arc<dyn Dice>) -> Self {
+        let ring = KeyRing::of(Kid::first(), Secret::drawn(dice.secret()));
+        let mut model = Model::default();
+        (0..partitions.num_flow_partitions).for_each(|partition| model.set_ring(partition, ring.clone()));
         Self {
             partitions,
             clock: MonotonicClock::new(clock, TimestampMs::default()),
             dice,
-            model: Mutex::default(),
+            model: Mutex::new(model),
             announcer: Announcer::default(),
         }
     }
@@ -93,6 +99,10 @@ mod tests {
         fn nonce(&self) -> Nonce {
             self.1.fetch_add(1, Ordering::Relaxed);
             self.0.nonce()
+        }
+
+        fn secret(&self) -> [u8; 32] {
+            self.0.secret()
         }
     }
 

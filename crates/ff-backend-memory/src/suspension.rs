@@ -1,0 +1,102 @@
+//! The room of suspensions, over the model.
+
+use async_trait::async_trait;
+use ff_core::backend::{Answer, SuspensionRoom};
+use ff_core::clock::Clock;
+use ff_core::contracts::{
+    CloseWaitpointArgs, ClosedWaitpoint, CreateWaitpointArgs, GrantedWaitpoint, PartitionKids, ResumeArgs, Resumed,
+    RotatePartitionArgs, RotateSecretArgs, RotationReport, SuspendArgs, Suspended, WaitpointInfo,
+};
+use ff_core::engine_error::Code;
+use ff_core::suspension::WaitpointState;
+use ff_core::token::WaitpointToken;
+use ff_core::types::{ExecutionId, WaitpointId};
+use ff_core::view::View;
+
+use crate::MemoryBackend;
+
+#[async_trait]
+impl SuspensionRoom for MemoryBackend {
+    async fn suspend(&self, args: SuspendArgs) -> Answer<Suspended> {
+        self.ask(args)
+    }
+
+    async fn create_waitpoint(&self, args: CreateWaitpointArgs) -> Answer<GrantedWaitpoint> {
+        self.ask(args)
+    }
+
+    async fn close_waitpoint(&self, args: CloseWaitpointArgs) -> Answer<ClosedWaitpoint> {
+        self.ask(args)
+    }
+
+    async fn resume(&self, args: ResumeArgs) -> Answer<Resumed> {
+        self.ask(args)
+    }
+
+    async fn waitpoints(&self, id: &ExecutionId) -> Answer<Vec<WaitpointInfo>> {
+        let now = self.clock.now();
+        self.look(id, |model, execution| {
+            let all = model.waitpoints(id).map(|waitpoint| (waitpoint, execution.waitpoint_state(waitpoint, now)));
+            let open = all.filter(|(_, state)| matches!(state, WaitpointState::Pending | WaitpointState::Active));
+            let mut open: Vec<_> = open.map(|(waitpoint, state)| WaitpointInfo::of(waitpoint, state)).collect();
+            open.sort_by_key(|info| (info.created_at, info.waitpoint_id));
+            Ok(open)
+        })
+    }
+
+    async fn waitpoint_token(&self, id: &ExecutionId, waitpoint: &WaitpointId) -> Answer<WaitpointToken> {
+        self.look(id, |model, _| {
+            let found = model.waitpoints(id).find(|known| known.id == *waitpoint);
+            Ok(found.ok_or(Code::WaitpointNotFound)?.token.clone())
+        })
+    }
+
+    async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {
+        args.check()?;
+        let mut report = RotationReport::default();
+        for partition in 0..self.partitions.num_flow_partitions {
+            report.enter(partition, self.ask(RotatePartitionArgs { partition, rotation: args.clone() }));
+        }
+        Ok(report)
+    }
+
+    async fn kids(&self) -> Answer<Vec<PartitionKids>> {
+        let (model, now) = (self.model()?, self.clock.now());
+        let kids = |partition| {
+            let ring = model.ring(partition).ok().flatten();
+            PartitionKids { partition, kids: ring.map(|ring| ring.kids(now)).unwrap_or_default() }
+        };
+        Ok((0..self.partitions.num_flow_partitions).map(kids).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::contracts::Rotated;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn every_partition_has_the_same_secret_from_the_start() {
+        let store = MemoryBackend::default();
+        let model = store.model().unwrap();
+        let first = model.ring(0).unwrap().unwrap();
+        assert!((1..256).all(|partition| model.ring(partition).unwrap() == Some(first)));
+    }
+
+    #[tokio::test]
+    async fn a_rotation_reaches_every_partition_and_can_be_repeated() {
+        let store = MemoryBackend::default();
+        let rotation = RotateSecretArgs::parse("k2", "c0ffee", 1_000).unwrap();
+        let first = store.rotate_secret(rotation.clone()).await.unwrap();
+        assert!(first.is_complete());
+        assert!(first.rotated.iter().all(|(_, rotated)| matches!(rotated, Rotated::Rotated { gc_count: 0, .. })));
+        let again = store.rotate_secret(rotation).await.unwrap();
+        assert_eq!(again.rotated.len(), 256);
+        assert!(again.rotated.iter().all(|(_, rotated)| matches!(rotated, Rotated::Noop { .. })));
+        for partition in store.kids().await.unwrap() {
+            assert_eq!(partition.kids.current_kid.unwrap().as_str(), "k2");
+            assert_eq!(partition.kids.verifying.len(), 1);
+        }
+    }
+}
