@@ -99,4 +99,24 @@ mod tests {
         }
         assert_eq!(hints(Some(&running()), &later), []);
     }
+
+    #[test]
+    fn readers_of_the_feed_are_told_of_a_signal() {
+        let mut change = waiting().unchanged();
+        assert_eq!(delivered(&change), None);
+        let signal = crate::signal::Signal {
+            id: crate::types::SignalId::new(),
+            execution_id: change.after.id,
+            waitpoint_id: None,
+            name: crate::types::SignalName::parse("go").unwrap(),
+            source: crate::signal::Source::external(),
+            idempotency_key: None,
+            received_at: at(1),
+            effect: crate::signal::Effect::Appended,
+            payload_bytes: 0,
+        };
+        change.signals.push(crate::signal::RecordedSignal { signal, payload: None });
+        let partition = change.after.id.partition();
+        assert_eq!(delivered(&change), Some(Hint::SignalDelivered { partition }));
+    }
 }

@@ -89,6 +89,7 @@ pub fn pending_waitpoints(execution: &Execution) -> impl Iterator<Item = (Waitpo
 mod tests {
     use super::*;
     use crate::samples::{at, running, waiting};
+    use crate::stage::Stage;
 
     #[test]
     fn priority_goes_before_age_and_age_before_nothing() {
@@ -101,11 +102,17 @@ mod tests {
 
     #[test]
     fn an_execution_is_in_exactly_one_index_of_its_lane() {
-        for execution in [waiting(), running()] {
+        let mut stage = Stage::running(at(0));
+        stage.suspend("a", at(1));
+        for execution in [waiting(), running(), stage.execution().clone()] {
             let in_lane = entries(&execution).into_iter().filter(|(index, _)| {
                 matches!(
                     index,
-                    Index::LaneEligible(_) | Index::LaneDelayed(_) | Index::LaneActive(_) | Index::LaneTerminal(_)
+                    Index::LaneEligible(_)
+                        | Index::LaneDelayed(_)
+                        | Index::LaneActive(_)
+                        | Index::LaneSuspended(_)
+                        | Index::LaneTerminal(_)
                 )
             });
             assert_eq!(in_lane.count(), 1);

@@ -8,11 +8,13 @@ mod walk {
     pub(crate) mod healthy;
     pub(crate) mod lawful;
     pub(crate) mod moves;
+    pub(crate) mod opened;
     pub(crate) mod promised;
     pub(crate) mod repeated;
     pub(crate) mod sameness;
     pub(crate) mod tally;
     pub(crate) mod transition;
+    pub(crate) mod wait_moves;
     pub(crate) mod waiting;
 }
 
@@ -25,16 +27,20 @@ use walk::deed::{Deed, without_panic};
 use walk::expected::as_expected;
 use walk::healthy::healthy;
 use walk::lawful::lawful;
-use walk::moves::{Move, PARTITIONS, World, bounded_work, keyed_work};
+use walk::moves::{Move, PARTITIONS, World, bounded_work, keyed_work, waiting_work};
+use walk::opened::tokens_open_nothing_else;
 use walk::promised::promised;
 use walk::repeated::answers_again;
 use walk::sameness::sameness;
 use walk::tally::{REPLIES, Tally};
-use walk::transition::TABLE;
+use walk::transition::{TABLE, WAITING_TABLE};
 
 /// How many moves two executions are followed for: one more where the build is fast, since each takes three times as
 /// long as the last.
 const MOVES_OF_TWO: usize = if cfg!(debug_assertions) { 8 } else { 9 };
+
+/// The same for one that waits: there is no end to what it can wait for anew.
+const MOVES_OF_WAITING: usize = if cfg!(debug_assertions) { 9 } else { 10 };
 
 #[test]
 fn every_state_one_execution_can_come_to_keeps_the_invariants() {
@@ -57,6 +63,17 @@ fn every_state_two_executions_can_come_to_in_a_few_moves_keeps_the_invariants() 
     assert!(walk.tally.visited() >= 25_000, "visited only {}", walk.tally.visited());
 }
 
+#[test]
+fn every_state_one_execution_can_wait_in_keeps_the_invariants() {
+    let walk = Walk::everywhere("an execution that waits", World::waiting(waiting_work()), MOVES_OF_WAITING);
+    assert!(walk.tally.visited() >= 2_000, "visited only {}", walk.tally.visited());
+    let refusals =
+        ["waitpoint_closed", "target_not_signalable", "pending_waitpoint_expired", "execution_not_suspended"];
+    for names in [WAITING_TABLE, &refusals] {
+        assert_eq!(walk.tally.missing(once(names)), Vec::<String>::new(), "the walk shows too little");
+    }
+}
+
 fn once<'n>(names: &[&'n str]) -> impl Iterator<Item = (&'n str, u64)> {
     names.iter().map(|name| (*name, 1))
 }
@@ -66,7 +83,7 @@ struct Walk {
     start: World,
     tally: Tally,
     dice: SeededDice,
-    /// A new one for every claim; nothing else here depends on it.
+    /// A new one for every operation that makes ids; nothing else here depends on it.
     nonce: Nonce,
     steps: u64,
     /// How each state was first come to: from which, by which of its moves.
@@ -124,15 +141,23 @@ impl Walk {
             Move::Clock(to) => Some(world.at(*to)),
             Move::Do(operation) => self.perform(world, operation)?,
         };
-        match next.filter(|next| self.tally.visit(sameness(&next.model, next.now))) {
-            Some(next) => healthy(&next.model, 0, next.now).map(|()| Some(next)),
-            None => Ok(None),
-        }
+        let Some(next) = next.filter(|next| self.tally.visit(sameness(&next.model, next.now))) else { return Ok(None) };
+        healthy(&next.model, 0, next.now)?;
+        tokens_open_nothing_else(&next.model, PARTITIONS, self.nonce, next.now)?;
+        Ok(Some(next))
     }
 
     /// Performs an operation and checks what it did; the world after it, when it changed.
     fn perform(&mut self, world: &World, operation: &Operation) -> Result<Option<World>, String> {
-        if matches!(operation, Operation::Claim(_)) {
+        let draws = matches!(
+            operation,
+            Operation::Claim(_)
+                | Operation::Suspend(_)
+                | Operation::CreateWaitpoint(_)
+                | Operation::Deliver(_)
+                | Operation::Resume(_)
+        );
+        if draws {
             self.nonce = self.dice.nonce();
         }
         let at = Conditions { partitions: PARTITIONS, nonce: self.nonce, now: world.now };

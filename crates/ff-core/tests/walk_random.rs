@@ -9,6 +9,7 @@ mod walk {
     pub(crate) mod healthy;
     pub(crate) mod lawful;
     pub(crate) mod ledger;
+    pub(crate) mod opened;
     pub(crate) mod play;
     pub(crate) mod promised;
     pub(crate) mod repeated;
@@ -18,12 +19,13 @@ mod walk {
     pub(crate) mod tally;
     pub(crate) mod transition;
     pub(crate) mod waiting;
+    pub(crate) mod waits;
 }
 
 use walk::play::Play;
-use walk::script::{Line, improvise};
+use walk::script::{Line, improvise, improvise_waiting};
 use walk::tally::{REPLIES, Tally};
-use walk::transition::TABLE;
+use walk::transition::{TABLE, WAITING_TABLE};
 
 /// Steps of a walk nobody asked to be longer: enough for everything below to happen.
 const STEPS: u64 = 20_000;
@@ -62,8 +64,61 @@ const LEAST: &[(&str, u64)] = &[
     ("running -deadline-> expired", 10),
 ];
 
+/// The same for what waits.
+const LEAST_WAITING: &[(&str, u64)] = &[
+    ("already satisfied", 5),
+    ("resume_condition_satisfied", 50),
+    ("duplicate", 50),
+    ("invalid_token", 100),
+    ("missing_token", 50),
+    ("token_expired", 20),
+    ("waitpoint_closed", 100),
+    ("target_not_signalable", 20),
+    ("pending_waitpoint_expired", 10),
+    ("execution_not_suspended", 50),
+    ("waitpoint_not_pending", 10),
+    ("waitpoint_already_exists", 5),
+    ("rotation_conflict", 5),
+    ("payload_too_large", 5),
+];
+
+/// The replies of suspensions and signals, by the names they are counted under.
+const WAITING_REPLIES: &[&str] = &[
+    "suspended",
+    "already satisfied",
+    "waitpoint created",
+    "waitpoint closed",
+    "waitpoint closed already",
+    "appended_to_waitpoint",
+    "resume_condition_satisfied",
+    "buffered_for_pending_waitpoint",
+    "appended_to_waitpoint_duplicate",
+    "signal_ignored_not_in_condition",
+    "signal_ignored_matcher_failed",
+    "duplicate",
+    "resumed",
+    "resumed already",
+    "rotated",
+    "rotated noop",
+];
+
 #[test]
 fn the_invariants_hold_wherever_the_rules_lead() {
+    let tally = walk(improvise);
+    let once = REPLIES.iter().chain(TABLE).map(|name| (*name, 1));
+    assert_eq!(tally.missing(LEAST.iter().copied().chain(once)), Vec::<String>::new(), "the walk shows too little");
+}
+
+#[test]
+fn the_invariants_hold_wherever_waiting_leads() {
+    let tally = walk(improvise_waiting);
+    let once = WAITING_REPLIES.iter().chain(WAITING_TABLE).map(|name| (*name, 1));
+    let missing = tally.missing(LEAST_WAITING.iter().copied().chain(once));
+    assert_eq!(missing, Vec::<String>::new(), "the walk shows too little");
+}
+
+/// Plays scripts from many seeds, and counts what happened.
+fn walk(improvise: fn(u64, usize) -> Vec<Line>) -> Tally {
     let (steps, first) = (from_environment("FF_WALK_STEPS", STEPS), from_environment("FF_WALK_SEED", 1));
     let scripts = steps.div_ceil(SCRIPT as u64);
     let mut tally = Tally::default();
@@ -75,8 +130,7 @@ fn the_invariants_hold_wherever_the_rules_lead() {
     }
     println!("{}", tally.lines());
     println!("random walk: {} steps, {} distinct states", scripts * SCRIPT as u64, tally.visited());
-    let once = REPLIES.iter().chain(TABLE).map(|name| (*name, 1));
-    assert_eq!(tally.missing(LEAST.iter().copied().chain(once)), Vec::<String>::new(), "the walk shows too little");
+    tally
 }
 
 #[test]

@@ -151,3 +151,120 @@ fn orphans(snapshot: &Snapshot, findings: &mut Findings) {
     snapshot.suspend_keys.keys().for_each(|(id, _)| owned(id, "key of a suspension"));
     snapshot.signal_keys.keys().for_each(|(id, ..)| owned(id, "key of a signal"));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::Execution;
+    use crate::samples::at;
+    use crate::signal::Signal;
+    use crate::stage::Stage;
+    use crate::types::{SignalId, SuspensionId};
+
+    /// Suspended on a waitpoint, with another made ahead that has a signal waiting.
+    fn stage() -> Stage {
+        let mut stage = Stage::running(at(0));
+        let args = stage.pending("ahead");
+        let ahead = stage.ask(args, at(1)).unwrap();
+        stage.suspend("a", at(2));
+        stage.deliver(&ahead, "early", at(3));
+        stage
+    }
+
+    /// What the doctor finds after something was done behind the rules' back.
+    fn found(harm: impl FnOnce(&mut Snapshot, ExecutionId)) -> Vec<&'static str> {
+        let stage = stage();
+        let mut snapshot = stage.model.snapshot(stage.id.partition());
+        harm(&mut snapshot, stage.id);
+        examine(&snapshot).into_iter().map(|finding| finding.invariant).collect()
+    }
+
+    fn execution(snapshot: &mut Snapshot, id: ExecutionId) -> &mut Execution {
+        snapshot.executions.get_mut(&id).unwrap()
+    }
+
+    #[test]
+    fn a_healthy_wait_has_no_findings() {
+        assert_eq!(found(|_, _| {}), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_wait_on_what_is_not_there_is_found() {
+        assert_eq!(found(|snapshot, _| snapshot.waitpoints.clear()), ["I9", "I9"]);
+        let strange = |snapshot: &mut Snapshot, _| {
+            let used = snapshot.waitpoints.values_mut().find(|waitpoint| waitpoint.suspension_id.is_some());
+            used.unwrap().suspension_id = Some(SuspensionId::new());
+        };
+        assert_eq!(found(strange), ["I9"]);
+    }
+
+    #[test]
+    fn a_key_that_stands_for_two_waitpoints_is_found() {
+        let twice = |snapshot: &mut Snapshot, id| {
+            let pending = &mut execution(snapshot, id).pending_waitpoints;
+            pending.push(pending[0].clone());
+        };
+        assert_eq!(found(twice), ["I11"]);
+    }
+
+    #[test]
+    fn a_signal_lost_or_made_up_is_found() {
+        assert_eq!(found(|snapshot, _| snapshot.signals.clear()), ["I11"]);
+        assert_eq!(found(|snapshot, _| snapshot.signal_payloads.clear()), ["I17"]);
+        let twice = |snapshot: &mut Snapshot, id| {
+            let signals: &mut Vec<Signal> = snapshot.signals.get_mut(&id).unwrap();
+            signals.push(signals[0].clone());
+            execution(snapshot, id).signals_taken += 1;
+        };
+        assert_eq!(found(twice), ["I11"]);
+    }
+
+    #[test]
+    fn a_condition_that_is_met_and_still_waits_is_found() {
+        let met = |snapshot: &mut Snapshot, id| {
+            let signal_id = snapshot.signals[&id][0].id;
+            let Phase::Suspended { suspension } = &mut execution(snapshot, id).phase else { panic!("not suspended") };
+            let (key, source) = (suspension.waitpoints[0].key.clone(), crate::signal::Source::external());
+            let name = crate::types::SignalName::parse("go").unwrap();
+            let waitpoint = &key;
+            let (name, source) = (&name, &source);
+            suspension.weigh(&crate::suspension::Weighed { signal_id, waitpoint, name, source, payload_bytes: 0 });
+        };
+        assert_eq!(found(met), ["I9"]);
+    }
+
+    #[test]
+    fn a_forged_token_is_found() {
+        let forged = |snapshot: &mut Snapshot, _| {
+            let tokens: Vec<_> = snapshot.waitpoints.values().map(|waitpoint| waitpoint.token.clone()).collect();
+            for (waitpoint, token) in snapshot.waitpoints.values_mut().zip(tokens.into_iter().rev()) {
+                waitpoint.token = token;
+            }
+        };
+        assert_eq!(found(forged), ["I12", "I12"]);
+        assert_eq!(found(|snapshot, _| snapshot.ring.as_mut().unwrap().current = None), ["I12"]);
+    }
+
+    #[test]
+    fn an_index_that_says_otherwise_is_found() {
+        assert_eq!(found(|snapshot, _| snapshot.pending_waitpoints.clear()), ["I8"]);
+    }
+
+    #[test]
+    fn what_its_execution_left_behind_is_found() {
+        let gone = |snapshot: &mut Snapshot, id| {
+            snapshot.executions.remove(&id);
+            snapshot.pending_waitpoints.clear();
+        };
+        assert_eq!(found(gone), ["I1", "I1", "I1", "I1"], "two waitpoints, the signals and their payload");
+        let handed = |snapshot: &mut Snapshot, id| {
+            let Phase::Suspended { suspension } = &mut execution(snapshot, id).phase else { panic!("not suspended") };
+            let signal_id = SignalId::new();
+            let counted = crate::suspension::Counted { signal_id, payload_bytes: 0, counts_as: None };
+            let (ended, epoch) = (crate::suspension::SuspensionEnd::Satisfied, crate::types::LeaseEpoch(1));
+            let past = crate::suspension::PastSuspension::of(suspension, epoch, ended, vec![counted], at(3));
+            execution(snapshot, id).last_suspension = Some(past);
+        };
+        assert_eq!(found(handed), ["I11"]);
+    }
+}

@@ -170,6 +170,9 @@ mod tests {
     use crate::due::fire;
     use crate::execution::{Execution, expire};
     use crate::samples::{at, running, waiting};
+    use crate::stage::Stage;
+    use crate::suspension::SuspendReason;
+    use crate::suspension::contracts::SuspendArgs;
 
     fn words(execution: &Execution) -> [&'static str; 7] {
         let state = execution.state_vector();
@@ -182,6 +185,22 @@ mod tests {
             state.attempt_state.as_str(),
             state.public_state.as_str(),
         ]
+    }
+
+    #[test]
+    fn a_suspension_is_told_in_the_words_of_its_reason() {
+        for (reason, word) in [
+            (SuspendReason::WaitingForApproval, "waiting_for_approval"),
+            (SuspendReason::StepBoundary, "waiting_for_signal"),
+            (SuspendReason::ManualPause, "paused_by_operator"),
+            (SuspendReason::PausedByBudget, "waiting_for_budget"),
+        ] {
+            let mut stage = Stage::running(at(0));
+            let args = SuspendArgs { reason, ..stage.suspension("a") };
+            stage.ask(args, at(1)).unwrap();
+            let expected = ["suspended", "unowned", "not_applicable", word, "none", "attempt_interrupted", "suspended"];
+            assert_eq!(words(stage.execution()), expected);
+        }
     }
 
     #[test]

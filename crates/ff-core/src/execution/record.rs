@@ -267,6 +267,7 @@ mod tests {
     use crate::lease::contracts::RevokeArgs;
     use crate::lease::{expire, revoke};
     use crate::samples::{at, held, running, waiting};
+    use crate::stage::Stage;
     use crate::types::LeaseId;
 
     fn refused(execution: &Execution, fence: &Fence, now: TimestampMs) -> Code {
@@ -327,7 +328,14 @@ mod tests {
         full.progress = Some(Progress { percent: Some(5), message: None, at: at(3) });
         let args = CancelArgs { execution_id: full.id, reason: Some("r".into()), requested_by: None };
         let finished = cancel(&full, &args, at(5)).unwrap().after;
-        for execution in [waiting(), full, finished, expire(&running(), at(30_000)).after] {
+        let mut stage = Stage::running(at(0));
+        let ahead = stage.pending("ahead");
+        stage.ask(ahead, at(1)).unwrap();
+        let granted = stage.suspend("a", at(2)).waitpoints.remove(0);
+        let suspended = stage.execution().clone();
+        stage.deliver(&granted, "go", at(3));
+        let resumed = stage.execution().clone();
+        for execution in [waiting(), full, finished, suspended, resumed, expire(&running(), at(30_000)).after] {
             let text = serde_json::to_string(&execution).unwrap();
             assert_eq!(serde_json::from_str::<Execution>(&text).unwrap(), execution, "{text}");
         }

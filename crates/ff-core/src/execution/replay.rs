@@ -25,7 +25,7 @@ pub fn replay(execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Res
     after.reclaims = 0;
     after.progress = None;
     after.failure = None;
-    after.last_suspension = None;
+    after.last_suspension.iter_mut().for_each(|past| past.forget());
     after.deadline_at = execution.policy.timeout_policy.execution_deadline_ms.map(|ms| now + ms);
     after.attempt = AttemptSlot::Next(Origin::Replay {
         of: execution.last_attempt(),
@@ -43,6 +43,7 @@ mod tests {
     use crate::execution::cancel;
     use crate::execution::contracts::CancelArgs;
     use crate::samples::{at, running};
+    use crate::stage::Stage;
 
     fn args() -> ReplayArgs {
         ReplayArgs { execution_id: running().id, reason: Some("fixed".into()), requested_by: Some("ops".into()) }
@@ -69,6 +70,18 @@ mod tests {
         let mut before = finished();
         before.policy.timeout_policy.execution_deadline_ms = Some(1_000);
         assert_eq!(replay(&before, &args(), at(9)).unwrap().after.deadline_at, Some(at(1_009)));
+    }
+
+    #[test]
+    fn a_new_life_is_not_handed_what_an_earlier_one_waited_for() {
+        let mut stage = Stage::running(at(0));
+        let suspension = stage.suspension("a");
+        let first = stage.ask(suspension.clone(), at(1)).unwrap();
+        stage.deliver(&first.waitpoints[0], "go", at(2));
+        stage.ask(CancelArgs { execution_id: stage.id, reason: None, requested_by: None }, at(3)).unwrap();
+        stage.ask(ReplayArgs { execution_id: stage.id, ..args() }, at(4)).unwrap();
+        assert_eq!(stage.ask(suspension, at(5)), Ok(first), "a lost reply is still found");
+        assert_eq!(stage.claim(at(6)).resumption, None);
     }
 
     #[test]

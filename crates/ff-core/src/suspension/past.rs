@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{BoundWaitpoint, Counted, OperatorDecision, ResumedBy, Suspension};
 use crate::types::{LeaseEpoch, SourceIdentity, SuspensionId, TimestampMs};
 
-/// The last suspension of an execution. It is kept until the next one or a replay, so that a try that starts over still
-/// finds the signals that were meant for it.
+/// The last suspension of an execution. It hands its signals on until the next one or a replay, so that a try that starts
+/// over still finds what was meant for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastSuspension {
     pub id: SuspensionId,
@@ -63,6 +63,14 @@ impl PastSuspension {
             continuation: suspension.continuation.clone(),
             signals,
         })
+    }
+
+    /// Hands nothing on any more: a new life does not go on from what an earlier one waited for. Who it waited on is kept,
+    /// for the holder whose reply got lost.
+    pub(crate) fn forget(&mut self) {
+        self.ended = SuspensionEnd::ExecutionEnded;
+        self.signals.clear();
+        self.continuation = None;
     }
 
     /// What made the execution go on; nothing when it ended instead.

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use ff_core::contracts::{
-    CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, PumpArgs, RenewArgs, ReplayArgs,
-    RevokeArgs, Start, SubmitArgs,
+    CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, GrantedWaitpoint, ProgressArgs, PumpArgs, RenewArgs,
+    ReplayArgs, RevokeArgs, Start, SubmitArgs,
 };
 use ff_core::due::Due;
 use ff_core::execution::Failure;
@@ -16,8 +16,13 @@ use ff_core::operation::{Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy, RetryPolicy, TimeoutPolicy};
-use ff_core::types::{ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+use ff_core::token::{KeyRing, Secret};
+use ff_core::types::{
+    ExecutionId, IdempotencyKey, Kid, Kind, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId,
+};
 use uuid::Uuid;
+
+use super::wait_moves::{about_waiting, remember_granted, wishes_to_wait};
 
 /// One partition, so that both executions share every index.
 pub(crate) const PARTITIONS: PartitionConfig =
@@ -39,6 +44,8 @@ pub(crate) struct World {
     pub(crate) now: TimestampMs,
     /// Each worker's last two fences of each execution, in the order they were handed out.
     held: Vec<Held>,
+    /// The last two waitpoints somebody was told of; none are made in a world that does not wait.
+    granted: Option<Vec<GrantedWaitpoint>>,
 }
 
 #[derive(Clone, Copy)]
@@ -70,7 +77,15 @@ impl World {
         let submissions = work.into_iter().map(Operation::Submit);
         let claims = (0..2).flat_map(claims).map(Operation::Claim);
         let always = std::iter::once(pump).chain(submissions).chain(claims).collect();
-        Self { always, model: Model::default(), now: TimestampMs(1_700_000_000_000), held: Vec::new() }
+        let (model, held, granted) = (Model::default(), Vec::new(), None);
+        Self { always, model, now: TimestampMs(1_700_000_000_000), held, granted }
+    }
+
+    /// The same, where executions may wait.
+    pub(crate) fn waiting(work: impl IntoIterator<Item = SubmitArgs>) -> Self {
+        let mut world = Self { granted: Some(Vec::new()), ..Self::new(work) };
+        world.model.set_ring(0, KeyRing::of(Kid::first(), Secret::drawn([7; 32])));
+        world
     }
 
     /// Every way on, always in the same order.
@@ -81,6 +96,12 @@ impl World {
         }
         for held in &self.held {
             operations.extend(in_the_name_of(held));
+            if let Some(granted) = &self.granted {
+                operations.extend(wishes_to_wait(held.id, held.fence, granted));
+            }
+        }
+        for execution in self.model.executions().filter(|_| self.granted.is_some()) {
+            operations.extend(about_waiting(execution.id, self.granted.as_deref().unwrap_or_default()));
         }
         self.clock()
             .map(Move::Clock)
@@ -95,6 +116,9 @@ impl World {
 
     /// Remembers the fences a reply handed out to a worker, and forgets those before its last two.
     pub(crate) fn remember(&mut self, operation: &Operation, reply: &Reply) {
+        if let Some(granted) = &mut self.granted {
+            remember_granted(granted, reply);
+        }
         let (Operation::Claim(args), Reply::Taken(taken)) = (operation, reply) else { return };
         let worker = usize::from(args.holder == holder(1));
         for task in &taken.tasks {
@@ -163,6 +187,12 @@ fn plain() -> Policy {
         max_replay_count: 1,
         ..Policy::default()
     }
+}
+
+/// A plain execution with a deadline, for a world that waits.
+pub(crate) fn waiting_work() -> [SubmitArgs; 1] {
+    let timeout_policy = TimeoutPolicy { execution_deadline_ms: Some(DEADLINE_MS), ..TimeoutPolicy::default() };
+    [SubmitArgs { uuid: Uuid::from_u128(1), policy: Policy { timeout_policy, ..plain() }, ..work("bounded") }]
 }
 
 /// A worker asks for each kind, and for two of any.

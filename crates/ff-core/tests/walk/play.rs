@@ -12,7 +12,8 @@ use ff_core::lease::{Fence, Holder};
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::partition::PartitionConfig;
-use ff_core::types::{AttemptId, ExecutionId, LeaseEpoch, LeaseId, TimestampMs, WorkerId, WorkerInstanceId};
+use ff_core::token::{KeyRing, Secret};
+use ff_core::types::{AttemptId, ExecutionId, Kid, LeaseEpoch, LeaseId, TimestampMs, WorkerId, WorkerInstanceId};
 use uuid::Uuid;
 
 use super::deed::{Deed, Verdict, without_panic};
@@ -20,11 +21,13 @@ use super::expected::as_expected;
 use super::healthy::healthy;
 use super::lawful::lawful;
 use super::ledger::Ledger;
+use super::opened::tokens_open_nothing_else;
 use super::promised::promised;
 use super::repeated::answers_again;
 use super::sameness::sameness;
 use super::script::{Act, BEGINNING, By, Forged, Line, PARTITION_COUNT, Tick, Which};
 use super::tally::Tally;
+use super::waits::Granted;
 
 /// Two, so that work can be on another one.
 const PARTITIONS: PartitionConfig =
@@ -40,6 +43,8 @@ pub(crate) struct Play<'t> {
     known: Vec<ExecutionId>,
     /// Every fence each worker ever got.
     held: [Vec<(ExecutionId, Fence)>; 2],
+    /// Every waitpoint and suspension somebody was told of.
+    granted: Granted,
     /// The randomness of whoever asks again.
     other: Nonce,
     /// What was done, in words; kept only where someone is going to read it.
@@ -48,8 +53,11 @@ pub(crate) struct Play<'t> {
 
 impl<'t> Play<'t> {
     pub(crate) fn new(tally: &'t mut Tally) -> Self {
-        let (model, ledger, other) = (Model::default(), Ledger::default(), SeededDice::new(0).nonce());
-        Self { tally, model, now: BEGINNING, ledger, known: vec![], held: [vec![], vec![]], other, told: None }
+        let (mut model, ledger, other) = (Model::default(), Ledger::default(), SeededDice::new(0).nonce());
+        let ring = KeyRing::of(Kid::first(), Secret::drawn([7; 32]));
+        (0..PARTITION_COUNT).for_each(|partition| model.set_ring(partition, ring.clone()));
+        let (granted, held) = (Granted::default(), [vec![], vec![]]);
+        Self { tally, model, now: BEGINNING, ledger, known: vec![], held, granted, other, told: None }
     }
 
     /// Plays every line; stops at the first after which something is wrong.
@@ -110,6 +118,7 @@ impl<'t> Play<'t> {
             }
             healthy(&self.model, partition, self.now)?;
         }
+        tokens_open_nothing_else(&self.model, PARTITIONS, self.other, self.now)?;
         self.tally.visit(sameness(&self.model, self.now));
         self.ledger.agrees(&self.model)
     }
@@ -121,6 +130,7 @@ impl<'t> Play<'t> {
     }
 
     fn remember(&mut self, operation: &Operation, reply: &Reply) {
+        self.granted.remember(operation, reply);
         match (operation, reply) {
             (Operation::Submit(_), Reply::Submitted(submitted)) if !submitted.duplicate => {
                 self.known.push(submitted.execution_id);
@@ -196,6 +206,7 @@ impl<'t> Play<'t> {
                 };
                 Operation::Revoke(RevokeArgs { execution_id, lease_id, reason: None })
             }
+            Act::Wait(wait) => self.granted.operation(&wait, |by| self.shown(by), self.now),
             Act::Pump { partition } => Operation::Pump(PumpArgs { partition }),
             Act::PartialFence { by, shown: [lease, epoch, attempt] } => {
                 let (execution_id, fence) = self.shown(by);

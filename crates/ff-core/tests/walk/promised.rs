@@ -106,7 +106,9 @@ fn ended_as_it_did(operation: &Operation, before: &Execution, change: &Change) -
         Phase::Finished { by, .. } => Some(by),
         _ => None,
     };
-    let fits = match (operation, last.ended, change.events.first().map(|event| event.what)) {
+    // A waitpoint that ran out beside it says nothing of the lease.
+    let told = change.events.iter().map(|event| event.what).find(|what| *what != What::WaitpointExpired);
+    let fits = match (operation, last.ended, told) {
         (Operation::Complete(_), LeaseEnding::Completed, _)
         | (Operation::Cancel(_), LeaseEnding::Cancelled, _)
         | (Operation::Revoke(_), LeaseEnding::Revoked, _)

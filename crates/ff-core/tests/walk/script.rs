@@ -9,6 +9,7 @@ use ff_core::types::{IdempotencyKey, Kind, LaneId, Namespace, Priority, Timestam
 use uuid::Uuid;
 
 use super::splitmix::SplitMix;
+use super::waits::{Wait, wait};
 
 /// When every walk begins.
 pub(crate) const BEGINNING: TimestampMs = TimestampMs(1_700_000_000_000);
@@ -83,6 +84,7 @@ pub(crate) enum Act {
     Pump {
         partition: u16,
     },
+    Wait(Box<Wait>),
     /// A call that shows only some of its fence.
     PartialFence {
         by: By,
@@ -134,6 +136,30 @@ pub(crate) fn improvise(seed: u64, lines: usize) -> Vec<Line> {
             _ => act(&mut random, uuids),
         };
         Line { tick: tick(&mut random), act, nonce: dice.nonce() }
+    };
+    (0..lines).map(&mut line).collect()
+}
+
+/// A script that is mostly about waiting: one piece of work, or two, and a clock that seldom moves, so that a lease lasts
+/// for long enough to wait for something.
+pub(crate) fn improvise_waiting(seed: u64, lines: usize) -> Vec<Line> {
+    let (mut random, dice) = (SplitMix::new(seed), SeededDice::new(seed));
+    let uuids = 1 + random.below(2);
+    let mut line = |nth: usize| {
+        let act = match (nth, random.below(100)) {
+            (0..2, _) => lasting(submission(&mut random, uuids), &mut random),
+            (2..5, _) | (_, 0..14) => claim_any(&mut random),
+            (_, 14..24) => Act::Pump { partition: partition(&mut random) },
+            (_, 24..32) => act(&mut random, uuids),
+            (_, 32..34) => Act::Cancel { of: random.below(2) },
+            _ => {
+                let mostly = By { worker: random.below(2), back: 0, forged: Forged::Nothing };
+                let by = if random.chance(85) { mostly } else { by(&mut random) };
+                Act::Wait(Box::new(wait(&mut random, by)))
+            }
+        };
+        let tick = if random.chance(45) { Tick::Stay } else { tick(&mut random) };
+        Line { tick, act, nonce: dice.nonce() }
     };
     (0..lines).map(&mut line).collect()
 }
@@ -197,6 +223,22 @@ fn submission(random: &mut SplitMix, uuids: usize) -> Act {
         policy: policy(random),
         ..SubmitArgs::new(kind(["resize", "resize", "send", "send"][like]), Payload::default())
     }))
+}
+
+/// The same work, which mostly starts at once and lives for as long as it waits.
+fn lasting(submission: Act, random: &mut SplitMix) -> Act {
+    let Act::Submit(mut args) = submission else { return submission };
+    if random.chance(75) {
+        (args.policy, args.start) = (Policy::default(), Start::Now);
+    }
+    Act::Submit(args)
+}
+
+/// Takes whatever there is.
+fn claim_any(random: &mut SplitMix) -> Act {
+    let (namespace, lane) = (Namespace::default_name(), LaneId::default_name());
+    let (worker, partition) = (random.below(2), random.pick(&[0, 1]));
+    Act::Claim { worker, partition, namespace, lane, kinds: vec![], max: 2, ttl_ms: random.pick(&[1_500, 3_000]) }
 }
 
 fn policy(random: &mut SplitMix) -> Policy {

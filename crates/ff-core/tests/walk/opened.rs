@@ -1,0 +1,76 @@
+//! Every token ever handed out, tried in every state: it opens its own waitpoint while somebody waits or is going to, and
+//! nothing else, ever.
+
+use ff_core::contracts::{DeliverArgs, WaitpointRef};
+use ff_core::dice::Nonce;
+use ff_core::engine_error::Code;
+use ff_core::execution::Execution;
+use ff_core::model::Model;
+use ff_core::operation::{Conditions, Operation};
+use ff_core::partition::PartitionConfig;
+use ff_core::suspension::Waitpoint;
+use ff_core::token::PresentedToken;
+use ff_core::types::{ExecutionId, SignalName, TimestampMs};
+use ff_core::view::{Stop, View};
+
+use super::deed::Verdict;
+use super::waiting::{Standing, standing};
+
+/// I11 and I12: tries every token on its own waitpoint and on its neighbours.
+pub(crate) fn tokens_open_nothing_else(
+    model: &Model,
+    partitions: PartitionConfig,
+    nonce: Nonce,
+    now: TimestampMs,
+) -> Verdict {
+    let at = Conditions { partitions, nonce, now };
+    let all: Vec<_> = model.executions().flat_map(|e| model.waitpoints(&e.id).map(move |w| (e, w))).collect();
+    for (execution, waitpoint) in &all {
+        let answer = answer(model, waitpoint, &execution.id, waitpoint, &at);
+        if answer != expected(model, execution, waitpoint, now) {
+            return Err(format!("I11: the token of {} is answered {answer:?}", waitpoint.id));
+        }
+    }
+    for pair in all.windows(2) {
+        let ((one_execution, one), (other_execution, other)) = (pair[0], pair[1]);
+        let there = answer(model, one, &other_execution.id, other, &at);
+        let here = answer(model, other, &one_execution.id, one, &at);
+        if (there, here) != (Err(Code::InvalidToken), Err(Code::InvalidToken)) {
+            return Err(format!("I12: {} and {} open each other: {there:?}, {here:?}", one.id, other.id));
+        }
+    }
+    Ok(())
+}
+
+fn expected(model: &Model, execution: &Execution, waitpoint: &Waitpoint, now: TimestampMs) -> Result<(), Code> {
+    let ring = model.ring(execution.id.partition()).ok().flatten();
+    match ring.and_then(|ring| ring.keys.get(&waitpoint.token.kid)).map(|key| key.expires_at) {
+        None => return Err(Code::InvalidToken),
+        Some(Some(at)) if now >= at => return Err(Code::TokenExpired),
+        Some(_) => {}
+    }
+    match standing(execution, waitpoint, now) {
+        _ if execution.is_finished() => Err(Code::TargetNotSignalable),
+        Standing::Pending | Standing::Waited => Ok(()),
+        Standing::RanOut => Err(Code::PendingWaitpointExpired),
+        Standing::Over => Err(Code::WaitpointClosed),
+    }
+}
+
+/// What a signal with one waitpoint's token is told at another.
+fn answer(
+    model: &Model,
+    shown: &Waitpoint,
+    execution: &ExecutionId,
+    to: &Waitpoint,
+    at: &Conditions,
+) -> Result<(), Code> {
+    let token = PresentedToken::from(&shown.token);
+    let name = SignalName::parse("go").expect("a name");
+    let signal = DeliverArgs::new(*execution, WaitpointRef::Id(to.id), token, name);
+    match Operation::Deliver(signal).decide(model, at) {
+        Ok(_) => Ok(()),
+        Err(Stop::Refused(refusal)) => Err(refusal.code),
+        Err(Stop::Miss(miss)) => panic!("the model has everything, yet {miss:?} was missed"),
+    }
+}
