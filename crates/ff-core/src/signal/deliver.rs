@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::contracts::{DeliverArgs, Delivered, WaitpointRef};
+use super::contracts::{DeliverArgs, Delivered};
+use super::open::open;
 use super::{Effect, RecordedSignal, Signal};
 use crate::change::Change;
 use crate::dice::Nonce;
@@ -33,7 +34,7 @@ pub fn deliver(
     nonce: &Nonce,
     now: TimestampMs,
 ) -> Result<(Delivered, Option<Change>), Stop> {
-    let (execution, waitpoint) = opened(view, args, now)?;
+    let (execution, waitpoint) = open(view, args, now)?;
     if let Some(key) = &args.idempotency_key
         && let Some(first) = view.signal_key(&execution.id, &waitpoint.id, key)?
         && now < first.until
@@ -72,30 +73,6 @@ pub fn deliver(
         until: now + args.dedup_ttl_ms,
     });
     Ok((Delivered { signal_id, effect }, Some(change)))
-}
-
-/// The execution and the waitpoint, for whoever shows the token that opens it.
-fn opened<'v>(
-    view: &'v impl View,
-    args: &DeliverArgs,
-    now: TimestampMs,
-) -> Result<(&'v Execution, &'v Waitpoint), Stop> {
-    if args.token.is_missing() {
-        return Err(Code::MissingToken.into());
-    }
-    let execution = view.execution(&args.execution_id)?.ok_or(Code::InvalidToken)?;
-    let id = match &args.waitpoint {
-        WaitpointRef::Id(id) => *id,
-        WaitpointRef::Key(key) => execution.waitpoint_by_key(key).ok_or(Code::InvalidToken)?,
-    };
-    let waitpoint = view.waitpoint(&execution.id, &id)?.ok_or(Code::InvalidToken)?;
-    let ring = view.ring(execution.id.partition())?.ok_or(Code::InvalidToken)?;
-    let shown = ring.verify(&args.token, &execution.id, &id, &waitpoint.key, now)?;
-    // A token of another live secret would verify as well, but only the one that was handed out opens anything.
-    if shown != waitpoint.token {
-        return Err(Code::InvalidToken.into());
-    }
-    Ok((execution, waitpoint))
 }
 
 /// How the waitpoint stands, when it takes signals.
@@ -176,17 +153,11 @@ mod tests {
     use crate::payload::Payload;
     use crate::policy::{Policy, TimeoutPolicy};
     use crate::samples::{at, work};
+    use crate::signal::contracts::WaitpointRef;
     use crate::stage::{Stage, idempotency, key};
     use crate::suspension::contracts::SuspendArgs;
     use crate::suspension::{Condition, ResumePolicy};
-    use crate::token::PresentedToken;
-    use crate::token::contracts::{RotatePartitionArgs, RotateSecretArgs};
     use crate::types::SignalName;
-
-    fn rotation(stage: &Stage, kid: &str, grace_ms: u64) -> RotatePartitionArgs {
-        let rotation = RotateSecretArgs::parse(kid, "5ec4e7", grace_ms).unwrap();
-        RotatePartitionArgs { partition: stage.id.partition(), rotation }
-    }
 
     #[test]
     fn a_signal_that_meets_the_condition_lets_the_same_attempt_go_on() {
@@ -227,69 +198,6 @@ mod tests {
         assert_eq!(stage.ask(once.clone(), at(7)), Ok(duplicate), "whatever became of the execution");
         assert_eq!(stage.refused(once, at(1_002)), Code::TargetNotSignalable);
         assert_eq!(stage.execution().signals_taken, 1);
-    }
-
-    #[test]
-    fn the_token_is_judged_before_anything_about_state_is_revealed() {
-        let mut stage = Stage::running(at(0));
-        let granted = stage.suspend("a", at(1)).waitpoints.remove(0);
-        let forged = PresentedToken::new(format!("k1:{}", "00".repeat(32)));
-        let shown = |stage: &Stage, token: &PresentedToken| {
-            let known = DeliverArgs { token: token.clone(), ..stage.signal(&granted, "go") };
-            let nowhere = ExecutionId::new(stage.id.partition(), uuid::Uuid::nil());
-            [
-                DeliverArgs { execution_id: nowhere, ..known.clone() },
-                DeliverArgs { waitpoint: WaitpointRef::Id(WaitpointId::new()), ..known.clone() },
-                DeliverArgs { waitpoint: WaitpointRef::Key(key("nowhere")), ..known.clone() },
-                known,
-            ]
-        };
-        let states: [fn(&mut Stage); 2] = [
-            |_| {},
-            |stage| {
-                let args = CancelArgs { execution_id: stage.id, reason: None, requested_by: None };
-                stage.ask(args, at(2)).unwrap();
-            },
-        ];
-        for enter in states {
-            enter(&mut stage);
-            for args in shown(&stage, &forged) {
-                assert_eq!(stage.ask(args, at(3)).unwrap_err(), Code::InvalidToken.refusal());
-            }
-            for args in shown(&stage, &PresentedToken::default()) {
-                assert_eq!(stage.ask(args, at(3)).unwrap_err(), Code::MissingToken.refusal());
-            }
-        }
-        let genuine = stage.signal(&granted, "go");
-        assert_eq!(stage.refused(genuine, at(4)), Code::TargetNotSignalable);
-    }
-
-    #[test]
-    fn a_token_minted_before_two_rotations_works_within_its_grace_and_not_after() {
-        let mut stage = Stage::running(at(0));
-        let votes =
-            Condition::Count { n: 9, of: crate::suspension::Distinct::Signals, waitpoints: vec![key("a")], name: None };
-        let args = stage.suspension_for(votes, &["a"]);
-        let granted = stage.ask(args, at(1)).unwrap().waitpoints.remove(0);
-        stage.ask(rotation(&stage, "k2", 1_000), at(10)).unwrap();
-        stage.ask(rotation(&stage, "k3", 1_000), at(20)).unwrap();
-        assert_eq!(stage.deliver(&granted, "vote", at(1_009)).effect, Effect::Appended);
-        let late = stage.signal(&granted, "vote");
-        assert_eq!(stage.refused(late.clone(), at(1_010)), Code::TokenExpired);
-        stage.ask(rotation(&stage, "k4", 1_000), at(1_020)).unwrap();
-        assert_eq!(stage.refused(late, at(1_021)), Code::InvalidToken, "its secret was thrown away");
-    }
-
-    #[test]
-    fn a_waitpoint_is_known_by_its_key_as_well() {
-        let mut stage = Stage::running(at(0));
-        let args = stage.pending("early");
-        let ahead = stage.ask(args, at(1)).unwrap();
-        let granted = stage.suspend("a", at(2)).waitpoints.remove(0);
-        for (granted, name, effect) in [(&ahead, "early", Effect::Buffered), (&granted, "a", Effect::Satisfied)] {
-            let by_key = DeliverArgs { waitpoint: WaitpointRef::Key(key(name)), ..stage.signal(granted, "go") };
-            assert_eq!(stage.ask(by_key, at(3)).unwrap().effect, effect);
-        }
     }
 
     #[test]

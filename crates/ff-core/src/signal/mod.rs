@@ -3,6 +3,7 @@
 pub mod contracts;
 mod deliver;
 mod feed;
+mod open;
 mod record;
 
 pub use deliver::{SignalKeyEntry, deliver};
