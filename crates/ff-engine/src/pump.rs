@@ -165,7 +165,7 @@ impl Pump {
         match hint {
             Hint::Due { partition, at } => self.agenda.note(partition, at),
             Hint::Missed => self.sweeper.everything(),
-            Hint::Ready { .. } | Hint::LeaseLost { .. } | Hint::Ended { .. } => {}
+            Hint::Ready { .. } | Hint::LeaseLost { .. } | Hint::SignalDelivered { .. } | Hint::Ended { .. } => {}
         }
     }
 }

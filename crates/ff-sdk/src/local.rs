@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ff_core::backend::{Answer, Upkeep, Waits};
-use ff_core::contracts::{Claimed, Control, ControlArgs, Ended, NextArgs};
+use ff_core::contracts::{Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, Ended, NextArgs};
 use ff_core::types::ExecutionId;
 use ff_engine::Board;
 use ff_scheduler::Scheduler;
@@ -46,5 +46,9 @@ impl Waits for Local {
 
     async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<Ended>> {
         self.board.ended(id, wait_ms).await
+    }
+
+    async fn next_deliveries(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {
+        self.board.next_deliveries(args, wait_ms).await
     }
 }

@@ -4,18 +4,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use ff_core::backend::{Answer, EngineBackend, ExecutionRoom, LeaseRoom, Swept, Upkeep};
+use ff_core::backend::{Answer, EngineBackend, ExecutionRoom, LeaseRoom, SignalRoom, SuspensionRoom, Swept, Upkeep};
 use ff_core::contracts::{
-    Attempts, CancelArgs, Cancelled, ClaimArgs, Claims, CompleteArgs, Completed, DelayArgs, Delayed, Ended,
-    ExecutionInfo, FailArgs, Failed, ListArgs, Noted, Page, ProgressArgs, RenewArgs, Renewed, ReplayArgs, Replayed,
-    RevokeArgs, Revoked, SubmitArgs, Submitted,
+    Attempts, CancelArgs, Cancelled, ClaimArgs, Claims, CloseWaitpointArgs, ClosedWaitpoint, CompleteArgs, Completed,
+    CreateWaitpointArgs, DelayArgs, Delayed, DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, Ended,
+    ExecutionInfo, FailArgs, Failed, GrantedWaitpoint, ListArgs, Noted, Page, PartitionKids, ProgressArgs,
+    ReceivedSignal, RenewArgs, Renewed, ReplayArgs, Replayed, ResumeArgs, Resumed, RevokeArgs, Revoked,
+    RotateSecretArgs, RotationReport, SignalsArgs, SignalsPage, SubmitArgs, Submitted, SuspendArgs, Suspended,
+    WaitpointInfo,
 };
 use ff_core::due::Pumped;
 use ff_core::hint::Hints;
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::snapshot::Snapshot;
-use ff_core::types::{ExecutionId, TimestampMs};
+use ff_core::token::WaitpointToken;
+use ff_core::types::{ExecutionId, SignalId, TimestampMs, WaitpointId};
 use tokio::sync::{Semaphore, watch};
 
 use super::latency::Latencies;
@@ -140,6 +144,60 @@ impl LeaseRoom for Timed {
 
     async fn revoke(&self, args: RevokeArgs) -> Answer<Revoked> {
         self.store.revoke(args).await
+    }
+}
+
+#[async_trait]
+impl SuspensionRoom for Timed {
+    async fn suspend(&self, args: SuspendArgs) -> Answer<Suspended> {
+        self.time("suspend", self.store.suspend(args)).await
+    }
+
+    async fn create_waitpoint(&self, args: CreateWaitpointArgs) -> Answer<GrantedWaitpoint> {
+        self.store.create_waitpoint(args).await
+    }
+
+    async fn close_waitpoint(&self, args: CloseWaitpointArgs) -> Answer<ClosedWaitpoint> {
+        self.store.close_waitpoint(args).await
+    }
+
+    async fn resume(&self, args: ResumeArgs) -> Answer<Resumed> {
+        self.store.resume(args).await
+    }
+
+    async fn waitpoints(&self, id: &ExecutionId) -> Answer<Vec<WaitpointInfo>> {
+        self.store.waitpoints(id).await
+    }
+
+    async fn waitpoint_token(&self, id: &ExecutionId, waitpoint: &WaitpointId) -> Answer<WaitpointToken> {
+        self.store.waitpoint_token(id, waitpoint).await
+    }
+
+    async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {
+        self.store.rotate_secret(args).await
+    }
+
+    async fn kids(&self) -> Answer<Vec<PartitionKids>> {
+        self.store.kids().await
+    }
+}
+
+#[async_trait]
+impl SignalRoom for Timed {
+    async fn deliver(&self, args: DeliverArgs) -> Answer<Delivered> {
+        self.time("deliver", self.store.deliver(args)).await
+    }
+
+    async fn signals(&self, args: SignalsArgs) -> Answer<SignalsPage> {
+        self.store.signals(args).await
+    }
+
+    async fn signal(&self, id: &ExecutionId, signal: &SignalId) -> Answer<ReceivedSignal> {
+        self.store.signal(id, signal).await
+    }
+
+    async fn deliveries(&self, args: DeliveriesArgs) -> Answer<DeliveriesPage> {
+        self.store.deliveries(args).await
     }
 }
 

@@ -10,6 +10,7 @@ use ff_core::backend::{Answer, Upkeep};
 use ff_core::execution::contracts::Ended;
 use ff_core::hint::{Hint, Hints};
 use ff_core::lease::contracts::{Control, ControlArgs, check_wait};
+use ff_core::signal::contracts::{DeliveriesArgs, DeliveriesPage};
 use ff_core::types::{ExecutionId, WorkerInstanceId};
 use futures_util::StreamExt;
 use tokio::time::{Instant, sleep_until};
@@ -18,7 +19,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use bells::Bells;
 use lost::LostLeases;
 
-/// Tells workers which leases they lost, and callers how an execution ended. A hint wakes only those it is for.
+/// Tells workers which leases they lost, and callers how an execution ended or what was delivered. A hint wakes only those it is for.
 pub struct Board {
     store: Arc<dyn Upkeep>,
     notices: Arc<Notices>,
@@ -77,6 +78,21 @@ impl Board {
         }
     }
 
+    /// What was delivered on any partition since a cursor, waiting for something up to `wait_ms`.
+    pub async fn next_deliveries(&self, mut args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {
+        check_wait(wait_ms)?;
+        let deadline = after(wait_ms);
+        let bell = self.notices.deliveries.join(&());
+        loop {
+            let rung = bell.rung();
+            let page = self.store.deliveries(args.clone()).await?;
+            if page.missed || !page.deliveries.is_empty() || !self.wait(rung, deadline).await {
+                return Ok(page);
+            }
+            args.after = Some(page.next);
+        }
+    }
+
     /// Whether the bell rang before the wait was over.
     async fn wait(&self, rung: impl Future<Output = ()>, deadline: Instant) -> bool {
         if Instant::now() >= deadline {
@@ -101,6 +117,8 @@ struct Notices {
     lost: Mutex<LostLeases>,
     workers: Bells<WorkerInstanceId>,
     ends: Bells<ExecutionId>,
+    /// One bell for all partitions: who reads the feeds reads all of them.
+    deliveries: Bells<()>,
 }
 
 impl Notices {
@@ -115,10 +133,12 @@ impl Notices {
                 self.workers.ring(&worker_instance_id);
             }
             Hint::Ended { execution_id } => self.ends.ring(&execution_id),
+            Hint::SignalDelivered { .. } => self.deliveries.ring_all(),
             Hint::Missed => {
                 self.lost().missed();
                 self.workers.ring_all();
                 self.ends.ring_all();
+                self.deliveries.ring_all();
             }
             Hint::Ready { .. } | Hint::Due { .. } => {}
         }
