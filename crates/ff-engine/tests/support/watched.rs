@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ff_core::backend::{Answer, EngineBackend, ExecutionRoom, LeaseRoom, Swept, Upkeep};
+use ff_core::backend::{Answer, EngineBackend, ExecutionRoom, LeaseRoom, SignalRoom, SuspensionRoom, Swept, Upkeep};
 use ff_core::due::Pumped;
 use ff_core::engine_error::EngineError;
 use ff_core::execution::contracts::{
@@ -17,8 +17,17 @@ use ff_core::hint::{Hint, Hints};
 use ff_core::lease::contracts::{ClaimArgs, Claims, RenewArgs, Renewed, RevokeArgs, Revoked};
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
+use ff_core::signal::contracts::{
+    DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage,
+};
 use ff_core::snapshot::Snapshot;
-use ff_core::types::{ExecutionId, TimestampMs};
+use ff_core::suspension::contracts::{
+    CloseWaitpointArgs, ClosedWaitpoint, CreateWaitpointArgs, GrantedWaitpoint, ResumeArgs, Resumed, SuspendArgs,
+    Suspended, WaitpointInfo,
+};
+use ff_core::token::WaitpointToken;
+use ff_core::token::contracts::{PartitionKids, RotateSecretArgs, RotationReport};
+use ff_core::types::{ExecutionId, SignalId, TimestampMs, WaitpointId};
 use futures_util::stream::{self, StreamExt};
 use tokio::sync::broadcast;
 
@@ -124,6 +133,22 @@ watch! {
         claim(args: ClaimArgs) -> Claims;
         renew(args: RenewArgs) -> Renewed;
         revoke(args: RevokeArgs) -> Revoked;
+    }
+    SuspensionRoom {
+        suspend(args: SuspendArgs) -> Suspended;
+        create_waitpoint(args: CreateWaitpointArgs) -> GrantedWaitpoint;
+        close_waitpoint(args: CloseWaitpointArgs) -> ClosedWaitpoint;
+        resume(args: ResumeArgs) -> Resumed;
+        waitpoints(id: &ExecutionId) -> Vec<WaitpointInfo>;
+        waitpoint_token(id: &ExecutionId, waitpoint: &WaitpointId) -> WaitpointToken;
+        rotate_secret(args: RotateSecretArgs) -> RotationReport;
+        kids() -> Vec<PartitionKids>;
+    }
+    SignalRoom {
+        deliver(args: DeliverArgs) -> Delivered;
+        signals(args: SignalsArgs) -> SignalsPage;
+        signal(id: &ExecutionId, signal: &SignalId) -> ReceivedSignal;
+        deliveries(args: DeliveriesArgs) -> DeliveriesPage;
     }
     Upkeep {
         pump(partition: u16) -> Pumped;
