@@ -150,7 +150,7 @@ error_table! {
     InvalidQuotaSpec "invalid_quota_spec" Terminal 400 "The windows and caps of the quota do not make sense.";
     QuotaAttachConflict "quota_attach_conflict" Terminal 409
         "The quota policy is already attached in a way that rules this out.";
-    RateLimitExceeded "rate_limit_exceeded" Retryable 429 "The window of this quota is full for now.";
+    RateLimitExceeded "rate_limit_exceeded" Retryable 429 "This was asked too often for now; ask again later.";
     ConcurrencyLimitExceeded "concurrency_limit_exceeded" Retryable 429 "Every slot of this quota is taken for now.";
 
     // Worker.

@@ -61,6 +61,9 @@ fn our_own_keys_follow_the_same_grammar() {
     let label =
         (Namespace::parse("acme").unwrap(), TagKey::parse("order").unwrap(), TagValue::parse("a:{fp:1}").unwrap());
 
+    let exec = ExecKeyContext::new(&Partition::new(PartitionFamily::Execution, 7), &execution(EXECUTION));
+    let suspension = format!("ff:exec:{{fp:7}}:{EXECUTION}:suspension");
+
     let ours = [
         (index.lanes(), "ff:idx:{fp:7}:lanes"),
         (index.lane_config(&lane), "ff:idx:{fp:7}:lane:acme/mail:config"),
@@ -71,6 +74,8 @@ fn our_own_keys_follow_the_same_grammar() {
         (index.dispatch_backlog(), "ff:idx:{fp:7}:dispatch_backlog"),
         (index.clock(), "ff:part:{fp:7}:clock"),
         (index.partition_events(), "ff:part:{fp:7}:events"),
+        (exec.suspension_tally(), &format!("{suspension}:tally")),
+        (exec.suspension_last(), &format!("{suspension}:last")),
     ];
     for (key, expected) in ours {
         assert_eq!(key, expected);

@@ -69,6 +69,10 @@ keys! { ExecKeyContext { tag, eid }
     suspension_satisfied_set() => "ff:exec:{tag}:{eid}:suspension:current:satisfied_set";
     /// Which node of a composite condition each waitpoint belongs to, fixed when it suspends.
     suspension_member_map() => "ff:exec:{tag}:{eid}:suspension:current:member_map";
+    /// What each part of its condition has counted so far; gone when the suspension ends.
+    suspension_tally() => "ff:exec:{tag}:{eid}:suspension:tally";
+    /// The last suspension that is over: how it ended, and what its worker is handed.
+    suspension_last() => "ff:exec:{tag}:{eid}:suspension:last";
     /// The first answer to a suspend under this idempotency key, given again word for word.
     suspend_dedup(idempotency_key: &str) => "ff:dedup:suspend:{tag}:{eid}:{idempotency_key}";
 
