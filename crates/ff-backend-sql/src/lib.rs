@@ -13,6 +13,8 @@ mod queue;
 mod record;
 mod schema;
 mod session;
+mod signal;
+mod suspension;
 mod table;
 mod upkeep;
 mod value;
@@ -21,10 +23,15 @@ mod writer;
 pub use batch::{Answered, TakenUp, execute};
 pub use error::SqlError;
 pub use execution::{Describe, List, ReadAttempts, ReadPayload, ReadResult};
-pub use queries::QUERIES;
+pub use queries::{QUERIES, RINGS};
 pub use queue::{Asker, Queue, queue};
-pub use schema::{ATTEMPT, EXECUTION, IDEMPOTENCY, LEASE_EVENT, PAYLOAD, RESULT, TABLES};
+pub use schema::{
+    ATTEMPT, DELIVERY, EXECUTION, IDEMPOTENCY, KEY_RING, LEASE_EVENT, PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY,
+    TABLES, WAITPOINT,
+};
 pub use session::{Key, Put, Question, Read, Session};
+pub use signal::{ListSignals, ReadDeliveries, ReadSignal};
+pub use suspension::{ReadKids, ReadWaitpointToken, ReadWaitpoints, missing_rings};
 pub use table::{Column, Columns, Holds, Table};
 pub use upkeep::{Sweep, TakeSnapshot};
 pub use value::{Row, Value};

@@ -15,6 +15,15 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("surplus_leases", SURPLUS_LEASES),
     ("executions_on", EXECUTIONS_ON),
     ("keys_on", KEYS_ON),
+    ("waitpoints_of", WAITPOINTS_OF),
+    ("suspend_keys_of", SUSPEND_KEYS_OF),
+    ("rings", RINGS),
+    ("signals_of", SIGNALS_OF),
+    ("signals_page", SIGNALS_PAGE),
+    ("signal_keys_of", SIGNAL_KEYS_OF),
+    ("feed_last", FEED_LAST),
+    ("feed_first", FEED_FIRST),
+    ("feed_after", FEED_AFTER),
 ];
 
 /// The first waiting executions of a lane on a partition, of any kind.
@@ -77,3 +86,39 @@ pub(crate) const EXECUTIONS_ON: &str = "SELECT uuid FROM execution WHERE partiti
 
 /// Every idempotency key of a partition.
 pub(crate) const KEYS_ON: &str = "SELECT namespace, key, uuid, until FROM idempotency WHERE partition = $1";
+
+/// Every waitpoint of an execution.
+pub(crate) const WAITPOINTS_OF: &str = "\
+    SELECT waitpoint_id, record FROM waitpoint WHERE uuid = $1 AND partition = $2";
+
+/// Every idempotency key under which an execution was suspended.
+pub(crate) const SUSPEND_KEYS_OF: &str = "\
+    SELECT key, until, answer FROM suspend_key WHERE uuid = $1 AND partition = $2";
+
+/// The secrets of the partitions below a number, in their order.
+pub const RINGS: &str = "SELECT partition, record FROM key_ring WHERE partition < $1 ORDER BY partition";
+
+/// The signals of an execution with what they carried, in the order they were received.
+pub(crate) const SIGNALS_OF: &str = "\
+    SELECT record, content_type, bytes, nth FROM signal WHERE uuid = $1 AND partition = $2 ORDER BY nth";
+
+/// Some signals of an execution, from one of them on.
+pub(crate) const SIGNALS_PAGE: &str = "\
+    SELECT record FROM signal WHERE uuid = $1 AND partition = $2 AND nth >= $3 ORDER BY nth LIMIT $4";
+
+/// Every idempotency key of the signals to an execution.
+pub(crate) const SIGNAL_KEYS_OF: &str = "\
+    SELECT waitpoint_id, key, signal_id, until FROM signal_key WHERE uuid = $1 AND partition = $2";
+
+/// Where a feed ends.
+pub(crate) const FEED_LAST: &str = "\
+    SELECT told_at, nth, seq FROM delivery WHERE partition = $1 ORDER BY told_at DESC, nth DESC LIMIT 1";
+
+/// The beginning of a feed.
+pub(crate) const FEED_FIRST: &str = "\
+    SELECT told_at, nth, seq FROM delivery WHERE partition = $1 ORDER BY told_at, nth LIMIT $2";
+
+/// What a feed has after a place in it.
+pub(crate) const FEED_AFTER: &str = "\
+    SELECT told_at, nth, record FROM delivery WHERE partition = $1 AND (told_at, nth) > ($2, $3) \
+    ORDER BY told_at, nth LIMIT $4";

@@ -1,10 +1,13 @@
 //! The queue between callers and a writer. It is bounded: when it is full, callers wait to be let in.
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{ClaimArgs, Claimed, Claims, SubmitArgs, Submitted};
+use ff_core::contracts::{
+    ClaimArgs, Claimed, Claims, RotatePartitionArgs, RotateSecretArgs, RotationReport, SubmitArgs, Submitted,
+};
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::limits;
 use ff_core::operation::{Ask, Operation};
+use ff_core::partition::PartitionConfig;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::batch::Answered;
@@ -52,26 +55,32 @@ impl Asker {
         if args.len() > limits::BULK {
             return Err(Refusal::over_limit(Code::LimitExceeded, "executions", limits::BULK, args.len()).into());
         }
-        let mut waiting = Vec::with_capacity(args.len());
-        for one in args {
-            waiting.push(self.enqueue(one.into_operation()).await);
+        Ok(self.ask_each(args).await)
+    }
+
+    /// Brings a new secret to every partition, all of them together, and says what became of it on each.
+    pub async fn rotate_secret(
+        &self,
+        rotation: RotateSecretArgs,
+        partitions: &PartitionConfig,
+    ) -> Answer<RotationReport> {
+        rotation.check()?;
+        let all = 0..partitions.num_flow_partitions;
+        let args = all.clone().map(|partition| RotatePartitionArgs { partition, rotation: rotation.clone() });
+        let mut report = RotationReport::default();
+        for (partition, answer) in all.zip(self.ask_each(args.collect()).await) {
+            report.enter(partition, answer);
         }
-        let mut answers = Vec::with_capacity(waiting.len());
-        for one in waiting {
-            answers.push(match one {
-                Ok(receiver) => wait(receiver).await.and_then(answer::<SubmitArgs>),
-                Err(error) => Err(error),
-            });
-        }
-        Ok(answers)
+        Ok(report)
     }
 
     /// Claims, and gives what was claimed with its payloads.
     pub async fn claim(&self, args: ClaimArgs) -> Answer<Claims> {
         let mut answered = wait(self.enqueue(args.into_operation()).await?).await?;
-        let payloads = std::mem::take(&mut answered.payloads);
+        let brought = std::mem::take(&mut answered.payloads).into_iter().zip(std::mem::take(&mut answered.signals));
         let taken = answer::<ClaimArgs>(answered)?;
-        let claimed = taken.tasks.into_iter().zip(payloads).map(|(task, payload)| Claimed { task, payload });
+        let claimed = taken.tasks.into_iter().zip(brought);
+        let claimed = claimed.map(|(task, (payload, signals))| Claimed { task, payload, signals });
         Ok(Claims { claimed: claimed.collect(), next: taken.next })
     }
 
@@ -79,6 +88,22 @@ impl Asker {
     pub async fn close(&self) {
         // Fails when the writer is gone, and then the queue is closed.
         self.0.send(None).await.ok();
+    }
+
+    /// Has many operations queued before any is waited for, so that they are done together. Each has its own outcome.
+    async fn ask_each<A: Ask>(&self, args: Vec<A>) -> Vec<Answer<A::Answer>> {
+        let mut waiting = Vec::with_capacity(args.len());
+        for one in args {
+            waiting.push(self.enqueue(one.into_operation()).await);
+        }
+        let mut answers = Vec::with_capacity(waiting.len());
+        for one in waiting {
+            answers.push(match one {
+                Ok(receiver) => wait(receiver).await.and_then(answer::<A>),
+                Err(error) => Err(error),
+            });
+        }
+        answers
     }
 
     async fn enqueue(&self, operation: Operation) -> Answer<oneshot::Receiver<Answer<Answered>>> {
@@ -127,6 +152,7 @@ fn weight(operation: &Operation) -> usize {
     match operation {
         Operation::Submit(args) => args.payload.bytes.len(),
         Operation::Complete(args) => args.result.as_ref().map_or(0, |result| result.bytes.len()),
+        Operation::Deliver(args) => args.payload.as_ref().map_or(0, |payload| payload.bytes.len()),
         _ => 0,
     }
 }
@@ -143,7 +169,7 @@ mod tests {
 
     fn pumped(partition: u16) -> Answer<Answered> {
         let reply = Reply::Pumped(Pumped { fired: usize::from(partition), next_due: None });
-        Ok(Answered { reply, payloads: vec![] })
+        Ok(Answered { reply, payloads: vec![], signals: vec![] })
     }
 
     #[tokio::test]

@@ -11,9 +11,14 @@ const USUAL_BYTES: usize = 1_024;
 
 /// A record as it is stored.
 pub(crate) fn written<T: Serialize>(record: &T) -> Result<Value, SqlError> {
+    text(record).map(Value::Text)
+}
+
+/// A record as text.
+pub(crate) fn text<T: Serialize>(record: &T) -> Result<String, SqlError> {
     let mut text = Vec::with_capacity(USUAL_BYTES);
     serde_json::to_writer(&mut text, record).map_err(unwritable)?;
-    String::from_utf8(text).map(Value::Text).map_err(unwritable)
+    String::from_utf8(text).map_err(unwritable)
 }
 
 fn unwritable(error: impl std::fmt::Display) -> SqlError {

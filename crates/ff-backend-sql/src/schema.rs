@@ -4,7 +4,20 @@
 use crate::table::{Column, Table};
 
 /// Every table the executor reads and writes.
-pub static TABLES: &[&Table] = &[&EXECUTION, &PAYLOAD, &RESULT, &ATTEMPT, &LEASE_EVENT, &IDEMPOTENCY];
+pub static TABLES: &[&Table] = &[
+    &EXECUTION,
+    &PAYLOAD,
+    &RESULT,
+    &ATTEMPT,
+    &LEASE_EVENT,
+    &IDEMPOTENCY,
+    &WAITPOINT,
+    &SUSPEND_KEY,
+    &KEY_RING,
+    &SIGNAL,
+    &SIGNAL_KEY,
+    &DELIVERY,
+];
 
 /// One row per execution.
 ///
@@ -70,5 +83,72 @@ pub static IDEMPOTENCY: Table = Table {
         Column::text("key"),
         Column::uuid("uuid"),
         Column::int("until"),
+    ],
+};
+
+/// Every waitpoint an execution ever had. Whether one is open follows from the execution.
+pub static WAITPOINT: Table = Table {
+    name: "waitpoint",
+    key: 3,
+    columns: &[Column::uuid("uuid"), Column::int("partition"), Column::uuid("waitpoint_id"), Column::text("record")],
+};
+
+/// The first answer to a suspension under an idempotency key.
+pub static SUSPEND_KEY: Table = Table {
+    name: "suspend_key",
+    key: 3,
+    columns: &[
+        Column::uuid("uuid"),
+        Column::int("partition"),
+        Column::text("key"),
+        Column::int("until"),
+        Column::text("answer"),
+    ],
+};
+
+/// The secrets of every partition.
+pub static KEY_RING: Table =
+    Table { name: "key_ring", key: 1, columns: &[Column::int("partition"), Column::text("record")] };
+
+/// Signals, each with what it carried. They are numbered from zero in the order their execution received them.
+pub static SIGNAL: Table = Table {
+    name: "signal",
+    key: 3,
+    columns: &[
+        Column::uuid("uuid"),
+        Column::int("partition"),
+        Column::uuid("signal_id"),
+        Column::int("nth"),
+        Column::text("record"),
+        Column::text("content_type"),
+        Column::bytes("bytes"),
+    ],
+};
+
+/// The first signal a waitpoint took under an idempotency key.
+pub static SIGNAL_KEY: Table = Table {
+    name: "signal_key",
+    key: 4,
+    columns: &[
+        Column::uuid("uuid"),
+        Column::int("partition"),
+        Column::uuid("waitpoint_id"),
+        Column::text("key"),
+        Column::uuid("signal_id"),
+        Column::int("until"),
+    ],
+};
+
+/// The feeds of delivered signals, the newest of each. Every entry has the number of those ever told before it and its own,
+/// so that the length of a feed is known without counting.
+pub static DELIVERY: Table = Table {
+    name: "delivery",
+    key: 3,
+    columns: &[
+        Column::int("partition"),
+        Column::int("told_at"),
+        Column::int("nth"),
+        Column::int("seq"),
+        Column::text("record"),
     ],
 };

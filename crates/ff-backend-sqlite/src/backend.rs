@@ -57,7 +57,7 @@ impl SqliteBackend {
         let owner = Owner::take(path)?;
         let path = owner.path.clone();
         let mut sqlite = open_to_write(&owner, options.durability)?;
-        let partitions = migrate(&mut sqlite, &path, options.partitions)?;
+        let partitions = migrate(&mut sqlite, &path, options.partitions, &*options.dice)?;
         let floor = meta::clock(&sqlite).map_err(|source| OpenError::Sqlite { path: path.clone(), source })?;
         let clock = Arc::new(MonotonicClock::new(options.clock, floor));
         let (meter, announcer) = (Arc::new(Meter::default()), Announcer::new());

@@ -71,7 +71,7 @@ impl ExecutionRoom for SqliteBackend {
 
 impl SqliteBackend {
     /// Reads something of one execution, unless its id cannot be here.
-    async fn look<Q: Question>(&self, id: &ExecutionId, question: Q) -> Answer<Q::Answer> {
+    pub(crate) async fn look<Q: Question>(&self, id: &ExecutionId, question: Q) -> Answer<Q::Answer> {
         check_id(id, &self.partitions())?;
         self.readers.read(question).await
     }

@@ -14,7 +14,10 @@ mod open_error;
 mod options;
 mod owner;
 mod readers;
+mod secrets;
 mod session;
+mod signal;
+mod suspension;
 mod upkeep;
 mod writer;
 

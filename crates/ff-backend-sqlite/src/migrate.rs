@@ -2,20 +2,26 @@
 
 use std::path::Path;
 
+use ff_core::dice::Dice;
 use ff_core::partition::PartitionConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::meta;
 use crate::open_error::OpenError;
+use crate::secrets;
 
 /// Every step of the schema, in order. The first makes version 1.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_executions_and_leases.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_executions_and_leases.sql"),
+    include_str!("../migrations/0002_suspensions_and_signals.sql"),
+];
 
-/// Applies what the file is missing and settles its partition counts, all of it or nothing.
+/// Applies what the file is missing and settles its partition counts and their secrets, all of it or nothing.
 pub(crate) fn migrate(
     sqlite: &mut Connection,
     path: &Path,
     asked: Option<PartitionConfig>,
+    dice: &dyn Dice,
 ) -> Result<PartitionConfig, OpenError> {
     let failed = |source| OpenError::Sqlite { path: path.to_owned(), source };
     let transaction = sqlite.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
@@ -35,6 +41,7 @@ pub(crate) fn migrate(
             partitions
         }
     };
+    secrets::settle(&transaction, &partitions, dice).map_err(failed)?;
     transaction.commit().map_err(failed)?;
     Ok(partitions)
 }

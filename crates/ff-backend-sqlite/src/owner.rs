@@ -29,10 +29,25 @@ impl Owner {
         let failed = |source| OpenError::Io { path: path.clone(), source };
         let lock = OpenOptions::new().create(true).truncate(false).write(true).open(beside).map_err(failed)?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self { path, _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(OpenError::InUse { path }),
-            Err(TryLockError::Error(source)) => Err(failed(source)),
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(OpenError::InUse { path }),
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
+        create_private(&path).map_err(failed)?;
+        Ok(Self { path, _lock: lock })
+    }
+}
+
+/// Makes a file that is not there yet, for its user's eyes only: it will hold payloads, results and the secrets behind
+/// tokens. What SQLite puts beside it is as private.
+fn create_private(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made.map(drop),
     }
 }
 

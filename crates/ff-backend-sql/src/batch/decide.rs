@@ -6,6 +6,7 @@ use ff_core::operation::{Conditions, Reply};
 use ff_core::view::Stop;
 
 use super::TakenUp;
+use super::foresight::foreseen;
 use super::misses::Misses;
 use crate::desk::Desk;
 use crate::error::SqlError;
@@ -27,6 +28,9 @@ pub(super) async fn decide<R: Read>(
         match next.operation.decide(desk, at) {
             Ok(decision) => {
                 decision.changes.into_iter().for_each(|change| desk.apply(change));
+                if let Some((partition, ring)) = decision.ring {
+                    desk.waits.rings.write(partition, ring);
+                }
                 replies.push(Ok(decision.reply));
             }
             Err(Stop::Refused(refusal)) => replies.push(Err(refusal.into())),
@@ -50,6 +54,7 @@ fn missed<'b>(desk: &Desk, rest: impl Iterator<Item = (&'b TakenUp, &'b Conditio
             && desk.unreadable(&miss).is_none()
         {
             misses.add(desk, miss);
+            foreseen(desk, &taken_up.operation).into_iter().for_each(|miss| misses.add(desk, miss));
         }
     }
     misses

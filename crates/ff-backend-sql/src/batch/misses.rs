@@ -11,6 +11,7 @@ use ff_core::types::{ExecutionId, IdempotencyKey, Namespace, Priority, Timestamp
 use ff_core::view::Miss;
 use uuid::Uuid;
 
+use super::waits::MissedWaits;
 use crate::desk::{Desk, Shortlist, Wanted};
 use crate::error::{SqlError, unreadable};
 use crate::queries::{DUE, WAITING, WAITING_OF_KIND};
@@ -27,6 +28,7 @@ pub(super) struct Misses {
     /// With how many are needed: as many as all who ask could take.
     waiting: HashMap<Wanted, usize>,
     due: HashMap<u16, usize>,
+    waits: MissedWaits,
 }
 
 impl Misses {
@@ -45,6 +47,18 @@ impl Misses {
             Miss::Due(query) => {
                 self.due.entry(query.partition).and_modify(|more| *more += query.limit).or_insert(length);
             }
+            Miss::Waitpoint(id, waitpoint) => {
+                self.waits.waitpoints.insert((id, waitpoint));
+            }
+            Miss::SuspendKey(id, key) => {
+                self.waits.suspend_keys.insert((id, key));
+            }
+            Miss::SignalKey(id, waitpoint, key) => {
+                self.waits.signal_keys.insert((id, waitpoint, key));
+            }
+            Miss::Ring(partition) => {
+                self.waits.rings.insert(partition);
+            }
         }
     }
 
@@ -55,7 +69,8 @@ impl Misses {
         let (any, named) = self.waiting.into_iter().partition(|(wanted, _)| wanted.kinds.is_empty());
         load_waiting(reader, desk, any, WAITING).await?;
         load_waiting(reader, desk, named, WAITING_OF_KIND).await?;
-        load_due(reader, desk, self.due.into_iter().collect(), at.now).await
+        load_due(reader, desk, self.due.into_iter().collect(), at.now).await?;
+        self.waits.load(reader, &mut desk.waits).await
     }
 }
 

@@ -1,13 +1,17 @@
 //! A batch: several operations decided one after the other and committed once.
 
 mod decide;
+mod foresight;
 mod misses;
 mod payloads;
+mod signals;
+mod waits;
 mod writes;
 
 use std::collections::BTreeSet;
 
 use ff_core::backend::Answer;
+use ff_core::contracts::ReceivedSignal;
 use ff_core::dice::Nonce;
 use ff_core::engine_error::EngineError;
 use ff_core::operation::{Conditions, Operation, Reply};
@@ -33,6 +37,8 @@ pub struct Answered {
     pub reply: Reply,
     /// The payload of every execution a claim took, in the order it took them.
     pub payloads: Vec<Payload>,
+    /// The signals each of their workers is handed, in the same order.
+    pub signals: Vec<Vec<ReceivedSignal>>,
 }
 
 /// Decides operations in order, each seeing what those before it did, and commits what they changed, once. A refused one

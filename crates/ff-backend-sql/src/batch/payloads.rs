@@ -1,22 +1,25 @@
-//! The payloads of what a batch has claimed, read in the same transaction.
+//! What a batch's claims bring along, read in the same transaction: payloads, and the signals workers are handed.
 
 use std::collections::HashMap;
 
 use ff_core::backend::Answer;
 use ff_core::change::Write;
+use ff_core::contracts::Task;
 use ff_core::engine_error::EngineError;
 use ff_core::operation::Reply;
 use ff_core::payload::Payload;
 use ff_core::types::ExecutionId;
 
 use super::Answered;
+use super::signals::Handed;
 use crate::desk::Desk;
 use crate::error::SqlError;
 use crate::execution::read_body;
 use crate::schema::PAYLOAD;
 use crate::session::{Read, key_of};
 
-/// Gives every claim the payloads of what it took: from the desk what the batch itself submitted, all others with one query.
+/// Gives every claim the payloads of what it took, and the signals its workers are handed: from the desk what the batch
+/// itself brought, all others with one query per table.
 pub(super) async fn attach<R: Read>(
     reader: &mut R,
     desk: &Desk,
@@ -24,7 +27,7 @@ pub(super) async fn attach<R: Read>(
 ) -> Result<Vec<Answer<Answered>>, SqlError> {
     let mut payloads = HashMap::new();
     let mut stored = Vec::new();
-    for id in replies.iter().flatten().flat_map(claimed) {
+    for id in replies.iter().flatten().flat_map(tasks).map(|task| task.execution_id) {
         match desk.beside.payloads.get(&id) {
             Some(Write::Put(payload)) => {
                 payloads.insert(id, payload.clone());
@@ -41,19 +44,21 @@ pub(super) async fn attach<R: Read>(
             }
         }
     }
-    Ok(replies.into_iter().map(|reply| reply.and_then(|reply| answered(reply, &payloads))).collect())
+    let signals = Handed::find(reader, desk, replies.iter().flatten().flat_map(tasks)).await?;
+    Ok(replies.into_iter().map(|reply| reply.and_then(|reply| answered(reply, &payloads, &signals))).collect())
 }
 
-fn claimed(reply: &Reply) -> Vec<ExecutionId> {
+fn tasks(reply: &Reply) -> &[Task] {
     match reply {
-        Reply::Taken(taken) => taken.tasks.iter().map(|task| task.execution_id).collect(),
-        _ => Vec::new(),
+        Reply::Taken(taken) => &taken.tasks,
+        _ => &[],
     }
 }
 
-fn answered(reply: Reply, payloads: &HashMap<ExecutionId, Payload>) -> Answer<Answered> {
+fn answered(reply: Reply, payloads: &HashMap<ExecutionId, Payload>, signals: &Handed) -> Answer<Answered> {
     let lost = |id| EngineError::Corrupt(format!("{id} has lost its payload"));
-    let payload = |id| payloads.get(&id).cloned().ok_or_else(|| lost(id));
-    let payloads = claimed(&reply).into_iter().map(payload).collect::<Answer<_>>()?;
-    Ok(Answered { reply, payloads })
+    let payload = |task: &Task| payloads.get(&task.execution_id).cloned().ok_or_else(|| lost(task.execution_id));
+    let payloads = tasks(&reply).iter().map(payload).collect::<Answer<_>>()?;
+    let signals = tasks(&reply).iter().map(|task| signals.to(task)).collect::<Answer<_>>()?;
+    Ok(Answered { reply, payloads, signals })
 }

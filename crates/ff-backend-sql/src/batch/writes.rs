@@ -7,13 +7,17 @@ use ff_core::execution::Attempt;
 use ff_core::payload::Payload;
 use ff_core::types::ExecutionId;
 
-use crate::desk::Desk;
+use crate::desk::{Desk, Waits};
 use crate::error::SqlError;
 use crate::execution::{body_of, put};
 use crate::lease::{event_of, trim};
 use crate::record;
-use crate::schema::{ATTEMPT, EXECUTION, IDEMPOTENCY, LEASE_EVENT, PAYLOAD, RESULT};
+use crate::schema::{
+    ATTEMPT, EXECUTION, IDEMPOTENCY, KEY_RING, LEASE_EVENT, PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT,
+};
 use crate::session::{Put, Session, key_of};
+use crate::signal::{signal_key_of, signal_of, tell};
+use crate::suspension::{ring_of, suspend_key_of, waitpoint_of};
 use crate::table::Table;
 use crate::value::Value;
 
@@ -33,6 +37,22 @@ pub(super) async fn write<S: Session>(session: &mut S, desk: &mut Desk) -> Resul
     written |= put_all(session, &LEASE_EVENT, leases).await?;
     trim(session, &beside.leases).await?;
     written |= put_all(session, &IDEMPOTENCY, beside.keys.values().map(key_entry).collect()).await?;
+    written |= write_waits(session, &desk.waits).await?;
+    Ok(written)
+}
+
+async fn write_waits<S: Session>(session: &mut S, waits: &Waits) -> Result<bool, SqlError> {
+    let waitpoints = waits.waitpoints.written().map(|(_, waitpoint)| waitpoint_of(waitpoint));
+    let mut written = put_all(session, &WAITPOINT, waitpoints.collect::<Result<_, _>>()?).await?;
+    let keys = waits.suspend_keys.written().map(|(_, entry)| suspend_key_of(entry));
+    written |= put_all(session, &SUSPEND_KEY, keys.collect::<Result<_, _>>()?).await?;
+    let rings = waits.rings.written().map(|(partition, ring)| ring_of(*partition, ring));
+    written |= put_all(session, &KEY_RING, rings.collect::<Result<_, _>>()?).await?;
+    let signals = waits.signals.iter().map(signal_of);
+    written |= put_all(session, &SIGNAL, signals.collect::<Result<_, _>>()?).await?;
+    let keys = waits.signal_keys.written().map(|(_, entry)| signal_key_of(entry));
+    written |= put_all(session, &SIGNAL_KEY, keys.collect()).await?;
+    tell(session, &waits.signals).await?;
     Ok(written)
 }
 

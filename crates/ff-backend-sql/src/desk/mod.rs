@@ -2,20 +2,27 @@
 //! operation of a batch sees what those before it did, and nothing is written before all are decided.
 
 mod beside;
+mod shelf;
 mod shortlist;
+mod waits;
 mod wanted;
 
 use std::collections::HashMap;
 
 use ff_core::change::{Change, KeyEntry};
 use ff_core::execution::{Execution, Phase};
-use ff_core::hint::{Hint, hints};
+use ff_core::hint::{Hint, delivered, hints};
 use ff_core::index::{Score, eligible_score};
-use ff_core::types::{ExecutionId, IdempotencyKey, Namespace, TimestampMs};
+use ff_core::signal::SignalKeyEntry;
+use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
+use ff_core::token::KeyRing;
+use ff_core::types::{ExecutionId, IdempotencyKey, Namespace, TimestampMs, WaitpointId};
 use ff_core::view::{DueFirst, Eligible, Miss, View};
 
 pub(crate) use beside::Beside;
+pub(crate) use shelf::{Shelf, Stored};
 pub(crate) use shortlist::Shortlist;
+pub(crate) use waits::{NewSignal, Waits};
 pub(crate) use wanted::Wanted;
 
 /// What a batch works on.
@@ -28,21 +35,19 @@ pub(crate) struct Desk {
     /// What has changed on each partition, in the order it first did.
     changed: HashMap<u16, Vec<ExecutionId>>,
     pub(crate) beside: Beside,
+    pub(crate) waits: Waits,
     pub(crate) hints: Vec<Hint>,
 }
 
 /// One execution: as stored, and as it is to be.
 struct Sheet {
-    stored: Stored,
+    stored: Stored<Execution>,
     after: Option<Execution>,
 }
 
-/// What the store had: an execution, none, or something that cannot be read.
-type Stored = Result<Option<Execution>, String>;
-
 impl Desk {
     /// Puts what the store has under an id on the desk. What is there already is as fresh: a batch reads one moment.
-    pub(crate) fn lay(&mut self, id: ExecutionId, stored: Stored) {
+    pub(crate) fn lay(&mut self, id: ExecutionId, stored: Stored<Execution>) {
         self.sheets.entry(id).or_insert(Sheet { stored, after: None });
     }
 
@@ -63,26 +68,48 @@ impl Desk {
         match miss {
             Miss::Eligible(query) => self.waiting.get(&Wanted::by(query)).map_or(0, Shortlist::limit) + query.limit,
             Miss::Due(query) => self.due.get(&query.partition).map_or(0, Shortlist::limit) + query.limit,
-            Miss::Execution(_) | Miss::Key(..) => 1,
+            _ => 1,
         }
     }
 
     /// Why a miss stays one however often it is loaded.
     pub(crate) fn unreadable(&self, miss: &Miss) -> Option<String> {
-        let Miss::Execution(id) = miss else { return None };
-        let why = self.sheets.get(id)?.stored.as_ref().err()?;
-        Some(format!("{id}: {why}"))
+        match miss {
+            Miss::Execution(id) => {
+                let why = self.sheets.get(id)?.stored.as_ref().err()?;
+                Some(format!("{id}: {why}"))
+            }
+            Miss::Waitpoint(id, waitpoint) => {
+                let why = self.waits.waitpoints.unreadable(&(*id, *waitpoint))?;
+                Some(format!("waitpoint {waitpoint} of {id}: {why}"))
+            }
+            Miss::SuspendKey(id, key) => {
+                let why = self.waits.suspend_keys.unreadable(&(*id, key.clone()))?;
+                Some(format!("a suspension of {id} under a key: {why}"))
+            }
+            Miss::SignalKey(id, waitpoint, key) => {
+                let why = self.waits.signal_keys.unreadable(&(*id, *waitpoint, key.clone()))?;
+                Some(format!("a signal to {id} under a key: {why}"))
+            }
+            Miss::Ring(partition) => {
+                let why = self.waits.rings.unreadable(partition)?;
+                Some(format!("partition {partition}: {why}"))
+            }
+            Miss::Key(..) | Miss::Eligible(_) | Miss::Due(_) => None,
+        }
     }
 
     /// Takes up what a rule decided.
-    pub(crate) fn apply(&mut self, change: Change) {
+    pub(crate) fn apply(&mut self, mut change: Change) {
         let id = change.after.id;
         let before = self.current(&id);
-        if before == Some(&change.after) && Beside::is_untouched_by(&change) {
+        if before == Some(&change.after) && Beside::is_untouched_by(&change) && Waits::is_untouched_by(&change) {
             return;
         }
         let told = hints(before, &change.after);
         self.hints.extend(told);
+        self.hints.extend(delivered(&change));
+        self.waits.take(&mut change);
         if let Some(entry) = &change.key {
             self.keys.insert((entry.namespace.clone(), entry.key.clone()), Some(entry.clone()));
         }
@@ -128,6 +155,30 @@ impl View for Desk {
     fn key(&self, namespace: &Namespace, key: &IdempotencyKey) -> Result<Option<&KeyEntry>, Miss> {
         let known = self.keys.get(&(namespace.clone(), key.clone()));
         known.map(Option::as_ref).ok_or_else(|| Miss::Key(namespace.clone(), key.clone()))
+    }
+
+    fn waitpoint(&self, execution: &ExecutionId, waitpoint: &WaitpointId) -> Result<Option<&Waitpoint>, Miss> {
+        let known = self.waits.waitpoints.find(&(*execution, *waitpoint));
+        known.ok_or(Miss::Waitpoint(*execution, *waitpoint))
+    }
+
+    fn suspend_key(&self, execution: &ExecutionId, key: &IdempotencyKey) -> Result<Option<&SuspendKeyEntry>, Miss> {
+        let known = self.waits.suspend_keys.find(&(*execution, key.clone()));
+        known.ok_or_else(|| Miss::SuspendKey(*execution, key.clone()))
+    }
+
+    fn signal_key(
+        &self,
+        execution: &ExecutionId,
+        waitpoint: &WaitpointId,
+        key: &IdempotencyKey,
+    ) -> Result<Option<&SignalKeyEntry>, Miss> {
+        let known = self.waits.signal_keys.find(&(*execution, *waitpoint, key.clone()));
+        known.ok_or_else(|| Miss::SignalKey(*execution, *waitpoint, key.clone()))
+    }
+
+    fn ring(&self, partition: u16) -> Result<Option<&KeyRing>, Miss> {
+        self.waits.rings.find(&partition).ok_or(Miss::Ring(partition))
     }
 
     fn eligible(&self, query: &Eligible) -> Result<Vec<ExecutionId>, Miss> {

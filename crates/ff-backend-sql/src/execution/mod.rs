@@ -8,5 +8,5 @@ mod row;
 pub(crate) use body::{body_of, read_body};
 pub use list::List;
 pub use read::{Describe, ReadAttempts, ReadPayload, ReadResult};
-pub(crate) use read::{attempts_of, leases_of};
+pub(crate) use read::{attempts_of, found, leases_of};
 pub(crate) use row::{lane_of, put, strays};

@@ -83,7 +83,8 @@ pub(crate) async fn leases_of<R: Read>(reader: &mut R, ids: &[ExecutionId]) -> R
     records(reader, LEASES_OF, ids).await
 }
 
-async fn found<R: Read>(reader: &mut R, id: &ExecutionId) -> Answer<Execution> {
+/// An execution that is to be there.
+pub(crate) async fn found<R: Read>(reader: &mut R, id: &ExecutionId) -> Answer<Execution> {
     let rows = reader.load(&EXECUTION, EXECUTION.named(&["record"]), &[key_of(id)]).await?;
     let row = rows.into_iter().flatten().next().ok_or(Code::ExecutionNotFound)?;
     Ok(record::read(row.text(0)?)?)

@@ -30,6 +30,8 @@ fn derived(execution: &Execution) -> Vec<Value> {
         Phase::Finished { at, .. } => Some(*at),
         _ => None,
     };
+    // What runs and what is suspended can both time out, and nothing is both.
+    let timeout_at = execution.due_at(Due::AttemptTimeout).or(execution.due_at(Due::SuspensionTimeout));
     vec![
         Value::Uuid(execution.id.uuid()),
         execution.id.partition().into(),
@@ -46,7 +48,7 @@ fn derived(execution: &Execution) -> Vec<Value> {
         lease.map(|lease| lease.holder.worker_instance_id.as_str()).into(),
         lease.map(|lease| lease.acquired_at).into(),
         due(Due::LeaseExpiry),
-        due(Due::AttemptTimeout),
+        timeout_at.into(),
         due(Due::Deadline),
         Value::Int((execution.phase == Phase::Waiting).into()),
         execution.next_due().map(|(at, _)| at).into(),

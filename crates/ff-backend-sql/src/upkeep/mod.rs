@@ -2,6 +2,7 @@
 
 mod snapshot;
 mod sweep;
+mod waits;
 
 pub use snapshot::TakeSnapshot;
 pub use sweep::Sweep;

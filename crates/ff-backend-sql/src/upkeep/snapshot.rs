@@ -9,8 +9,10 @@ use ff_core::execution::Execution;
 use ff_core::index::{Index, eligible_score};
 use ff_core::payload::Payload;
 use ff_core::snapshot::Snapshot;
+use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, IdempotencyKey, Kind, Namespace, Priority, TimestampMs, WorkerInstanceId};
 
+use super::waits::add_waits;
 use crate::error::{SqlError, unreadable};
 use crate::execution::{attempts_of, lane_of, leases_of, read_body, strays};
 use crate::queries::{EXECUTIONS_ON, KEYS_ON};
@@ -50,6 +52,7 @@ impl Question for TakeSnapshot {
         snapshot.attempts = present(&ids, attempts_of(reader, &ids).await?);
         snapshot.leases = present(&ids, leases_of(reader, &ids).await?);
         snapshot.keys = keys_on(reader, self.partition).await?;
+        add_waits(reader, &mut snapshot, self.partition, &ids).await?;
         Ok(snapshot)
     }
 }
@@ -115,12 +118,18 @@ impl Stored<'_> {
             let holder = WorkerInstanceId::parse(self.text("holder")?).map_err(unreadable("a holder"))?;
             enter(Index::WorkerLeases(holder), acquired_at);
         }
+        let is_suspended = self.text("state")? == PublicState::Suspended.as_str();
+        if is_suspended {
+            // A suspension begins when the execution enters it, and nothing changes its phase before its end.
+            enter(Index::LaneSuspended(lane.clone()), self.int("changed_at")?.unwrap_or_default());
+        }
+        let times_out = if is_suspended { Index::SuspensionTimeout } else { Index::AttemptTimeout };
         for (column, index) in [
             ("delayed_until", Index::LaneDelayed(lane.clone())),
             ("acquired_at", Index::LaneActive(lane.clone())),
             ("finished_at", Index::LaneTerminal(lane)),
             ("lease_until", Index::LeaseExpiry),
-            ("timeout_at", Index::AttemptTimeout),
+            ("timeout_at", times_out),
             ("deadline_at", Index::ExecutionDeadline),
         ] {
             if let Some(at) = self.int(column)? {

@@ -6,16 +6,17 @@ use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex};
 
 use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
-use ff_core::backend::{Answer, ExecutionRoom, LeaseRoom};
+use ff_core::backend::{Answer, ExecutionRoom, LeaseRoom, SignalRoom};
 use ff_core::clock::Clock;
-use ff_core::contracts::{CancelArgs, SubmitArgs, Submitted};
+use ff_core::contracts::{CancelArgs, DeliverArgs, SubmitArgs, Submitted};
 use ff_core::engine_error::Code;
+use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, IdempotencyKey, TimestampMs};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use uuid::Uuid;
 
-use crate::{Place, at, claim_on, findings, options, work};
+use crate::{Place, at, claim_on, findings, options, signal, suspended, work};
 
 /// A clock that a writer, beginning a batch, waits at until it is let through.
 #[derive(Default)]
@@ -136,6 +137,25 @@ async fn what_changes_nothing_is_not_written() {
     assert!(store.cancel(cancel(id)).await.unwrap().already);
     assert!(store.submit(work).await.unwrap().duplicate);
     assert_eq!(store.commits(), commits);
+}
+
+/// What is there only since the same batch is handed on like everything else.
+#[tokio::test]
+async fn a_claim_is_handed_the_signal_that_came_together_with_it() {
+    let place = Place::new();
+    let store = place.open();
+    let (id, granted) = suspended(&store).await;
+    drop(store);
+    let busy = Busy::new(&place);
+    let store = busy.store.clone();
+    let args = DeliverArgs { payload: Some(Payload::json("1")), ..signal(&id, &granted, "go") };
+    let all = async { tokio::join!(biased; store.deliver(args), store.claim(claim_on(&id))) };
+    let (delivered, claims) = busy.together(all).await;
+    let handed = claims.unwrap().claimed.remove(0).signals;
+    assert_eq!(handed, [store.signal(&id, &delivered.unwrap().signal_id).await.unwrap()]);
+    assert_eq!(handed[0].payload, Some(Payload::json("1")));
+    assert_eq!(store.commits(), 2);
+    assert_eq!(findings(&store).await, []);
 }
 
 /// Everybody wants the same few, in one batch with those who submit them: nobody is given what another has.

@@ -1,10 +1,13 @@
 //! What is wrong in the file is found, and harms nobody but who asks for it.
 
-use ff_core::backend::{ExecutionRoom, LeaseRoom};
+use ff_core::backend::{ExecutionRoom, LeaseRoom, SignalRoom, SuspensionRoom};
+use ff_core::contracts::{DeliverArgs, SuspendArgs};
 use ff_core::engine_error::Code;
+use ff_core::payload::Payload;
+use ff_core::suspension::{Condition, Distinct};
 use ff_core::types::ExecutionId;
 
-use crate::{Place, claim_on, findings, work};
+use crate::{Place, claim_on, findings, key, signal, suspended, work};
 
 async fn with_one_execution(place: &Place) -> ExecutionId {
     let store = place.open();
@@ -35,6 +38,52 @@ async fn a_column_that_does_not_follow_from_its_record_is_found() {
         let findings = findings(&place.open()).await;
         assert_eq!(findings.len(), found, "{change}: {findings:?}");
         assert!(findings.iter().all(|finding| finding.invariant == "I8" && finding.about == id.to_string()));
+    }
+}
+
+#[tokio::test]
+async fn what_waits_is_looked_at_as_well() {
+    for (change, invariants) in [
+        ("UPDATE execution SET timeout_at = 7 WHERE uuid = ?1", &["I8", "I8"][..]),
+        ("UPDATE execution SET changed_at = 7 WHERE uuid = ?1", &["I8", "I8"]),
+        ("DELETE FROM waitpoint WHERE uuid = ?1", &["I9"]),
+        ("DELETE FROM signal WHERE uuid = ?1", &["I11", "I11"]),
+        ("UPDATE signal SET nth = 1 WHERE uuid = ?1", &["I8"]),
+        ("UPDATE signal SET bytes = x'00' WHERE uuid = ?1", &["I17"]),
+    ] {
+        let place = Place::new();
+        let store = place.open();
+        let id = store.submit(work()).await.unwrap().execution_id;
+        let fence = store.claim(claim_on(&id)).await.unwrap().claimed.remove(0).task.fence;
+        let waitpoints = vec![key("a")];
+        let condition = Condition::Count { n: 2, of: Distinct::Signals, waitpoints, name: None };
+        let args = SuspendArgs { condition, ..SuspendArgs::new(id, fence, key("a")) };
+        let granted = store.suspend(args).await.unwrap().waitpoints.remove(0);
+        let payload = Some(Payload::json("12"));
+        store.deliver(DeliverArgs { payload, ..signal(&id, &granted, "go") }).await.unwrap();
+        store.close().await;
+        drop(store);
+        spoil(&place, &id, change);
+        let findings = findings(&place.open()).await;
+        let found: Vec<_> = findings.iter().map(|finding| finding.invariant).collect();
+        assert_eq!(found, invariants, "{change}: {findings:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_waitpoint_or_secrets_that_cannot_be_read_stop_only_who_needs_them() {
+    for (table, column) in [("waitpoint", "uuid = ?1"), ("key_ring", "?1 IS NOT NULL")] {
+        let place = Place::new();
+        let store = place.open();
+        let (id, granted) = suspended(&store).await;
+        store.close().await;
+        drop(store);
+        let sql = format!("UPDATE {table} SET record = '{{' WHERE {column}");
+        place.look().execute(&sql, [id.uuid().as_bytes()]).unwrap();
+        let store = place.open();
+        let (spoilt, sound) = tokio::join!(store.deliver(signal(&id, &granted, "go")), store.submit(work()));
+        assert_eq!(spoilt.unwrap_err().code(), Code::Corruption, "{table}");
+        sound.unwrap();
     }
 }
 

@@ -3,12 +3,13 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use ff_core::backend::{ExecutionRoom, Upkeep};
-use ff_core::contracts::CancelArgs;
+use ff_core::backend::{ExecutionRoom, SignalRoom, Upkeep};
+use ff_core::contracts::{CancelArgs, DeliveriesArgs};
 use ff_core::hint::Hint;
+use ff_core::signal::FeedCursor;
 use futures_util::StreamExt;
 
-use crate::{Place, work};
+use crate::{Place, signal, suspended, work};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hint_comes_after_the_commit_is_visible() {
@@ -43,4 +44,31 @@ async fn a_listener_that_fell_behind_is_told() {
     }
     assert_eq!(hints.next().await, Some(Hint::Missed));
     assert!(matches!(hints.next().await, Some(Hint::Ready { .. })), "and it goes on");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_is_told_of_a_signal_finds_it_in_the_feed() {
+    const MANY: usize = 50;
+    let place = Place::new();
+    let store = Arc::new(place.open());
+    let told = store.hints().filter_map(async |hint| match hint {
+        Hint::SignalDelivered { partition } => Some(partition),
+        _ => None,
+    });
+    let looking = store.clone();
+    let listener = tokio::spawn(async move {
+        let mut told = pin!(told.take(MANY).enumerate());
+        let (mut after, mut seen) = (FeedCursor::default(), 0);
+        while let Some((nth, partition)) = told.next().await {
+            let page = looking.deliveries(DeliveriesArgs { after: Some(after), limit: MANY }).await.unwrap();
+            seen += page.deliveries.len();
+            after = page.next;
+            assert!(seen > nth && after.0.contains_key(&partition));
+        }
+    });
+    for _ in 0..MANY {
+        let (id, granted) = suspended(&store).await;
+        store.deliver(signal(&id, &granted, "go")).await.unwrap();
+    }
+    listener.await.unwrap();
 }

@@ -5,28 +5,36 @@
 mod batches;
 mod bytes;
 mod closing;
+mod cost;
 mod damage;
 mod doctor;
+mod feed;
 mod hints;
 mod history;
 mod idle;
 mod model;
 mod opening;
+mod pair;
 mod plans;
 mod restart;
 mod schema;
+mod secrets;
+mod waiting;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ff_backend_sqlite::{Durability, SqliteBackend, SqliteOptions};
-use ff_core::backend::{EngineBackend, Upkeep};
+use ff_core::backend::{EngineBackend, ExecutionRoom, LeaseRoom, SuspensionRoom, Upkeep};
 use ff_core::clock::ManualClock;
-use ff_core::contracts::{ClaimArgs, SubmitArgs};
+use ff_core::contracts::{ClaimArgs, DeliverArgs, GrantedWaitpoint, SubmitArgs, SuspendArgs, WaitpointRef};
 use ff_core::doctor::{Finding, examine};
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;
-use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+use ff_core::token::PresentedToken;
+use ff_core::types::{
+    ExecutionId, Kind, LaneId, Namespace, SignalName, TimestampMs, WaitpointKey, WorkerId, WorkerInstanceId,
+};
 use tempfile::TempDir;
 
 /// A directory of its own for a test, and the file of its store.
@@ -81,6 +89,27 @@ fn claim_on(id: &ExecutionId) -> ClaimArgs {
         },
         lease_ttl_ms: 30_000,
     }
+}
+
+fn key(text: &str) -> WaitpointKey {
+    WaitpointKey::parse(text).unwrap()
+}
+
+/// New work that waits for a signal, and what opens it.
+async fn suspended(store: &SqliteBackend) -> (ExecutionId, GrantedWaitpoint) {
+    // Of a kind of its own, so that no older work is claimed instead.
+    let work = work();
+    let kind = Kind::parse(&work.uuid.to_string()).unwrap();
+    let id = store.submit(SubmitArgs { kind: kind.clone(), ..work }).await.unwrap().execution_id;
+    let claims = store.claim(ClaimArgs { kinds: vec![kind], ..claim_on(&id) }).await.unwrap();
+    let fence = claims.claimed[0].task.fence;
+    let granted = store.suspend(SuspendArgs::new(id, fence, key("approval"))).await.unwrap().waitpoints.remove(0);
+    (id, granted)
+}
+
+fn signal(id: &ExecutionId, to: &GrantedWaitpoint, name: &str) -> DeliverArgs {
+    let token = PresentedToken::from(&to.waitpoint_token);
+    DeliverArgs::new(*id, WaitpointRef::Id(to.waitpoint_id), token, SignalName::parse(name).unwrap())
 }
 
 /// What a doctor finds on every partition.

@@ -45,6 +45,18 @@ fn a_link_to_a_file_is_that_file() {
     assert!(matches!(SqliteBackend::open(&link, options()), Err(OpenError::InUse { .. })));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_new_file_and_what_lies_beside_it_is_for_its_user_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let _store = place.open();
+    for beside in ["", "-wal"] {
+        let file = format!("{}{beside}", place.path().display());
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600, "{file}");
+    }
+}
+
 /// The other process is this test again, told by its environment which file to try.
 #[test]
 fn another_process_is_told_that_the_file_is_in_use() {
@@ -96,7 +108,7 @@ fn a_newer_schema_is_refused_and_left_alone() {
     drop(place.open());
     place.look().execute("UPDATE meta SET value = 99 WHERE key = 'schema_version'", []).unwrap();
     let error = refusal(&place, options());
-    assert!(matches!(error, OpenError::TooNew { found: 99, known: 1 }), "{error}");
+    assert!(matches!(error, OpenError::TooNew { found: 99, known: 2 }), "{error}");
     let version = "SELECT value FROM meta WHERE key = 'schema_version'";
     assert_eq!(place.look().query_row(version, [], |row| row.get::<_, i64>(0)), Ok(99));
 }

@@ -20,6 +20,15 @@ const ANSWERED_FROM: &[(&str, &str)] = &[
     ("leases_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),
     ("surplus_leases", "USING PRIMARY KEY (uuid=? AND partition=?)"),
     ("keys_on", "USING PRIMARY KEY (partition=?)"),
+    ("waitpoints_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),
+    ("suspend_keys_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),
+    ("rings", "USING PRIMARY KEY (partition<?)"),
+    ("signals_of", "USING INDEX signal_in_order (uuid=? AND partition=?)"),
+    ("signals_page", "USING INDEX signal_in_order (uuid=? AND partition=? AND nth>?)"),
+    ("signal_keys_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),
+    ("feed_last", "USING PRIMARY KEY (partition=?)"),
+    ("feed_first", "USING PRIMARY KEY (partition=?)"),
+    ("feed_after", "USING PRIMARY KEY (partition=? AND (told_at,nth)>(?,?))"),
 ];
 
 /// Asked only by the doctor, which reads everything anyway.

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
-use ff_core::backend::{EngineBackend, ExecutionRoom, LeaseRoom, Upkeep};
+use ff_core::backend::{EngineBackend, ExecutionRoom, LeaseRoom, SignalRoom, Upkeep};
 use ff_core::clock::ManualClock;
-use ff_core::contracts::{CompleteArgs, RevokeArgs, Start, SubmitArgs};
+use ff_core::contracts::{CompleteArgs, DeliverArgs, RevokeArgs, Start, SubmitArgs};
 use ff_core::payload::Payload;
 use ff_core::types::IdempotencyKey;
 
-use crate::{Place, at, claim_on, findings, options, standing_clock, work};
+use crate::{Place, at, claim_on, findings, options, signal, standing_clock, suspended, work};
 
 /// A store is opened as it is by default, so that the disk is waited for as well.
 #[tokio::test]
@@ -24,6 +24,10 @@ async fn everything_is_there_after_reopening() {
     let result = Some(Payload::bytes(vec![0, 255]));
     store.complete(CompleteArgs { execution_id: done, fence: held.fence, result }).await.unwrap();
     let later = store.submit(SubmitArgs { start: Start::After(60_000), ..work() }).await.unwrap().execution_id;
+    let (waits, granted) = suspended(&store).await;
+    let (resumed, used) = suspended(&store).await;
+    let args = DeliverArgs { idempotency_key: keyed.idempotency_key.clone(), ..signal(&resumed, &used, "go") };
+    let signalled = store.deliver(args.clone()).await.unwrap().signal_id;
 
     let before = everything(&store).await;
     let (ended, tried) = (store.result(&done).await, store.attempts(&done).await);
@@ -35,6 +39,8 @@ async fn everything_is_there_after_reopening() {
     assert_eq!((store.result(&done).await, store.attempts(&done).await), (ended, tried));
     assert!(store.submit(keyed).await.unwrap().duplicate, "its key is remembered");
     assert_eq!(store.describe(&later).await.unwrap().public_state.as_str(), "delayed");
+    assert_eq!(store.deliver(args).await.unwrap().signal_id, signalled, "as is a signal's");
+    store.deliver(signal(&waits, &granted, "go")).await.unwrap();
     assert_eq!(findings(&store).await, []);
 }
 

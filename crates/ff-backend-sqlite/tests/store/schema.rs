@@ -1,11 +1,11 @@
 //! The file is what the code says it is, and what people can read.
 
 use ff_backend_sql::{Holds, TABLES};
-use ff_core::backend::{ExecutionRoom, LeaseRoom};
-use ff_core::contracts::SubmitArgs;
-use ff_core::types::{LaneId, Namespace};
+use ff_core::backend::{ExecutionRoom, LeaseRoom, SignalRoom, SuspensionRoom};
+use ff_core::contracts::{SubmitArgs, SuspendArgs};
+use ff_core::types::{ExecutionId, LaneId, Namespace};
 
-use crate::{Place, claim_on, work};
+use crate::{Place, claim_on, findings, key, signal, work};
 
 #[test]
 fn the_migrations_make_the_tables_the_code_describes() {
@@ -27,6 +27,46 @@ fn the_migrations_make_the_tables_the_code_describes() {
         });
         assert_eq!(found, described.collect::<Vec<_>>(), "{}", table.name);
     }
+}
+
+/// A file as the program made it that knew only executions and leases, with work in it.
+async fn of_the_first_schema(place: &Place) -> ExecutionId {
+    let newer = Place::new();
+    let store = newer.open();
+    let id = store.submit(work()).await.unwrap().execution_id;
+    store.close().await;
+    drop(store);
+    let application_id: i32 = newer.look().pragma_query_value(None, "application_id", |row| row.get(0)).unwrap();
+    let sqlite = place.look();
+    sqlite.pragma_update(None, "application_id", application_id).unwrap();
+    sqlite.execute_batch(include_str!("../../migrations/0001_executions_and_leases.sql")).unwrap();
+    sqlite.execute("ATTACH ?1 AS newer", [newer.path().to_str().unwrap()]).unwrap();
+    for table in ["meta", "execution", "payload"] {
+        sqlite.execute(&format!("INSERT INTO {table} SELECT * FROM newer.{table}"), []).unwrap();
+    }
+    sqlite.execute("UPDATE meta SET value = 1 WHERE key = 'schema_version'", []).unwrap();
+    id
+}
+
+#[tokio::test]
+async fn a_file_of_an_older_schema_is_brought_up_to_date_with_what_is_in_it() {
+    let (fresh, older) = (Place::new(), Place::new());
+    drop(fresh.open());
+    let id = of_the_first_schema(&older).await;
+    let store = older.open();
+    assert_eq!(findings(&store).await, []);
+    let fence = store.claim(claim_on(&id)).await.unwrap().claimed.remove(0).task.fence;
+    let granted = store.suspend(SuspendArgs::new(id, fence, key("a"))).await.unwrap().waitpoints.remove(0);
+    store.deliver(signal(&id, &granted, "go")).await.unwrap();
+    assert_eq!(findings(&store).await, []);
+    store.close().await;
+    let schema = |place: &Place| -> Vec<(String, Option<String>)> {
+        let sqlite = place.look();
+        let mut statement = sqlite.prepare("SELECT name, sql FROM sqlite_schema ORDER BY name").unwrap();
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    assert_eq!(schema(&older), schema(&fresh));
 }
 
 #[tokio::test]

@@ -1,143 +1,70 @@
-//! A batch decides as its operations would one by one. Random batches run on a file and, operation by operation, on the
-//! model; every answer and all contents are compared.
+//! A random walk: operations, mostly sensible ones, and the answers each is to get.
 
-use std::sync::Arc;
-
-use ff_backend_sql::{Answered, Question, TakeSnapshot, TakenUp, execute};
+use ff_backend_sql::{Answered, TakenUp};
 use ff_core::backend::Answer;
-use ff_core::clock::{Clock, ManualClock, MonotonicClock};
 use ff_core::contracts::{
-    CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, PumpArgs, RenewArgs, ReplayArgs, RevokeArgs, Start,
-    SubmitArgs, Task,
+    CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, GrantedWaitpoint, PumpArgs, ReceivedSignal, RenewArgs,
+    ReplayArgs, RevokeArgs, Start, SubmitArgs, Task,
 };
 use ff_core::dice::{Dice, SeededDice};
-use ff_core::doctor::examine;
-use ff_core::engine_error::EngineError;
 use ff_core::execution::Failure;
-use ff_core::lease::Holder;
+use ff_core::lease::{Fence, Holder};
 use ff_core::model::Model;
 use ff_core::operation::{Ask, Conditions, Operation, Reply};
-use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
+use ff_core::token::{KeyRing, Secret};
 use ff_core::types::{
-    ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, Priority, TimestampMs, WorkerId, WorkerInstanceId,
+    ExecutionId, IdempotencyKey, Kid, Kind, LaneId, Namespace, Priority, SignalId, TimestampMs, WorkerId,
+    WorkerInstanceId,
 };
 use uuid::Uuid;
 
-use crate::connection::{Connection, open_to_write};
-use crate::hints::Announcer;
-use crate::migrate::migrate;
-use crate::options::Durability;
-use crate::owner::Owner;
-use crate::session::Writing;
-
-const PARTITIONS: PartitionConfig =
-    PartitionConfig { num_flow_partitions: 2, num_budget_partitions: 1, num_quota_partitions: 1 };
-
-#[test]
-fn a_batch_decides_as_its_operations_would_one_by_one() {
-    for seed in 0..4 {
-        let directory = tempfile::tempdir().unwrap();
-        let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
-        let owner = Owner::take(&directory.path().join("work.db")).unwrap();
-        let mut session = session(file(&owner), clock.clone());
-        let mut walk = Walk::new(seed);
-        for round in 0..40 {
-            let (batch, expected) = walk.batch(clock.now());
-            let answers = pollster::block_on(execute(&mut session, &batch, &PARTITIONS));
-            for ((answer, expected), taken_up) in answers.into_iter().zip(expected).zip(&batch) {
-                assert_eq!(answer, expected, "seed {seed}, round {round}: {:?}", taken_up.operation);
-            }
-            if round % 4 == 3 {
-                compare(&mut session, &walk.model, clock.now());
-            }
-            clock.advance(walk.pick(400) * walk.pick(40));
-        }
-        assert!(walk.claimed > 100, "seed {seed} claimed only {}", walk.claimed);
-    }
-}
-
-fn compare(session: &mut Writing, model: &Model, now: TimestampMs) {
-    for partition in 0..PARTITIONS.num_flow_partitions {
-        let snapshot = pollster::block_on(TakeSnapshot { partition }.ask(session)).unwrap();
-        assert_eq!(snapshot, model.snapshot(partition));
-        assert_eq!(examine(&snapshot, partition, now), []);
-    }
-}
-
-/// A disk that is full refuses a batch, and the batch is undone whole; what fits is done again.
-#[test]
-fn a_batch_that_does_not_fit_leaves_nothing_behind() {
-    let directory = tempfile::tempdir().unwrap();
-    let owner = Owner::take(&directory.path().join("work.db")).unwrap();
-    let sqlite = file(&owner);
-    sqlite.pragma_update(None, "max_page_count", 64).unwrap();
-    let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
-    let mut session = session(sqlite, clock);
-    let mut submit = |sizes: &[usize]| {
-        let work = |size: &usize| SubmitArgs::new(Kind::parse("k").unwrap(), Payload::bytes(vec![7; *size]));
-        let take_up =
-            |args: SubmitArgs| TakenUp { operation: args.into_operation(), nonce: SeededDice::new(1).nonce() };
-        let batch: Vec<_> = sizes.iter().map(work).map(take_up).collect();
-        let answers = pollster::block_on(execute(&mut session, &batch, &PARTITIONS));
-        let kept =
-            |partition| pollster::block_on(TakeSnapshot { partition }.ask(&mut session)).unwrap().executions.len();
-        (answers, (0..PARTITIONS.num_flow_partitions).map(kept).sum::<usize>())
-    };
-    let (answers, kept) = submit(&[10, 500_000, 10]);
-    assert!(answers.iter().all(|answer| matches!(answer, Err(EngineError::Unavailable(_)))), "{answers:?}");
-    assert_eq!(kept, 0);
-    let (answers, kept) = submit(&[10, 20]);
-    assert!(answers.iter().all(Result::is_ok), "{answers:?}");
-    assert_eq!(kept, 2);
-}
-
-fn file(owner: &Owner) -> rusqlite::Connection {
-    let mut sqlite = open_to_write(owner, Durability::Normal).unwrap();
-    migrate(&mut sqlite, &owner.path, Some(PARTITIONS)).unwrap();
-    sqlite
-}
-
-fn session(sqlite: rusqlite::Connection, clock: Arc<ManualClock>) -> Writing {
-    let clock = Arc::new(MonotonicClock::new(clock, TimestampMs::default()));
-    Writing::over(Connection::new(sqlite, Arc::default()), clock, Announcer::new())
-}
+use super::{PARTITIONS, SECRET_SEED};
 
 /// Random operations, mostly sensible ones, and the model they have been done to.
-struct Walk {
-    model: Model,
+pub(super) struct Walk {
+    pub(super) model: Model,
     choices: SeededDice,
     dice: SeededDice,
     ids: Vec<ExecutionId>,
     held: Vec<Task>,
-    claimed: usize,
+    /// Waitpoints somebody was given the token of.
+    pub(super) granted: Vec<(ExecutionId, GrantedWaitpoint)>,
+    pub(super) claimed: usize,
+    /// Signals that came with a claim.
+    pub(super) handed: usize,
 }
 
 impl Walk {
-    fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
+        let mut model = Model::default();
+        let ring = KeyRing::of(Kid::first(), Secret::drawn(SeededDice::new(SECRET_SEED).secret()));
+        (0..PARTITIONS.num_flow_partitions).for_each(|partition| model.set_ring(partition, ring.clone()));
         Self {
-            model: Model::default(),
+            model,
             choices: SeededDice::new(seed),
             dice: SeededDice::new(seed + 1_000),
             ids: Vec::new(),
             held: Vec::new(),
+            granted: Vec::new(),
             claimed: 0,
+            handed: 0,
         }
     }
 
     /// A number below `bound`.
-    fn pick(&self, bound: u64) -> u64 {
+    pub(super) fn pick(&self, bound: u64) -> u64 {
         self.choices.nonce().roll() % bound
     }
 
     /// One of several.
-    fn one<'a, T>(&self, of: &'a [T]) -> Option<&'a T> {
+    pub(super) fn one<'a, T>(&self, of: &'a [T]) -> Option<&'a T> {
         let at = self.pick(of.len().max(1) as u64);
         of.get(usize::try_from(at).unwrap())
     }
 
     /// Some operations, with the answers each gets when they are done one by one.
-    fn batch(&mut self, now: TimestampMs) -> (Vec<TakenUp>, Vec<Answer<Answered>>) {
+    pub(super) fn batch(&mut self, now: TimestampMs) -> (Vec<TakenUp>, Vec<Answer<Answered>>) {
         let mut batch = Vec::new();
         let mut expected = Vec::new();
         for _ in 0..=self.pick(40) {
@@ -151,24 +78,43 @@ impl Walk {
 
     fn answer(&mut self, operation: &Operation, at: &Conditions) -> Answer<Answered> {
         let (reply, _) = self.model.execute(operation, at)?;
-        let mut payloads = Vec::new();
+        let (mut payloads, mut signals) = (Vec::new(), Vec::new());
         match &reply {
             Reply::Submitted(submitted) if !submitted.duplicate => self.ids.push(submitted.execution_id),
             Reply::Taken(taken) => {
                 self.claimed += taken.tasks.len();
                 self.held.extend(taken.tasks.iter().cloned());
                 payloads.extend(taken.tasks.iter().map(|task| self.model.payload(&task.execution_id).unwrap().clone()));
+                signals.extend(taken.tasks.iter().map(|task| self.signals(task)));
+                self.handed += signals.iter().map(Vec::len).sum::<usize>();
             }
+            Reply::Suspended(suspended) => {
+                let id = operation_id(operation);
+                self.granted.extend(suspended.waitpoints.iter().map(|granted| (id, granted.clone())));
+            }
+            Reply::WaitpointCreated(granted) => self.granted.push((operation_id(operation), granted.clone())),
             _ => {}
         }
-        Ok(Answered { reply, payloads })
+        Ok(Answered { reply, payloads, signals })
+    }
+
+    /// What the worker of a task is handed.
+    fn signals(&self, task: &Task) -> Vec<ReceivedSignal> {
+        let Some(resumption) = &task.resumption else { return Vec::new() };
+        let id = &task.execution_id;
+        let hand = |(nth, signal): (usize, &SignalId)| ReceivedSignal {
+            signal: self.model.signals(id).iter().find(|known| known.id == *signal).unwrap().clone(),
+            payload: self.model.signal_payload(id, signal).filter(|_| nth < resumption.with_payload).cloned(),
+        };
+        resumption.signals.iter().enumerate().map(hand).collect()
     }
 
     fn operation(&self) -> Operation {
         let absent = ExecutionId::new(0, Uuid::nil());
         let execution_id = self.one(&self.ids).copied().unwrap_or(absent);
-        let held = self.one(&self.held).map(|task| (task.execution_id, task.fence));
-        match (self.pick(20), held) {
+        let held = self.held();
+        match (self.pick(34), held) {
+            (20.., _) => self.wait(),
             (0..=5, _) | (10..=15, None) => self.submission().into_operation(),
             (6..=9, _) => self.claim().into_operation(),
             (10 | 11, Some((execution_id, fence))) => {
@@ -193,7 +139,13 @@ impl Walk {
         }
     }
 
-    fn submission(&self) -> SubmitArgs {
+    /// Something somebody holds, or held a little while ago.
+    pub(super) fn held(&self) -> Option<(ExecutionId, Fence)> {
+        let recent = self.held.len().saturating_sub(8);
+        self.one(&self.held[recent..]).map(|task| (task.execution_id, task.fence))
+    }
+
+    pub(super) fn submission(&self) -> SubmitArgs {
         let tag = u128::from(self.pick(1_000_000)) << 64 | u128::from(self.pick(1_000_000));
         let mut args = SubmitArgs::new(self.kind(), Payload::json(self.pick(2).to_string()));
         args.uuid = Uuid::from_u128(tag);
@@ -227,11 +179,19 @@ impl Walk {
         Kind::parse(["resize", "mail", "index"][usize::try_from(self.pick(3)).unwrap()]).unwrap()
     }
 
-    fn partition(&self) -> u16 {
+    pub(super) fn partition(&self) -> u16 {
         u16::try_from(self.pick(2)).unwrap()
     }
 
     fn start(&self) -> Start {
         if self.pick(4) == 0 { Start::After(self.pick(10_000)) } else { Start::Now }
+    }
+}
+
+fn operation_id(operation: &Operation) -> ExecutionId {
+    match operation {
+        Operation::Suspend(args) => args.execution_id,
+        Operation::CreateWaitpoint(args) => args.execution_id,
+        _ => panic!("{operation:?} grants nothing"),
     }
 }

@@ -1,0 +1,70 @@
+//! What an operation that has missed something is going to miss next. Its arguments often tell, and then one load serves
+//! where each record would have been found missing only once the one before was there.
+
+use ff_core::contracts::{DeliverArgs, SuspendArgs, WaitpointBinding, WaitpointRef};
+use ff_core::operation::Operation;
+use ff_core::view::{Miss, View};
+
+use crate::desk::Desk;
+
+/// What an operation names that is not on the desk.
+pub(super) fn foreseen(desk: &Desk, operation: &Operation) -> Vec<Miss> {
+    match operation {
+        Operation::Suspend(args) => of_suspension(desk, args),
+        Operation::Deliver(args) => of_signal(desk, args),
+        Operation::CreateWaitpoint(args) => desk.ring(args.execution_id.partition()).err().into_iter().collect(),
+        Operation::CloseWaitpoint(args) => {
+            desk.waitpoint(&args.execution_id, &args.waitpoint_id).err().into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn of_suspension(desk: &Desk, args: &SuspendArgs) -> Vec<Miss> {
+    let id = &args.execution_id;
+    let waitpoint = |binding: &WaitpointBinding| match binding {
+        WaitpointBinding::Pending { id: waitpoint, .. } => desk.waitpoint(id, waitpoint).err(),
+        WaitpointBinding::Fresh { .. } => desk.ring(id.partition()).err(),
+    };
+    let key = args.idempotency_key.as_ref().and_then(|key| desk.suspend_key(id, key).err());
+    args.waitpoints.iter().filter_map(waitpoint).chain(key).collect()
+}
+
+fn of_signal(desk: &Desk, args: &DeliverArgs) -> Vec<Miss> {
+    let id = &args.execution_id;
+    let mut misses: Vec<_> = desk.ring(id.partition()).err().into_iter().collect();
+    if let WaitpointRef::Id(waitpoint) = &args.waitpoint {
+        misses.extend(desk.waitpoint(id, waitpoint).err());
+        misses.extend(args.idempotency_key.as_ref().and_then(|key| desk.signal_key(id, waitpoint, key).err()));
+    }
+    misses
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::token::PresentedToken;
+    use ff_core::types::{ExecutionId, IdempotencyKey, SignalName, WaitpointId, WaitpointKey};
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn what_a_signal_names_is_foreseen_until_it_is_there() {
+        let (id, waitpoint) = (ExecutionId::new(3, Uuid::nil()), WaitpointId::from_uuid(Uuid::nil()));
+        let key = IdempotencyKey::parse("once").unwrap();
+        let name = SignalName::parse("go").unwrap();
+        let by_id = DeliverArgs {
+            idempotency_key: Some(key.clone()),
+            ..DeliverArgs::new(id, WaitpointRef::Id(waitpoint), PresentedToken::new("t"), name)
+        };
+        let mut desk = Desk::default();
+        let of = |desk: &Desk, args: &DeliverArgs| foreseen(desk, &Operation::Deliver(args.clone()));
+        let misses = [Miss::Ring(3), Miss::Waitpoint(id, waitpoint), Miss::SignalKey(id, waitpoint, key)];
+        assert_eq!(of(&desk, &by_id), misses);
+        let by_key = DeliverArgs { waitpoint: WaitpointRef::Key(WaitpointKey::parse("a").unwrap()), ..by_id.clone() };
+        assert_eq!(of(&desk, &by_key), misses[..1], "which waitpoint that is, only the execution knows");
+        desk.waits.rings.lay(3, Ok(None));
+        desk.waits.waitpoints.lay((id, waitpoint), Ok(None));
+        assert_eq!(of(&desk, &by_id), misses[2..]);
+    }
+}

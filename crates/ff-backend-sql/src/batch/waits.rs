@@ -1,0 +1,71 @@
+//! What a batch has missed of suspensions and signals, loaded with one query per kind of record.
+
+use std::collections::HashSet;
+use std::hash::Hash;
+
+use ff_core::types::{ExecutionId, IdempotencyKey, WaitpointId};
+
+use crate::desk::{Shelf, Waits};
+use crate::error::SqlError;
+use crate::record;
+use crate::schema::{KEY_RING, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT};
+use crate::session::{Key, Read, key_of};
+use crate::signal::{key_of_signal_key, read_signal_key};
+use crate::suspension::{key_of_waitpoint, read_ring, read_suspend_key};
+use crate::table::Table;
+use crate::value::Row;
+
+/// The misses of a batch, each once.
+#[derive(Default)]
+pub(super) struct MissedWaits {
+    pub(super) waitpoints: HashSet<(ExecutionId, WaitpointId)>,
+    pub(super) suspend_keys: HashSet<(ExecutionId, IdempotencyKey)>,
+    pub(super) signal_keys: HashSet<(ExecutionId, WaitpointId, IdempotencyKey)>,
+    pub(super) rings: HashSet<u16>,
+}
+
+impl MissedWaits {
+    /// Loads everything missed. What cannot be read concerns only those who ask for it.
+    pub(super) async fn load<R: Read>(self, reader: &mut R, waits: &mut Waits) -> Result<(), SqlError> {
+        let key = |(id, waitpoint): &(_, _)| key_of_waitpoint(id, waitpoint);
+        let table = (&WAITPOINT, &["record"][..]);
+        load(reader, &mut waits.waitpoints, self.waitpoints, table, key, |_, row| record::read(row.text(0)?)).await?;
+
+        let key = |(id, key): &(_, IdempotencyKey)| [key_of(id), vec![key.as_str().into()]].concat();
+        let entry = |(id, key): &(_, IdempotencyKey), row: &Row| read_suspend_key(*id, key.clone(), row, 0);
+        let table = (&SUSPEND_KEY, &["until", "answer"][..]);
+        load(reader, &mut waits.suspend_keys, self.suspend_keys, table, key, entry).await?;
+
+        let key = |(id, waitpoint, key): &(_, _, IdempotencyKey)| key_of_signal_key(id, waitpoint, key);
+        let entry = |(id, waitpoint, key): &(_, _, IdempotencyKey), row: &Row| {
+            read_signal_key(*id, *waitpoint, key.clone(), row, 0)
+        };
+        let table = (&SIGNAL_KEY, &["signal_id", "until"][..]);
+        load(reader, &mut waits.signal_keys, self.signal_keys, table, key, entry).await?;
+
+        let table = (&KEY_RING, &["record"][..]);
+        let key = |partition: &u16| vec![(*partition).into()];
+        load(reader, &mut waits.rings, self.rings, table, key, |_, row| read_ring(row.text(0)?)).await
+    }
+}
+
+/// Loads columns of the rows under names onto a shelf.
+async fn load<R: Read, K: Eq + Hash + Ord, T>(
+    reader: &mut R,
+    shelf: &mut Shelf<K, T>,
+    names: HashSet<K>,
+    (table, columns): (&'static Table, &[&str]),
+    key: impl Fn(&K) -> Key,
+    read: impl Fn(&K, &Row) -> Result<T, SqlError>,
+) -> Result<(), SqlError> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let keys: Vec<_> = names.iter().map(key).collect();
+    let rows = reader.load(table, table.named(columns), &keys).await?;
+    for (name, row) in names.into_iter().zip(rows) {
+        let stored = row.map(|row| read(&name, &row)).transpose().map_err(|error| error.to_string());
+        shelf.lay(name, stored);
+    }
+    Ok(())
+}

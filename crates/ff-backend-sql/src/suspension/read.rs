@@ -1,0 +1,85 @@
+//! Reading the waitpoints of an execution.
+
+use ff_core::backend::Answer;
+use ff_core::contracts::WaitpointInfo;
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::execution::{Execution, Phase};
+use ff_core::suspension::{Waitpoint, WaitpointState};
+use ff_core::token::WaitpointToken;
+use ff_core::types::{ExecutionId, TimestampMs, WaitpointId};
+
+use super::key_of_waitpoint;
+use crate::error::SqlError;
+use crate::execution::found;
+use crate::record;
+use crate::schema::WAITPOINT;
+use crate::session::{Question, Read};
+
+/// The open waitpoints of an execution, oldest first.
+pub struct ReadWaitpoints {
+    /// Of which execution.
+    pub execution_id: ExecutionId,
+    /// What time it is.
+    pub now: TimestampMs,
+}
+
+impl Question for ReadWaitpoints {
+    type Answer = Vec<WaitpointInfo>;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Vec<WaitpointInfo>> {
+        let execution = found(reader, &self.execution_id).await?;
+        let named = named(&execution);
+        let mut open = Vec::with_capacity(named.len());
+        for (id, waitpoint) in named.iter().zip(waitpoints(reader, &self.execution_id, &named).await?) {
+            let lost = || EngineError::Corrupt(format!("{} has lost the waitpoint {id}", self.execution_id));
+            let waitpoint = waitpoint.ok_or_else(lost)?;
+            let state = execution.waitpoint_state(&waitpoint, self.now);
+            if matches!(state, WaitpointState::Pending | WaitpointState::Active) {
+                open.push(WaitpointInfo::of(&waitpoint, state));
+            }
+        }
+        open.sort_by_key(|info| (info.created_at, info.waitpoint_id));
+        Ok(open)
+    }
+}
+
+/// What opens a waitpoint.
+pub struct ReadWaitpointToken {
+    /// Of which execution.
+    pub execution_id: ExecutionId,
+    /// Which of its waitpoints.
+    pub waitpoint_id: WaitpointId,
+}
+
+impl Question for ReadWaitpointToken {
+    type Answer = WaitpointToken;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<WaitpointToken> {
+        found(reader, &self.execution_id).await?;
+        let mut one = waitpoints(reader, &self.execution_id, &[self.waitpoint_id]).await?;
+        Ok(one.pop().flatten().ok_or(Code::WaitpointNotFound)?.token)
+    }
+}
+
+/// The waitpoints an execution has in mind. No other can be open, however many it ever had.
+fn named(execution: &Execution) -> Vec<WaitpointId> {
+    let bound = match &execution.phase {
+        Phase::Suspended { suspension } => suspension.waitpoints.as_slice(),
+        _ => &[],
+    };
+    let pending = execution.pending_waitpoints.iter().map(|pending| pending.id);
+    pending.chain(bound.iter().map(|bound| bound.id)).collect()
+}
+
+async fn waitpoints<R: Read>(
+    reader: &mut R,
+    execution: &ExecutionId,
+    ids: &[WaitpointId],
+) -> Result<Vec<Option<Waitpoint>>, SqlError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let keys: Vec<_> = ids.iter().map(|id| key_of_waitpoint(execution, id)).collect();
+    let rows = reader.load(&WAITPOINT, WAITPOINT.named(&["record"]), &keys).await?;
+    rows.into_iter().map(|row| row.map(|row| record::read(row.text(0)?)).transpose()).collect()
+}

@@ -1,0 +1,105 @@
+//! The secrets of the partitions, as rows.
+
+use std::collections::BTreeMap;
+
+use ff_core::backend::Answer;
+use ff_core::contracts::PartitionKids;
+use ff_core::dice::Dice;
+use ff_core::partition::PartitionConfig;
+use ff_core::token::{KeyRing, Secret};
+use ff_core::types::{Kid, TimestampMs};
+
+use crate::error::SqlError;
+use crate::queries::RINGS;
+use crate::record;
+use crate::session::{Put, Question, Read};
+use crate::value::Row;
+
+/// The row of a partition's secrets.
+pub(crate) fn ring_of(partition: u16, ring: &KeyRing) -> Result<Put, SqlError> {
+    Ok(Put::whole(vec![partition.into(), record::written(ring)?]))
+}
+
+/// The secrets of a partition, as they were. Why they cannot be read is not said: it could quote them.
+pub(crate) fn read_ring(text: &str) -> Result<KeyRing, SqlError> {
+    record::read(text).map_err(|_| SqlError::Unreadable("the secrets cannot be read".into()))
+}
+
+/// The records of secrets for partitions that have none, given those stored: what the others have, or the first secret
+/// there ever is. All partitions have the same, so that a rotation is the same everywhere.
+pub fn missing_rings(
+    stored: &BTreeMap<u16, String>,
+    partitions: &PartitionConfig,
+    dice: &dyn Dice,
+) -> Result<Vec<(u16, String)>, SqlError> {
+    let missing: Vec<_> = (0..partitions.num_flow_partitions).filter(|of| !stored.contains_key(of)).collect();
+    if missing.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ring = match stored.values().next() {
+        Some(known) => known.clone(),
+        None => record::text(&KeyRing::of(Kid::first(), Secret::drawn(dice.secret())))?,
+    };
+    Ok(missing.into_iter().map(|partition| (partition, ring.clone())).collect())
+}
+
+/// The names of the secrets of every partition.
+pub struct ReadKids {
+    /// The partitions there are.
+    pub partitions: PartitionConfig,
+    /// What time it is.
+    pub now: TimestampMs,
+}
+
+impl Question for ReadKids {
+    type Answer = Vec<PartitionKids>;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Vec<PartitionKids>> {
+        let count = self.partitions.num_flow_partitions;
+        let rows = reader.query(RINGS, &[vec![count.into()]]).await?;
+        let ring = |row: &Row| Ok((row.partition(0)?, read_ring(row.text(1)?)?));
+        let rings = rows.iter().flatten().map(ring).collect::<Result<BTreeMap<_, _>, SqlError>>()?;
+        let kids = |partition| {
+            let ring = rings.get(&partition);
+            PartitionKids { partition, kids: ring.map(|ring| ring.kids(self.now)).unwrap_or_default() }
+        };
+        Ok((0..count).map(kids).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::dice::SeededDice;
+
+    use super::*;
+
+    const THREE: PartitionConfig =
+        PartitionConfig { num_flow_partitions: 3, num_budget_partitions: 1, num_quota_partitions: 1 };
+
+    fn missing(stored: &BTreeMap<u16, String>, seed: u64) -> Vec<(u16, String)> {
+        missing_rings(stored, &THREE, &SeededDice::new(seed)).unwrap()
+    }
+
+    #[test]
+    fn every_partition_gets_the_same_first_secret() {
+        let first = missing(&BTreeMap::new(), 1);
+        assert_eq!(first.iter().map(|(partition, _)| *partition).collect::<Vec<_>>(), [0, 1, 2]);
+        assert!(first.iter().all(|(_, ring)| *ring == first[0].1));
+        let ring = read_ring(&first[0].1).unwrap();
+        assert_eq!(ring, KeyRing::of(Kid::first(), Secret::drawn(SeededDice::new(1).secret())));
+    }
+
+    #[test]
+    fn a_partition_without_secrets_gets_those_of_the_others() {
+        let stored: BTreeMap<_, _> = missing(&BTreeMap::new(), 1).into_iter().filter(|(of, _)| *of != 1).collect();
+        assert_eq!(missing(&stored, 2), [(1, stored[&0].clone())]);
+        let whole = missing(&BTreeMap::new(), 1).into_iter().collect();
+        assert_eq!(missing(&whole, 2), []);
+    }
+
+    #[test]
+    fn secrets_that_cannot_be_read_are_not_quoted() {
+        let error = read_ring(r#"{"keys":{"k1":{"secret":["c0ffee"]}}}"#).unwrap_err();
+        assert!(!error.to_string().contains("c0ffee"), "{error}");
+    }
+}

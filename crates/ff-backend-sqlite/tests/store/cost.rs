@@ -1,0 +1,26 @@
+//! What plain work costs.
+
+use ff_core::backend::{ExecutionRoom, LeaseRoom};
+use ff_core::contracts::CompleteArgs;
+
+use crate::{Place, claim_on, work};
+
+/// Work that never waits for anybody pays nothing for those that do: a statement more than these would be one too many.
+#[tokio::test]
+async fn submitting_claiming_and_completing_take_so_many_statements() {
+    let place = Place::new();
+    let store = place.open();
+    let mut taken = Vec::new();
+    let mut before = store.statements();
+    let mut count = || {
+        taken.push(store.statements() - before);
+        before = store.statements();
+    };
+    let id = store.submit(work()).await.unwrap().execution_id;
+    count();
+    let claimed = store.claim(claim_on(&id)).await.unwrap().claimed.remove(0);
+    count();
+    store.complete(CompleteArgs { execution_id: id, fence: claimed.task.fence, result: None }).await.unwrap();
+    count();
+    assert_eq!(taken, [6, 6, 6]);
+}
