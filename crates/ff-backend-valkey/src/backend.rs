@@ -11,6 +11,7 @@ use tokio_util::sync::DropGuard;
 
 use crate::calls::Calls;
 use crate::hints::Announcer;
+use crate::secrets::Secrets;
 use crate::together::Together;
 use crate::{ConnectError, ValkeyOptions, boot};
 
@@ -22,6 +23,7 @@ pub struct ValkeyBackend {
     pub(crate) announcer: Announcer,
     pub(crate) submissions: Arc<Together<PlainWork>>,
     pub(crate) completions: Arc<Together<CompleteArgs>>,
+    pub(crate) secrets: Secrets,
     /// Hints are heard for as long as the store lives.
     pub(crate) _listening: DropGuard,
 }
@@ -29,8 +31,8 @@ pub struct ValkeyBackend {
 impl ValkeyBackend {
     /// Connects to `valkey://HOST:PORT`, `valkeys://` for TLS, or either with `+cluster`; `redis` stands for the same.
     ///
-    /// Looks at the server first, and writes only when it can be used: the functions, if it has none as new, and the
-    /// partition counts, if the store is new.
+    /// Looks at the server first, and writes only when it can be used: the functions, if it has none as new, the partition
+    /// counts, if the store is new, and the secrets of tokens, where a partition has none.
     pub async fn connect(url: &str, options: ValkeyOptions) -> Result<Self, ConnectError> {
         boot::connect(url, options).await
     }

@@ -1,4 +1,5 @@
-//! Connecting: every check that writes nothing comes first, then the functions, then the partition counts.
+//! Connecting: every check that writes nothing comes first, then the functions, then the partition counts, then the secrets
+//! of tokens.
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use crate::durability::FsyncGroup;
 use crate::hints::{Announcer, pass_on, subscribe};
 use crate::link::{ClusterLink, Link, Plain, SingleLink, connect as connect_to};
 use crate::probe::{probe, refusal};
+use crate::secrets::{self, Secrets};
 use crate::url::Place;
 use crate::{ConnectError, Durability, ValkeyBackend, ValkeyOptions};
 
@@ -46,6 +48,7 @@ pub(crate) async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyB
     if let Some(asked) = asked.filter(|asked| *asked != partitions) {
         return Err(ConnectError::Partitions { stored: partitions, asked });
     }
+    secrets::ensure(&calls, &partitions, &*options.dice).await.map_err(|error| ConnectError::Server(error.into()))?;
     finish(calls, partitions, options.dice).await
 }
 
@@ -69,6 +72,7 @@ async fn finish(
         announcer,
         submissions: Arc::default(),
         completions: Arc::default(),
+        secrets: Secrets::default(),
         _listening: listening,
     })
 }

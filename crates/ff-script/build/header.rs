@@ -4,7 +4,9 @@
 //! --- A sentence.
 //! ---
 //! --- key  name  type          a key, by the type Valkey has for it
+//! --- key+ name  type          a key that callers may leave out, because it came after the function was published
 //! --- arg  name  type  note    an argument
+//! --- arg+ name  type  note    an argument that callers may leave out, likewise
 //! --- ok   name  note          a field of the answer
 //! --- no   code                a refusal
 //! --- flag name  reason        a flag of the function
@@ -18,7 +20,11 @@ pub(crate) struct Header {
     /// What it does.
     pub(crate) about: Vec<String>,
     pub(crate) keys: Vec<String>,
+    /// How many of the keys must be there; those after them may be left out.
+    pub(crate) keys_required: usize,
     pub(crate) args: Vec<Arg>,
+    /// How many of the arguments must be there, likewise.
+    pub(crate) args_required: usize,
     /// The fields of its answer.
     pub(crate) answers: Vec<String>,
     /// The codes it may refuse with.
@@ -59,6 +65,15 @@ pub(crate) enum ArgKind {
     MaybeFree,
     /// A length, then as many items.
     List,
+    /// A length, then as many times three items; none of it when there are none.
+    Triples,
+}
+
+impl ArgKind {
+    /// Whether it can be told from nothing: one of these may be left out.
+    fn may_be_absent(self) -> bool {
+        !matches!(self, Self::Text | Self::Uuid | Self::Int | Self::List)
+    }
 }
 
 const ARG_KINDS: &[(&str, ArgKind)] = &[
@@ -72,6 +87,7 @@ const ARG_KINDS: &[(&str, ArgKind)] = &[
     ("bytes", ArgKind::Bytes),
     ("free?", ArgKind::MaybeFree),
     ("list", ArgKind::List),
+    ("triples", ArgKind::Triples),
 ];
 
 const KEY_TYPES: &[&str] = &["string", "hash", "list", "set", "zset", "stream"];
@@ -87,7 +103,9 @@ impl Header {
             room: room.into(),
             about: Vec::new(),
             keys: Vec::new(),
+            keys_required: 0,
             args: Vec::new(),
+            args_required: 0,
             answers: Vec::new(),
             refusals: Vec::new(),
             flags: Vec::new(),
@@ -105,17 +123,24 @@ impl Header {
     fn read(&mut self, line: &str, taken: &[&str]) -> Result<(), String> {
         let words: Vec<_> = line.split_whitespace().skip(1).collect();
         match words[..] {
-            ["key", name, kind] if KEY_TYPES.contains(&kind) => self.keys.push(self.new_name(name, taken)?),
-            ["arg", name, kind, ref note @ ..] => {
+            [word @ ("key" | "key+"), name, kind] if KEY_TYPES.contains(&kind) => {
+                self.keys_required = required(word, self.keys_required, self.keys.len())?;
+                self.keys.push(self.new_name(name, taken)?);
+            }
+            [word @ ("arg" | "arg+"), name, kind, ref note @ ..] => {
                 let known = ARG_KINDS.iter().find(|(word, _)| *word == kind);
-                let (_, kind) = known.ok_or_else(|| format!("there is no type of argument {kind}"))?;
+                let (_, kind) = *known.ok_or_else(|| format!("there is no type of argument {kind}"))?;
+                self.args_required = required(word, self.args_required, self.args.len())?;
+                if word == "arg+" && !kind.may_be_absent() {
+                    return Err("what may be left out needs a type that may be absent".into());
+                }
                 let (name, note) = (self.new_name(name, taken)?, note.join(" "));
-                self.args.push(Arg { name, kind: *kind, note });
+                self.args.push(Arg { name, kind, note });
             }
             ["ok", name, ..] => self.answers.push(name.into()),
             ["no", code] => self.refusals.push(code.into()),
             ["flag", name, ..] if FLAGS.contains(&name) => self.flags.push(name.into()),
-            ["key" | "no" | "flag", ..] => return Err("this line does not read as a signature".into()),
+            ["key" | "key+" | "no" | "flag", ..] => return Err("this line does not read as a signature".into()),
             _ if self.keys.is_empty() && self.args.is_empty() && self.answers.is_empty() => {
                 self.about.push(words.join(" "));
             }
@@ -147,5 +172,14 @@ impl Header {
             return Err("invalid_args is refused exactly when there are keys, for they can be left out".into());
         }
         Ok(self)
+    }
+}
+
+/// How many are required once one more is read. None is after one that may be left out.
+fn required(word: &str, required: usize, read: usize) -> Result<usize, String> {
+    match word.ends_with('+') {
+        true => Ok(required),
+        false if required == read => Ok(required + 1),
+        false => Err("what must be there comes before what may be left out".into()),
     }
 }

@@ -36,7 +36,7 @@ impl Bundle<'_> {
 }
 
 fn registration(function: &Header) -> String {
-    let Header { name, keys, args, body, .. } = function;
+    let Header { name, keys, keys_required, args, args_required, body, .. } = function;
     let locals: Vec<_> = keys.iter().chain(args.iter().map(|arg| &arg.name)).map(String::as_str).collect();
     let locals = locals.join(", ");
     let flags: Vec<_> = function.flags.iter().map(|flag| format!("'{flag}'")).collect();
@@ -44,8 +44,7 @@ fn registration(function: &Header) -> String {
     text += &format!("redis.register_function{{function_name='{name}',flags={{{}}},\n", flags.join(","));
     text.push_str("callback=function(KEYS, ARGV)\n");
     if !keys.is_empty() {
-        let fixed = args.len();
-        text += &format!("if #KEYS < {} or #ARGV < {fixed} then return no.invalid_args() end\n", keys.len());
+        text += &format!("if #KEYS < {keys_required} or #ARGV < {args_required} then return no.invalid_args() end\n");
         text.push_str("begin(KEYS[1])\n");
     }
     for (at, key) in keys.iter().enumerate() {
@@ -64,11 +63,12 @@ fn arguments(args: &[Arg]) -> String {
     let mut listed = false;
     for (at, Arg { name, kind, .. }) in args.iter().enumerate() {
         let position = if listed { "at".to_owned() } else { (at + 1).to_string() };
-        if *kind == ArgKind::List {
+        if let Some(reader) = list_reader(*kind) {
+            let read = format!("{reader}(ARGV, {position})");
             if listed {
-                text += &format!("local {name}\n{name}, at = items(ARGV, {position})\n");
+                text += &format!("local {name}\n{name}, at = {read}\n");
             } else {
-                text += &format!("local {name}, at = items(ARGV, {position})\n");
+                text += &format!("local {name}, at = {read}\n");
             }
             listed = true;
             text += &format!("if not {name} then {} end\n", refusal(name));
@@ -80,6 +80,15 @@ fn arguments(args: &[Arg]) -> String {
         }
     }
     text
+}
+
+/// The helper that takes a list apart.
+fn list_reader(kind: ArgKind) -> Option<&'static str> {
+    match kind {
+        ArgKind::List => Some("items"),
+        ArgKind::Triples => Some("triples"),
+        _ => None,
+    }
 }
 
 fn argument(name: &str, kind: ArgKind, position: &str) -> String {
@@ -97,7 +106,7 @@ fn argument(name: &str, kind: ArgKind, position: &str) -> String {
             "{sent}\nif {name} == '' then {name} = nil else\n{name} = whole({name})\nif not {name} then {refused} end\nend\n"
         ),
         ArgKind::Flag => format!("local {name} = ARGV[{position}] == '1'\n"),
-        ArgKind::Bytes | ArgKind::List => format!("{sent}\n"),
+        ArgKind::Bytes | ArgKind::List | ArgKind::Triples => format!("{sent}\n"),
         ArgKind::MaybeFree => {
             format!("{sent}\nif {name} == '' then {name} = nil else {name} = {name}:sub(2) end\n")
         }

@@ -34,6 +34,8 @@ fn one(function: &Header) -> String {
     text += &format!("        keys: &{:?},\n", function.keys);
     let args: Vec<_> = function.args.iter().map(|arg| arg.name.as_str()).collect();
     text += &format!("        args: &{args:?},\n        answers: &{:?},\n", function.answers);
+    text += &format!("        keys_required: {},\n", function.keys_required);
+    text += &format!("        args_required: {},\n", function.args_required);
     text += &format!("        refusals: &{:?},\n        flags: &{:?},\n", function.refusals, function.flags);
     text += "    };\n\n    /// The call, its keys and arguments in their order.\n";
     text += "    pub fn call(self) -> Fcall {\n";
@@ -65,6 +67,7 @@ fn rust_type(kind: ArgKind) -> &'static str {
         ArgKind::Flag => "bool",
         ArgKind::Bytes => "Bytes",
         ArgKind::List => "Vec<Bytes>",
+        ArgKind::Triples => "Vec<[Bytes; 3]>",
     }
 }
 
@@ -79,5 +82,6 @@ fn encoder(kind: ArgKind) -> &'static str {
         ArgKind::Bytes => "bytes",
         ArgKind::MaybeFree => "maybe_free",
         ArgKind::List => "list",
+        ArgKind::Triples => "triples",
     }
 }

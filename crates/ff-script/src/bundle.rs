@@ -5,13 +5,14 @@ use std::fmt::Write;
 use ff_core::dice::ROLL;
 use ff_core::limits;
 use ff_core::policy::Policy;
+use ff_core::suspension::{SuspendReason, SuspendedBy, TimeoutBehavior};
 
 /// The library's name on a server.
 pub const LIBRARY: &str = "flowfabric";
 
 /// The library of this program. Raise the minor number with every change to the Lua: servers keep what they were given
 /// until they are given something newer. Raise the major number when programs of the version before cannot use it.
-pub const VERSION: Version = Version { major: 1, minor: 0 };
+pub const VERSION: Version = Version { major: 1, minor: 1 };
 
 /// A version of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,7 +79,29 @@ fn constants(clock: LibraryClock) -> String {
     constant("awaited_remembered", AWAITED_REMEMBERED.to_string());
     constant("listed_at_once", LISTED_AT_ONCE.to_string());
     constant("listed_in_all", LISTED_IN_ALL.to_string());
+    constant("name_bytes", limits::NAME_BYTES.to_string());
+    constant("text_bytes", limits::TEXT_BYTES.to_string());
+    constant("span_max_ms", limits::SPAN_MAX_MS.to_string());
+    constant("waitpoints", limits::WAITPOINTS.to_string());
+    constant("pending_waitpoints", limits::PENDING_WAITPOINTS.to_string());
+    constant("suspend_dedup_ms", limits::SUSPEND_DEDUP_MS.to_string());
+    constant("condition_signals", limits::CONDITION_SIGNALS.to_string());
+    constant("resume_bytes", limits::RESUME_BYTES.to_string());
+    constant("signals", limits::SIGNALS.to_string());
+    constant("buffered_signals", limits::BUFFERED_SIGNALS.to_string());
+    constant("feed", limits::FEED.to_string());
+    constant("ring_kids", limits::RING_KIDS.to_string());
+    constant("secret_bytes", limits::SECRET_BYTES.to_string());
+    constant("suspend_reasons", set(SuspendReason::ALL.iter().map(|word| word.as_str())));
+    constant("suspended_by", set(SuspendedBy::ALL.iter().map(|word| word.as_str())));
+    constant("timeout_behaviors", set(TimeoutBehavior::ALL.iter().map(|word| word.as_str())));
     text + "}\n"
+}
+
+/// Words as a table that has each of them.
+fn set<'w>(words: impl Iterator<Item = &'w str>) -> String {
+    let members: String = words.map(|word| format!("{word} = true, ")).collect();
+    format!("{{ {members}}}")
 }
 
 impl std::fmt::Display for Version {

@@ -58,4 +58,10 @@ impl Fcall {
         self.int(items.len() as u64);
         self.args.extend(items);
     }
+
+    /// A length, and then three items each.
+    pub(crate) fn triples(&mut self, triples: Vec<[Bytes; 3]>) {
+        self.int(triples.len() as u64);
+        self.args.extend(triples.into_iter().flatten());
+    }
 }

@@ -36,6 +36,7 @@ fn hint(line: &str) -> Option<Hint> {
             Some(Hint::LeaseLost { worker_instance_id: word()?.parse().ok()?, lost })
         }
         "ended" => Some(Hint::Ended { execution_id: word()?.parse().ok()? }),
+        "delivered" => Some(Hint::SignalDelivered { partition: word()?.parse().ok()? }),
         _ => None,
     }
 }

@@ -17,7 +17,9 @@ mod loader;
 mod record;
 mod reply;
 mod server;
+pub mod signal;
 pub mod signature;
+pub mod suspension;
 pub mod upkeep;
 mod value;
 

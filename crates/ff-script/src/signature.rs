@@ -12,6 +12,10 @@ pub struct Signature {
     pub room: &'static str,
     pub keys: &'static [&'static str],
     pub args: &'static [&'static str],
+    /// How many of the keys must be sent: those after them came later than the function was published.
+    pub keys_required: usize,
+    /// How many of the arguments must be sent, likewise.
+    pub args_required: usize,
     /// The fields of its answer.
     pub answers: &'static [&'static str],
     /// The codes it may refuse with.

@@ -1,14 +1,16 @@
 //! A server that has no memory left: nothing new is taken, and what runs can end.
 
 use ff_backend_valkey::ValkeyBackend;
-use ff_core::backend::{ExecutionRoom, LeaseRoom, Upkeep};
+use ff_core::backend::{ExecutionRoom, LeaseRoom, SuspensionRoom, Upkeep};
 use ff_core::contracts::{
-    CancelArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, RevokeArgs, Start, SubmitArgs, Task,
+    CancelArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ResumeArgs, RevokeArgs, Start, SubmitArgs,
+    SuspendArgs, Task,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::Failure;
 use ff_core::payload::Payload;
-use ff_core::types::Kind;
+use ff_core::suspension::OperatorDecision;
+use ff_core::types::{Kind, WaitpointKey};
 
 use crate::look::held;
 use crate::support::{Flavour, Process};
@@ -20,7 +22,7 @@ async fn submissions_are_refused_running_work_ends_and_more_memory_is_all_it_tak
     let address = format!("127.0.0.1:{}", server.port);
     let store = connect(&server.url()).await;
     let mut running = Vec::new();
-    for _ in 0..7 {
+    for _ in 0..8 {
         let id = store.submit(work()).await.unwrap().execution_id;
         running.push(claim(&store, &id).await.task);
     }
@@ -63,7 +65,7 @@ async fn fill(server: &Process, store: &ValkeyBackend) -> SubmitArgs {
 
 /// Everything that can be done with work that runs.
 async fn end(store: &ValkeyBackend, running: Vec<Task>) {
-    let [renewed, told, done, failed, put_off, cancelled, revoked] = &running[..] else { panic!("seven run") };
+    let [renewed, told, done, failed, put_off, cancelled, revoked, waiting] = &running[..] else { panic!("eight run") };
     let held = |task: &Task| (task.execution_id, task.fence);
     let (execution_id, fence) = held(renewed);
     store.renew(RenewArgs { execution_id, fence, lease_ttl_ms: None }).await.unwrap();
@@ -83,4 +85,7 @@ async fn end(store: &ValkeyBackend, running: Vec<Task>) {
     store.cancel(CancelArgs { execution_id, reason: None, requested_by: None }).await.unwrap();
     let (execution_id, _) = held(revoked);
     store.revoke(RevokeArgs { execution_id, lease_id: None, reason: None }).await.unwrap();
+    let (execution_id, fence) = held(waiting);
+    store.suspend(SuspendArgs::new(execution_id, fence, WaitpointKey::parse("approval").unwrap())).await.unwrap();
+    store.resume(ResumeArgs::new(execution_id, OperatorDecision::Approve)).await.unwrap();
 }

@@ -18,6 +18,8 @@ mod stand_in;
 mod support;
 mod tls;
 mod together;
+mod waiting;
+mod walk;
 
 use std::time::Duration;
 

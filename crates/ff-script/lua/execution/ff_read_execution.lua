@@ -16,6 +16,7 @@
 --- ok   result        null when there is none or it was not asked for
 --- ok   attempts      names and values of each try that is written down, oldest first
 --- ok   leases        how leases ended, oldest first
+--- ok   waits         its suspension, what that counted, the last one, how many signals; null when it never had a waitpoint
 --- no   execution_not_found
 --- no   invalid_args
 --- flag no-writes
@@ -25,7 +26,8 @@ local fields = call('HGETALL', core)
 if #fields == 0 then
   return no.execution_not_found()
 end
-local current, put_off, outcome = unpack(call('HMGET', core, 'current_attempt_index', 'next_attempt', 'terminal_outcome'))
+local current, put_off, outcome, has_waited =
+  unpack(call('HMGET', core, 'current_attempt_index', 'next_attempt', 'terminal_outcome', 'has_waited'))
 if await_end and not outcome then
   hint.await(id)
 end
@@ -46,5 +48,11 @@ return ok(
   with_payload and call('GET', keys.of(id, 'payload')),
   with_result and call('GET', keys.of(id, 'result')),
   attempts,
-  leases
+  leases,
+  has_waited and {
+    call('HGETALL', keys.of(id, 'suspension:current')),
+    call('HGETALL', keys.of(id, 'suspension:tally')),
+    call('HGETALL', keys.of(id, 'suspension:last')),
+    signal.count(id),
+  }
 )

@@ -42,5 +42,6 @@ local deadline_ms = rules.timeout_policy.execution_deadline_ms
 record.put_if_said(e, 'deadline_at', deadline_ms and moment + deadline_ms)
 phase.waiting(e, moment)
 call('DEL', keys.of(e.id, 'result'))
+suspension.forget(e)
 record.save(e)
 return ok('waiting', text(replays + 1))

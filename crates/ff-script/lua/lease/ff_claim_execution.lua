@@ -42,10 +42,15 @@ for nth = 1, #waiting, 2 do
     break
   end
   local lease_id, attempt_id = claim.nth(first_lease_id, taken), claim.nth(first_attempt_id, taken)
-  local task = claim.take(id, waiting[nth + 1], payload, lane, holder, lease_id, attempt_id, plain, moment)
+  local room = taken > 0 and limits.claim_bytes - bytes
+  local task, more = claim.take(id, waiting[nth + 1], payload, lane, holder, lease_id, attempt_id, plain, room, moment)
   if task then
     taken = taken + 1
     tasks[taken] = task
+    bytes = bytes + (more or 0)
+  elseif more then
+    behind, created_at = index.head(tonumber(waiting[nth + 1]), moment)
+    break
   end
 end
 for kind, ids in pairs(plain) do

@@ -104,9 +104,17 @@ local function attempt_of(id, core, new_id)
   }
 end
 
---- Hands over an execution that is not plain. Its lease is marked, so that its holder's calls read all of it.
-local function take_rare(key, id, payload, lane, holder, lease_id, new_attempt_id, moment)
+--- Hands over an execution that is not plain, unless its signals are more than there is room for. Its lease is marked, so
+--- that its holder's calls read all of it. Says what `take` says.
+local function take_rare(key, id, payload, lane, holder, lease_id, new_attempt_id, room, moment)
   local core = read(key)
+  local resumption, bytes
+  if core.has_waited then
+    resumption, bytes = suspension.resumption(id)
+    if room and bytes > room then
+      return nil, bytes
+    end
+  end
   local attempt, resumed = attempt_of(id, core, new_attempt_id)
   local epoch = core.last_attempt and lease.attempt_parts(core.last_attempt) + 1 or 1
   local timeout_ms = tonumber(core.attempt_timeout_ms)
@@ -143,22 +151,24 @@ local function take_rare(key, id, payload, lane, holder, lease_id, new_attempt_i
   append(told, 'content_type', core.content_type)
   append(told, 'policy', core.has_policy and call('GET', keys.of(id, 'policy')))
   append(told, 'tags', core.has_tags and call('HGETALL', keys.of(id, 'tags')))
-  return told
+  append(told, 'resumption', resumption and suspension.told(resumption))
+  return told, bytes
 end
 
 --- Hands one waiting execution to a worker, and says what the worker is told: id, epoch, index of the attempt, kind,
---- creation and payload, and then in pairs what else there is. Nothing, when there is no such execution.
+--- creation and payload, and then in pairs what else there is. Nothing, when there is no such execution. Besides, how
+--- many bytes of signals come with it; with nothing before it, how many it would be, when they do not go into the room.
 ---
 --- A first try of work with nothing particular about it is plain: little of it has to be read, and it is added to `plain`,
 --- which has ids by kind, for its indexes to be written with those of others. Its score is when it was created.
-function claim.take(id, score, payload, lane, holder, lease_id, attempt_id, plain, moment)
+function claim.take(id, score, payload, lane, holder, lease_id, attempt_id, plain, room, moment)
   local key = keys.of(id, 'core')
   local core = call('HMGET', key, 'kind', 'rare')
   local kind = core[1]
   if not kind then
     return nil
   elseif core[2] then
-    return take_rare(key, id, payload, lane, holder, lease_id, attempt_id, moment)
+    return take_rare(key, id, payload, lane, holder, lease_id, attempt_id, room, moment)
   end
   call(
     'HSET', keys.of(id, 'lease:current'), 'lease_id', lease_id, 'attempt', lease.attempt_text(1, attempt_id), 'holder',

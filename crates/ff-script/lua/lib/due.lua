@@ -15,6 +15,14 @@ local TABLE = {
   },
   {
     at = function(e)
+      return e.suspension and e.suspension.timeout_at
+    end,
+    fire = function(e, moment)
+      suspension.expire(e, moment)
+    end,
+  },
+  {
+    at = function(e)
       return e.lease and e.lease.timeout_at
     end,
     fire = function(e, moment, roll)
@@ -37,9 +45,17 @@ local TABLE = {
       phase.waiting(e, moment)
     end,
   },
+  {
+    at = function(e)
+      return e.core.pending_waitpoints and pending.first(e) or nil
+    end,
+    fire = function(e, moment)
+      pending.keep(e, pending.live(e, moment))
+    end,
+  },
 }
 
-due.DEADLINE, due.TIMEOUT, due.LEASE, due.DELAY = TABLE[1], TABLE[2], TABLE[3], TABLE[4]
+due.DEADLINE, due.SUSPENSION, due.LEASE, due.DELAY = TABLE[1], TABLE[2], TABLE[4], TABLE[5]
 
 --- What an execution waits for next: the moment, and what fires then.
 local function next_of(e)
@@ -85,21 +101,42 @@ function due.fire_one(core, row, moment)
   return ok(e.core.public_state)
 end
 
-local INDEXES = { 'execution_deadline', 'attempt_timeout', 'lease_expiry', 'delayed' }
+local INDEXES = { 'execution_deadline', 'suspension_timeout', 'attempt_timeout', 'lease_expiry', 'delayed' }
+
+--- This one has waitpoints, of which an execution may have several.
+local WAITPOINTS = 'pending_waitpoint_expiry'
+
+--- What an index has that is due, as members and moments in turn.
+local function due_in(name, offset, most, moment)
+  return call('ZRANGE', keys.index(name), '-inf', moment, 'BYSCORE', 'LIMIT', offset, most, 'WITHSCORES')
+end
 
 --- The executions of this partition that are due, earliest first, at most so many of each kind.
 function due.ready(most, moment)
   local first, ids = {}, {}
+  local function note(id, at)
+    if not first[id] then
+      ids[#ids + 1] = id
+    end
+    first[id] = math.min(first[id] or at, at)
+  end
   for _, name in ipairs(INDEXES) do
-    local flat = call('ZRANGE', keys.index(name), '-inf', moment, 'BYSCORE', 'LIMIT', 0, most, 'WITHSCORES')
+    local flat = due_in(name, 0, most, moment)
     for nth = 1, #flat, 2 do
-      local id, at = flat[nth], tonumber(flat[nth + 1])
-      if not first[id] then
-        ids[#ids + 1] = id
-      end
-      first[id] = math.min(first[id] or at, at)
+      note(flat[nth], tonumber(flat[nth + 1]))
     end
   end
+  local others, offset, flat = #ids, 0, nil
+  repeat
+    flat = due_in(WAITPOINTS, offset, most, moment)
+    for nth = 1, #flat, 2 do
+      local id = call('HGET', keys.waitpoint(flat[nth]), 'execution_id')
+      if id then
+        note(id, tonumber(flat[nth + 1]))
+      end
+    end
+    offset = offset + most
+  until #flat < 2 * most or #ids - others >= most
   table.sort(ids, function(a, b)
     return first[a] < first[b] or first[a] == first[b] and a < b
   end)
@@ -109,12 +146,16 @@ end
 --- When the next thing on this partition is due.
 function due.next_here()
   local first
-  for _, name in ipairs(INDEXES) do
+  local function look(name)
     local at = tonumber(call('ZRANGE', keys.index(name), 0, 0, 'WITHSCORES')[2])
     if at and (not first or at < first) then
       first = at
     end
   end
+  for _, name in ipairs(INDEXES) do
+    look(name)
+  end
+  look(WAITPOINTS)
   return first
 end
 

@@ -1,9 +1,11 @@
---- Ends an execution, and with it whatever attempt is open.
+--- Ends an execution, and with it whatever attempt, suspension and waitpoints are open.
 ---
 --- `ending` says the `outcome` and the `state` it is told in, who ended it (`by`, its holder when absent), what became of
 --- the `lease` and of the `attempt` if there are any, and the `failure` if there was one.
 
-local GONE = { 'delayed_until', 'delayed_why', 'next_attempt', 'replay_reason', 'replay_requested_by' }
+local GONE = {
+  'current_waitpoint_id', 'delayed_until', 'delayed_why', 'next_attempt', 'replay_reason', 'replay_requested_by',
+}
 local FAILURE = { 'failure_category', 'failure_message', 'failure_permanent' }
 
 local function drop_all(e, names)
@@ -17,6 +19,14 @@ return function(e, ending, moment)
     lease.finish(e, ending.lease, nil, ending.attempt, ending.failure, moment)
   elseif e.core.next_attempt == 'resume' then
     e.attempt = { 'ended_at', moment, 'outcome', ending.attempt }
+    blame(e, ending.failure)
+  end
+  if e.suspension then
+    local how = ending.by == 'suspension_timeout' and 'timed_out' or 'execution_ended'
+    suspension.past(e, e.suspension, { how = how }, {}, moment)
+  end
+  if e.core.pending_waitpoints then
+    pending.keep(e, {})
   end
   drop_all(e, GONE)
   if ending.outcome == 'success' then

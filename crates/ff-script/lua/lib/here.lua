@@ -15,13 +15,14 @@ function here.enter(key)
   end
 end
 
---- Drops what is remembered, except the latest moment, for time does not run backwards, and who waits for an end.
+--- Drops what is remembered, except the latest moment, for time does not run backwards, and who waits for what.
 function here.forget()
   local before = here.memory
   here.memory = {
     moment = before and before.moment or 0, -- the latest there has been
     awaited = before and before.awaited or {}, -- executions whose end somebody waits for
     awaiting = before and before.awaiting or 0, -- how many there are in `awaited`
+    feed_read = before and before.feed_read or false, -- whether somebody waits for the feed of signals to grow
     announced = nil, -- the earliest moment listeners know something to be due at
     waiting = {}, -- how many wait, by key of lane and kind
     known = 0, -- how many lanes and kinds `waiting` has

@@ -58,6 +58,19 @@ function hint.ended(id)
   end
 end
 
+--- Somebody has read the feed of delivered signals, and may be waiting for more.
+function hint.await_deliveries()
+  here.memory.feed_read = true
+end
+
+--- The feed has grown, which is worth a message to whoever read it since the last one.
+function hint.delivered()
+  if here.memory.feed_read then
+    here.memory.feed_read = false
+    say('delivered ' .. partition())
+  end
+end
+
 function hint.send()
   if message then
     call('PUBLISH', 'ff:hints', message)

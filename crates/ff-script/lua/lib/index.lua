@@ -217,6 +217,35 @@ function index.unbound(deadline_at, id)
   end
 end
 
+--- It waits for people or the outside world, until a moment if it has a timeout.
+function index.suspend(lane, suspended_at, timeout_at, id)
+  add(keys.lane(lane, 'suspended'), suspended_at, id)
+  if timeout_at then
+    add_due('suspension_timeout', timeout_at, id)
+  end
+end
+
+function index.unsuspend(lane, timeout_at, id)
+  remove(keys.lane(lane, 'suspended'), id)
+  if timeout_at then
+    index.untime(id)
+  end
+end
+
+--- Its suspension does not time out any more.
+function index.untime(id)
+  remove(keys.index('suspension_timeout'), id)
+end
+
+--- A waitpoint made ahead waits for its suspension until a moment.
+function index.pend(expires_at, waitpoint_id)
+  add_due('pending_waitpoint_expiry', expires_at, waitpoint_id)
+end
+
+function index.unpend(waitpoint_id)
+  remove(keys.index('pending_waitpoint_expiry'), waitpoint_id)
+end
+
 --- It ended.
 function index.finish(lane, at, id)
   add(keys.lane(lane, 'terminal'), at, id)

@@ -20,6 +20,41 @@ function keys.idempotency(namespace, key)
   return 'ff:idem:' .. here.tag .. ':' .. namespace .. ':' .. key
 end
 
+function keys.waitpoint(id)
+  return 'ff:wp:' .. here.tag .. ':' .. id
+end
+
+--- The signals a waitpoint received.
+function keys.waitpoint_signals(id)
+  return keys.waitpoint(id) .. ':signals'
+end
+
+function keys.signal(id)
+  return 'ff:signal:' .. here.tag .. ':' .. id
+end
+
+function keys.signal_payload(id)
+  return keys.signal(id) .. ':payload'
+end
+
+function keys.signal_dedup(waitpoint_id, idempotency_key)
+  return 'ff:sigdedup:' .. here.tag .. ':' .. waitpoint_id .. ':' .. idempotency_key
+end
+
+function keys.suspend_dedup(id, idempotency_key)
+  return 'ff:dedup:suspend:' .. here.tag .. ':' .. id .. ':' .. idempotency_key
+end
+
+--- The feed of delivered signals.
+function keys.deliveries()
+  return 'ff:part:' .. here.tag .. ':signal_delivery'
+end
+
+--- The secrets tokens are signed under.
+function keys.secrets()
+  return 'ff:sec:' .. here.tag .. ':waitpoint_hmac'
+end
+
 function keys.clock()
   return 'ff:part:' .. here.tag .. ':clock'
 end

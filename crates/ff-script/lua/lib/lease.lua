@@ -109,11 +109,7 @@ function lease.finish(e, ending, until_ms, outcome, failure, moment)
     append(e.attempt, 'ended_at', moment)
     append(e.attempt, 'outcome', outcome)
   end
-  for name, value in pairs(failure or {}) do
-    append(e.attempt, name, value)
-    record.drop(e, name)
-    record.put_if_said(e, name, value)
-  end
+  blame(e, failure)
   if LOSSES[ending] then
     hint.lost(e.id, held, ending)
   end

@@ -1,5 +1,5 @@
---- Where an execution stands, besides being held: waiting, or delayed until a moment. One that gets there again is no
---- longer plain, and a claim has to read all of it.
+--- Where an execution stands, besides being held: waiting, delayed until a moment, or suspended. One that gets there again
+--- is no longer plain, and a claim has to read all of it.
 
 local phase = {}
 
@@ -22,6 +22,15 @@ function phase.delayed(e, until_ms, why, moment)
   record.put(e, 'changed_at', moment)
   record.put(e, 'delayed_until', until_ms)
   record.put(e, 'delayed_why', why)
+end
+
+--- Waits for people or the outside world, at a waitpoint and perhaps at others; the same attempt goes on then.
+function phase.suspended(e, waitpoint_id, moment)
+  record.put(e, 'public_state', 'suspended')
+  record.put(e, 'rare', '1')
+  record.put(e, 'changed_at', moment)
+  record.put(e, 'next_attempt', 'resume')
+  record.put(e, 'current_waitpoint_id', waitpoint_id)
 end
 
 --- The moment something may start that was asked to start after a while, at a moment, or at once.

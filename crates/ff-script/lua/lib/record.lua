@@ -1,15 +1,16 @@
 --- An execution as a table, read once, changed in memory, and written once.
 ---
---- `core` is its hash, numbers as numbers; `lease` is that of its holder, if it has one. `state` and `held` are the public
---- state and the lease it was found with, from which its indexes have to be moved. What changes is collected in `set` and
---- `gone`, and beside them in `attempt` and `event`, as the arguments of the commands that write it.
+--- `core` is its hash, numbers as numbers; `lease` is that of its holder, if it has one, and `suspension` the one it is in.
+--- `state`, `held` and `waited` are the public state, the lease and the suspension it was found with, from which its indexes
+--- have to be moved. What changes is collected in `set` and `gone`, and beside them in `attempt` and `event`, as the
+--- arguments of the commands that write it.
 
 local record = {}
 
 local NUMBERS = {}
 for name in ([[
   acquired_at attempt_timeout_ms changed_at created_at current_attempt_index deadline_at delayed_until ended_at expires_at
-  last_lease_until priority ran_ms reclaims replays retries started_at timeout_at ttl_ms
+  last_lease_until priority ran_ms reclaims replays retries started_at suspended_at timeout_at ttl_ms
 ]]):gmatch('%S+') do
   NUMBERS[name] = true
 end
@@ -53,8 +54,15 @@ function record.load(id)
     core.last_lease_id, core.last_attempt = last[1], last[2]
   end
   local state, lane = core.public_state, record.lane(core.namespace, core.lane_id or 'default')
-  local lease = state == 'active' and record.hash(keys.of(id, 'lease:current')) or nil
-  return { id = id, lane = lane, core = core, state = state, lease = lease, held = lease, set = {}, gone = {} }
+  local e = { id = id, lane = lane, core = core, state = state, set = {}, gone = {} }
+  if state == 'active' then
+    e.lease = record.hash(keys.of(id, 'lease:current'))
+    e.held = e.lease
+  elseif state == 'suspended' then
+    e.suspension = record.hash(keys.of(id, 'suspension:current'))
+    e.waited = { timeout_at = e.suspension and e.suspension.timeout_at }
+  end
+  return e
 end
 
 --- Sets a field.
@@ -82,7 +90,9 @@ end
 --- Fields that are gone also when they had been set before that.
 local function write_core(e)
   local key, gone = keys.of(e.id, 'core'), {}
-  call('HSET', key, unpack(e.set))
+  if e.set[1] then
+    call('HSET', key, unpack(e.set))
+  end
   for name in pairs(e.gone) do
     gone[#gone + 1] = name
   end
@@ -121,6 +131,14 @@ function LEAVE.active(e)
   index.release(e.lane, lease.instance(e.held.holder), e.held.timeout_at, e.id)
 end
 
+function LEAVE.suspended(e)
+  index.unsuspend(e.lane, e.waited.timeout_at, e.id)
+end
+
+function ENTER.suspended(e)
+  index.suspend(e.lane, e.suspension.suspended_at, e.suspension.timeout_at, e.id)
+end
+
 --- Live states share the deadline, so it is written only at birth, at the end and at a replay.
 local function leave_end(e)
   index.unfinish(e.lane, e.id)
@@ -132,7 +150,8 @@ local function enter_end(e)
   index.unbound(e.core.deadline_at, e.id)
 end
 
---- Writes what changed, and moves the execution from the indexes it was in to those it belongs in now.
+--- Writes what changed, and moves the execution from the indexes it was in to those it belongs in now. One that stays in its
+--- state stays where it is.
 function record.save(e)
   write_core(e)
   if e.held and not e.lease then
@@ -144,9 +163,11 @@ function record.save(e)
   if e.event then
     write_history(e.id, e.event)
   end
-  local leave, enter = LEAVE[e.state] or leave_end, ENTER[e.core.public_state] or enter_end
-  leave(e)
-  enter(e)
+  if e.core.public_state ~= e.state then
+    local leave, enter = LEAVE[e.state] or leave_end, ENTER[e.core.public_state] or enter_end
+    leave(e)
+    enter(e)
+  end
 end
 
 return record

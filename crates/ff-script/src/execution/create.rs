@@ -50,7 +50,7 @@ impl FromFcallResult for Submitted {
 }
 
 /// The type of some bytes, where it has to be kept.
-pub(super) fn unless_json(content_type: &ContentType) -> Option<String> {
+pub(crate) fn unless_json(content_type: &ContentType) -> Option<String> {
     (*content_type != ContentType::json()).then(|| content_type.to_string())
 }
 

@@ -15,11 +15,12 @@ mod replay;
 use ff_core::contracts::Start;
 use ff_core::keys::ExecKeyContext;
 use ff_core::partition::execution_partition;
-use ff_core::types::ExecutionId;
+use ff_core::types::{ExecutionId, TimestampMs};
 
 pub use cancel::ff_cancel_execution;
 pub use complete::{ff_complete_execution, ff_complete_executions};
 pub use create::ff_create_execution;
+pub(crate) use create::unless_json;
 pub use create_plain::{PlainWork, ff_create_executions};
 pub use delay::ff_delay_execution;
 pub use due::{DueOutcome, ff_expire_execution, ff_promote_delayed};
@@ -37,11 +38,16 @@ pub(crate) fn core_key(id: &ExecutionId) -> String {
 /// The last moment a score holds exactly, some hundred thousand years from now. What is to start later starts then.
 const LATEST_MS: i64 = 1 << 53;
 
+/// A moment as the functions take it: none is before the first, and none after the last.
+pub(crate) fn moment(at: TimestampMs) -> u64 {
+    at.0.clamp(0, LATEST_MS).unsigned_abs()
+}
+
 /// When something may start, as the functions take it: after a while, or at a moment.
 fn start(start: Start) -> (Option<u64>, Option<u64>) {
     match start {
         Start::Now => (None, None),
         Start::After(ms) => (Some(ms), None),
-        Start::At(at) => (None, Some(at.0.clamp(0, LATEST_MS).unsigned_abs())),
+        Start::At(at) => (None, Some(moment(at))),
     }
 }

@@ -1,17 +1,18 @@
 //! A worker asks one partition for work of one lane.
 
-use ff_core::contracts::{ClaimArgs, Claimed, Claims, Head, Task};
+use ff_core::contracts::{ClaimArgs, Claimed, Claims, Head, Resumption, Task};
 use ff_core::dice::Nonce;
 use ff_core::execution::{Origin, Tags};
 use ff_core::keys::IndexKeys;
-use ff_core::lease::Fence;
+use ff_core::lease::{Fence, Holder};
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
-use ff_core::types::{AttemptIndex, LaneId, LeaseEpoch, Namespace, Priority, TimestampMs};
+use ff_core::types::{AttemptIndex, ExecutionId, LaneId, LeaseEpoch, Namespace, Priority, TimestampMs};
 
-use crate::record::{Hash, origin, read_policy};
-use crate::signature::ClaimExecution;
+use crate::execution::core_key;
+use crate::record::{Hash, origin, read_policy, resumption};
+use crate::signature::{ClaimExecution, ClaimResumedExecution};
 use crate::{FcallResult, Fields, ScriptError, Server};
 
 /// Takes up to `max` executions of a lane on a partition, with everything a worker needs.
@@ -51,6 +52,29 @@ pub async fn ff_claim_execution(server: &dyn Server, args: ClaimArgs, nonce: &No
     })
 }
 
+/// Takes one execution whose attempt goes on, because its suspension or its delay is over.
+pub async fn ff_claim_resumed_execution(
+    server: &dyn Server,
+    id: &ExecutionId,
+    holder: &Holder,
+    lease_ttl_ms: u64,
+    nonce: &Nonce,
+) -> Result<Claimed, ScriptError> {
+    let claim = ClaimResumedExecution {
+        core: core_key(id),
+        worker_id: holder.worker_id.to_string(),
+        worker_instance_id: holder.worker_instance_id.to_string(),
+        lease_ttl_ms,
+        lease_id: nonce.lease(0).0.to_string(),
+    };
+    let call = claim.call();
+    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let lease_expires_at = TimestampMs(fields.read()?);
+    let (namespace, lane) = (fields.read()?, fields.read()?);
+    let given = Given { namespace, lane, nonce: *nonce, lease_ttl_ms, lease_expires_at };
+    given.claimed(0, fields.nested()?)
+}
+
 /// What all executions of one claim have in common.
 struct Given {
     namespace: Namespace,
@@ -79,12 +103,13 @@ impl Given {
             attempt_index,
             attempt: Origin::Initial,
             resumed: false,
+            resumption: None,
             lease_ttl_ms: self.lease_ttl_ms,
             lease_expires_at: self.lease_expires_at,
             created_at: TimestampMs(told.read()?),
             deadline_at: None,
         };
-        let mut payload = Payload::json(told.bytes()?);
+        let (mut payload, mut signals) = (Payload::json(told.bytes()?), Vec::new());
         let (mut kind, mut reason, mut requested_by) = ("initial".to_owned(), None, None);
         while !told.is_empty() {
             match told.text()?.as_str() {
@@ -97,11 +122,18 @@ impl Given {
                 "content_type" => payload.content_type = told.read()?,
                 "policy" => task.policy = read_policy(Some(&told.bytes()?))?,
                 "tags" => task.tags = Hash::parse(told.list()?)?.all()?.into_iter().collect(),
+                "resumption" => {
+                    let mut told = told.nested()?;
+                    let resumption = resumption(&mut told)?;
+                    signals = crate::signal::signals(execution_id, &mut told)?;
+                    let ids = signals.iter().map(|received| received.signal.id).collect();
+                    task.resumption = Some(Resumption { signals: ids, ..resumption });
+                }
                 other => return Err(ScriptError::parse(format!("a task has no {other}"))),
             }
         }
         task.attempt = origin(&kind, attempt_index, reason, requested_by)?;
-        Ok(Claimed { task, payload })
+        Ok(Claimed { task, payload, signals })
     }
 }
 

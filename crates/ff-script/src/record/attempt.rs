@@ -84,6 +84,7 @@ fn outcome(word: &str) -> Result<AttemptOutcome, ScriptError> {
         "lease_revoked" => AttemptOutcome::LeaseRevoked,
         "cancelled" => AttemptOutcome::Cancelled,
         "deadline_passed" => AttemptOutcome::DeadlinePassed,
+        "suspension_timed_out" => AttemptOutcome::SuspensionTimedOut,
         other => return Err(ScriptError::parse(format!("no try ends as {other}"))),
     })
 }

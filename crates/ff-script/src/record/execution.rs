@@ -11,7 +11,7 @@ use ff_core::state::PublicState;
 use ff_core::types::{AttemptIndex, ContentType, ExecutionId, LaneId, Namespace, Priority, TimestampMs};
 
 use super::attempt::{attempt, failure, origin, under_way};
-use super::{Hash, lease};
+use super::{Hash, lease, suspension, waitpoint};
 use crate::reply::Fields;
 use crate::{ScriptError, Value};
 
@@ -24,8 +24,32 @@ pub struct Kept {
     pub attempts: Vec<Attempt>,
     /// How leases ended, oldest first.
     pub leases: Vec<LeaseEvent>,
+    /// Whether it ever had a waitpoint. Only then there can be waitpoints and signals to read.
+    pub waited: bool,
     /// What does not fit together.
     pub strays: Vec<String>,
+}
+
+/// What is kept of an execution's suspensions.
+#[derive(Default)]
+struct Waits {
+    current: Hash,
+    tally: Hash,
+    last: Hash,
+    signals: u32,
+}
+
+impl Waits {
+    /// Reads what is told of them; nothing is, when there never was a waitpoint.
+    fn read(fields: &mut Fields) -> Result<Option<Self>, ScriptError> {
+        let told = match fields.value()? {
+            Value::Nil => return Ok(None),
+            told => told,
+        };
+        let mut told = fields.part(told)?;
+        let mut hash = || Hash::parse(told.list()?);
+        Ok(Some(Self { current: hash()?, tally: hash()?, last: hash()?, signals: told.read()? }))
+    }
 }
 
 impl Kept {
@@ -48,14 +72,19 @@ impl Kept {
             }
         }
         let leases = fields.list()?.into_iter().map(event).collect::<Result<_, _>>()?;
-        let execution = execution(id, &core, &lease, &attempt_fields, &tags, policy.as_ref(), payload_bytes)?;
-        let strays = strays(&execution, &lease);
+        let waits = Waits::read(&mut fields)?;
+        let waited = waits.is_some();
+        let waits = waits.unwrap_or_default();
+        let mut execution = execution(id, &core, &lease, &attempt_fields, &tags, policy.as_ref(), &waits)?;
+        execution.payload_bytes = payload_bytes;
+        let strays = strays(&execution, &core, &lease, &waits);
         Ok(Self {
             execution,
             payload: payload.map(|bytes| body(&core, "content_type", bytes)).transpose()?,
             result: result.map(|bytes| body(&core, "result_type", bytes)).transpose()?,
             attempts,
             leases,
+            waited,
             strays,
         })
     }
@@ -75,9 +104,9 @@ fn execution(
     attempt: &Hash,
     tags: &Hash,
     policy: Option<&Bytes>,
-    payload_bytes: u64,
+    waits: &Waits,
 ) -> Result<Execution, ScriptError> {
-    let phase = phase(core, lease)?;
+    let phase = phase(core, lease, waits)?;
     let attempts_made = core.maybe::<u32>("current_attempt_index")?.map_or(0, |index| index + 1);
     Ok(Execution {
         id,
@@ -89,7 +118,7 @@ fn execution(
         policy: read_policy(policy)?,
         idempotency_key: core.maybe("idempotency_key")?,
         fingerprint: fingerprint(core)?,
-        payload_bytes,
+        payload_bytes: 0,
         created_at: TimestampMs(core.read("created_at")?),
         started_at: core.maybe("started_at")?.map(TimestampMs),
         changed_at: changed_at(core, lease)?,
@@ -103,6 +132,9 @@ fn execution(
         last_lease: lease::last(core, attempt)?,
         progress: progress(core)?,
         failure: failure(core)?,
+        last_suspension: suspension::past(&waits.last)?,
+        pending_waitpoints: waitpoint::pending(core)?,
+        signals_taken: waits.signals,
     })
 }
 
@@ -115,7 +147,7 @@ fn changed_at(core: &Hash, lease: &Hash) -> Result<TimestampMs, ScriptError> {
     changed_at.map_or_else(|| core.read("created_at"), Ok).map(TimestampMs)
 }
 
-fn phase(core: &Hash, lease: &Hash) -> Result<Phase, ScriptError> {
+fn phase(core: &Hash, lease: &Hash, waits: &Waits) -> Result<Phase, ScriptError> {
     let finished = |outcome| Ok(Phase::Finished { outcome, at: changed_at(core, lease)?, by: finished_by(core)? });
     match core.read::<PublicState>("public_state")? {
         PublicState::Waiting => Ok(Phase::Waiting),
@@ -124,6 +156,9 @@ fn phase(core: &Hash, lease: &Hash) -> Result<Phase, ScriptError> {
             Ok(Phase::Delayed { until, why: delay_reason(&core.read::<String>("delayed_why")?)? })
         }
         PublicState::Active => Ok(Phase::Running { lease: lease::current(lease)? }),
+        PublicState::Suspended => {
+            Ok(Phase::Suspended { suspension: Box::new(suspension::current(&waits.current, &waits.tally)?) })
+        }
         PublicState::Completed => finished(Outcome::Success),
         PublicState::Failed => finished(Outcome::Failed),
         PublicState::Cancelled => finished(Outcome::Cancelled),
@@ -138,6 +173,7 @@ fn delay_reason(word: &str) -> Result<DelayReason, ScriptError> {
         "submitted" => Ok(DelayReason::Submitted),
         "backoff" => Ok(DelayReason::Backoff),
         "holder" => Ok(DelayReason::Holder),
+        "resume" => Ok(DelayReason::Resume),
         other => Err(ScriptError::parse(format!("nothing is delayed for {other}"))),
     }
 }
@@ -152,6 +188,7 @@ fn finished_by(core: &Hash) -> Result<FinishedBy, ScriptError> {
         Some("deadline") => Ok(FinishedBy::Deadline),
         Some("attempt_timeout") => Ok(FinishedBy::AttemptTimeout),
         Some("reclaim_cap") => Ok(FinishedBy::ReclaimCap),
+        Some("suspension_timeout") => Ok(FinishedBy::SuspensionTimeout),
         Some(other) => Err(ScriptError::parse(format!("nothing is finished by {other}"))),
     }
 }
@@ -201,8 +238,25 @@ fn body(core: &Hash, field: &str, bytes: Bytes) -> Result<Payload, ScriptError> 
     Ok(Payload::new(core.maybe(field)?.unwrap_or_else(ContentType::json), bytes))
 }
 
+/// What is kept twice must be the same, and what belongs to a phase must be gone with it.
+fn strays(execution: &Execution, core: &Hash, lease: &Hash, waits: &Waits) -> Vec<String> {
+    let mut strays = lease_strays(execution, lease);
+    let shown = match &execution.phase {
+        Phase::Suspended { suspension } => suspension.waitpoints.first().map(|bound| bound.id.to_string()),
+        _ if waits.current.is_empty() && waits.tally.is_empty() => None,
+        _ => {
+            strays.push("it is not suspended, yet it has a suspension".into());
+            None
+        }
+    };
+    if core.bytes("current_waitpoint_id").map(|id| &id[..]) != shown.as_ref().map(String::as_bytes) {
+        strays.push("its current_waitpoint_id is not the first it waits on".into());
+    }
+    strays
+}
+
 /// What a lease repeats of its execution, so that its holder's calls need not read it, must be what the execution says.
-fn strays(execution: &Execution, lease: &Hash) -> Vec<String> {
+fn lease_strays(execution: &Execution, lease: &Hash) -> Vec<String> {
     let mut strays = Vec::new();
     if !matches!(execution.phase, Phase::Running { .. }) {
         if !lease.is_empty() {

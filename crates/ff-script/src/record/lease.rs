@@ -76,6 +76,7 @@ pub(crate) fn ending(word: &str, until: Option<i64>) -> Result<LeaseEnding, Scri
         ("completed", _) => LeaseEnding::Completed,
         ("failed", retry_at) => LeaseEnding::Failed { retry_at },
         ("delayed", Some(until)) => LeaseEnding::Delayed { until },
+        ("suspended", _) => LeaseEnding::Suspended,
         ("expired", _) => LeaseEnding::Expired,
         ("revoked", _) => LeaseEnding::Revoked,
         ("timed_out", _) => LeaseEnding::TimedOut,

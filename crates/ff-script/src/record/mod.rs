@@ -4,9 +4,17 @@ mod attempt;
 mod execution;
 mod hash;
 mod lease;
+mod ring;
+mod signal;
+mod suspension;
+mod waitpoint;
 
 pub(crate) use attempt::origin;
 pub use execution::Kept;
 pub(crate) use execution::read_policy;
 pub(crate) use hash::Hash;
 pub(crate) use lease::ending;
+pub(crate) use ring::{ring, ring_fields};
+pub(crate) use signal::{delivery, received};
+pub(crate) use suspension::resumption;
+pub(crate) use waitpoint::waitpoint;

@@ -86,6 +86,8 @@ fn refusing_with_anything() -> &'static Signature {
         room: "execution",
         keys: &[],
         args: &[],
+        keys_required: 0,
+        args_required: 0,
         answers: &[],
         refusals: codes.leak(),
         flags: &[],

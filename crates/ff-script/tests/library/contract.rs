@@ -2,6 +2,45 @@
 
 use ff_script::signature::{SIGNATURES, Signature};
 
+/// What was published of the rooms that exist, word for word: a function, its keys, its arguments.
+const SPELLED: &[(&str, &str, &str)] = &[
+    (
+        "ff_suspend_execution",
+        "exec_core, attempt_record, lease_current, lease_history, lease_expiry, worker_leases, suspension_current, \
+         waitpoint, waitpoint_signals, suspension_timeout, pending_waitpoint_expiry, lane_active, lane_suspended, \
+         waitpoints, waitpoint_condition, attempt_timeout, waitpoint_hmac_secrets",
+        "execution_id, attempt_index, attempt_id, lease_id, lease_epoch, suspension_id, waitpoint_id, waitpoint_key, \
+         reason_code, requested_by, timeout_at, resume_condition_json, resume_policy_json, \
+         continuation_metadata_pointer, use_pending_waitpoint, timeout_behavior, lease_history_maxlen",
+    ),
+    (
+        "ff_resume_execution",
+        "exec_core, suspension_current, waitpoint, waitpoint_signals, suspension_timeout, lane_eligible, lane_delayed, \
+         lane_suspended",
+        "execution_id, trigger_type, resume_delay_ms",
+    ),
+    (
+        "ff_create_pending_waitpoint",
+        "exec_core, waitpoint, pending_waitpoint_expiry",
+        "execution_id, attempt_index, waitpoint_id, waitpoint_key, expires_at",
+    ),
+    (
+        "ff_expire_suspension",
+        "exec_core, suspension_current, waitpoint, waitpoint_condition, attempt_hash, stream_meta, suspension_timeout, \
+         lane_suspended, lane_terminal, lane_eligible, lane_delayed, lease_history",
+        "execution_id",
+    ),
+    ("ff_close_waitpoint", "exec_core, waitpoint, pending_waitpoint_expiry", "waitpoint_id, reason"),
+    ("ff_rotate_waitpoint_hmac_secret", "waitpoint_hmac_secrets", "new_kid, new_secret_hex, grace_ms"),
+    ("ff_list_waitpoint_hmac_kids", "waitpoint_hmac_secrets", ""),
+];
+
+/// What comes after it, in the order it was published in.
+const APPENDED: &[(&str, &str)] = &[
+    ("ff_suspend_execution", "waitpoint_token, timeout_in_ms, idempotency_key, dedup_ttl_ms, further"),
+    ("ff_create_pending_waitpoint", "expires_in_ms, lease_id, lease_epoch, attempt_id, waitpoint_token"),
+];
+
 /// Published functions, with how many keys and arguments of theirs are published. Ours come after.
 const PUBLISHED: &str = include_str!("../../../ff-core/tests/fixtures/functions.tsv");
 
@@ -20,6 +59,9 @@ const NAMED: &[&str] = &[
     "ff_revoke_lease",
     "ff_update_progress",
     "ff_promote_delayed",
+    "ff_deliver_signal",
+    "ff_buffer_signal_for_pending_waitpoint",
+    "ff_claim_resumed_execution",
     "ff_version",
 ];
 
@@ -43,6 +85,21 @@ fn published_functions_take_what_was_published_first() {
 }
 
 #[test]
+fn published_functions_spell_what_they_take_as_it_was_published_and_ask_for_no_more() {
+    let words = |text: &'static str| text.split(", ").filter(|word| !word.is_empty()).collect::<Vec<_>>();
+    for (name, keys, args) in SPELLED {
+        let row = published().into_iter().find(|row| row.name == *name).unwrap();
+        let signature = SIGNATURES.iter().find(|signature| signature.name == *name).unwrap();
+        let (keys, args) = (words(keys), words(args));
+        assert_eq!((keys.len(), args.len()), (row.keys, row.args), "{name}");
+        assert_eq!((signature.keys_required, signature.args_required), (row.keys, row.args), "{name}");
+        assert_eq!((&signature.keys[..row.keys], &signature.args[..row.args]), (&keys[..], &args[..]), "{name}");
+        let appended = APPENDED.iter().find(|(of, _)| of == name).map_or(vec![], |(_, more)| words(more));
+        assert!(signature.args[row.args..].starts_with(&appended), "{name}");
+    }
+}
+
+#[test]
 fn a_function_that_takes_less_than_was_published_is_found() {
     let row = Row { name: "ff_close_waitpoint", keys: 3, args: 2 };
     let taking = |keys, args| Signature {
@@ -50,6 +107,8 @@ fn a_function_that_takes_less_than_was_published_is_found() {
         room: "suspension",
         keys,
         args,
+        keys_required: 0,
+        args_required: 0,
         answers: &[],
         refusals: &[],
         flags: &[],

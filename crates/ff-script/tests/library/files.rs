@@ -23,12 +23,13 @@ impl LuaFile {
         self.text.lines().filter(|line| !line.trim_start().starts_with("--"))
     }
 
-    /// The lines of its header that begin with a word, each as its words after that.
+    /// The lines of its header that begin with a word, each as its words after that. A plus at the end of the word marks
+    /// what may be left out.
     pub(crate) fn header<'a>(&'a self, first: &'a str) -> impl Iterator<Item = Vec<&'a str>> {
         let header = self.text.lines().map_while(|line| line.strip_prefix("---"));
         header.filter_map(move |line| {
             let mut words = line.split_whitespace();
-            (words.next() == Some(first)).then(|| words.collect())
+            (words.next().map(|word| word.trim_end_matches('+')) == Some(first)).then(|| words.collect())
         })
     }
 

@@ -7,30 +7,51 @@ use ff_script::signature::SIGNATURES;
 /// They end, renew, stop or tidy up: on a full server everything that runs must be able to go on and to end.
 const ON_A_FULL_SERVER: &[&str] = &[
     "ff_cancel_execution",
+    "ff_close_waitpoint",
     "ff_complete_execution",
     "ff_complete_executions",
     "ff_delay_execution",
     "ff_expire_execution",
+    "ff_expire_suspension",
     "ff_fail_execution",
     "ff_mark_lease_expired_if_due",
     "ff_promote_delayed",
     "ff_pump",
     "ff_renew_lease",
+    "ff_resume_execution",
     "ff_revoke_lease",
+    "ff_suspend_execution",
     "ff_sweep",
     "ff_update_progress",
 ];
 
 /// They only look.
-const READING: &[&str] = &["ff_list_executions", "ff_now", "ff_read_execution", "ff_version"];
+const READING: &[&str] = &[
+    "ff_list_executions",
+    "ff_list_waitpoint_hmac_kids",
+    "ff_now",
+    "ff_open_waitpoint",
+    "ff_read_deliveries",
+    "ff_read_execution",
+    "ff_read_signals",
+    "ff_read_waitpoint_hmac_secrets",
+    "ff_read_waitpoints",
+    "ff_version",
+];
 
 /// They bring something new, which a full server has no room for.
 const BRINGING: &[&str] = &[
+    "ff_buffer_signal_for_pending_waitpoint",
     "ff_claim_execution",
+    "ff_claim_resumed_execution",
     "ff_configure_partitions",
     "ff_create_execution",
     "ff_create_executions",
+    "ff_create_pending_waitpoint",
+    "ff_deliver_signal",
     "ff_replay_execution",
+    "ff_rotate_waitpoint_hmac_secret",
+    "ff_seed_waitpoint_hmac_secrets",
 ];
 
 #[test]

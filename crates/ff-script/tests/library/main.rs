@@ -14,4 +14,5 @@ mod refusals;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 mod servers;
 mod situation;
+mod waiting;
 mod wire;

@@ -2,7 +2,9 @@
 
 use bytes::Bytes;
 use ff_core::engine_error::Code;
-use ff_script::signature::{CancelExecution, CompleteExecutions, CreateExecution, SIGNATURES, Signature};
+use ff_script::signature::{
+    CancelExecution, CompleteExecutions, CreateExecution, SIGNATURES, SeedWaitpointHmacSecrets, Signature,
+};
 use ff_script::{Fcall, FcallResult, LibraryClock, ScriptError, Server};
 use redis::cmd;
 
@@ -25,6 +27,7 @@ const TYPES: &[(&str, &str, &[&str])] = &[
     ("bytes", "", &[]),
     ("free?", "", &[]),
     ("list", "0", &["", "x", "-1", "99"]),
+    ("triples", "0", &["", "x", "-1", "99"]),
 ];
 
 #[tokio::test]
@@ -57,9 +60,10 @@ async fn a_call_that_leaves_something_out_is_refused_and_nothing_is_written() {
     let wire = Wire::start(LibraryClock::Test).await;
     let before = wire.contents().await;
     for WellFormed { call, .. } in calls().into_iter().filter(|one| !one.call.keys.is_empty()) {
-        let mut shorter = vec![Fcall { keys: vec![], ..call.clone() }];
-        if !call.args.is_empty() {
-            let args = call.args[1..].to_vec();
+        let keys = call.keys[1..call.signature.keys_required].to_vec();
+        let mut shorter = vec![Fcall { keys, ..call.clone() }];
+        if call.signature.args_required > 0 {
+            let args = call.args[1..call.signature.args_required].to_vec();
             shorter.push(Fcall { args, ..call });
         }
         for call in shorter {
@@ -99,7 +103,9 @@ async fn half_a_pair_is_refused_and_nothing_is_written() {
         core: CORE.into(),
         ends: vec!["an id".into(), UUID.into(), "1".into(), UUID.into(), "".into(), "".into()],
     };
-    for (call, field) in [(create.call(), "tags"), (ends.call(), "ends")] {
+    let secrets = "ff:sec:{fp:0}:waitpoint_hmac".to_owned();
+    let seed = SeedWaitpointHmacSecrets { waitpoint_hmac_secrets: secrets, fields: vec!["current_kid".into()] };
+    for (call, field) in [(create.call(), "tags"), (ends.call(), "ends"), (seed.call(), "fields")] {
         let name = call.signature.name;
         let error = ask(&wire, &call).await.unwrap_err();
         let refusal = error.refusal().unwrap_or_else(|| panic!("{name}: {error}"));

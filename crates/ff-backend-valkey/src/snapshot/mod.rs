@@ -1,18 +1,22 @@
 //! Everything a partition holds, read piece by piece while it goes on.
 
+mod waiting;
+
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+use std::str::FromStr;
 
 use ff_core::backend::Answer;
 use ff_core::change::KeyEntry;
 use ff_core::engine_error::{Code, EngineError};
-use ff_core::execution::Phase;
+use ff_core::execution::{Execution, Phase};
 use ff_core::index::{Index, Score};
 use ff_core::keys::{IndexKeys, idempotency_key};
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::snapshot::Snapshot;
 use ff_core::types::{ExecutionId, Kind, LaneId, WorkerInstanceId};
 use ff_script::execution::{Beside, ff_read_execution};
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::{FromRedisValue, cmd};
 
 use crate::ValkeyBackend;
@@ -25,18 +29,11 @@ impl ValkeyBackend {
         let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
         let mut snapshot = Snapshot::default();
         let mut names = Names::default();
-        let all = self.scores(&keys.all_executions()).await?;
+        let all = self.scores::<ExecutionId>(&keys.all_executions()).await?;
         self.records(&mut snapshot, &mut names, all.keys().copied().collect()).await?;
         self.keys(&mut snapshot, keys.hash_tag()).await?;
-        for index in names.indexes() {
-            let members = match &index {
-                Index::WorkerLeases(instance) => self.leases(&keys.worker_leases(instance), &snapshot).await?,
-                _ => self.scores(&index.key(&keys)).await?,
-            };
-            if !members.is_empty() {
-                snapshot.indexes.insert(index, members);
-            }
-        }
+        self.shared_waits(&mut snapshot, partition, &keys).await?;
+        self.indexes(&mut snapshot, names, &keys).await?;
         self.strays(&mut snapshot, &keys).await?;
         Ok(snapshot)
     }
@@ -45,6 +42,7 @@ impl ValkeyBackend {
         let read =
             ids.into_iter().map(|id| async move { (id, ff_read_execution(&*self.calls, &id, Beside::ALL).await) });
         let mut read = stream::iter(read).buffered(AT_ONCE);
+        let mut waited = Vec::new();
         while let Some((id, kept)) = read.next().await {
             let kept = match kept.map_err(EngineError::from) {
                 Err(error) if error.code() == Code::ExecutionNotFound => continue,
@@ -63,8 +61,27 @@ impl ValkeyBackend {
             snapshot.attempts.extend(Some((id, kept.attempts)).filter(|(_, attempts)| !attempts.is_empty()));
             snapshot.leases.extend(Some((id, kept.leases)).filter(|(_, leases)| !leases.is_empty()));
             snapshot.strays.extend(kept.strays.into_iter().map(|what| (id, what)));
+            waited.extend(kept.waited.then_some(id));
             snapshot.executions.insert(id, kept.execution);
         }
+        let mut waits = stream::iter(waited).map(|id| self.waits_of(id)).buffered(AT_ONCE);
+        while let Some(waits) = waits.next().await {
+            waits?.enter(snapshot);
+        }
+        Ok(())
+    }
+
+    async fn indexes(&self, snapshot: &mut Snapshot, names: Names, keys: &IndexKeys) -> Answer<()> {
+        let executions = &snapshot.executions;
+        let read = |index: Index| async move {
+            let members = match &index {
+                Index::WorkerLeases(instance) => self.leases(&keys.worker_leases(instance), executions).await?,
+                _ => self.scores(&index.key(keys)).await?,
+            };
+            Ok::<_, EngineError>((index, members))
+        };
+        let read: Vec<_> = stream::iter(names.indexes()).map(read).buffered(AT_ONCE).try_collect().await?;
+        snapshot.indexes.extend(read.into_iter().filter(|(_, members)| !members.is_empty()));
         Ok(())
     }
 
@@ -89,7 +106,7 @@ impl ValkeyBackend {
 
     /// What the store keeps beside the indexes that follow from the records: delays of all lanes together.
     async fn strays(&self, snapshot: &mut Snapshot, keys: &IndexKeys) -> Answer<()> {
-        let delayed = self.scores(&keys.delayed()).await?;
+        let delayed = self.scores::<ExecutionId>(&keys.delayed()).await?;
         let in_lanes = snapshot.indexes.iter().filter(|(index, _)| matches!(index, Index::LaneDelayed(_)));
         let expected: BTreeMap<_, _> = in_lanes.flat_map(|(_, members)| members.clone()).collect();
         for id in delayed.keys().chain(expected.keys()).collect::<BTreeSet<_>>() {
@@ -102,7 +119,10 @@ impl ValkeyBackend {
     }
 
     /// A sorted index.
-    async fn scores(&self, key: &str) -> Answer<BTreeMap<ExecutionId, Score>> {
+    async fn scores<Member>(&self, key: &str) -> Answer<BTreeMap<Member, Score>>
+    where
+        Member: FromStr<Err: Display> + Ord,
+    {
         let reply = self.calls.plain(key, cmd("ZRANGE").arg(key).arg(0).arg(-1).arg("WITHSCORES").clone()).await?;
         let rows = Vec::<(String, f64)>::from_redis_value(reply).unwrap_or_default();
         #[allow(clippy::cast_possible_truncation, reason = "scores are whole and exact in a double")]
@@ -110,10 +130,14 @@ impl ValkeyBackend {
     }
 
     /// What a worker instance holds. The set has no scores; an index says when each was acquired.
-    async fn leases(&self, key: &str, snapshot: &Snapshot) -> Answer<BTreeMap<ExecutionId, Score>> {
+    async fn leases(
+        &self,
+        key: &str,
+        executions: &BTreeMap<ExecutionId, Execution>,
+    ) -> Answer<BTreeMap<ExecutionId, Score>> {
         let reply = self.calls.plain(key, cmd("SMEMBERS").arg(key).clone()).await?;
         let members = Vec::<String>::from_redis_value(reply).unwrap_or_default();
-        let acquired = |id: &ExecutionId| match snapshot.executions.get(id).map(|execution| &execution.phase) {
+        let acquired = |id: &ExecutionId| match executions.get(id).map(|execution| &execution.phase) {
             Some(Phase::Running { lease }) => lease.acquired_at.0,
             _ => 0,
         };
@@ -121,7 +145,7 @@ impl ValkeyBackend {
     }
 }
 
-fn member(key: &str, id: &str) -> Answer<ExecutionId> {
+fn member<Member: FromStr<Err: Display>>(key: &str, id: &str) -> Answer<Member> {
     id.parse().map_err(|error| EngineError::Corrupt(format!("{key} has a member {id:?}: {error}")))
 }
 
@@ -136,12 +160,18 @@ struct Names {
 impl Names {
     /// Every index there can be.
     fn indexes(self) -> Vec<Index> {
-        let mut indexes =
-            vec![Index::AllExecutions, Index::LeaseExpiry, Index::AttemptTimeout, Index::ExecutionDeadline];
+        let mut indexes = vec![
+            Index::AllExecutions,
+            Index::LeaseExpiry,
+            Index::AttemptTimeout,
+            Index::ExecutionDeadline,
+            Index::SuspensionTimeout,
+        ];
         for lane in self.lanes {
             indexes.push(Index::LaneEligible(lane.clone()));
             indexes.push(Index::LaneDelayed(lane.clone()));
             indexes.push(Index::LaneActive(lane.clone()));
+            indexes.push(Index::LaneSuspended(lane.clone()));
             indexes.push(Index::LaneTerminal(lane));
         }
         indexes.extend(self.kinds.into_iter().map(|(lane, kind)| Index::LaneEligibleKind(lane, kind)));

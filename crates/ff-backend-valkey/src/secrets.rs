@@ -1,0 +1,135 @@
+//! The secrets tokens are signed under. Every partition has a copy of the same ones, from the first boot on; this process
+//! remembers what it has read of them, and is told by the functions when that is out of date.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ff_core::backend::Answer;
+use ff_core::contracts::{PartitionKids, RotateSecretArgs, RotationReport};
+use ff_core::dice::Dice;
+use ff_core::engine_error::EngineError;
+use ff_core::partition::PartitionConfig;
+use ff_core::token::{KeyRing, Secret};
+use ff_core::types::Kid;
+use ff_script::ScriptError;
+use ff_script::suspension::{
+    ListWaitpointHmacKidsArgs, RotateWaitpointHmacSecretArgs, SigningRing, ff_list_waitpoint_hmac_kids,
+    ff_read_waitpoint_hmac_secrets, ff_rotate_waitpoint_hmac_secret, ff_seed_waitpoint_hmac_secrets,
+};
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use crate::ValkeyBackend;
+use crate::calls::Calls;
+
+/// Partitions asked at the same time.
+const AT_ONCE: usize = 64;
+
+/// How often one call may find that a secret has changed since it was read: more than that is not bad luck.
+const SIGNED_AGAIN: usize = 3;
+
+/// What this process has read of each partition's secrets.
+#[derive(Default)]
+pub(crate) struct Secrets(Mutex<HashMap<u16, Arc<SigningRing>>>);
+
+impl Secrets {
+    /// The ring of a partition, as it was when it was last read. Without secrets it is empty, and signs nothing.
+    async fn ring(&self, calls: &Calls, partition: u16) -> Result<Arc<SigningRing>, ScriptError> {
+        let known = self.known().get(&partition).cloned();
+        if let Some(ring) = known {
+            return Ok(ring);
+        }
+        let ring = Arc::new(ff_read_waitpoint_hmac_secrets(calls, partition).await?.unwrap_or_default());
+        self.known().insert(partition, ring.clone());
+        Ok(ring)
+    }
+
+    /// What was read of a partition is out of date.
+    fn forget(&self, partition: u16) {
+        self.known().remove(&partition);
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<u16, Arc<SigningRing>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes sure that every partition has secrets. One that has none is given those of the others; a new store is given its
+/// first, which programs that start at the same time agree on.
+pub(crate) async fn ensure(calls: &Calls, partitions: &PartitionConfig, dice: &dyn Dice) -> Result<(), ScriptError> {
+    let (mut missing, mut source) = (Vec::new(), None);
+    for PartitionKids { partition, kids } in kids(calls, partitions).await? {
+        match kids.current_kid {
+            None => missing.push(partition),
+            Some(_) => source = source.or(Some(partition)),
+        }
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let found = match source {
+        Some(partition) => ff_read_waitpoint_hmac_secrets(calls, partition).await?.map(|signing| signing.ring),
+        None => None,
+    };
+    let ring = match found {
+        Some(ring) => ring,
+        None => {
+            let first = KeyRing::of(Kid::first(), Secret::drawn(dice.secret()));
+            ff_seed_waitpoint_hmac_secrets(calls, 0, &first).await?
+        }
+    };
+    let given = missing.into_iter().map(|partition| ff_seed_waitpoint_hmac_secrets(calls, partition, &ring));
+    stream::iter(given).buffer_unordered(AT_ONCE).try_for_each(|_| async { Ok(()) }).await
+}
+
+/// The names of the secrets of every partition.
+async fn kids(calls: &Calls, partitions: &PartitionConfig) -> Result<Vec<PartitionKids>, ScriptError> {
+    let asked = (0..partitions.num_flow_partitions).map(|partition| async move {
+        let kids = ff_list_waitpoint_hmac_kids(calls, &ListWaitpointHmacKidsArgs { partition }).await?;
+        Ok(PartitionKids { partition, kids: kids.into() })
+    });
+    stream::iter(asked).buffered(AT_ONCE).try_collect().await
+}
+
+impl ValkeyBackend {
+    /// Makes a call with tokens signed for a partition. When the secrets changed meanwhile it is signed and made again; when
+    /// they were lost, they are given again first.
+    pub(crate) async fn signing<T, Asked>(&self, partition: u16, ask: impl Fn(Arc<SigningRing>) -> Asked) -> Answer<T>
+    where
+        Asked: Future<Output = Result<T, ScriptError>>,
+    {
+        let mut answer = ask(self.secrets.ring(&self.calls, partition).await?).await;
+        for _ in 0..SIGNED_AGAIN {
+            match &answer {
+                Err(ScriptError::WaitpointTokenRequired(_)) => {}
+                Err(ScriptError::HmacSecretNotInitialized(_)) => {
+                    tracing::warn!(partition, "the server had lost the secrets of tokens; giving them again");
+                    ensure(&self.calls, &self.partitions, &*self.dice).await?;
+                }
+                _ => break,
+            }
+            self.secrets.forget(partition);
+            answer = ask(self.secrets.ring(&self.calls, partition).await?).await;
+        }
+        Ok(answer?)
+    }
+
+    /// Brings a secret to every partition.
+    pub(crate) async fn rotate(&self, rotation: &RotateSecretArgs) -> RotationReport {
+        let asked = (0..self.partitions.num_flow_partitions).map(|partition| async move {
+            let args = RotateWaitpointHmacSecretArgs { partition, rotation: rotation.clone() };
+            let rotated = ff_rotate_waitpoint_hmac_secret(&*self.calls, &args).await;
+            self.secrets.forget(partition);
+            (partition, rotated.map(Into::into).map_err(EngineError::from))
+        });
+        let mut answers = stream::iter(asked).buffered(AT_ONCE);
+        let mut report = RotationReport::default();
+        while let Some((partition, answer)) = answers.next().await {
+            report.enter(partition, answer);
+        }
+        report
+    }
+
+    pub(crate) async fn all_kids(&self) -> Answer<Vec<PartitionKids>> {
+        Ok(kids(&self.calls, &self.partitions).await?)
+    }
+}

@@ -1,0 +1,81 @@
+//! The room of signals, on Valkey.
+
+use async_trait::async_trait;
+use ff_core::backend::{Answer, SignalRoom};
+use ff_core::contracts::{
+    DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage,
+};
+use ff_core::engine_error::Code;
+use ff_core::operation::check_id;
+use ff_core::signal::{FeedCursor, FeedPart};
+use ff_core::token::WaitpointToken;
+use ff_core::types::{ExecutionId, SignalId};
+use ff_script::signal::{
+    ff_deliver_signal, ff_feed_end, ff_open_waitpoint, ff_read_deliveries, ff_read_signal, ff_read_signals,
+};
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use crate::ValkeyBackend;
+
+/// Partitions asked at the same time.
+const AT_ONCE: usize = 64;
+
+#[async_trait]
+impl SignalRoom for ValkeyBackend {
+    /// The MAC is judged here, since the server has no way to compute it. That the token is the one which was handed out,
+    /// and its secret still stands, is judged in the step that writes.
+    async fn deliver(&self, args: DeliverArgs) -> Answer<Delivered> {
+        let (args, nonce) = (self.checked(args)?, self.dice.nonce());
+        if args.token.is_missing() {
+            return Err(Code::MissingToken.into());
+        }
+        let kid = WaitpointToken::parse(args.token.expose()).map_err(|_| Code::InvalidToken)?.kid;
+        let opened = ff_open_waitpoint(&*self.calls, &args, &kid).await?;
+        let token = opened.verify(&args, &kid)?;
+        Ok(ff_deliver_signal(&*self.calls, args, &opened.waitpoint_id, &token, &nonce).await?)
+    }
+
+    async fn signals(&self, args: SignalsArgs) -> Answer<SignalsPage> {
+        args.check()?;
+        check_id(&args.execution_id, &self.partitions)?;
+        let page = ff_read_signals(&*self.calls, &args.execution_id, args.skip, args.limit, false).await?;
+        let reached = args.skip.saturating_add(page.signals.len());
+        let signals = page.signals.into_iter().map(|received| received.signal).collect();
+        Ok(SignalsPage { signals, next: (reached < page.count).then_some(reached) })
+    }
+
+    async fn signal(&self, id: &ExecutionId, signal: &SignalId) -> Answer<ReceivedSignal> {
+        check_id(id, &self.partitions)?;
+        let found = ff_read_signal(&*self.calls, id, signal).await?;
+        found.ok_or_else(|| Code::NotFound.into())
+    }
+
+    async fn deliveries(&self, args: DeliveriesArgs) -> Answer<DeliveriesPage> {
+        args.check()?;
+        let Some(after) = args.after else {
+            let next = self.feed_ends().await?;
+            return Ok(DeliveriesPage { deliveries: vec![], next, missed: false });
+        };
+        let parts = self.feed_parts(&after, args.limit).await?;
+        Ok(DeliveriesPage::merge(after, parts, args.limit))
+    }
+}
+
+impl ValkeyBackend {
+    /// Where every feed ends now.
+    async fn feed_ends(&self) -> Answer<FeedCursor> {
+        let end = |partition| async move { Answer::Ok((partition, ff_feed_end(&*self.calls, partition).await?)) };
+        let ends = stream::iter(0..self.partitions.num_flow_partitions).map(end).buffered(AT_ONCE);
+        let ends: Vec<_> = ends.try_collect().await?;
+        Ok(FeedCursor(ends.into_iter().filter_map(|(partition, end)| Some((partition, end?))).collect()))
+    }
+
+    /// What every feed has after a cursor.
+    async fn feed_parts(&self, after: &FeedCursor, limit: usize) -> Answer<Vec<(u16, FeedPart)>> {
+        let part = |partition| async move {
+            let reached = after.0.get(&partition).copied();
+            Answer::Ok((partition, ff_read_deliveries(&*self.calls, partition, reached, limit).await?))
+        };
+        stream::iter(0..self.partitions.num_flow_partitions).map(part).buffered(AT_ONCE).try_collect().await
+    }
+}

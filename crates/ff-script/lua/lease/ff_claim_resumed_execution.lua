@@ -1,0 +1,35 @@
+--- Takes one execution whose attempt goes on, because its suspension or its delay is over.
+---
+--- key  core                hash
+--- arg  worker_id           text
+--- arg  worker_instance_id  text
+--- arg  lease_ttl_ms        int
+--- arg  lease_id            uuid
+---
+--- ok   expires_at          ms
+--- ok   namespace
+--- ok   lane_id
+--- ok   task                as `ff_claim_execution` tells each
+--- no   execution_not_found
+--- no   execution_not_eligible
+--- no   not_a_resumed_execution
+--- no   invalid_args
+
+local moment, id = now(), keys.id(core)
+local e = record.load(id)
+if not e then
+  return no.execution_not_found()
+elseif e.state ~= 'waiting' then
+  return no.execution_not_eligible('state', e.state)
+elseif e.core.next_attempt ~= 'resume' then
+  return no.not_a_resumed_execution()
+end
+local expires_at = moment + lease_ttl_ms
+local rest = {}
+append(rest, 'ttl_ms', lease_ttl_ms ~= limits.lease_ttl_ms and lease_ttl_ms)
+append(rest, 'lane', e.lane ~= 'default' and e.lane)
+local name = worker_id .. ' ' .. worker_instance_id
+local holder = { name = name, instance = worker_instance_id, expires_at = expires_at, rest = rest }
+local payload = call('GET', keys.of(id, 'payload')) or ''
+local task = claim.take(id, nil, payload, e.lane, holder, lease_id, nil, {}, nil, moment)
+return ok(text(expires_at), e.core.namespace or 'default', e.core.lane_id or 'default', task)

@@ -1,0 +1,88 @@
+--- The waitpoints a suspension is to wait on: new ones with their tokens, and those made ahead.
+
+local binding = {}
+
+--- All of them, in the order their holder named them.
+function binding.all(waitpoint_id, waitpoint_key, waitpoint_token, is_pending, further)
+  local all = { { id = waitpoint_id, key = waitpoint_key, token = waitpoint_token, pending = is_pending } }
+  for nth = 1, #further, 3 do
+    local id, key, token = unpack(further, nth, nth + 2)
+    all[#all + 1] = { id = id, key = key, token = token, pending = token == '' }
+  end
+  return all
+end
+
+--- What is wrong with them, whatever the execution.
+function binding.refusal(all)
+  local known = {}
+  for nth, one in ipairs(all) do
+    if not waitpoint_record.is_key(one.key) then
+      return no.invalid_waitpoint_key('field', 'waitpoints[' .. nth - 1 .. '].key')
+    elseif #one.id ~= 36 or known[one.key] or not one.pending and known[one.id] or nth > limits.waitpoints then
+      return no.additional_waitpoint_binding_malformed('field', 'waitpoints[' .. nth - 1 .. ']')
+    elseif not one.pending and not one.token then
+      return no.waitpoint_token_required()
+    end
+    known[one.key], known[one.id] = true, true
+  end
+end
+
+--- Why a suspension cannot wait on a waitpoint made ahead.
+local function not_pending(e, one, field, moment)
+  local waitpoint = waitpoint_record.read(e.id, one.id)
+  if not waitpoint then
+    return no.waitpoint_not_found('field', field .. '.id')
+  end
+  local state = waitpoint_record.state(e, waitpoint, moment)
+  if state == 'expired' then
+    return no.pending_waitpoint_expired('field', field .. '.id')
+  elseif state ~= 'pending' then
+    return no.waitpoint_not_pending('field', field .. '.id')
+  elseif waitpoint.key ~= one.key then
+    local detail = 'is not the key this waitpoint was made with'
+    return no.invalid_waitpoint_key('field', field .. '.key', 'detail', detail)
+  end
+  one.token = waitpoint.kid .. ':' .. waitpoint.mac
+end
+
+--- Why a new waitpoint cannot be made.
+local function taken(e, one, field, moment, mark)
+  for _, live in ipairs(pending.live(e, moment)) do
+    if live.key == one.key then
+      local detail = 'is the key of a waitpoint made ahead; name that one by its id'
+      return no.waitpoint_already_exists('field', field .. '.key', 'detail', detail)
+    end
+  end
+  local refusal = ring.refusal(one.token, mark)
+  if not refusal and call('EXISTS', keys.waitpoint(one.id)) == 1 then
+    return no.waitpoint_already_exists('field', field .. '.id')
+  end
+  return refusal
+end
+
+--- Why an execution cannot wait on them. Afterwards each has its token. The mark is that of the secret new ones are signed
+--- under.
+function binding.unusable(e, all, mark, moment)
+  for nth, one in ipairs(all) do
+    local field = 'waitpoints[' .. nth - 1 .. ']'
+    local refusal = (one.pending and not_pending or taken)(e, one, field, moment, mark)
+    if refusal then
+      return refusal
+    end
+  end
+end
+
+--- Gives all of them to a suspension. The first one keeps the key it was asked for under, so that the key can be found.
+function binding.use(e, all, suspension_id, idempotency_key, moment)
+  for nth, one in ipairs(all) do
+    local more = { 'suspension_id', suspension_id }
+    append(more, 'suspend_key', nth == 1 and idempotency_key)
+    if one.pending then
+      call('HSET', keys.waitpoint(one.id), unpack(more))
+    else
+      waitpoint_record.create(e, one.id, one.key, one.token, more, moment)
+    end
+  end
+end
+
+return binding

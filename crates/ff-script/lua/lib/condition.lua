@@ -1,0 +1,121 @@
+--- What a suspension waits for: a tree, whose leaves count what arrives at the waitpoints they name.
+
+local condition = {}
+
+local function is_text(value)
+  return type(value) == 'string' and value ~= ''
+end
+
+local function is_name(value)
+  return value == nil or is_text(value)
+end
+
+local function all_of(list, is)
+  if type(list) ~= 'table' or #list == 0 then
+    return false
+  end
+  for _, item in ipairs(list) do
+    if not is(item) then
+      return false
+    end
+  end
+  return true
+end
+
+local DISTINCT = { waitpoints = true, signals = true, sources = true }
+
+--- What the fields of a node must be, by its type.
+local SHAPES = {}
+
+local function is_node(node)
+  local shape = type(node) == 'table' and SHAPES[node.type]
+  if not shape then
+    return false
+  end
+  for name in pairs(node) do
+    if name ~= 'type' and not shape[name] then
+      return false
+    end
+  end
+  for name, is in pairs(shape) do
+    if not is(node[name]) then
+      return false
+    end
+  end
+  return true
+end
+
+local function are_nodes(members)
+  return all_of(members, is_node)
+end
+
+local function are_texts(texts)
+  return all_of(texts, is_text)
+end
+
+local function is_count(n)
+  return type(n) == 'number' and n >= 1 and whole(n) ~= nil
+end
+
+local function is_distinct(of)
+  return DISTINCT[of] == true
+end
+
+SHAPES.signal = { waitpoint = is_text, name = is_name }
+SHAPES.count = { n = is_count, of = is_distinct, waitpoints = are_texts, name = is_name }
+SHAPES.all_of = { members = are_nodes }
+SHAPES.any_of = { members = are_nodes }
+SHAPES.operator_only = {}
+SHAPES.timeout_only = {}
+
+--- Reads a condition; nothing when it is none.
+function condition.read(json)
+  local read, tree = pcall(cjson.decode, json)
+  if read and is_node(tree) then
+    return tree
+  end
+end
+
+--- How many different ones a leaf needs.
+function condition.needs(leaf)
+  return leaf.n or 1
+end
+
+local function collect(node, leaves)
+  if node.members then
+    for _, member in ipairs(node.members) do
+      collect(member, leaves)
+    end
+  elseif SHAPES[node.type].name then
+    leaves[#leaves + 1] = node
+  end
+  return leaves
+end
+
+--- The nodes that count signals, from left to right.
+function condition.leaves(tree)
+  return collect(tree, {})
+end
+
+--- By what a condition is met, leaves from left to right; nothing when it is not. `of` says by what a leaf is met.
+function condition.met(tree, of)
+  local nth = 0
+  local function visit(node)
+    if not node.members then
+      nth = nth + (SHAPES[node.type].name and 1 or 0)
+      return SHAPES[node.type].name and of(nth, node) or nil
+    end
+    local all, any, found = true, false, {}
+    for _, member in ipairs(node.members) do
+      local by = visit(member)
+      all, any = all and by ~= nil, any or by ~= nil
+      for _, one in ipairs(by or {}) do
+        found[#found + 1] = one
+      end
+    end
+    return (node.type == 'all_of' and all or node.type == 'any_of' and any) and found or nil
+  end
+  return visit(tree)
+end
+
+return condition

@@ -1,0 +1,75 @@
+--- Delivers a signal by the authority of a token. The token is judged before anything about state is looked at, let alone
+--- told; a signal that arrived before is told the id of the first, whatever became of the execution.
+
+--- How the waitpoint stands when it takes signals; otherwise nothing, and the refusal.
+local function receptive(e, waitpoint, moment)
+  if e.core.terminal_outcome then
+    return nil, no.target_not_signalable('state', e.core.public_state)
+  end
+  local state = waitpoint_record.state(e, waitpoint, moment)
+  if state == 'expired' then
+    return nil, no.pending_waitpoint_expired()
+  elseif state == 'closed' then
+    return nil, no.waitpoint_closed()
+  end
+  return state
+end
+
+local function over(field, limit, count)
+  return no.signal_limit_exceeded('field', field, 'limit', text(limit), 'sent', text(count + 1))
+end
+
+--- Counts a signal towards the condition, and lets the execution go on when that meets it.
+local function count(e, sent, moment)
+  local tree, key = condition.read(e.suspension.condition), keys.of(e.id, 'suspension:tally')
+  local delay_ms, all = suspension.policy(e.suspension)
+  local counted, changed = tally.around(key, tree, sent), {}
+  local effect, counts = tally.weigh(counted, changed, tree, all, sent)
+  if counts and tally.meets(counted, tree) then
+    local handed = suspension.handed(e, counted)
+    sent.effect = 'resume_condition_satisfied'
+    signal.record(e, sent, moment)
+    suspension.release(e, { how = 'satisfied' }, handed, delay_ms, moment)
+    return record.save(e)
+  end
+  sent.effect = effect
+  signal.record(e, sent, moment)
+  if changed[1] then
+    call('HSET', key, unpack(changed))
+  end
+end
+
+return function(id, shown, sent, only_pending, moment)
+  local waitpoint = waitpoint_record.read(id, shown.waitpoint_id)
+  local refusal = ring.judge(waitpoint, shown.kid, shown.mac, moment)
+  local e = not refusal and record.load(id)
+  if not e then
+    return refusal or no.invalid_token()
+  end
+  local first = sent.idempotency_key and signal.first(waitpoint.id, sent.idempotency_key, moment)
+  if first then
+    return { 1, 'DUPLICATE', first, 'duplicate' }
+  end
+  local state, closed = receptive(e, waitpoint, moment)
+  if not state then
+    return closed
+  elseif only_pending and state ~= 'pending' then
+    return no.waitpoint_not_pending()
+  end
+  local taken = signal.count(id)
+  if taken >= limits.signals then
+    return over('signals', limits.signals, taken)
+  end
+  local kept = state == 'pending' and call('LLEN', keys.waitpoint_signals(waitpoint.id)) or 0
+  if kept >= limits.buffered_signals then
+    return over('buffered', limits.buffered_signals, kept)
+  end
+  sent.waitpoint_id, sent.waitpoint_key, sent.bytes = waitpoint.id, waitpoint.key, #sent.payload
+  if state == 'active' then
+    count(e, sent, moment)
+  else
+    sent.effect = 'buffered_for_pending_waitpoint'
+    signal.record(e, sent, moment)
+  end
+  return ok(sent.id, sent.effect)
+end

@@ -1,0 +1,59 @@
+--- The secrets tokens are signed under, as this partition has them. Tokens are signed elsewhere: what is judged here is
+--- whether a token is the one that was handed out, and whether its secret still stands.
+
+local ring = {}
+
+--- Whether two texts are the same. How long it takes tells nothing of where they differ.
+function ring.equal(one, other)
+  if #one ~= #other then
+    return false
+  end
+  local differ = 0
+  for at = 1, #one do
+    local by = one:byte(at) - other:byte(at)
+    differ = differ + by * by
+  end
+  return differ == 0
+end
+
+--- The kid and the MAC of a token, if it is one.
+function ring.parts(token)
+  local kid, mac = (token or ''):match('^([^:]+):([0-9a-f]+)$')
+  if kid and #mac == 64 then
+    return kid, mac
+  end
+end
+
+--- Stands for the secret of a kid where it has to be told from another one under the same kid.
+function ring.mark(kid)
+  local secret = call('HGET', keys.secrets(), 'secret:' .. kid)
+  return secret and redis.sha1hex(secret):sub(1, 16)
+end
+
+--- What the maker of a waitpoint is refused with when its token is not signed under the current secret. A mark says which
+--- one the maker means: a store that lost its secrets may have others under the same name.
+function ring.refusal(token, mark)
+  local current = call('HGET', keys.secrets(), 'current_kid')
+  if not current then
+    return no.hmac_secret_not_initialized()
+  elseif ring.parts(token) ~= current or mark and mark ~= ring.mark(current) then
+    return no.waitpoint_token_required()
+  end
+end
+
+--- Stands for the MAC of a waitpoint that is not there, so that one is compared all the same.
+local NO_MAC = ('-'):rep(64)
+
+--- What who shows a token for a waitpoint is refused with, unless it is the one that was handed out and its secret still
+--- verifies. Only the genuine token is told that its secret was retired.
+function ring.judge(waitpoint, kid, mac, moment)
+  local secret, expires_at = unpack(call('HMGET', keys.secrets(), 'secret:' .. kid, 'expires_at:' .. kid))
+  local same = ring.equal(waitpoint and waitpoint.mac or NO_MAC, mac)
+  if not same or waitpoint.kid ~= kid or not secret then
+    return no.invalid_token()
+  elseif expires_at and moment >= tonumber(expires_at) then
+    return no.token_expired()
+  end
+end
+
+return ring

@@ -1,0 +1,186 @@
+--- Suspensions: what is known of one while it lasts, how it ends, and what is remembered of the last one.
+
+local suspension = {}
+
+--- The waitpoints of a suspension as one text, in the order its holder named them.
+function suspension.bound_text(bound)
+  local lines = {}
+  for nth, one in ipairs(bound) do
+    lines[nth] = one.id .. ' ' .. one.key
+  end
+  return table.concat(lines, '\n')
+end
+
+--- The waitpoints of a suspension that is kept.
+function suspension.bound(kept)
+  local bound = {}
+  for id, key in kept.waitpoints:gmatch('(%S+) ([^\n]+)') do
+    bound[#bound + 1] = { id = id, key = key }
+  end
+  return bound
+end
+
+--- What a suspension says about going on: after which delay, and whether all signals are handed on.
+function suspension.policy(kept)
+  local said = kept.policy and cjson.decode(kept.policy) or {}
+  return said.resume_delay_ms or 0, said.handed == 'all'
+end
+
+local function flat(fields)
+  local list = {}
+  for name, value in pairs(fields) do
+    append(list, name, value)
+  end
+  return list
+end
+
+--- Suspends an execution whose lease has ended. `counted` are the fields of the tally that came early.
+function suspension.begin(e, fields, counted, moment)
+  e.suspension = fields
+  call('HSET', keys.of(e.id, 'suspension:current'), unpack(flat(fields)))
+  for first = 1, #counted, 1000 do
+    call('HSET', keys.of(e.id, 'suspension:tally'), unpack(counted, first, math.min(first + 999, #counted)))
+  end
+  phase.suspended(e, suspension.bound(fields)[1].id, moment)
+end
+
+--- The last suspension that is over, if there was one.
+function suspension.last(e)
+  if e.core.has_waited and e.last == nil then
+    e.last = record.hash(keys.of(e.id, 'suspension:last')) or false
+  end
+  return e.last or nil
+end
+
+--- Remembers a suspension that is over. `ended` says how, `handed` what its worker is handed.
+function suspension.past(e, kept, ended, handed, moment)
+  local epoch = lease.attempt_parts(e.lease and e.lease.attempt or e.core.last_attempt)
+  local fields = { 'suspension_id', kept.suspension_id, 'waitpoints', kept.waitpoints, 'lease_epoch', epoch }
+  append(fields, 'ended_at', moment)
+  append(fields, 'continuation', kept.continuation)
+  for name, value in pairs(ended) do
+    append(fields, name, value)
+  end
+  local lines = {}
+  for nth, one in ipairs(handed) do
+    lines[nth] = one.id .. ' ' .. text(one.bytes)
+  end
+  append(fields, 'handed', lines[1] and table.concat(lines, '\n'))
+  local last = keys.of(e.id, 'suspension:last')
+  call('DEL', keys.of(e.id, 'suspension:current'), keys.of(e.id, 'suspension:tally'), last)
+  call('HSET', last, unpack(fields))
+  e.suspension, e.last = nil, nil
+end
+
+--- What would be handed on, were the suspension over now. `counted` has what was counted and is not written yet.
+function suspension.handed(e, counted)
+  local all = record.hash(keys.of(e.id, 'suspension:tally')) or {}
+  for name, value in pairs(counted or {}) do
+    all[name] = value
+  end
+  local _, everything = suspension.policy(e.suspension)
+  return tally.handed(all, condition.read(e.suspension.condition), everything)
+end
+
+--- Lets a suspended execution go on after a delay. Its waitpoints are closed by this alone: they belong to a suspension
+--- that is not there any more.
+function suspension.release(e, ended, handed, delay_ms, moment)
+  suspension.past(e, e.suspension, ended, handed, moment)
+  record.drop(e, 'current_waitpoint_id')
+  phase.delayed(e, moment + delay_ms, 'resume', moment)
+end
+
+--- Lets it go on with a signal from within, recorded at its first waitpoint after what had counted so far.
+function suspension.release_with(e, ended, sent, delay_ms, moment)
+  local handed = suspension.handed(e)
+  handed[#handed + 1] = { id = sent.id, bytes = sent.bytes }
+  sent.waitpoint_id, sent.effect = suspension.bound(e.suspension)[1].id, 'resume_condition_satisfied'
+  signal.record(e, sent, moment)
+  suspension.release(e, ended, handed, delay_ms or suspension.policy(e.suspension), moment)
+end
+
+--- A suspension times out once, so its id serves the signal as well.
+local function auto_resume(e, moment)
+  local sent = { id = e.suspension.suspension_id, name = 'timeout', source_type = 'engine', bytes = 0 }
+  suspension.release_with(e, { how = 'timed_out' }, sent, nil, moment)
+end
+
+--- Hands it to an operator. Its waitpoints stay open, and its timeout does not come again.
+local function escalate(e, moment)
+  local current = keys.of(e.id, 'suspension:current')
+  call('HDEL', current, 'timeout_at')
+  call('HSET', current, 'escalated_at', moment)
+  e.suspension.timeout_at, e.suspension.escalated_at = nil, moment
+  index.untime(e.id)
+end
+
+local ENDS = { fail = 'failed', cancel = 'cancelled', expire = 'expired' }
+
+--- Does what the holder asked for in case nothing ends its suspension in time.
+function suspension.expire(e, moment)
+  local behavior = e.suspension.timeout_behavior
+  local outcome = ENDS[behavior]
+  if not outcome then
+    local act = behavior == 'escalate' and escalate or auto_resume
+    return act(e, moment)
+  end
+  local ending = { outcome = outcome, state = outcome, by = 'suspension_timeout', attempt = 'suspension_timed_out' }
+  if behavior == 'fail' then
+    local waited = text(math.max(0, moment - e.suspension.suspended_at))
+    ending.failure = failure('suspension_timeout', 'suspended for ' .. waited .. ' ms, and nothing ended it in time')
+  end
+  finish(e, ending, moment)
+end
+
+--- Hands nothing on any more: a new life does not go on from what an earlier one waited for.
+function suspension.forget(e)
+  if suspension.last(e) then
+    local last = keys.of(e.id, 'suspension:last')
+    call('HSET', last, 'how', 'execution_ended')
+    call('HDEL', last, 'handed', 'continuation', 'decision', 'requested_by', 'reason')
+  end
+end
+
+--- The signals the worker was handed by a suspension that is over.
+function suspension.handed_ids(last)
+  local ids = {}
+  for id in (last.handed or ''):gmatch('(%S+) %d+') do
+    ids[#ids + 1] = id
+  end
+  return ids
+end
+
+local RESUMED_BY = { already_satisfied = 'signals', satisfied = 'signals', operator = 'operator', timed_out = 'timeout' }
+
+--- What a worker is told of the last suspension of an execution, and how many bytes of signals come with it.
+function suspension.resumption(id)
+  local last = record.hash(keys.of(id, 'suspension:last'))
+  local by = last and RESUMED_BY[last.how]
+  if not by then
+    return nil, 0
+  end
+  local ids, with_payload, total, full = {}, 0, 0, false
+  for signal_id, size in (last.handed or ''):gmatch('(%S+) (%d+)') do
+    local bytes = tonumber(size)
+    full = full or with_payload > 0 and total + bytes > limits.resume_bytes
+    if not full then
+      total, with_payload = total + bytes, with_payload + 1
+    end
+    ids[#ids + 1] = signal_id
+  end
+  local told = { last.suspension_id, by, text(last.ended_at), last.continuation or false, text(with_payload) }
+  return { told = told, ids = ids, with_payload = with_payload }, total
+end
+
+--- The whole of it, with the signals.
+function suspension.told(resumption)
+  local signals = {}
+  for nth, id in ipairs(resumption.ids) do
+    signals[nth] = signal.read(id, nth <= resumption.with_payload)
+  end
+  local told = resumption.told
+  told[#told + 1] = signals
+  return told
+end
+
+return suspension

@@ -1,0 +1,138 @@
+--- What has been counted towards a condition, leaf by leaf. It is kept as fields of a hash: `n<leaf>` is how many a leaf
+--- has counted, `<leaf>|<what it counted as>` is which of them it was, the signal, and how large that is. Leaf 0 has what
+--- did not count, where the worker wants to be handed all.
+
+local tally = {}
+
+local NOT_IN_CONDITION, MATCHER_FAILED, RECOUNTED, COUNTED = 1, 2, 3, 4
+
+local EFFECTS = {
+  'signal_ignored_not_in_condition',
+  'signal_ignored_matcher_failed',
+  'appended_to_waitpoint_duplicate',
+  'appended_to_waitpoint',
+}
+
+--- What a leaf tells a signal from others by.
+local function counts_as(leaf, signal)
+  if leaf.of == 'waitpoints' then
+    return signal.waitpoint_key
+  elseif leaf.of == 'sources' then
+    return signal.source_identity and signal.source_type .. ':' .. signal.source_identity or signal.source_type
+  end
+  return signal.id
+end
+
+local function count_of(counted, nth)
+  return tonumber(counted['n' .. nth] or 0)
+end
+
+--- Adds a signal to what a leaf has counted, and notes the fields that changed.
+local function add(counted, changed, nth, as, signal)
+  local count = text(count_of(counted, nth) + 1)
+  local names = { 'n' .. nth, nth .. '|' .. as }
+  local values = { count, count .. ' ' .. signal.id .. ' ' .. text(signal.bytes) }
+  for at = 1, 2 do
+    counted[names[at]] = values[at]
+    append(changed, names[at], values[at])
+  end
+end
+
+local function names_waitpoint(leaf, key)
+  for _, named in ipairs(leaf.waitpoints or { leaf.waitpoint }) do
+    if named == key then
+      return true
+    end
+  end
+  return false
+end
+
+local function weigh_leaf(counted, changed, nth, leaf, signal)
+  if not names_waitpoint(leaf, signal.waitpoint_key) then
+    return NOT_IN_CONDITION
+  elseif leaf.name and leaf.name ~= signal.name then
+    return MATCHER_FAILED
+  end
+  local as = counts_as(leaf, signal)
+  if counted[nth .. '|' .. as] or count_of(counted, nth) >= condition.needs(leaf) then
+    return RECOUNTED
+  end
+  add(counted, changed, nth, as, signal)
+  return COUNTED
+end
+
+--- Counts a signal wherever the condition has a use for it, and says what that came to and whether it counted. With `all`
+--- one that did not is noted as well.
+function tally.weigh(counted, changed, tree, all, signal)
+  local weight = NOT_IN_CONDITION
+  for nth, leaf in ipairs(condition.leaves(tree)) do
+    weight = math.max(weight, weigh_leaf(counted, changed, nth, leaf, signal))
+  end
+  if all and weight < COUNTED and count_of(counted, 0) < limits.condition_signals then
+    add(counted, changed, 0, signal.id, signal)
+  end
+  return EFFECTS[weight], weight == COUNTED
+end
+
+--- What has to be known of a tally to weigh one signal.
+function tally.around(key, tree, signal)
+  local names, counted = { 'n0' }, {}
+  for nth, leaf in ipairs(condition.leaves(tree)) do
+    names[2 * nth] = 'n' .. nth
+    names[2 * nth + 1] = nth .. '|' .. counts_as(leaf, signal)
+  end
+  for nth, value in ipairs(call('HMGET', key, unpack(names))) do
+    counted[names[nth]] = value or nil
+  end
+  return counted
+end
+
+function tally.meets(counted, tree)
+  local function enough(nth, leaf)
+    return count_of(counted, nth) >= condition.needs(leaf) and {} or nil
+  end
+  return condition.met(tree, enough) ~= nil
+end
+
+--- The signals each leaf has counted, in order.
+local function lists_of(counted)
+  local lists = {}
+  for name, value in pairs(counted) do
+    local leaf = name:match('^(%d+)|')
+    local nth, id, bytes = value:match('^(%d+) (%S+) (%d+)$')
+    if leaf then
+      local list = lists[tonumber(leaf)] or {}
+      lists[tonumber(leaf)], list[tonumber(nth)] = list, { id = id, bytes = tonumber(bytes) }
+    end
+  end
+  return lists
+end
+
+--- The signals the worker is handed, were the suspension over now: those that met the condition, or those that have
+--- counted so far when something else ended it; with `all` every one that arrived, those that met it first.
+function tally.handed(counted, tree, all)
+  local lists, handed, known = lists_of(counted), {}, {}
+  local function hand(list)
+    for _, one in ipairs(list) do
+      if not known[one.id] then
+        handed[#handed + 1], known[one.id] = one, true
+      end
+    end
+  end
+  local met = condition.met(tree, function(nth, leaf)
+    local list = lists[nth] or {}
+    return #list >= condition.needs(leaf) and list or nil
+  end)
+  hand(met or {})
+  if all or not met then
+    for nth in ipairs(condition.leaves(tree)) do
+      hand(lists[nth] or {})
+    end
+  end
+  if all then
+    hand(lists[0] or {})
+  end
+  return handed
+end
+
+return tally

@@ -1,0 +1,26 @@
+--- What it takes to judge a token that somebody shows for a waitpoint: which waitpoint is meant, and the secret of the
+--- token's kid. Nothing about state is told, and whatever is not there is answered alike.
+---
+--- key  core           hash
+--- arg  waitpoint_id   uuid?   by its id, or
+--- arg  waitpoint_key  text?   by the name outsiders know it by
+--- arg  kid            text
+---
+--- ok   waitpoint_id
+--- ok   waitpoint_key
+--- ok   secret_hex
+--- ok   expires_at     ms, empty when it is the current one
+--- ok   now            ms
+--- no   invalid_token
+--- no   invalid_args
+--- flag no-writes
+
+local id = keys.id(core)
+local e = not waitpoint_id and record.load(id)
+local meant = waitpoint_id or e and waitpoint_key and waitpoint_record.by_key(e, waitpoint_key)
+local kept = meant and waitpoint_record.read(id, meant)
+local secret, expires_at = unpack(call('HMGET', keys.secrets(), 'secret:' .. kid, 'expires_at:' .. kid))
+if not kept or not secret then
+  return no.invalid_token()
+end
+return ok(meant, kept.key, secret, expires_at or '', text(math.max(here.memory.moment, clock())))

@@ -1,0 +1,78 @@
+--- Makes a waitpoint that pends until a suspension uses it or its time runs out. Asked again for the key of one that pends,
+--- it answers with that one: whatever came to it meanwhile is not lost.
+---
+--- key  exec_core                 hash
+--- key  waitpoint                 hash
+--- key  pending_waitpoint_expiry  zset
+--- key+ waitpoint_hmac_secrets    hash
+--- arg  execution_id              text
+--- arg  attempt_index             int?
+--- arg  waitpoint_id              uuid
+--- arg  waitpoint_key             bytes
+--- arg  expires_at                int?
+--- arg+ expires_in_ms             int?     wins over a moment
+--- arg+ lease_id                  uuid?
+--- arg+ lease_epoch               int?
+--- arg+ attempt_id                uuid?
+--- arg+ waitpoint_token           text?
+--- arg+ secret_mark               text?    of the secret the token is signed under
+---
+--- ok   waitpoint_id
+--- ok   waitpoint_key
+--- ok   waitpoint_token
+--- no   execution_not_found
+--- no   execution_not_active
+--- no   stale_lease
+--- no   lease_expired
+--- no   lease_revoked
+--- no   fence_required
+--- no   partial_fence_triple
+--- no   waitpoint_token_required
+--- no   waitpoint_already_exists
+--- no   hmac_secret_not_initialized
+--- no   invalid_waitpoint_key
+--- no   invalid_input
+--- no   limit_exceeded
+--- no   invalid_args
+
+if not waitpoint_record.is_key(waitpoint_key) then
+  return no.invalid_waitpoint_key('field', 'waitpoint_key')
+end
+local refusal = fence(lease_id, lease_epoch, attempt_id)
+if refusal then
+  return refusal
+end
+local moment = now()
+local ends_at = expires_in_ms and moment + expires_in_ms or expires_at
+if not ends_at or ends_at <= moment then
+  return no.invalid_input('field', 'expires_at')
+end
+local attempt = lease.attempt_text(text(lease_epoch), attempt_id)
+local e, refused = lease.held(keys.id(exec_core), lease_id, attempt, moment)
+if not e then
+  return refused
+end
+local live = pending.live(e, moment)
+for _, one in ipairs(live) do
+  if one.key == waitpoint_key then
+    return ok(waitpoint_record.granted(waitpoint_record.read(e.id, one.id)))
+  end
+end
+if #live >= limits.pending_waitpoints then
+  local limit, sent = text(limits.pending_waitpoints), text(#live + 1)
+  return no.limit_exceeded('field', 'waitpoints', 'limit', limit, 'sent', sent)
+end
+refusal = ring.refusal(waitpoint_token, secret_mark)
+if refusal then
+  return refusal
+elseif call('EXISTS', keys.waitpoint(waitpoint_id)) == 1 then
+  return no.waitpoint_already_exists('field', 'waitpoint_id')
+end
+
+waitpoint_record.create(e, waitpoint_id, waitpoint_key, waitpoint_token, { 'expires_at', ends_at }, moment)
+live[#live + 1] = { id = waitpoint_id, expires_at = ends_at, key = waitpoint_key }
+pending.keep(e, live)
+-- Its end has to close the waitpoint, so its holder's calls read all of it from now on.
+call('HSET', keys.of(e.id, 'lease:current'), 'rare', '1')
+record.save(e)
+return ok(waitpoint_id, waitpoint_key, waitpoint_token)

@@ -1,0 +1,23 @@
+--- The names of the secrets of a partition: the one that signs, and those that still verify with the moment they end.
+---
+--- key  waitpoint_hmac_secrets  hash
+---
+--- ok   current_kid             empty when there is none
+--- ok   n                       how many only verify, and then kid and moment of each
+--- no   invalid_args
+--- flag no-writes
+
+local moment, kids = math.max(here.memory.moment, clock()), {}
+local kept = record.hash(waitpoint_hmac_secrets) or {}
+for name, at in pairs(kept) do
+  local kid = name:match('^expires_at:(.*)$')
+  if kid and moment < tonumber(at) then
+    kids[#kids + 1] = kid
+  end
+end
+table.sort(kids)
+local told = {}
+for nth, kid in ipairs(kids) do
+  told[2 * nth - 1], told[2 * nth] = kid, kept['expires_at:' .. kid]
+end
+return ok(kept.current_kid or '', text(#kids), unpack(told))

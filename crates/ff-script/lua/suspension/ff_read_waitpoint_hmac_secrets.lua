@@ -1,0 +1,11 @@
+--- The secrets of a partition, for whoever signs tokens.
+---
+--- key  waitpoint_hmac_secrets  hash
+---
+--- ok   secrets                 names and values
+--- ok   mark                    of the current one, to be shown with what is signed under it; empty when there is none
+--- no   invalid_args
+--- flag no-writes
+
+local current = call('HGET', waitpoint_hmac_secrets, 'current_kid')
+return ok(call('HGETALL', waitpoint_hmac_secrets), current and ring.mark(current) or '')

@@ -1,0 +1,117 @@
+//! Suspensions: the one an execution is in, with what it has counted, and the last one that is over.
+
+use std::collections::BTreeMap;
+
+use ff_core::contracts::Resumption;
+use ff_core::suspension::{
+    Condition, Counted, Distinct, PastSuspension, ResumePolicy, Suspension, SuspensionEnd, Tally,
+};
+use ff_core::types::{LeaseEpoch, TimestampMs};
+
+use super::Hash;
+use super::waitpoint::{bound, lines};
+use crate::ScriptError;
+use crate::reply::Fields;
+
+/// The suspension an execution is in.
+pub(super) fn current(fields: &Hash, counted: &Hash) -> Result<Suspension, ScriptError> {
+    let json = fields.read::<String>("condition")?;
+    let condition = Condition::parse(json.as_bytes()).map_err(|error| unreadable("a condition", &error))?;
+    let resume_policy = fields.bytes("policy").map(|json| ResumePolicy::parse(json)).transpose();
+    let mut lists = lists(counted)?;
+    let tally = condition.leaves().into_iter().zip(1..).map(|(leaf, nth)| of_leaf(leaf, lists.remove(&nth))).collect();
+    let uncounted = lists.remove(&0).unwrap_or_default();
+    Ok(Suspension {
+        id: fields.read("suspension_id")?,
+        at: TimestampMs(fields.read("suspended_at")?),
+        reason: fields.read("reason_code")?,
+        requested_by: fields.read("requested_by")?,
+        waitpoints: bound(fields)?,
+        resume_policy: resume_policy.map_err(|error| unreadable("a policy", &error))?.unwrap_or_default(),
+        timeout_at: fields.maybe("timeout_at")?.map(TimestampMs),
+        timeout_behavior: fields.read("timeout_behavior")?,
+        escalated_at: fields.maybe("escalated_at")?.map(TimestampMs),
+        continuation: fields.owned("continuation")?,
+        tally: whole(tally)?,
+        uncounted: uncounted.into_iter().map(|counted| Counted { counts_as: None, ..counted }).collect(),
+        condition,
+    })
+}
+
+/// The last suspension that is over, if there was one.
+pub(super) fn past(fields: &Hash) -> Result<Option<Box<PastSuspension>>, ScriptError> {
+    if fields.is_empty() {
+        return Ok(None);
+    }
+    let ended = match fields.read::<String>("how")?.as_str() {
+        "already_satisfied" => SuspensionEnd::AlreadySatisfied,
+        "satisfied" => SuspensionEnd::Satisfied,
+        "operator" => SuspensionEnd::Operator {
+            decision: fields.read("decision")?,
+            requested_by: fields.maybe("requested_by")?,
+            reason: fields.owned("reason")?,
+        },
+        "timed_out" => SuspensionEnd::TimedOut,
+        "execution_ended" => SuspensionEnd::ExecutionEnded,
+        other => return Err(ScriptError::parse(format!("no suspension ends as {other}"))),
+    };
+    let handed = |line: &str| {
+        let (signal_id, bytes) = line.split_once(' ')?;
+        Some(Counted { signal_id: signal_id.parse().ok()?, payload_bytes: bytes.parse().ok()?, counts_as: None })
+    };
+    Ok(Some(Box::new(PastSuspension {
+        id: fields.read("suspension_id")?,
+        waitpoints: bound(fields)?,
+        lease_epoch: LeaseEpoch(fields.read("lease_epoch")?),
+        ended_at: TimestampMs(fields.read("ended_at")?),
+        ended,
+        continuation: fields.owned("continuation")?,
+        signals: lines(fields.text("handed")?, handed)?,
+    })))
+}
+
+/// How the last suspension ended, as a claim tells it; the signals come after it.
+pub(crate) fn resumption(told: &mut Fields) -> Result<Resumption, ScriptError> {
+    Ok(Resumption {
+        suspension_id: told.read()?,
+        by: told.read()?,
+        at: TimestampMs(told.read()?),
+        continuation: told.maybe_free()?,
+        with_payload: told.read()?,
+        signals: vec![],
+    })
+}
+
+/// What was counted, by leaf and in order: `<leaf>|<as>` is which it was, the signal, and how large that is.
+fn lists(counted: &Hash) -> Result<BTreeMap<usize, Vec<Counted>>, ScriptError> {
+    let mut lists = BTreeMap::<usize, BTreeMap<usize, Counted>>::new();
+    for (name, value) in counted.all::<String, String>()? {
+        let Some((leaf, counts_as)) = name.split_once('|') else { continue };
+        let read = || {
+            let [nth, signal_id, bytes] = value.split(' ').collect::<Vec<_>>()[..] else { return None };
+            let (signal_id, payload_bytes) = (signal_id.parse().ok()?, bytes.parse().ok()?);
+            let counted = Counted { signal_id, payload_bytes, counts_as: Some(counts_as.into()) };
+            Some((leaf.parse().ok()?, nth.parse().ok()?, counted))
+        };
+        let (leaf, nth, counted) = read().ok_or_else(|| ScriptError::parse("what was counted cannot be read"))?;
+        lists.entry(leaf).or_default().insert(nth, counted);
+    }
+    Ok(lists.into_iter().map(|(leaf, list)| (leaf, list.into_values().collect())).collect())
+}
+
+/// What one leaf has counted. What a signal counted as is said only where it is not the signal itself.
+fn of_leaf(leaf: &Condition, counted: Option<Vec<Counted>>) -> Vec<Counted> {
+    let tells_apart = matches!(leaf, Condition::Count { of: Distinct::Waitpoints | Distinct::Sources, .. });
+    let counted = counted.unwrap_or_default().into_iter();
+    counted.map(|one| Counted { counts_as: one.counts_as.filter(|_| tells_apart), ..one }).collect()
+}
+
+/// The lists of all leaves as what they are together.
+fn whole(lists: Vec<Vec<Counted>>) -> Result<Tally, ScriptError> {
+    let json = serde_json::to_value(lists).and_then(serde_json::from_value);
+    json.map_err(|error| unreadable("a tally", &error))
+}
+
+fn unreadable(what: &str, error: &dyn std::fmt::Display) -> ScriptError {
+    ScriptError::parse(format!("{what} cannot be read: {error}"))
+}

@@ -1,0 +1,121 @@
+//! The keys waiting is kept under, held against the builders of the contract: Lua spells them out for itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ff_core::contracts::{DeliverArgs, SuspendArgs};
+use ff_core::dice::{Dice, SystemDice};
+use ff_core::keys::{ExecKeyContext, IndexKeys};
+use ff_core::partition::{Partition, PartitionFamily};
+use ff_core::payload::Payload;
+use ff_core::suspension::{Condition, Distinct};
+use ff_core::types::{AttemptIndex, IdempotencyKey, LaneId};
+use ff_script::LibraryClock;
+use ff_script::signal::ff_deliver_signal;
+use ff_script::suspension::{SuspendExecutionArgs, SuspendOpKeys, ff_suspend_execution};
+use redis::cmd;
+
+use super::scene::{Scene, Stand, key};
+use crate::situation::Situation;
+use crate::wire::Wire;
+
+/// Follows one execution through a suspension that has everything a suspension can have, and compares the keys that come
+/// and go at each stop.
+#[tokio::test]
+async fn a_suspension_is_kept_under_the_keys_of_the_contract() {
+    let wire = Wire::start(LibraryClock::Test).await;
+    let mut scene = Stand::Plain(Situation::Held).arrange(&wire).await;
+    let partition = Partition::new(PartitionFamily::Execution, 0);
+    let (of, index) = (ExecKeyContext::new(&partition, &scene.subject.id), IndexKeys::new(&partition));
+    let lane = LaneId::default_name();
+    let held = kept(&wire).await;
+    assert!(held.contains(&(index.waitpoint_hmac_secrets(), "hash")));
+
+    scene.pend("b").await;
+    let waitpoint = scene.granted().waitpoint_id;
+    let pending = [(of.waitpoint(&waitpoint), "hash"), (of.waitpoints(), "set")];
+    let pending = added(&held, &pending).chain([(index.pending_waitpoint_expiry(), "zset")]).collect::<BTreeSet<_>>();
+    assert_eq!(kept(&wire).await, pending);
+
+    let signal = deliver(&scene, "early").await;
+    let early = [
+        (of.exec_signals(), "zset"),
+        (of.signal(&signal), "hash"),
+        (of.signal_payload(&signal), "string"),
+        (of.signal_dedup(&waitpoint, "early"), "string"),
+        (of.waitpoint_signals(&waitpoint), "list"),
+        (index.partition_signal_delivery(), "stream"),
+    ];
+    let buffered: BTreeSet<_> = added(&pending, &early).collect();
+    assert_eq!(kept(&wire).await, buffered);
+
+    suspend(&scene).await;
+    let suspension = [
+        (of.suspension_current(), "hash"),
+        (of.suspension_tally(), "hash"),
+        (of.suspend_dedup("once"), "hash"),
+        (of.attempt_hash(AttemptIndex(0)), "hash"),
+        (of.lease_history(), "list"),
+        (index.lane_suspended(&lane), "zset"),
+        (index.suspension_timeout(), "zset"),
+    ];
+    let now = kept(&wire).await;
+    for key in suspension {
+        assert!(now.contains(&key), "{key:?} is missing");
+    }
+    for gone in [of.lease_current(), index.pending_waitpoint_expiry(), index.lease_expiry(), index.lane_active(&lane)] {
+        assert!(now.iter().all(|(key, _)| *key != gone), "{gone} is still there");
+    }
+
+    deliver(&scene, "late").await;
+    let now = kept(&wire).await;
+    assert!(now.contains(&(of.suspension_last(), "hash")));
+    for gone in
+        [of.suspension_current(), of.suspension_tally(), index.lane_suspended(&lane), index.suspension_timeout()]
+    {
+        assert!(now.iter().all(|(key, _)| *key != gone), "{gone} is still there");
+    }
+}
+
+/// Waits for two signals of one waitpoint, of which one is there.
+async fn suspend(scene: &Scene<'_>) {
+    let condition = Condition::Count { n: 2, of: Distinct::Signals, waitpoints: vec![key("b")], name: None };
+    let id = scene.granted().waitpoint_id;
+    let args = SuspendArgs {
+        waitpoints: vec![ff_core::contracts::WaitpointBinding::Pending { id, key: key("b") }],
+        condition,
+        timeout: Some(ff_core::contracts::Timeout::After(1_000)),
+        idempotency_key: IdempotencyKey::parse("once").ok(),
+        ..SuspendArgs::new(scene.subject.id, scene.subject.fence, key("b"))
+    };
+    let args = SuspendExecutionArgs::new(args, &scene.ring.clone().into(), &SystemDice.nonce());
+    ff_suspend_execution(scene.wire, &SuspendOpKeys::of(&scene.subject.id), &args).await.unwrap();
+}
+
+async fn deliver(scene: &Scene<'_>, idempotency_key: &str) -> ff_core::types::SignalId {
+    let granted = scene.granted();
+    let args = DeliverArgs {
+        payload: Some(Payload::bytes("yes")),
+        idempotency_key: IdempotencyKey::parse(idempotency_key).ok(),
+        ..scene.signal()
+    };
+    let (token, nonce) = (&granted.waitpoint_token, SystemDice.nonce());
+    ff_deliver_signal(scene.wire, args, &granted.waitpoint_id, token, &nonce).await.unwrap().signal_id
+}
+
+fn added<'k>(
+    to: &'k BTreeSet<(String, &'static str)>,
+    more: &'k [(String, &'static str)],
+) -> impl Iterator<Item = (String, &'static str)> {
+    to.iter().cloned().chain(more.iter().cloned())
+}
+
+/// Every key there is, with its type.
+async fn kept(wire: &Wire) -> BTreeSet<(String, &'static str)> {
+    const TYPES: &[&str] = &["string", "hash", "list", "set", "zset", "stream"];
+    let mut kept = BTreeMap::new();
+    for key in wire.keys().await {
+        let kind: String = wire.ask(cmd("TYPE").arg(&key)).await;
+        kept.insert(key, *TYPES.iter().find(|known| **known == kind).unwrap());
+    }
+    kept.into_iter().collect()
+}

@@ -1,0 +1,10 @@
+//! What waits: every refusal of its functions, the keys it is kept under, calls as they were published, and what goes on.
+
+mod calls;
+mod kept;
+mod published;
+mod refusals;
+mod resumed;
+mod scene;
+
+pub(crate) use refusals::tried;

@@ -1,0 +1,81 @@
+//! What goes on after it waited, by the functions no store of ours has to call.
+
+use ff_core::contracts::{Claimed, Suspended};
+use ff_core::dice::{Dice, SystemDice};
+use ff_core::engine_error::Code;
+use ff_core::lease::Holder;
+use ff_core::payload::Payload;
+use ff_core::signal::Effect;
+use ff_core::suspension::ResumedBy;
+use ff_core::types::{WorkerId, WorkerInstanceId};
+use ff_script::lease::ff_claim_resumed_execution;
+use ff_script::signal::{ff_buffer_signal_for_pending_waitpoint, ff_open_waitpoint};
+use ff_script::suspension::{
+    NamedWaitpoint, SuspendExecutionArgs, SuspendExecutionResult, SuspendOpKeys, ff_suspend_execution,
+};
+use ff_script::{LibraryClock, ScriptError};
+
+use super::scene::{Scene, Stand};
+use crate::situation::LEASE_TTL_MS;
+use crate::wire::Wire;
+
+async fn claim_resumed(scene: &Scene<'_>) -> Result<Claimed, ScriptError> {
+    let holder = Holder {
+        worker_id: WorkerId::parse("w").unwrap(),
+        worker_instance_id: WorkerInstanceId::parse("w-2").unwrap(),
+    };
+    ff_claim_resumed_execution(scene.wire, &scene.subject.id, &holder, LEASE_TTL_MS, &SystemDice.nonce()).await
+}
+
+#[tokio::test]
+async fn one_execution_is_taken_up_by_its_id_with_what_resumed_it() {
+    let wire = Wire::start(LibraryClock::Test).await;
+    let scene = Stand::Suspended.arrange(&wire).await;
+    scene.deliver().await;
+    let Claimed { task, payload, signals } = claim_resumed(&scene).await.unwrap();
+    assert_eq!((task.execution_id, task.resumed), (scene.subject.id, true));
+    assert_eq!(task.fence.attempt_id, scene.subject.fence.attempt_id);
+    assert_eq!(task.fence.lease_epoch, scene.subject.fence.lease_epoch.next());
+    assert_eq!((task.namespace.as_str(), task.lane_id.as_str()), ("default", "default"));
+    assert_eq!(payload, Payload::json("1"));
+    let resumption = task.resumption.unwrap();
+    assert_eq!(resumption.by, ResumedBy::Signals);
+    assert_eq!(resumption.signals, signals.iter().map(|received| received.signal.id).collect::<Vec<_>>());
+    let error = claim_resumed(&scene).await.unwrap_err();
+    assert_eq!(error.refusal().unwrap().code, Code::ExecutionNotEligible);
+}
+
+#[tokio::test]
+async fn what_was_kept_for_a_suspension_satisfies_it() {
+    let wire = Wire::start(LibraryClock::Test).await;
+    let scene = Stand::Pending.arrange(&wire).await;
+    let granted = scene.granted();
+    let nonce = SystemDice.nonce();
+    let kept = ff_buffer_signal_for_pending_waitpoint(
+        &wire,
+        scene.signal(),
+        &granted.waitpoint_id,
+        &granted.waitpoint_token,
+        &nonce,
+    );
+    assert_eq!(kept.await.unwrap().effect, Effect::Buffered);
+    let ahead = NamedWaitpoint { id: granted.waitpoint_id, key: granted.waitpoint_key.clone(), token: None };
+    let args = SuspendExecutionArgs { waitpoints: vec![ahead], ..scene.suspension("a") };
+    let answer = ff_suspend_execution(&wire, &SuspendOpKeys::of(&scene.subject.id), &args).await.unwrap();
+    assert!(matches!(answer, SuspendExecutionResult::AlreadySatisfied(_)));
+    assert_eq!(Suspended::from(answer).waitpoints[..], *std::slice::from_ref(granted));
+}
+
+#[tokio::test]
+async fn a_token_is_judged_by_the_secret_of_its_kid() {
+    let wire = Wire::start(LibraryClock::Test).await;
+    let scene = Stand::Suspended.arrange(&wire).await;
+    let (args, token) = (scene.signal(), &scene.granted().waitpoint_token);
+    let opened = ff_open_waitpoint(&wire, &args, &token.kid).await.unwrap();
+    assert_eq!(opened.verify(&args, &token.kid).as_ref(), Ok(token));
+    scene.rotate("k2", 1_000).await;
+    wire.advance(1_000).await;
+    let opened = ff_open_waitpoint(&wire, &args, &token.kid).await.unwrap();
+    assert_eq!(opened.verify(&args, &token.kid), Err(Code::TokenExpired));
+    assert!(!format!("{opened:?}").contains(&scene.ring.keys[&token.kid].secret.expose_hex()), "it shows no secret");
+}
