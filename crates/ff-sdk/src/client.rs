@@ -4,16 +4,19 @@ use std::sync::Arc;
 
 use ff_core::backend::{EngineBackend, Waits};
 use ff_core::contracts::{
-    Attempts, CancelArgs, Cancelled, Ended, ExecutionInfo, ListArgs, Page, ReplayArgs, Replayed, RevokeArgs, Revoked,
-    Submitted,
+    Attempts, CancelArgs, Cancelled, Delivered, DeliveriesArgs, DeliveriesPage, Ended, ExecutionInfo, ListArgs, Page,
+    PartitionKids, ReplayArgs, Replayed, ResumeArgs, Resumed, RevokeArgs, Revoked, RotateSecretArgs, RotationReport,
+    SignalsArgs, SignalsPage, Submitted, WaitpointInfo,
 };
 use ff_core::execution::Outcome;
 use ff_core::limits;
 use ff_core::payload::Payload;
-use ff_core::types::ExecutionId;
+use ff_core::signal::FeedCursor;
+use ff_core::suspension::OperatorDecision;
+use ff_core::types::{ExecutionId, SignalId};
 use serde::de::DeserializeOwned;
 
-use crate::{Error, Job};
+use crate::{Error, Job, Received, Signal, Waitpoint};
 
 /// Submits and follows executions. Cheap to clone.
 #[derive(Clone)]
@@ -96,11 +99,81 @@ impl Client {
         Ok(self.backend.replay(args).await?)
     }
 
+    /// Delivers a signal to whatever waits for it.
+    pub async fn signal(&self, signal: Signal) -> Result<Delivered, Error> {
+        Ok(self.backend.deliver(signal.build()?).await?)
+    }
+
+    /// The signals an execution received, oldest first, a page at a time.
+    pub async fn signals(&self, args: SignalsArgs) -> Result<SignalsPage, Error> {
+        Ok(self.backend.signals(args).await?)
+    }
+
+    /// One signal an execution received, with what it carried.
+    pub async fn received(&self, id: &ExecutionId, signal: &SignalId) -> Result<Received, Error> {
+        Ok(Received(self.backend.signal(id, signal).await?))
+    }
+
+    /// What was delivered to any execution since a cursor, waiting for something up to a minute. Begin without a cursor, and
+    /// hand back the `next` of each page.
+    pub async fn deliveries(&self, after: Option<FeedCursor>) -> Result<DeliveriesPage, Error> {
+        let args = DeliveriesArgs { after, limit: limits::PAGE };
+        Ok(self.waits.next_deliveries(args, limits::LONG_POLL_MS).await?)
+    }
+
+    /// What is asked of an execution that waits, and answered here: yes. The worker is told the reason as a comment.
+    pub async fn approve(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Resumed, Error> {
+        self.decide(decision(id, OperatorDecision::Approve, reason)).await
+    }
+
+    /// What is asked of an execution that waits, and answered here: no. The worker is told the reason as a comment.
+    pub async fn reject(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Resumed, Error> {
+        self.decide(decision(id, OperatorDecision::Reject, reason)).await
+    }
+
+    /// Lets an execution go on that waits, whatever it waits for. The worker is told the reason as a comment.
+    pub async fn resume(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Resumed, Error> {
+        self.decide(decision(id, OperatorDecision::Resume, reason)).await
+    }
+
+    /// Ends what an execution waits in, with all there is to say about it.
+    pub async fn decide(&self, args: ResumeArgs) -> Result<Resumed, Error> {
+        Ok(self.backend.resume(args).await?)
+    }
+
+    /// The open waitpoints of an execution, without their tokens, oldest first.
+    pub async fn waitpoints(&self, id: &ExecutionId) -> Result<Vec<WaitpointInfo>, Error> {
+        Ok(self.backend.waitpoints(id).await?)
+    }
+
+    /// A waitpoint with its token, for an operator who hands it out again.
+    pub async fn open_waitpoint(&self, id: &ExecutionId, waitpoint: &WaitpointInfo) -> Result<Waitpoint, Error> {
+        let waitpoint_token = self.backend.waitpoint_token(id, &waitpoint.waitpoint_id).await?;
+        let (waitpoint_id, waitpoint_key) = (waitpoint.waitpoint_id, waitpoint.waitpoint_key.clone());
+        Ok(Waitpoint { execution_id: *id, waitpoint_id, waitpoint_key, waitpoint_token })
+    }
+
+    /// Brings a new secret to every partition, for the tokens to come; says what became of it on each.
+    pub async fn rotate_secret(&self, args: RotateSecretArgs) -> Result<RotationReport, Error> {
+        Ok(self.backend.rotate_secret(args).await?)
+    }
+
+    /// The names of the secrets behind tokens, on every partition.
+    pub async fn secrets(&self) -> Result<Vec<PartitionKids>, Error> {
+        Ok(self.backend.kids().await?)
+    }
+
     /// Takes an execution from its holder, so that another can have it.
     pub async fn revoke(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Revoked, Error> {
         let args = RevokeArgs { execution_id: *id, lease_id: None, reason: reason.map(str::to_owned) };
         Ok(self.backend.revoke(args).await?)
     }
+}
+
+/// A decision whose reason is both kept with the execution and told to its worker.
+fn decision(id: &ExecutionId, decision: OperatorDecision, reason: Option<&str>) -> ResumeArgs {
+    let comment = |reason| Payload::json(serde_json::json!({ "comment": reason }).to_string());
+    ResumeArgs { reason: reason.map(str::to_owned), payload: reason.map(comment), ..ResumeArgs::new(*id, decision) }
 }
 
 fn short_answer() -> Error {

@@ -19,6 +19,7 @@
 //! # }).unwrap();
 //! ```
 
+mod callback;
 mod client;
 mod connect;
 mod error;
@@ -26,8 +27,11 @@ mod flowfabric;
 pub mod http;
 mod job;
 mod local;
+mod signal;
+mod waitpoint;
 mod worker;
 
+pub use callback::{Callback, CallbackError, CallbackSecret, Unbelieved};
 pub use client::{Client, End};
 pub use connect::{Connect, ConnectError, Target, connect};
 pub use error::Error;
@@ -35,10 +39,16 @@ pub use ff_core as core;
 pub use flowfabric::FlowFabric;
 pub use job::Job;
 pub use local::Local;
-pub use worker::{Context, Fault, Handler, Handling, IntoReply, Reply, Worker};
+pub use signal::{Received, Signal};
+pub use waitpoint::Waitpoint;
+pub use worker::{
+    Context, CreateWaitpoint, Decision, Fault, Handler, Handling, IntoReply, Reply, Suspend, Verdict, WaitError,
+    WaitForApproval, WaitForSignal, Woken, Worker,
+};
 
 /// The pages' programs must compile.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 #[doc = include_str!("../../../docs/sdk.md")]
+#[doc = include_str!("../../../docs/waiting.md")]
 struct Pages;

@@ -21,7 +21,8 @@ use super::HttpBackend;
 use super::call::unreadable;
 use super::wire;
 
-const EXACT: (&str, &str) = ("encoding", "base64");
+/// Asks for the exact bytes of whatever is read.
+pub(super) const EXACT: (&str, &str) = ("encoding", "base64");
 
 #[async_trait]
 impl ExecutionRoom for HttpBackend {
@@ -128,7 +129,7 @@ impl HttpBackend {
         ended.into_ended().map_err(|refusal| unreadable(&refusal))
     }
 
-    fn named(&self, id: &ExecutionId) -> Answer<String> {
+    pub(super) fn named(&self, id: &ExecutionId) -> Answer<String> {
         check_id(id, &self.partitions)?;
         Ok(id.to_string())
     }
@@ -178,7 +179,7 @@ fn parts(sendable: Vec<Positioned>) -> Vec<Vec<Positioned>> {
     parts
 }
 
-fn unwritable(error: &serde_json::Error) -> EngineError {
+pub(super) fn unwritable(error: &serde_json::Error) -> EngineError {
     Refusal::new(Code::InvalidInput).because(format!("cannot be written as JSON: {error}")).into()
 }
 

@@ -5,6 +5,8 @@ mod call;
 mod doctor;
 mod execution;
 mod lease;
+mod signal;
+mod suspension;
 mod waits;
 pub mod wire;
 

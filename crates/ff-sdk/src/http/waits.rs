@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use ff_core::backend::{Answer, Waits};
-use ff_core::contracts::{Claimed, Control, ControlArgs, Ended, NextArgs, check_wait};
+use ff_core::contracts::{Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, Ended, NextArgs, check_wait};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::types::ExecutionId;
 
@@ -34,5 +34,10 @@ impl Waits for HttpBackend {
             Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotTerminal => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    async fn next_deliveries(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {
+        check_wait(wait_ms)?;
+        self.deliveries_within(args, wait_ms).await
     }
 }

@@ -8,9 +8,10 @@ use ff_core::backend::EngineBackend;
 use ff_core::contracts::{ProgressArgs, Task};
 use ff_core::payload::Payload;
 use serde::de::DeserializeOwned;
-use tokio_util::sync::CancellationToken;
 
 use super::Fault;
+use super::held::Hold;
+use super::waiting::{CreateWaitpoint, Journal, Suspend, WaitForApproval, WaitForSignal};
 use crate::Error;
 
 /// Things shared by all handlers of a worker, one of each type.
@@ -27,7 +28,8 @@ pub(super) struct Work {
     pub(super) payload: Payload,
     pub(super) backend: Arc<dyn EngineBackend>,
     pub(super) states: Arc<States>,
-    pub(super) cancelled: CancellationToken,
+    pub(super) hold: Hold,
+    pub(super) journal: Journal,
 }
 
 impl Context {
@@ -72,14 +74,51 @@ impl Context {
         Ok(())
     }
 
+    /// Waits for one signal of this name, at a waitpoint of the same name.
+    ///
+    /// The wait ends this run of the handler. Once the signal is there, the handler is called again from its start, and this
+    /// call returns the signal: so whatever stands before it runs again. A wait is known by its name; the same name again in
+    /// one run is the next wait of that name.
+    pub fn wait_for_signal(&self, name: &str) -> WaitForSignal {
+        WaitForSignal::new(self.clone(), name)
+    }
+
+    /// Waits until somebody approves or rejects, as [`wait_for_signal`](Self::wait_for_signal) waits for a signal. The name is
+    /// what the approval page shows as its heading.
+    pub fn wait_for_approval(&self, name: &str) -> WaitForApproval {
+        WaitForApproval::new(self.clone(), name)
+    }
+
+    /// Waits for any condition, as [`wait_for_signal`](Self::wait_for_signal) waits for a signal.
+    pub fn suspend(&self, name: &str) -> Suspend {
+        Suspend::new(self.clone(), name)
+    }
+
+    /// Makes a waitpoint ahead of the wait on it, so that its token can be handed out first; `None` once that wait is over.
+    pub fn create_waitpoint(&self, key: &str) -> CreateWaitpoint {
+        CreateWaitpoint::new(self.clone(), key)
+    }
+
     /// Whether the handler should stop: the work was cancelled, timed out or taken away, or the worker is going down and
     /// cannot wait longer.
     pub fn is_cancelled(&self) -> bool {
-        self.inner.cancelled.is_cancelled()
+        self.inner.hold.cancelled.is_cancelled()
     }
 
     /// Returns when the handler should stop.
     pub async fn cancelled(&self) {
-        self.inner.cancelled.cancelled().await;
+        self.inner.hold.cancelled.cancelled().await;
+    }
+
+    pub(super) fn backend(&self) -> &Arc<dyn EngineBackend> {
+        &self.inner.backend
+    }
+
+    pub(super) fn hold(&self) -> &Hold {
+        &self.inner.hold
+    }
+
+    pub(super) fn journal(&self) -> &Journal {
+        &self.inner.journal
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ff_core::lease::Fence;
 use ff_core::types::ExecutionId;
-use tokio::sync::Notify;
+use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio_util::sync::CancellationToken;
 
 /// The executions in hand.
@@ -24,12 +24,29 @@ pub(super) struct Hold {
     pub(super) lost: CancellationToken,
     /// Asks for a renewal before its time, to find out whether the work is still ours.
     pub(super) renew_now: Arc<Notify>,
+    /// Fires when the handler has given the work up to wait.
+    pub(super) suspended: CancellationToken,
+    /// Fires when the handler that waits has been dropped.
+    pub(super) dropped: CancellationToken,
+    /// Whoever renews or gives up the lease does so alone.
+    pub(super) lease: Arc<AsyncMutex<()>>,
+    /// Whoever waits does so alone.
+    pub(super) turn: Arc<AsyncMutex<()>>,
 }
 
 impl Hold {
     pub(super) fn new(fence: Fence) -> Self {
         let lost = CancellationToken::new();
-        Self { fence, cancelled: lost.child_token(), lost, renew_now: Arc::new(Notify::new()) }
+        Self {
+            fence,
+            cancelled: lost.child_token(),
+            lost,
+            renew_now: Arc::default(),
+            suspended: CancellationToken::new(),
+            dropped: CancellationToken::new(),
+            lease: Arc::default(),
+            turn: Arc::default(),
+        }
     }
 }
 

@@ -10,7 +10,9 @@ mod report;
 mod running;
 mod shutdown;
 mod slots;
+mod waiting;
 
 pub use context::Context;
 pub use handler::{Fault, Handler, Handling, IntoReply, Reply};
 pub use options::Worker;
+pub use waiting::{CreateWaitpoint, Decision, Suspend, Verdict, WaitError, WaitForApproval, WaitForSignal, Woken};

@@ -16,6 +16,7 @@ use super::context::{Context, Work};
 use super::held::{Held, Hold};
 use super::options::Setup;
 use super::slots::{Slot, Slots};
+use super::waiting::Journal;
 use super::{Fault, Reply, listening, report};
 use crate::Error;
 
@@ -82,7 +83,7 @@ async fn drain(setup: &Setup, held: &Held, mut at_work: JoinSet<()>) {
 
 /// Runs one handler from claim to report.
 async fn handle(setup: Arc<Setup>, held: Held, slot: Slot, claimed: Claimed) {
-    let Claimed { task, payload } = claimed;
+    let Claimed { task, payload, signals } = claimed;
     let Some(handler) = setup.handlers.get(&task.kind).cloned() else {
         tracing::error!(kind = %task.kind, execution = %task.execution_id, "claimed a kind nobody asked for");
         return;
@@ -94,7 +95,8 @@ async fn handle(setup: Arc<Setup>, held: Held, slot: Slot, claimed: Claimed) {
         payload,
         backend: setup.backend.clone(),
         states: setup.states.clone(),
-        cancelled: hold.cancelled.clone(),
+        hold: hold.clone(),
+        journal: Journal::of(task.resumption.as_ref(), signals),
     });
     let mut handling = AbortOnDropHandle::new(tokio::spawn(async move { handler(context).await }));
     let end = hold_on(&setup, &task, &hold, &mut handling).await;
@@ -105,7 +107,7 @@ async fn handle(setup: Arc<Setup>, held: Held, slot: Slot, claimed: Claimed) {
     held.remove(&task.execution_id, &task.fence);
 }
 
-/// Keeps the lease alive while the handler runs. `None` when the work was lost on the way.
+/// Keeps the lease alive while the handler runs. `None` when the work was lost on the way, or waits now.
 async fn hold_on(
     setup: &Setup,
     task: &Task,
@@ -118,10 +120,20 @@ async fn hold_on(
     renewals.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
+            biased;
+            // Whatever a handler says after it has given up its lease counts no more.
+            () = hold.suspended.cancelled() => {
+                leave_waiting(setup, task, hold, handling).await;
+                return None;
+            }
             finished = &mut *handling => return Some(finished.unwrap_or_else(|error| Err(panicked(error)))),
             () = hold.lost.cancelled() => break,
             () = hold.renew_now.notified() => {}
             _ = renewals.tick() => {}
+        }
+        let _alone = hold.lease.lock().await;
+        if hold.suspended.is_cancelled() {
+            continue;
         }
         let asked = Instant::now();
         match renew(setup, task).await {
@@ -145,7 +157,22 @@ async fn hold_on(
         tracing::warn!(execution = %task.execution_id, "the handler did not stop; dropping it");
         handling.abort();
     }
+    hold.dropped.cancel();
     None
+}
+
+/// Drops a handler whose execution waits: it is called again from its start when the wait is over.
+async fn leave_waiting(
+    setup: &Setup,
+    task: &Task,
+    hold: &Hold,
+    handling: &mut AbortOnDropHandle<Result<Reply, Fault>>,
+) {
+    handling.abort();
+    if timeout(setup.cancel_grace, &mut *handling).await.is_err() {
+        tracing::warn!(execution = %task.execution_id, "the handler goes on though its execution waits");
+    }
+    hold.dropped.cancel();
 }
 
 async fn renew(setup: &Setup, task: &Task) -> Result<(), EngineError> {

@@ -1,6 +1,6 @@
 //! Claimed work on the wire: what a worker receives.
 
-use ff_core::contracts::{self, Head, Task};
+use ff_core::contracts::{self, Head, Resumption, Task};
 use ff_core::engine_error::Refusal;
 use ff_core::execution::{Origin, Tags};
 use ff_core::lease::Fence;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::content::present;
-use super::{Base64, Content, Encoding};
+use super::{Base64, Content, Encoding, ReceivedSignal};
 
 /// What a worker receives; nothing when there was no work in time.
 #[derive(Serialize, Deserialize)]
@@ -60,6 +60,12 @@ pub struct Claimed {
     pub created_at: TimestampMs,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<TimestampMs>,
+    /// How its last suspension ended, when there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumption: Option<Resumption>,
+    /// The signals of the resumption, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<ReceivedSignal>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub payload: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,7 +76,7 @@ pub struct Claimed {
 
 impl Claimed {
     /// One execution as it travels.
-    pub fn of(contracts::Claimed { task, payload }: contracts::Claimed, encoding: Encoding) -> Self {
+    pub fn of(contracts::Claimed { task, payload, signals }: contracts::Claimed, encoding: Encoding) -> Self {
         let content = Content::of(&payload, encoding);
         Self {
             execution_id: task.execution_id,
@@ -90,6 +96,8 @@ impl Claimed {
             lease_expires_at: task.lease_expires_at,
             created_at: task.created_at,
             deadline_at: task.deadline_at,
+            resumption: task.resumption,
+            signals: signals.into_iter().map(|signal| ReceivedSignal::of(signal, encoding)).collect(),
             payload: content.json,
             payload_base64: content.base64,
             content_type: content.content_type,
@@ -115,8 +123,10 @@ impl Claimed {
             lease_expires_at: self.lease_expires_at,
             created_at: self.created_at,
             deadline_at: self.deadline_at,
+            resumption: self.resumption,
         };
-        Ok(contracts::Claimed { task, payload: content.into_payload("payload")?.unwrap_or_default() })
+        let signals = self.signals.into_iter().map(ReceivedSignal::into_received).collect::<Result<_, _>>()?;
+        Ok(contracts::Claimed { task, payload: content.into_payload("payload")?.unwrap_or_default(), signals })
     }
 }
 
@@ -124,6 +134,9 @@ impl Claimed {
 mod tests {
     use super::*;
     use ff_core::payload::Payload;
+    use ff_core::signal::{Effect, Signal, Source};
+    use ff_core::suspension::ResumedBy;
+    use ff_core::types::{SignalId, SignalName, SuspensionId};
 
     #[test]
     fn claimed_work_arrives_as_it_was_sent() {
@@ -144,8 +157,28 @@ mod tests {
             lease_expires_at: TimestampMs(5),
             created_at: TimestampMs(4),
             deadline_at: None,
+            resumption: Some(Resumption {
+                suspension_id: SuspensionId::new(),
+                by: ResumedBy::Signals,
+                at: TimestampMs(4),
+                continuation: Some("page 7".into()),
+                signals: vec![SignalId::new()],
+                with_payload: 1,
+            }),
         };
-        let claimed = contracts::Claimed { task, payload: Payload::json("[ ]") };
+        let signal = Signal {
+            id: SignalId::new(),
+            execution_id: task.execution_id,
+            waitpoint_id: None,
+            name: SignalName::parse("paid").unwrap(),
+            source: Source::external(),
+            idempotency_key: None,
+            received_at: TimestampMs(3),
+            effect: Effect::Satisfied,
+            payload_bytes: 3,
+        };
+        let signals = vec![contracts::ReceivedSignal { signal, payload: Some(Payload::json("[1]")) }];
+        let claimed = contracts::Claimed { task, payload: Payload::json("[ ]"), signals };
         let head = Head::new(Priority::default(), TimestampMs(4));
         let claims = contracts::Claims { claimed: vec![claimed], next: Some(head) };
         for encoding in [Encoding::Json, Encoding::Base64] {

@@ -9,32 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::content::present;
+use super::fenced::{held, holder_calls};
 use super::{Base64, Content, Encoding, start};
-
-/// One type of call per row. The fence's fields may each be absent on the wire, so that a call without one and a call with
-/// a part of one are told apart.
-macro_rules! holder_calls {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$attribute:meta])* $field:ident: $type:ty,)* })*) => {$(
-        $(#[$doc])*
-        #[derive(Serialize, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        pub struct $name {
-            #[serde(default)]
-            pub lease_id: Option<LeaseId>,
-            #[serde(default)]
-            pub lease_epoch: Option<LeaseEpoch>,
-            #[serde(default)]
-            pub attempt_id: Option<AttemptId>,
-            $($(#[$attribute])* pub $field: $type,)*
-        }
-
-        impl $name {
-            fn fence(&self) -> Result<Fence, Refusal> {
-                Fence::from_parts(self.lease_id, self.lease_epoch, self.attempt_id)
-            }
-        }
-    )*};
-}
 
 holder_calls! {
     /// The holder wants to go on.
@@ -78,19 +54,6 @@ holder_calls! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         start_at: Option<TimestampMs>,
     }
-}
-
-/// A call of the holder of `fence`: the three fields of it, and the call's own.
-macro_rules! held {
-    ($name:ident, $fence:expr, $($field:ident: $value:expr),*) => {{
-        let Fence { lease_id, lease_epoch, attempt_id } = $fence;
-        $name {
-            lease_id: Some(lease_id),
-            lease_epoch: Some(lease_epoch),
-            attempt_id: Some(attempt_id),
-            $($field: $value),*
-        }
-    }};
 }
 
 impl Renew {

@@ -2,15 +2,22 @@
 
 mod claim;
 mod claimed;
+mod condition;
 mod content;
 mod doctor;
 mod execution;
+mod fenced;
 mod holder;
 mod object;
 mod problem;
+mod secret;
+mod signal;
 mod start;
 mod steer;
 mod submit;
+mod suspend;
+mod unshown;
+mod waitpoint;
 
 pub use claim::{Claim, ClaimOf};
 pub use claimed::{Claimed, Claims};
@@ -18,16 +25,24 @@ pub use content::{Base64, Content, Encoding};
 pub use doctor::{DoctorReport, Finding};
 pub use execution::{Ended, Page, PayloadView};
 pub use holder::{Complete, Delay, Fail, Progress, Renew};
-pub use object::object;
+pub use object::{Strict, object};
 pub use problem::Problem;
+pub use secret::{FailedPartition, RotateSecret, RotatedPartition, RotationReport, Secrets};
+pub use signal::{Deliver, ReceivedSignal};
 pub use steer::{Cancel, Replay, Revoke};
 pub use submit::{Batch, Batched, Submit, Tried, TriedOutcome};
+pub use suspend::{Binding, CreateWaitpoint, Suspend};
+pub use unshown::Unshown;
+pub use waitpoint::{CloseWaitpoint, Decide, TokenOf, Waitpoints};
 
 /// What the body of a request with one payload may hold: the largest payload as base64, and all other fields.
 pub const PAYLOAD_BODY_BYTES: usize = 2 * 1024 * 1024;
 
+/// What the body of a request with one signal may hold: the largest signal as base64, and all other fields.
+pub const SIGNAL_BODY_BYTES: usize = 512 * 1024;
+
 /// What the body of a bulk submission may hold.
 pub const BATCH_BODY_BYTES: usize = 16 * 1024 * 1024;
 
-/// The header that makes a repeated submission the same submission.
+/// The header that makes a repeated submission, or signal, the same one.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";

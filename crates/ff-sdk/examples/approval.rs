@@ -1,0 +1,51 @@
+//! A handler asks a person, waits without a worker while nobody answers, and goes on with the answer.
+
+use std::time::Duration;
+
+use ff_sdk::{Context, Decision, Fault, Job, Signal, Waitpoint};
+use serde_json::json;
+use tokio::sync::mpsc;
+
+/// Where the person finds the links.
+type Inbox = mpsc::UnboundedSender<Waitpoint>;
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let ff = ff_sdk::connect("memory:").await?;
+    let (inbox, mut letters) = mpsc::unbounded_channel::<Waitpoint>();
+    let worker = ff.worker("releases").state(inbox).on("deploy", deploy);
+    let working = tokio::spawn(worker.run());
+
+    let client = ff.client();
+    let job = client.submit(Job::new("deploy", &"1.4")).await?;
+
+    // The person: opens the link in a browser, or has a program answer, as here.
+    if let Some(waitpoint) = letters.recv().await {
+        println!("asked at {}", waitpoint.approval_url("http://127.0.0.1:7070")?);
+        let yes = Signal::new(&waitpoint, "approved").json(&json!({ "comment": "looks good" }));
+        client.signal(yes).await?;
+    }
+    let said: String = client.wait(&job.execution_id).await?.json()?;
+    println!("{said}");
+
+    working.abort();
+    ff.shutdown().await;
+    Ok(())
+}
+
+/// Called to ask, and again from its start once the answer is there.
+async fn deploy(ctx: Context, version: String) -> Result<String, Fault> {
+    println!("the handler runs");
+    let inbox = ctx.state::<Inbox>()?;
+    let asked = ctx
+        .wait_for_approval("deploy")
+        .asking(&format!("Deploy {version} to production?"))
+        .timeout(Duration::from_secs(24 * 60 * 60))
+        .announce(move |waitpoint| async move {
+            inbox.send(waitpoint).map_err(|_| Fault::retryable("mail", "nobody reads the inbox"))
+        });
+    match asked.await? {
+        Decision::Approved(said) => Ok(format!("deployed {version}: {}", said.comment.unwrap_or_default())),
+        Decision::Rejected(said) => Ok(format!("kept the old one: {}", said.comment.unwrap_or_default())),
+    }
+}

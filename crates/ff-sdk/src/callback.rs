@@ -1,0 +1,174 @@
+//! Callbacks: what another service posts to a program of yours, checked and passed on as a signal.
+//!
+//! Services that keep to the Standard Webhooks sign what they send with a secret both sides know. A program that receives such
+//! a request has the body, three headers, and the [`Waitpoint`] it made when it asked the service for something.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use ff_core::clock::{Clock, SystemClock};
+use ff_core::contracts::Delivered;
+use ff_core::payload::Payload;
+use ff_core::types::{ContentType, TimestampMs};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use crate::{Client, Error, Signal, Waitpoint};
+
+/// How far a callback's own time may be from ours. An older one may be a copy somebody kept.
+const TOLERANCE_MS: u64 = 5 * 60 * 1_000;
+
+/// The secret a service signs its callbacks with. Shown by nothing.
+pub struct CallbackSecret(Vec<u8>);
+
+/// A callback as it arrived.
+#[derive(Clone, Debug)]
+pub struct Callback<'r> {
+    /// The header `webhook-id`: the same when the service sends the same again.
+    pub id: &'r str,
+    /// The header `webhook-timestamp`, in seconds since 1970.
+    pub timestamp: &'r str,
+    /// The header `webhook-signature`.
+    pub signature: &'r str,
+    pub body: Bytes,
+}
+
+/// Why a callback is not believed. What was wrong is for your log; its sender need not be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unbelieved {
+    #[error("the secret is not base64, with or without whsec_ before it")]
+    BadSecret,
+    #[error("webhook-timestamp is not a number of seconds")]
+    BadTimestamp,
+    #[error("the callback is more than five minutes from now")]
+    Stale,
+    #[error("no signature of it is right")]
+    WrongSignature,
+}
+
+/// Why a callback was not delivered.
+#[derive(Debug, thiserror::Error)]
+pub enum CallbackError {
+    /// It is not believed, and nothing was done.
+    #[error(transparent)]
+    Unbelieved(#[from] Unbelieved),
+    /// It is believed, and the signal was refused or not answered.
+    #[error(transparent)]
+    Undelivered(#[from] Error),
+}
+
+impl CallbackSecret {
+    /// Reads a secret as services hand it out: base64, most often after `whsec_`.
+    pub fn parse(text: &str) -> Result<Self, Unbelieved> {
+        let key = STANDARD.decode(text.strip_prefix("whsec_").unwrap_or(text)).map_err(|_| Unbelieved::BadSecret)?;
+        if key.is_empty() { Err(Unbelieved::BadSecret) } else { Ok(Self(key)) }
+    }
+
+    /// Whether the service sent this callback, and lately. Signatures are compared in constant time.
+    pub fn verify(&self, callback: &Callback<'_>, now: TimestampMs) -> Result<(), Unbelieved> {
+        let seconds: i64 = callback.timestamp.parse().map_err(|_| Unbelieved::BadTimestamp)?;
+        let sent = TimestampMs(seconds.saturating_mul(1_000));
+        if sent.since(now).max(now.since(sent)) > TOLERANCE_MS {
+            return Err(Unbelieved::Stale);
+        }
+        let ours = |signature: &str| {
+            let Some(theirs) = signature.strip_prefix("v1,").and_then(|base64| STANDARD.decode(base64).ok()) else {
+                return false;
+            };
+            self.mac(callback).verify_slice(&theirs).is_ok()
+        };
+        // While a service changes its secret it signs with both, so one right signature is enough.
+        if callback.signature.split(' ').any(ours) { Ok(()) } else { Err(Unbelieved::WrongSignature) }
+    }
+
+    fn mac(&self, callback: &Callback<'_>) -> Hmac<Sha256> {
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else {
+            unreachable!("an HMAC takes a key of any length")
+        };
+        for part in [callback.id.as_bytes(), b".", callback.timestamp.as_bytes(), b".", &callback.body] {
+            mac.update(part);
+        }
+        mac
+    }
+}
+
+impl std::fmt::Debug for CallbackSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a secret")
+    }
+}
+
+impl Client {
+    /// Verifies a callback and delivers it as a signal of this name, its body as the payload. A callback the service sends
+    /// again is the same signal.
+    pub async fn verify_and_deliver(
+        &self,
+        secret: &CallbackSecret,
+        callback: Callback<'_>,
+        waitpoint: &Waitpoint,
+        name: &str,
+    ) -> Result<Delivered, CallbackError> {
+        secret.verify(&callback, SystemClock.now())?;
+        let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(&callback.body).is_ok();
+        let content_type = if is_json { ContentType::json() } else { ContentType::bytes() };
+        let signal = Signal::new(waitpoint, name)
+            .payload(Payload::new(content_type, callback.body))
+            .source("callback", None)
+            .idempotency_key(callback.id);
+        Ok(self.signal(signal).await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example the Standard Webhooks publish.
+    const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    const SIGNATURE: &str = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=";
+    const NOW: TimestampMs = TimestampMs(1_614_265_330_000);
+
+    fn callback() -> Callback<'static> {
+        Callback {
+            id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
+            timestamp: "1614265330",
+            signature: SIGNATURE,
+            body: Bytes::from_static(br#"{"test": 2432232314}"#),
+        }
+    }
+
+    fn judged(callback: &Callback<'_>, now: TimestampMs) -> Result<(), Unbelieved> {
+        CallbackSecret::parse(SECRET).unwrap().verify(callback, now)
+    }
+
+    #[test]
+    fn the_published_example_is_believed() {
+        assert_eq!(judged(&callback(), NOW), Ok(()));
+        let both = format!("v1,AAAA v1a,AAAA {SIGNATURE}");
+        assert_eq!(judged(&Callback { signature: &both, ..callback() }, NOW), Ok(()));
+    }
+
+    #[test]
+    fn what_the_service_did_not_sign_is_not_believed() {
+        let wrong = Err(Unbelieved::WrongSignature);
+        for signature in ["", "v1,", &SIGNATURE[3..], "v2,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="] {
+            assert_eq!(judged(&Callback { signature, ..callback() }, NOW), wrong, "{signature:?}");
+        }
+        assert_eq!(judged(&Callback { id: "msg_other", ..callback() }, NOW), wrong);
+        assert_eq!(judged(&Callback { body: Bytes::from_static(b"{}"), ..callback() }, NOW), wrong);
+        assert_eq!(judged(&Callback { timestamp: "1614265331", ..callback() }, NOW), wrong);
+        let other = CallbackSecret::parse("whsec_c2VjcmV0").unwrap();
+        assert_eq!(other.verify(&callback(), NOW), wrong);
+    }
+
+    #[test]
+    fn an_old_callback_is_not_believed_whoever_signed_it() {
+        assert_eq!(judged(&callback(), NOW + TOLERANCE_MS), Ok(()));
+        for now in [NOW + (TOLERANCE_MS + 1), NOW - (TOLERANCE_MS + 1)] {
+            assert_eq!(judged(&callback(), now), Err(Unbelieved::Stale));
+        }
+        assert_eq!(judged(&Callback { timestamp: "soon", ..callback() }, NOW), Err(Unbelieved::BadTimestamp));
+        assert!(matches!(CallbackSecret::parse("whsec_"), Err(Unbelieved::BadSecret)));
+        assert!(!format!("{:?}", CallbackSecret::parse(SECRET).unwrap()).contains("Mf"));
+    }
+}

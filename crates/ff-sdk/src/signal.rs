@@ -1,0 +1,108 @@
+//! Signals: one to be delivered, put together field by field, and one that was received.
+
+use ff_core::contracts::{DeliverArgs, ReceivedSignal, WaitpointRef};
+use ff_core::engine_error::Refusal;
+use ff_core::payload::Payload;
+use ff_core::signal::Source;
+use ff_core::token::PresentedToken;
+use ff_core::types::{ExecutionId, IdempotencyKey, SignalName, WaitpointKey};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::{Error, Waitpoint};
+
+/// A signal to be delivered. What is wrong with a field is told when it is sent.
+#[derive(Debug)]
+pub struct Signal {
+    args: Result<DeliverArgs, Error>,
+}
+
+impl Signal {
+    /// A signal of this name to a waitpoint, by its token.
+    pub fn new(waitpoint: &Waitpoint, name: &str) -> Self {
+        let token = PresentedToken::from(&waitpoint.waitpoint_token);
+        Self::to(waitpoint.execution_id, WaitpointRef::Id(waitpoint.waitpoint_id), token, name)
+    }
+
+    /// A signal to a waitpoint that is known by its key.
+    pub fn by_key(execution: ExecutionId, key: &str, token: &str, name: &str) -> Self {
+        match WaitpointKey::parse(key) {
+            Ok(key) => Self::to(execution, WaitpointRef::Key(key), PresentedToken::new(token), name),
+            Err(error) => Self { args: Err(Refusal::invalid("waitpoint_key", error).into()) },
+        }
+    }
+
+    fn to(execution: ExecutionId, waitpoint: WaitpointRef, token: PresentedToken, name: &str) -> Self {
+        let args = SignalName::parse(name).map(|name| DeliverArgs::new(execution, waitpoint, token, name));
+        Self { args: args.map_err(|error| Refusal::invalid("name", error).into()) }
+    }
+
+    /// What it carries, as JSON.
+    pub fn json(self, payload: &impl Serialize) -> Self {
+        match serde_json::to_vec(payload) {
+            Ok(text) => self.payload(Payload::json(text)),
+            Err(error) => Self { args: self.args.and(Err(Error::Encode(error))) },
+        }
+    }
+
+    /// What it carries.
+    pub fn payload(mut self, payload: Payload) -> Self {
+        if let Ok(args) = &mut self.args {
+            args.payload = Some(payload);
+        }
+        self
+    }
+
+    /// Who sends it: what kind of sender, and which.
+    pub fn source(self, kind: &str, identity: Option<&str>) -> Self {
+        let source = Source::parse(kind, identity).map_err(Error::from);
+        self.set(source, |args, source| args.source = source)
+    }
+
+    /// What makes another signal to this waitpoint the same signal.
+    pub fn idempotency_key(self, key: &str) -> Self {
+        let key = IdempotencyKey::parse(key).map_err(|error| Refusal::invalid("idempotency_key", error).into());
+        self.set(key, |args, key| args.idempotency_key = Some(key))
+    }
+
+    /// The arguments of the delivery, or the first thing that is wrong with them.
+    pub fn build(self) -> Result<DeliverArgs, Error> {
+        self.args
+    }
+
+    fn set<T>(mut self, value: Result<T, Error>, put: impl FnOnce(&mut DeliverArgs, T)) -> Self {
+        match (&mut self.args, value) {
+            (Ok(args), Ok(value)) => put(args, value),
+            (Ok(_), Err(error)) => self.args = Err(error),
+            (Err(_), _) => {}
+        }
+        self
+    }
+}
+
+/// A signal that was received, with what it carried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Received(pub ReceivedSignal);
+
+impl Received {
+    /// What it says, in one word.
+    pub fn name(&self) -> &str {
+        self.0.signal.name.as_str()
+    }
+
+    /// Who sent it, as its sender says; `operator` and `engine` are what only those can be.
+    pub fn source(&self) -> &Source {
+        &self.0.signal.source
+    }
+
+    /// What it carried; empty when it carried nothing.
+    pub fn payload(&self) -> Payload {
+        self.0.payload.clone().unwrap_or_default()
+    }
+
+    /// What it carried, read as JSON; `null` when it carried nothing.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        let bytes = self.0.payload.as_ref().map_or(&b"null"[..], |payload| &payload.bytes);
+        serde_json::from_slice(bytes).map_err(Error::Decode)
+    }
+}

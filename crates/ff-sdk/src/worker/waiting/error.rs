@@ -1,0 +1,80 @@
+//! How a wait can end other than with what was waited for.
+
+use std::fmt;
+
+use ff_core::engine_error::{Class, EngineError};
+use ff_core::signal::Source;
+
+use crate::{Error, Fault};
+
+/// Why a wait did not bring what was waited for. With `?` it becomes a [`Fault`]: a permanent one where the wait is over and
+/// trying again would only hear the same.
+#[derive(Debug)]
+pub enum WaitError {
+    /// It was not heard in time.
+    TimedOut,
+    /// An operator rejected it.
+    Rejected { by: Source, comment: Option<String> },
+    /// An operator let the execution go on without saying yes or no.
+    Undecided { by: Source },
+    /// The execution waits, and this run of the handler is over. Only a task the handler started and left behind sees this.
+    Suspended,
+    /// The execution has waited more often than can be remembered.
+    TooManyWaits,
+    /// Telling somebody of the waitpoint went wrong.
+    Announce(Fault),
+    /// The engine refused, or could not answer.
+    Engine(Error),
+}
+
+impl WaitError {
+    /// Whether the wait ended because its time was over.
+    pub fn is_timeout(&self) -> bool {
+        matches!(self, Self::TimedOut)
+    }
+}
+
+impl fmt::Display for WaitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TimedOut => f.write_str("what was waited for did not come in time"),
+            Self::Rejected { by, comment: Some(comment) } => write!(f, "rejected by {by}: {comment}"),
+            Self::Rejected { by, comment: None } => write!(f, "rejected by {by}"),
+            Self::Undecided { by } => write!(f, "{by} let it go on without a decision"),
+            Self::Suspended => f.write_str("the execution waits, and this run of its handler is over"),
+            Self::TooManyWaits => f.write_str("the execution has waited more often than can be remembered"),
+            Self::Announce(fault) => write!(f, "telling of the waitpoint went wrong: {}", fault.message),
+            Self::Engine(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<Error> for WaitError {
+    fn from(error: Error) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<EngineError> for WaitError {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error.into())
+    }
+}
+
+impl From<WaitError> for Fault {
+    fn from(error: WaitError) -> Self {
+        let message = error.to_string();
+        match error {
+            WaitError::TimedOut => Self::permanent("wait_timed_out", message),
+            WaitError::Rejected { .. } => Self::permanent("rejected", message),
+            WaitError::Undecided { .. } => Self::permanent("undecided", message),
+            WaitError::TooManyWaits => Self::permanent("too_many_waits", message),
+            WaitError::Suspended => Self::retryable("suspended", message),
+            WaitError::Announce(fault) => fault,
+            WaitError::Engine(error) => {
+                let hopeless = error.code().is_some_and(|code| code.class() == Class::Terminal);
+                Self { category: "error".to_owned(), message, permanent: hopeless }
+            }
+        }
+    }
+}
