@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, header};
 use bytes::{Bytes, BytesMut};
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::limits::CONTROL_BODY_BYTES;
-use ff_sdk::http::wire::{self, BATCH_BODY_BYTES, PAYLOAD_BODY_BYTES};
+use ff_sdk::http::wire::{self, BATCH_BODY_BYTES, PAYLOAD_BODY_BYTES, SIGNAL_BODY_BYTES};
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 
@@ -37,17 +37,23 @@ macro_rules! bounded {
 }
 
 bounded! {
-    Submit   at most PAYLOAD_BODY_BYTES;
-    Complete at most PAYLOAD_BODY_BYTES;
-    Batch    at most BATCH_BODY_BYTES;
-    Cancel   at most CONTROL_BODY_BYTES;
-    Replay   at most CONTROL_BODY_BYTES;
-    Revoke   at most CONTROL_BODY_BYTES;
-    Claim    at most CONTROL_BODY_BYTES;
-    Renew    at most CONTROL_BODY_BYTES;
-    Progress at most CONTROL_BODY_BYTES;
-    Fail     at most CONTROL_BODY_BYTES;
-    Delay    at most CONTROL_BODY_BYTES;
+    Submit          at most PAYLOAD_BODY_BYTES;
+    Complete        at most PAYLOAD_BODY_BYTES;
+    Batch           at most BATCH_BODY_BYTES;
+    Cancel          at most CONTROL_BODY_BYTES;
+    Replay          at most CONTROL_BODY_BYTES;
+    Revoke          at most CONTROL_BODY_BYTES;
+    Claim           at most CONTROL_BODY_BYTES;
+    Renew           at most CONTROL_BODY_BYTES;
+    Progress        at most CONTROL_BODY_BYTES;
+    Fail            at most CONTROL_BODY_BYTES;
+    Delay           at most CONTROL_BODY_BYTES;
+    Suspend         at most PAYLOAD_BODY_BYTES;
+    CreateWaitpoint at most CONTROL_BODY_BYTES;
+    CloseWaitpoint  at most CONTROL_BODY_BYTES;
+    Deliver         at most SIGNAL_BODY_BYTES;
+    Decide          at most SIGNAL_BODY_BYTES;
+    RotateSecret    at most CONTROL_BODY_BYTES;
 }
 
 impl<T: Bounded, S: Send + Sync> FromRequest<S> for Body<T> {
@@ -56,11 +62,15 @@ impl<T: Bounded, S: Send + Sync> FromRequest<S> for Body<T> {
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         Params::of(request.uri())?.done()?;
         said_to_be_json(request.headers())?;
-        let arrived = tokio::time::timeout(ARRIVAL, collect(request.into_body(), T::BODY_BYTES)).await;
-        let bytes = arrived.map_err(|_| Code::RequestTimeout)??;
+        let bytes = arrived(request.into_body(), T::BODY_BYTES).await?;
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
         Ok(Self(wire::object(text)?))
     }
+}
+
+/// The whole of a body, unless it is over its limit or takes too long.
+pub(crate) async fn arrived(body: Stream, limit: usize) -> Result<Bytes, Refusal> {
+    tokio::time::timeout(ARRIVAL, collect(body, limit)).await.map_err(|_| Code::RequestTimeout)?
 }
 
 /// Refuses a body that is said to be something else. One of which nothing is said is taken for JSON.

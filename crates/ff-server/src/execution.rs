@@ -138,7 +138,7 @@ fn location(id: &ExecutionId) -> String {
     format!("/v1/executions/{}", id.to_string().replace('{', "%7B").replace('}', "%7D"))
 }
 
-fn key_in(headers: &HeaderMap) -> std::result::Result<Option<IdempotencyKey>, Refusal> {
+pub(crate) fn key_in(headers: &HeaderMap) -> std::result::Result<Option<IdempotencyKey>, Refusal> {
     const NAME: &str = "Idempotency-Key";
     let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = values.next() else { return Ok(None) };
@@ -150,7 +150,7 @@ fn key_in(headers: &HeaderMap) -> std::result::Result<Option<IdempotencyKey>, Re
 }
 
 /// The key from the header or from the body. Two that differ cannot both be meant.
-fn one_key(
+pub(crate) fn one_key(
     header: Option<IdempotencyKey>,
     field: Option<IdempotencyKey>,
 ) -> std::result::Result<Option<IdempotencyKey>, Refusal> {

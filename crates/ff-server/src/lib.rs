@@ -21,7 +21,10 @@
 //! # }).unwrap();
 //! ```
 
+mod approval;
+mod audit;
 mod body;
+mod callers;
 mod doctor;
 mod execution;
 mod guard;
@@ -31,7 +34,10 @@ mod params;
 mod path;
 mod problem;
 mod routes;
+mod secret;
 mod server;
+mod signal;
+mod suspension;
 
 pub use routes::ROUTES;
 pub use server::Server;

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use axum::extract::{FromRequestParts, Query};
 use axum::http::Uri;
 use axum::http::request::Parts;
+use axum::http::uri::InvalidUri;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::json;
 use serde::de::DeserializeOwned;
@@ -16,6 +17,12 @@ use crate::problem::Problem;
 pub(crate) struct Params(BTreeMap<String, String>);
 
 impl Params {
+    /// The fields of a form, which browsers write as they write parameters.
+    pub(crate) fn of_form(text: &str) -> Result<Self, Refusal> {
+        let unreadable = |error: InvalidUri| Refusal::invalid("form", format!("cannot be read: {error}"));
+        Self::of(&format!("/?{text}").parse().map_err(unreadable)?)
+    }
+
     pub(crate) fn of(uri: &Uri) -> Result<Self, Refusal> {
         let unreadable = |error| Refusal::new(Code::InvalidInput).because(format!("the query cannot be read: {error}"));
         let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).map_err(unreadable)?;

@@ -1,10 +1,10 @@
-//! What an address names: an execution, or an instance of a worker.
+//! What an address names: an execution, one of its waitpoints or signals, or an instance of a worker.
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::operation::check_id;
-use ff_core::types::{ExecutionId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, SignalId, WaitpointId, WorkerInstanceId};
 use ff_sdk::FlowFabric;
 
 use crate::params::word;
@@ -18,7 +18,7 @@ impl FromRequestParts<FlowFabric> for Id {
 
     async fn from_request_parts(parts: &mut Parts, ff: &FlowFabric) -> Result<Self, Problem> {
         let refused = |why: String| Refusal::new(Code::InvalidExecutionId).at("execution_id").because(why);
-        let text = segment(parts, ff).await.map_err(refused)?;
+        let text = segment(parts, ff, "id").await.map_err(refused)?;
         let id = text.parse::<ExecutionId>().map_err(|error| refused(format!("{text:?} is not one: {error}")))?;
         check_id(&id, &ff.backend().partitions())?;
         Ok(Self(id))
@@ -33,12 +33,40 @@ impl FromRequestParts<FlowFabric> for Instance {
 
     async fn from_request_parts(parts: &mut Parts, ff: &FlowFabric) -> Result<Self, Problem> {
         const FIELD: &str = "worker_instance_id";
-        let text = segment(parts, ff).await.map_err(|why| Refusal::invalid(FIELD, why))?;
+        let text = segment(parts, ff, "instance").await.map_err(|why| Refusal::invalid(FIELD, why))?;
         Ok(Self(word(FIELD, &text)?))
     }
 }
 
-async fn segment(parts: &mut Parts, ff: &FlowFabric) -> Result<String, String> {
-    let named = Path::<String>::from_request_parts(parts, ff).await;
-    named.map(|Path(text)| text).map_err(|_| "is not text".to_owned())
+/// The waitpoint an address names.
+pub(crate) struct Waitpoint(pub(crate) WaitpointId);
+
+impl FromRequestParts<FlowFabric> for Waitpoint {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, ff: &FlowFabric) -> Result<Self, Problem> {
+        const FIELD: &str = "waitpoint_id";
+        let text = segment(parts, ff, "waitpoint").await.map_err(|why| Refusal::invalid(FIELD, why))?;
+        Ok(Self(word(FIELD, &text)?))
+    }
+}
+
+/// The signal an address names.
+pub(crate) struct Received(pub(crate) SignalId);
+
+impl FromRequestParts<FlowFabric> for Received {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, ff: &FlowFabric) -> Result<Self, Problem> {
+        const FIELD: &str = "signal_id";
+        let text = segment(parts, ff, "signal").await.map_err(|why| Refusal::invalid(FIELD, why))?;
+        Ok(Self(word(FIELD, &text)?))
+    }
+}
+
+/// A part of the path, by the name its route gives it.
+async fn segment(parts: &mut Parts, ff: &FlowFabric, name: &str) -> Result<String, String> {
+    let unreadable = || "is not text".to_owned();
+    let Path(named) = Path::<Vec<(String, String)>>::from_request_parts(parts, ff).await.map_err(|_| unreadable())?;
+    named.into_iter().find_map(|(part, text)| (part == name).then_some(text)).ok_or_else(unreadable)
 }

@@ -1,8 +1,10 @@
 //! Errors as answers: every one is a problem document.
 
+use std::time::Duration;
+
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use ff_core::engine_error::{Code, EngineError};
+use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_sdk::http::wire;
 
 /// What a handler answers, or why not.
@@ -10,11 +12,15 @@ pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
 /// An error on its way to the caller.
 #[derive(Debug)]
-pub(crate) struct Problem(EngineError);
+pub(crate) struct Problem {
+    error: EngineError,
+    /// How long the caller should wait before it asks again.
+    retry_after: Option<Duration>,
+}
 
 impl<E: Into<EngineError>> From<E> for Problem {
     fn from(error: E) -> Self {
-        Self(error.into())
+        Self { error: error.into(), retry_after: None }
     }
 }
 
@@ -25,8 +31,14 @@ impl Problem {
         Code::Internal.into()
     }
 
+    /// The caller asks too often, or was wrong too often.
+    pub(crate) fn too_often(wait: Duration) -> Self {
+        let refusal = Refusal::new(Code::RateLimitExceeded).because("too many requests, or too many wrong tokens");
+        Self { error: refusal.into(), retry_after: Some(wait) }
+    }
+
     fn log(&self) {
-        match &self.0 {
+        match &self.error {
             EngineError::Refused(refusal) => tracing::debug!("{refusal}"),
             error => tracing::error!("{error}"),
         }
@@ -36,9 +48,15 @@ impl Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         self.log();
-        let problem = wire::Problem::from(self.0);
+        let retry_after = self.retry_after.map(|wait| [(header::RETRY_AFTER, seconds(wait))]);
+        let problem = wire::Problem::from(self.error);
         let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let media_type = (header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        (status, [media_type], axum::Json(problem)).into_response()
+        (status, retry_after, [media_type], axum::Json(problem)).into_response()
     }
+}
+
+/// A wait as a header says it: whole seconds, never too few.
+pub(crate) fn seconds(wait: Duration) -> HeaderValue {
+    (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).into()
 }

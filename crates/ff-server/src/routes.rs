@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::params::Params;
 use crate::problem::{Problem, Result};
-use crate::{doctor, execution, guard, lease};
+use crate::{approval, doctor, execution, guard, lease, secret, signal, suspension};
 
 macro_rules! routes {
     ($($method:ident $path:literal $handler:path;)*) => {
@@ -27,27 +27,43 @@ macro_rules! routes {
 }
 
 routes! {
-    get  "/healthz"                         healthz;
-    get  "/errors/{code}"                   meaning;
-    get  "/v1/partitions"                   partitions;
-    get  "/v1/doctor"                       doctor::examine;
-    post "/v1/executions"                   execution::submit;
-    get  "/v1/executions"                   execution::list;
-    post "/v1/executions/batch"             execution::submit_many;
-    get  "/v1/executions/{id}"              execution::describe;
-    get  "/v1/executions/{id}/payload"      execution::payload;
-    get  "/v1/executions/{id}/result"       execution::result;
-    get  "/v1/executions/{id}/attempts"     execution::attempts;
-    post "/v1/executions/{id}/cancel"       execution::cancel;
-    post "/v1/executions/{id}/replay"       execution::replay;
-    post "/v1/executions/{id}/revoke"       lease::revoke;
-    post "/v1/executions/{id}/renew"        lease::renew;
-    post "/v1/executions/{id}/progress"     lease::progress;
-    post "/v1/executions/{id}/complete"     lease::complete;
-    post "/v1/executions/{id}/fail"         lease::fail;
-    post "/v1/executions/{id}/delay"        lease::delay;
-    post "/v1/workers/{instance}/claim"     lease::claim;
-    get  "/v1/workers/{instance}/control"   lease::control;
+    get  "/healthz"                                          healthz;
+    get  "/errors/{code}"                                    meaning;
+    get  "/approvals/{id}/{waitpoint}"                       approval::show;
+    post "/approvals/{id}/{waitpoint}"                       approval::decide;
+    get  "/v1/partitions"                                    partitions;
+    get  "/v1/doctor"                                        doctor::examine;
+    get  "/v1/secrets"                                       secret::list;
+    post "/v1/secrets/rotate"                                secret::rotate;
+    get  "/v1/deliveries"                                    signal::deliveries;
+    post "/v1/executions"                                    execution::submit;
+    get  "/v1/executions"                                    execution::list;
+    post "/v1/executions/batch"                              execution::submit_many;
+    get  "/v1/executions/{id}"                               execution::describe;
+    get  "/v1/executions/{id}/payload"                       execution::payload;
+    get  "/v1/executions/{id}/result"                        execution::result;
+    get  "/v1/executions/{id}/attempts"                      execution::attempts;
+    post "/v1/executions/{id}/cancel"                        execution::cancel;
+    post "/v1/executions/{id}/replay"                        execution::replay;
+    post "/v1/executions/{id}/revoke"                        lease::revoke;
+    post "/v1/executions/{id}/renew"                         lease::renew;
+    post "/v1/executions/{id}/progress"                      lease::progress;
+    post "/v1/executions/{id}/complete"                      lease::complete;
+    post "/v1/executions/{id}/fail"                          lease::fail;
+    post "/v1/executions/{id}/delay"                         lease::delay;
+    post "/v1/executions/{id}/suspend"                       suspension::suspend;
+    post "/v1/executions/{id}/resume"                        suspension::resume;
+    post "/v1/executions/{id}/approve"                       suspension::approve;
+    post "/v1/executions/{id}/reject"                        suspension::reject;
+    post "/v1/executions/{id}/waitpoints"                    suspension::create_waitpoint;
+    get  "/v1/executions/{id}/waitpoints"                    suspension::waitpoints;
+    get  "/v1/executions/{id}/waitpoints/{waitpoint}/token"  suspension::token;
+    post "/v1/executions/{id}/waitpoints/{waitpoint}/close"  suspension::close_waitpoint;
+    post "/v1/executions/{id}/signals"                       signal::deliver;
+    get  "/v1/executions/{id}/signals"                       signal::list;
+    get  "/v1/executions/{id}/signals/{signal}"              signal::read;
+    post "/v1/workers/{instance}/claim"                      lease::claim;
+    get  "/v1/workers/{instance}/control"                    lease::control;
 }
 
 /// The whole API over a connection, until it is told to stop.

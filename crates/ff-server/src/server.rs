@@ -19,6 +19,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use crate::callers::{Caller, Callers};
 use crate::routes;
 
 /// How long a request's head may take to arrive, and a connection may stand idle.
@@ -55,13 +56,17 @@ impl Server {
     /// and running requests finish. The connection to the store stays open: it is the caller's.
     pub async fn serve(self, shutdown: CancellationToken) -> io::Result<()> {
         let app = routes::router(self.flowfabric.clone(), shutdown.clone());
+        let callers = Arc::<Callers>::default();
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
                 () = shutdown.cancelled() => break,
                 Some(_) = connections.join_next() => {}
                 accepted = self.listener.accept() => match accepted {
-                    Ok((stream, _)) => drop(connections.spawn(converse(stream, app.clone(), shutdown.clone()))),
+                    Ok((stream, peer)) => {
+                        let caller = Caller::new(peer.ip(), callers.clone());
+                        connections.spawn(converse(stream, caller, app.clone(), shutdown.clone()));
+                    }
                     Err(error) => hold_back(&error).await,
                 },
             }
@@ -88,14 +93,15 @@ async fn hold_back(error: &io::Error) {
 }
 
 /// Answers one connection's requests, one after the other.
-async fn converse(stream: TcpStream, app: Router, stopping: CancellationToken) {
+async fn converse(stream: TcpStream, caller: Caller, app: Router, stopping: CancellationToken) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!("a connection was gone before it spoke: {error}");
         return;
     }
     let spoke = Arc::new(AtomicBool::new(false));
-    let service = service_fn(|request: Request<Incoming>| {
+    let service = service_fn(|mut request: Request<Incoming>| {
         spoke.store(true, Ordering::Relaxed);
+        request.extensions_mut().insert(caller.clone());
         app.clone().oneshot(request)
     });
     let mut http = http1::Builder::new();

@@ -2,146 +2,12 @@
 
 use ff_server::ROUTES;
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::bodies::{routes, target};
 use crate::world::{Reply, World, answer};
 
-/// What a route takes, and whether the body shown is all right as it is.
-struct Route {
-    path: &'static str,
-    /// A body that is taken as it stands.
-    good: Value,
-    /// Its fields, each with values of the wrong type or shape.
-    fields: Vec<Field>,
-}
-
-struct Field {
-    name: &'static str,
-    required: bool,
-    code: &'static str,
-    wrong: Vec<Value>,
-}
-
-fn field(name: &'static str, wrong: Value) -> Field {
-    let Value::Array(wrong) = wrong else { panic!("a list of wrong values") };
-    Field { name, required: false, code: "invalid_input", wrong }
-}
-
-fn required(name: &'static str, wrong: Value) -> Field {
-    Field { required: true, ..field(name, wrong) }
-}
-
-fn coded(code: &'static str, name: &'static str, wrong: Value) -> Field {
-    Field { code, ..field(name, wrong) }
-}
-
-/// A name, with what cannot be one.
-fn name(name: &'static str) -> Field {
-    field(name, json!([5, true, [], {}, "", "a b", "a:b", "{a}", "é"]))
-}
-
-fn text(name: &'static str) -> Field {
-    field(name, json!([5, true, [], {}]))
-}
-
-fn count(name: &'static str) -> Field {
-    field(name, json!(["5", true, -1, 1.5, 1e30, [], {}]))
-}
-
-/// The fence's fields as a holder's call sends them.
-fn fence() -> Vec<Field> {
-    let id = json!([5, "", "nope", "018F3C5E-7A10-7C31-9C45-0D3F7C1A2B3C", "018f3c5e7a107c319c450d3f7c1a2b3c"]);
-    let mut fence = vec![field("lease_id", id.clone()), count("lease_epoch"), field("attempt_id", id)];
-    for part in &mut fence {
-        part.wrong.push(json!([]));
-    }
-    fence
-}
-
-fn with_fence(more: Vec<Field>) -> Vec<Field> {
-    fence().into_iter().chain(more).collect()
-}
-
-/// Every route that takes a body.
-fn routes() -> Vec<Route> {
-    let steer = || vec![text("reason"), text("requested_by")];
-    vec![
-        Route {
-            path: "/v1/executions",
-            good: json!({"kind": "k"}),
-            fields: vec![
-                required("kind", name("kind").wrong.into()),
-                name("namespace"),
-                name("lane"),
-                field("priority", json!(["5", true, -1, 1.5, [], {}])),
-                field("tags", json!([5, "a", [], ["a"]])),
-                coded("invalid_tag_key", "tags", json!([{"": "v"}, {"a b": "v"}, {"a:b": "v"}])),
-                field("payload_base64", json!([5, "*", "YQ", "YQ=", "Y Q==", [], {}])),
-                field("content_type", json!([5, "", "a\nb", [], {}, "image/png"])),
-                count("delay_ms"),
-                field("start_at", json!(["soon", true, 1.5, [], {}])),
-                field("idempotency_key", json!([5, "", "a\u{0}b", [], {}])),
-                field("uuid", json!([5, "", "nope", "{fp:1}:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c", [], {}])),
-                coded("invalid_policy_json", "policy", json!([5, true, "x", [], [3]])),
-            ],
-        },
-        Route {
-            path: "/v1/executions/batch",
-            good: json!({"executions": [{"kind": "k"}]}),
-            fields: vec![required("executions", json!([5, "x", {}, null]))],
-        },
-        Route { path: "/v1/executions/{id}/cancel", good: json!({"reason": "r"}), fields: steer() },
-        Route { path: "/v1/executions/{id}/replay", good: json!({"reason": "r"}), fields: steer() },
-        Route {
-            path: "/v1/executions/{id}/revoke",
-            good: json!({"reason": "r"}),
-            fields: vec![fence().remove(0), text("reason")],
-        },
-        Route { path: "/v1/executions/{id}/renew", good: json!({}), fields: with_fence(vec![count("lease_ttl_ms")]) },
-        Route {
-            path: "/v1/executions/{id}/progress",
-            good: json!({"percent": 1}),
-            fields: with_fence(vec![count("percent"), text("message")]),
-        },
-        Route {
-            path: "/v1/executions/{id}/complete",
-            good: json!({"result": null}),
-            fields: with_fence(vec![
-                field("result_base64", json!([5, "*", "YQ==", [], {}])),
-                field("content_type", json!([5, "", "a\nb", "image/png", [], {}])),
-            ]),
-        },
-        Route {
-            path: "/v1/executions/{id}/fail",
-            good: json!({"message": "m"}),
-            fields: with_fence(vec![
-                required("message", text("message").wrong.into()),
-                name("category"),
-                field("permanent", json!([5, "true", [], {}])),
-            ]),
-        },
-        Route {
-            path: "/v1/executions/{id}/delay",
-            good: json!({"delay_ms": 1}),
-            fields: with_fence(vec![count("delay_ms"), field("start_at", json!(["soon", 1.5, [], 5]))]),
-        },
-        Route {
-            path: "/v1/workers/{instance}/claim",
-            good: json!({"worker_id": "w"}),
-            fields: vec![
-                required("worker_id", name("worker_id").wrong.into()),
-                name("namespace"),
-                field("lanes", json!([5, "default", {}, []])),
-                field("kinds", json!([5, "k", {}])),
-                field("max", json!(["5", true, -1, 1.5, 0, [], {}])),
-                count("lease_ttl_ms"),
-                count("wait_ms"),
-                field("partition", json!(["5", true, -1, 1.5, 4, 65_536, [], {}])),
-                field("encoding", json!([5, "xml", "JSON", [], {}])),
-            ],
-        },
-    ]
-}
+const UUID: &str = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
 
 /// A refused request changes nothing, whatever it was refused for.
 async fn unchanged(world: &World, case: &str, request: impl Future<Output = Reply>) -> Reply {
@@ -152,25 +18,11 @@ async fn unchanged(world: &World, case: &str, request: impl Future<Output = Repl
     reply
 }
 
-/// The path of a route with something that is there, and its body with the fence where it takes one.
-async fn target(world: &World, route: &Route) -> (String, Value) {
-    if !route.path.contains("{id}") {
-        return (route.path.replace("{instance}", "w-1"), route.good.clone());
-    }
-    let held = world.running(&format!("k{}", route.path.len())).await;
-    let verb = route.path.rsplit('/').next().unwrap();
-    if verb == "replay" {
-        world.post(&held.path("complete"), &held.call(json!({}))).await;
-    }
-    let takes_fence = route.fields.iter().any(|field| field.name == "lease_epoch");
-    let body = if takes_fence { held.call(route.good.clone()) } else { route.good.clone() };
-    (held.path(verb), body)
-}
-
 #[tokio::test]
 async fn every_route_that_takes_a_body_is_tried_with_bad_ones() {
     let tried: Vec<_> = routes().iter().map(|route| route.path).collect();
-    let taking: Vec<_> = ROUTES.iter().filter(|(method, _)| *method == "post").map(|(_, path)| *path).collect();
+    let taking = ROUTES.iter().filter(|(method, path)| *method == "post" && path.starts_with("/v1"));
+    let taking: Vec<_> = taking.map(|(_, path)| *path).collect();
     for path in taking {
         assert!(tried.contains(&path), "{path} is not in the table");
     }
@@ -283,6 +135,27 @@ async fn what_is_wrong_inside_a_field_is_named_by_its_path() {
         let reply = unchanged(&world, field, world.post("/v1/executions", &body)).await;
         reply.assert_refused(400, "invalid_policy_json", Some(field));
     }
+    let held = world.running("held").await;
+    for (said, code, field) in [
+        (json!({"waitpoints": [["a"]]}), "invalid_input", "waitpoints[0]"),
+        (json!({"waitpoints": [{"key": "a", "kee": 1}]}), "unknown_field", "waitpoints[0].kee"),
+        (json!({"waitpoints": [{"key": "a"}, {"key": "a"}]}), "invalid_input", "condition"),
+        (json!({"waitpoints": [{"key": "a"}], "condition": {"type": "never"}}), "invalid_input", "condition.type"),
+        (
+            json!({"waitpoints": [{"key": "a"}], "condition": {"type": "operator_only", "n": 1}}),
+            "unknown_field",
+            "condition.n",
+        ),
+        (json!({"waitpoints": [{"key": "a"}], "resume_policy": {"n": 1}}), "invalid_policy_json", "resume_policy.n"),
+        (
+            json!({"waitpoints": [{"key": "a"}], "condition": {"type": "all_of", "members": [[]]}}),
+            "invalid_input",
+            "condition.members[0]",
+        ),
+    ] {
+        let reply = unchanged(&world, field, world.post(&held.path("suspend"), &held.call(said))).await;
+        reply.assert_refused(400, code, Some(field));
+    }
     for (path, body, field) in [
         ("/v1/executions", json!({"kind": "k", "tags": {"a": ""}}), "tags.a"),
         ("/v1/executions", json!({"kind": "k", "tags": {"a": 5}}), "tags.a"),
@@ -329,12 +202,18 @@ async fn bad_parameters_are_named() {
         (held.path("payload"), "encoding=xml", "invalid_input", "encoding"),
         ("/v1/doctor".to_owned(), "partition=x", "invalid_input", "partition"),
         ("/v1/doctor".to_owned(), "partition=4", "invalid_input", "partition"),
+        (held.path("signals"), "skip=-1", "invalid_input", "skip"),
+        (held.path("signals"), "limit=0", "invalid_input", "limit"),
+        ("/v1/deliveries".to_owned(), "after=x", "invalid_cursor", "after"),
+        ("/v1/deliveries".to_owned(), "limit=0", "invalid_input", "limit"),
+        ("/v1/deliveries".to_owned(), "wait_ms=long", "invalid_input", "wait_ms"),
         ("/v1/workers/w-1/control".to_owned(), "wait_ms=-1", "invalid_input", "wait_ms"),
         ("/v1/workers/w-1/control".to_owned(), "after=x", "invalid_cursor", "after"),
     ];
-    for (_, path) in ROUTES.iter().filter(|(method, _)| *method == "get") {
+    for (_, path) in ROUTES.iter().filter(|(method, path)| *method == "get" && !path.starts_with("/approvals")) {
         let id = held.0["execution_id"].as_str().unwrap();
         let path = path.replace("{id}", id).replace("{instance}", "w-1").replace("{code}", "stale_lease");
+        let path = path.replace("{waitpoint}", UUID).replace("{signal}", UUID);
         queries.push((path, "colour=red", "unknown_field", "colour"));
     }
     for (path, query, code, field) in queries {

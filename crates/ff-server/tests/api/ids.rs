@@ -2,7 +2,7 @@
 
 use ff_server::ROUTES;
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::{World, answer};
 
@@ -22,26 +22,41 @@ async fn a_malformed_id_is_refused_by_every_route_and_an_unknown_one_not_found()
     ];
     let before = world.contents().await;
     let fence = json!({"lease_id": UUID, "lease_epoch": 1, "attempt_id": UUID});
-    for (method, path) in ROUTES.iter().filter(|(_, path)| path.contains("{id}")) {
+    let routes = ROUTES.iter().filter(|(_, path)| path.contains("{id}") && !path.starts_with("/approvals"));
+    for (method, path) in routes {
         for (id, status, code, field) in &cases {
-            let path = path.replace("{id}", id);
+            let path = path.replace("{id}", id).replace("{waitpoint}", UUID).replace("{signal}", UUID);
             let reply = if *method == "get" {
                 world.get(&path).await
             } else {
                 let mut body = if takes_fence(&path) { fence.clone() } else { json!({}) };
-                if path.ends_with("/fail") {
-                    body["message"] = json!("m");
-                }
+                let more = said(path.rsplit('/').next().unwrap());
+                body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
                 world.post(&path, &body).await
             };
-            reply.assert_refused(*status, code, *field);
+            if *status == 404 && *method == "post" && path.ends_with("/signals") {
+                reply.assert_refused(403, "invalid_token", None);
+            } else {
+                reply.assert_refused(*status, code, *field);
+            }
         }
     }
     assert!(world.contents().await == before);
 }
 
+/// What a call has to say for its id to be looked at.
+fn said(verb: &str) -> Value {
+    match verb {
+        "fail" => json!({"message": "m"}),
+        "suspend" => json!({"waitpoints": [{"key": "a"}]}),
+        "waitpoints" => json!({"key": "a"}),
+        "signals" => json!({"name": "n", "waitpoint_id": UUID, "waitpoint_token": "k1:00"}),
+        _ => json!({}),
+    }
+}
+
 fn takes_fence(path: &str) -> bool {
-    ["renew", "progress", "complete", "fail", "delay"].iter().any(|verb| path.ends_with(verb))
+    ["renew", "progress", "complete", "fail", "delay", "suspend", "waitpoints"].iter().any(|verb| path.ends_with(verb))
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ff_core::limits;
-use ff_sdk::http::wire::{BATCH_BODY_BYTES, PAYLOAD_BODY_BYTES};
+use ff_sdk::http::wire::{BATCH_BODY_BYTES, PAYLOAD_BODY_BYTES, SIGNAL_BODY_BYTES};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -144,6 +144,9 @@ fn padded(body: &Value, bytes: usize) -> String {
 async fn a_body_at_its_limit_is_taken_and_one_past_it_refused() {
     let world = World::start().await;
     let held = world.running("held").await;
+    let waiting = world.running("waiting").await;
+    let mut signal = waiting.ahead(&world, "a").await;
+    signal["name"] = json!("n");
     let cases = [
         ("/v1/executions".to_owned(), json!({"kind": "k"}), PAYLOAD_BODY_BYTES),
         ("/v1/executions/batch".to_owned(), json!({"executions": [{"kind": "k"}]}), BATCH_BODY_BYTES),
@@ -153,6 +156,11 @@ async fn a_body_at_its_limit_is_taken_and_one_past_it_refused() {
         (held.path("complete"), held.call(json!({})), PAYLOAD_BODY_BYTES),
         (held.path("replay"), json!({}), limits::CONTROL_BODY_BYTES),
         (held.path("cancel"), json!({}), limits::CONTROL_BODY_BYTES),
+        ("/v1/secrets/rotate".to_owned(), json!({"kid": "k2", "secret_hex": "00"}), limits::CONTROL_BODY_BYTES),
+        (waiting.path("waitpoints"), waiting.call(json!({"key": "b"})), limits::CONTROL_BODY_BYTES),
+        (waiting.path("signals"), signal, SIGNAL_BODY_BYTES),
+        (waiting.path("suspend"), waiting.call(json!({"waitpoints": [{"key": "c"}]})), PAYLOAD_BODY_BYTES),
+        (waiting.path("approve"), json!({}), SIGNAL_BODY_BYTES),
     ];
     for (path, body, most) in cases {
         let before = world.contents().await;
@@ -246,6 +254,65 @@ async fn a_holders_call_at_its_limits_is_taken_and_one_past_any_is_refused() {
         ],
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_wait_at_its_limits_is_taken_and_one_past_any_is_refused() {
+    let world = World::start().await;
+    let cases: [(&str, &'static str, usize, OfSize); 8] = [
+        ("suspend", "waitpoints", 64, |n| {
+            let keys: Vec<_> = (0..n).map(|nth| json!({"key": format!("w{nth}")})).collect();
+            json!({"waitpoints": keys, "condition": {"type": "operator_only"}})
+        }),
+        ("suspend", "waitpoints[0].key", 256, |n| json!({"waitpoints": [{"key": "k".repeat(n)}]})),
+        ("suspend", "continuation", 8_192, |n| json!({"waitpoints": [{"key": "a"}], "continuation": "c".repeat(n)})),
+        (
+            "suspend",
+            "idempotency_key",
+            256,
+            |n| json!({"waitpoints": [{"key": "a"}], "idempotency_key": "i".repeat(n)}),
+        ),
+        ("suspend", "timeout_in_ms", span_ms(), |n| json!({"waitpoints": [{"key": "a"}], "timeout_in_ms": n})),
+        ("suspend", "dedup_ttl_ms", span_ms(), |n| json!({"waitpoints": [{"key": "a"}], "dedup_ttl_ms": n})),
+        ("waitpoints", "key", 256, |n| json!({"key": "k".repeat(n)})),
+        ("waitpoints", "expires_in_ms", span_ms(), |n| json!({"key": "a", "expires_in_ms": n})),
+    ];
+    for (nth, (verb, field, at, said)) in cases.into_iter().enumerate() {
+        let held = world.running(&format!("k{nth}")).await;
+        assert_limits(&world, vec![limit(&held.path(verb), field, at, |n| held.call(said(n)))]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_signal_and_a_decision_at_their_limits_are_taken_and_one_past_any_is_refused() {
+    let world = World::start().await;
+    let held = world.running("held").await;
+    let granted = held.ahead(&world, "a").await;
+    let signal = |field: &'static str, at, value: fn(usize) -> Value| {
+        limit(&held.path("signals"), field, at, |n| {
+            let mut body = granted.clone();
+            body["name"] = json!("n");
+            body[field] = value(n);
+            body
+        })
+    };
+    let limits = vec![
+        signal("name", 128, |n| json!("n".repeat(n))),
+        signal("waitpoint_key", 256, |n| json!("k".repeat(n))),
+        signal("idempotency_key", 256, |n| json!("i".repeat(n))),
+        signal("dedup_ttl_ms", span_ms(), |n| json!(n)),
+    ];
+    assert_limits(&world, limits).await;
+    let cases: [(&'static str, usize, OfSize); 3] = [
+        ("reason", 8_192, |n| json!({"reason": "r".repeat(n)})),
+        ("requested_by", 256, |n| json!({"requested_by": "r".repeat(n)})),
+        ("resume_delay_ms", span_ms(), |n| json!({"resume_delay_ms": n})),
+    ];
+    for (field, at, said) in cases {
+        let held = world.running(field).await;
+        held.suspended(&world, "a").await;
+        assert_limits(&world, vec![limit(&held.path("approve"), field, at, said)]).await;
+    }
 }
 
 #[tokio::test]

@@ -2,15 +2,21 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod approvals;
 mod bad_input;
+mod bodies;
 mod claims;
+mod handlers;
 mod ids;
 mod limits;
 mod listing;
 mod payloads;
 mod quiet;
 mod remote;
+mod secrets;
+mod signals;
 mod stopping;
 mod submissions;
+mod suspensions;
 mod waiting;
 mod world;

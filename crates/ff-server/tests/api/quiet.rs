@@ -1,16 +1,18 @@
-//! What the log says: every request with its route and status, never what a payload holds.
+//! What the log says: every request with its route and status and every decision, never a payload, a token or a secret.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use reqwest::Method;
 use serde_json::json;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::world::World;
 
 const CANARY: &str = "canary-8d1f2c";
+const SECRET: &str = "ca9a4ca9a4ca9a4c";
 
 /// Everything that was logged.
 #[derive(Clone, Default)]
@@ -27,7 +29,7 @@ impl Write for Log {
 }
 
 #[tokio::test]
-async fn payloads_are_never_logged() {
+async fn payloads_tokens_and_secrets_are_never_logged() {
     let log = Log::default();
     let writer = log.clone();
     let format = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_ansi(false);
@@ -45,12 +47,55 @@ async fn payloads_are_never_logged() {
     world.post_text(path, format!("{{\"kind\":\"k\",\"payload\":\"{CANARY}")).await;
     world.post(path, &json!({"kind": "k", "payload_base64": format!("{encoded}*")})).await;
     world.post("/v1/executions/batch", &json!({"executions": [{"knd": 1, "payload": CANARY}]})).await;
+    let tokens = decide_about_waits(&world).await;
     world.stop().await;
 
     let said = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     for expected in ["method=POST", "route=\"/v1/executions/{id}/complete\"", "status=200", "status=400"] {
         assert!(said.contains(expected), "{expected} is not in the log:\n{said}");
     }
-    let leaks: Vec<_> = said.lines().filter(|line| line.contains(CANARY) || line.contains(&encoded)).collect();
-    assert!(leaks.is_empty(), "{leaks:?}");
+    for (decision, by) in [("approve", "requested_by=\"ada\""), ("approved", "somebody decided through a link")] {
+        let told = |line: &&str| line.contains("ff_server::audit") && line.contains(&format!("decision={decision} "));
+        let line = said.lines().find(told).unwrap_or_else(|| panic!("{decision} is not in the log:\n{said}"));
+        assert!(line.contains(by) && line.contains("execution={fp:") && line.contains("caller=127.0.0.1"), "{line}");
+    }
+    assert!(said.contains("an operator rotated the secret") && said.contains("an operator read a token"), "{said}");
+    let secrets = tokens.into_iter().chain([encoded, CANARY.to_owned(), SECRET.to_owned()]);
+    for secret in secrets {
+        let leaks: Vec<_> = said.lines().filter(|line| line.contains(&secret)).collect();
+        assert!(leaks.is_empty(), "{leaks:?}");
+    }
+}
+
+/// Shows tokens and a secret in every place that takes one, and answers what nobody may see of them.
+async fn decide_about_waits(world: &World) -> Vec<String> {
+    let mut unseen = Vec::new();
+    for nth in 0..2 {
+        let held = world.running(&format!("wait{nth}")).await;
+        let granted = held.suspended(world, "a").await;
+        let (id, token) = (granted["waitpoint_id"].as_str().unwrap(), granted["waitpoint_token"].as_str().unwrap());
+        let mac = token.split_once(':').unwrap().1.to_owned();
+        let forged =
+            json!({"waitpoint_id": id, "waitpoint_token": format!("{token}0"), "name": "n", "payload": CANARY});
+        world.post(&held.path("signals"), &forged).await;
+        world.get(&held.path(&format!("waitpoints/{id}/token"))).await;
+        let link = held.path(id).replace("/v1/executions", "/approvals");
+        let look = world.request(Method::GET, &format!("{link}?token={token}")).send().await.unwrap();
+        assert_eq!(look.status(), 200);
+        if nth == 0 {
+            let form = format!("token={token}&decision=approve&comment={CANARY}");
+            let sent = world.request(Method::POST, &link).body(form).send().await.unwrap();
+            assert_eq!(sent.status(), 200);
+        } else {
+            let decision = json!({"requested_by": "ada", "payload": CANARY});
+            assert_eq!(world.post(&held.path("approve"), &decision).await.status, 200);
+        }
+        unseen.push(mac);
+    }
+    let rotate = |secret: &str| json!({"kid": "k2", "secret_hex": secret});
+    for body in [rotate(SECRET), rotate(&format!("{SECRET}0")), json!({"kid": SECRET.repeat(20), "secret_hex": SECRET})]
+    {
+        world.post("/v1/secrets/rotate", &body).await;
+    }
+    unseen
 }

@@ -3,17 +3,21 @@
 use std::sync::Arc;
 
 use ff_backend_memory::MemoryBackend;
-use ff_core::backend::{EngineBackend, ExecutionRoom, LeaseRoom, Waits};
+use ff_core::backend::{EngineBackend, ExecutionRoom, LeaseRoom, SignalRoom, SuspensionRoom, Waits};
 use ff_core::contracts::{
-    CancelArgs, ClaimArgs, CompleteArgs, ControlArgs, ListArgs, NextArgs, RenewArgs, SubmitArgs, Submitted,
+    CancelArgs, ClaimArgs, CloseWaitpointArgs, CompleteArgs, ControlArgs, CreateWaitpointArgs, DeliverArgs, ListArgs,
+    NextArgs, RenewArgs, ResumeArgs, RotateSecretArgs, SignalsArgs, SubmitArgs, Submitted, SuspendArgs, WaitpointRef,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::lease::{Fence, Holder, LeaseEnding};
 use ff_core::limits;
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
+use ff_core::suspension::{Condition, OperatorDecision};
+use ff_core::token::PresentedToken;
 use ff_core::types::{
-    AttemptId, ContentType, ExecutionId, Kind, LaneId, LeaseEpoch, LeaseId, Namespace, WorkerId, WorkerInstanceId,
+    AttemptId, ContentType, ExecutionId, Kind, LaneId, LeaseEpoch, LeaseId, Namespace, SignalId, SignalName,
+    WaitpointId, WaitpointKey, WorkerId, WorkerInstanceId,
 };
 use ff_sdk::http::HttpBackend;
 
@@ -154,6 +158,54 @@ async fn a_refusal_is_the_one_a_store_here_gives() {
     assert_eq!(remote.result(&id).await, here.result(&id).await);
     let complete = CompleteArgs { execution_id: id, fence, result: None };
     assert_eq!(remote.complete(complete.clone()).await, here.complete(complete).await);
+}
+
+/// The same wrong waits and signals, asked of a store here and of one behind a server.
+#[tokio::test]
+async fn a_refusal_about_waiting_is_the_one_a_store_here_gives() {
+    let (_world, remote) = world().await;
+    let clock = Arc::new(ff_core::clock::SystemClock);
+    let here = MemoryBackend::new(remote.partitions(), clock, Arc::new(ff_core::dice::SystemDice));
+    let fence = Fence { lease_id: LeaseId::new(), lease_epoch: LeaseEpoch(1), attempt_id: AttemptId::new() };
+    let key = || WaitpointKey::parse("a").unwrap();
+    let name = SignalName::parse("n").unwrap();
+    for partition in [1, PARTITIONS] {
+        let id = ExecutionId::new(partition, uuid::Uuid::nil());
+        let suspend = SuspendArgs::new(id, fence, key());
+        let never = SuspendArgs { condition: Condition::TimeoutOnly, ..suspend.clone() };
+        for args in [suspend, never] {
+            assert_eq!(remote.suspend(args.clone()).await, here.suspend(args).await);
+        }
+        for expires_in_ms in [0, 5] {
+            let args = CreateWaitpointArgs { execution_id: id, fence, key: key(), expires_in_ms };
+            assert_eq!(remote.create_waitpoint(args.clone()).await, here.create_waitpoint(args).await);
+        }
+        let resume = ResumeArgs::new(id, OperatorDecision::Approve);
+        let too_late = ResumeArgs { resume_delay_ms: Some(u64::MAX), ..resume.clone() };
+        for args in [resume, too_late] {
+            assert_eq!(remote.resume(args.clone()).await, here.resume(args).await);
+        }
+        let token = PresentedToken::new("k1:00");
+        let deliver = DeliverArgs::new(id, WaitpointRef::Key(key()), token, name.clone());
+        let unshown = DeliverArgs { token: PresentedToken::default(), ..deliver.clone() };
+        for args in [deliver, unshown] {
+            assert_eq!(remote.deliver(args.clone()).await, here.deliver(args).await);
+        }
+        let waitpoint = WaitpointId::new();
+        assert_eq!(remote.waitpoints(&id).await, here.waitpoints(&id).await);
+        assert_eq!(remote.waitpoint_token(&id, &waitpoint).await, here.waitpoint_token(&id, &waitpoint).await);
+        let close = CloseWaitpointArgs { execution_id: id, waitpoint_id: waitpoint, reason: None };
+        assert_eq!(remote.close_waitpoint(close.clone()).await, here.close_waitpoint(close).await);
+        let signals = SignalsArgs { execution_id: id, skip: 0, limit: 0 };
+        assert_eq!(remote.signals(signals.clone()).await, here.signals(signals).await);
+        let signal = SignalId::new();
+        assert_eq!(remote.signal(&id, &signal).await, here.signal(&id, &signal).await);
+    }
+    let rotation = RotateSecretArgs::parse("k2", "c0ffee", 5).unwrap();
+    assert_eq!(remote.rotate_secret(rotation.clone()).await, here.rotate_secret(rotation).await);
+    let conflict = RotateSecretArgs::parse("k2", "facade", 5).unwrap();
+    assert_eq!(remote.rotate_secret(conflict.clone()).await, here.rotate_secret(conflict).await);
+    assert_eq!(remote.kids().await.unwrap().len(), usize::from(PARTITIONS));
 }
 
 #[tokio::test]

@@ -117,6 +117,27 @@ impl Held {
     }
 }
 
+impl Held {
+    /// Suspends it: the answer has its waitpoints with their tokens.
+    pub(crate) async fn suspend(&self, world: &World, said: Value) -> Value {
+        let reply = world.post(&self.path("suspend"), &self.call(said)).await;
+        assert_eq!((reply.status.as_u16(), &reply.body["outcome"]), (200, &json!("suspended")), "{reply:?}");
+        reply.body
+    }
+
+    /// Suspends it on one waitpoint, and answers what was granted.
+    pub(crate) async fn suspended(&self, world: &World, key: &str) -> Value {
+        self.suspend(world, json!({"waitpoints": [{"key": key}]})).await["waitpoints"][0].clone()
+    }
+
+    /// Makes a waitpoint ahead, and answers what was granted.
+    pub(crate) async fn ahead(&self, world: &World, key: &str) -> Value {
+        let reply = world.post(&self.path("waitpoints"), &self.call(json!({"key": key}))).await;
+        assert_eq!(reply.status, 200, "{reply:?}");
+        reply.body
+    }
+}
+
 impl Reply {
     pub(crate) fn text(&self, field: &str) -> String {
         self.body[field].as_str().unwrap_or_else(|| panic!("no {field} in {self:?}")).to_owned()

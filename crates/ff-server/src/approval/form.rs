@@ -1,0 +1,104 @@
+//! The form of an approval link as a browser sends it.
+
+use axum::body::Body;
+use axum::http::Uri;
+use ff_core::engine_error::{Code, Refusal};
+use ff_core::limits;
+use ff_core::signal::Signal;
+use ff_core::types::SignalName;
+
+use crate::body::arrived;
+use crate::params::Params;
+
+/// What somebody answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Approve,
+    Reject,
+}
+
+impl Answer {
+    /// The word the form sends.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Reject => "reject",
+        }
+    }
+
+    /// The signal the execution hears.
+    pub(super) fn signal(self) -> SignalName {
+        let name = match self {
+            Self::Approve => Signal::APPROVED,
+            Self::Reject => Signal::REJECTED,
+        };
+        SignalName::parse(name).unwrap_or_else(|error| unreachable!("{name} is a name: {error}"))
+    }
+
+    /// The answer a signal stands for, when it is one.
+    pub(super) fn of(signal: &SignalName) -> Option<Self> {
+        [Self::Approve, Self::Reject].into_iter().find(|answer| answer.signal() == *signal)
+    }
+}
+
+/// A form that was filled in.
+pub(super) struct Form {
+    pub(super) token: String,
+    pub(super) answer: Answer,
+    pub(super) comment: Option<String>,
+}
+
+impl Form {
+    /// Reads a form: every field known, none over its limit.
+    pub(super) async fn read(uri: &Uri, body: Body) -> Result<Self, Refusal> {
+        Params::of(uri)?.done()?;
+        let bytes = arrived(body, limits::CONTROL_BODY_BYTES).await?;
+        Self::parse(&bytes)
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Self, Refusal> {
+        let text = std::str::from_utf8(bytes).map_err(|_| Refusal::invalid("form", "must be text"))?;
+        let mut fields = Params::of_form(text)?;
+        let token = fields.text("token").unwrap_or_default();
+        let said = fields.text("decision").unwrap_or_default();
+        let answer = [Answer::Approve, Answer::Reject].into_iter().find(|answer| answer.word() == said);
+        let comment = fields.text("comment").map(|comment| comment.trim().to_owned());
+        fields.done()?;
+        let comment = comment.filter(|comment| !comment.is_empty());
+        if let Some(sent) = comment.as_ref().map(String::len).filter(|sent| *sent > limits::MESSAGE_BYTES) {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "comment", limits::MESSAGE_BYTES, sent));
+        }
+        let answer = answer.ok_or_else(|| Refusal::invalid("decision", "must be approve or reject"))?;
+        Ok(Self { token, answer, comment })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_read_as_browsers_write_it() {
+        let form = Form::parse(b"token=k1%3A00&comment=looks+good%2C%0D%0AZo%C3%AB&decision=approve").ok().unwrap();
+        assert_eq!((form.token.as_str(), form.answer), ("k1:00", Answer::Approve));
+        assert_eq!(form.comment.as_deref(), Some("looks good,\r\nZoë"));
+        let silent = Form::parse(b"token=&comment=+&decision=reject").ok().unwrap();
+        assert_eq!((silent.answer, silent.comment), (Answer::Reject, None));
+    }
+
+    #[test]
+    fn a_form_that_is_not_ours_is_refused() {
+        let long = format!("decision=approve&comment={}", "x".repeat(limits::MESSAGE_BYTES + 1));
+        for (text, field) in [
+            ("", "decision"),
+            ("decision=maybe", "decision"),
+            ("decision=approve&decision=reject", "decision"),
+            ("decision=approve&colour=red", "colour"),
+            (&long, "comment"),
+        ] {
+            let refusal = Form::parse(text.as_bytes()).err().unwrap();
+            assert_eq!(refusal.field.as_deref(), Some(field), "{text}");
+        }
+        assert!(Form::parse(b"decision=\xff").is_err());
+    }
+}

@@ -1,0 +1,145 @@
+//! The approval link: a page that says what is asked and takes the answer, for people who have nothing but a browser.
+//!
+//! The token in the link is the whole authority. Looking changes nothing, since mail programs open links on their own;
+//! only the form decides. A link that opens nothing is answered alike whatever it names.
+
+mod form;
+mod moment;
+mod page;
+mod standing;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::Uri;
+use ff_core::clock::{Clock, SystemClock};
+use ff_core::contracts::{DeliverArgs, Delivered, WaitpointRef};
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::operation::check_id;
+use ff_core::payload::Payload;
+use ff_core::signal::{Effect, Source};
+use ff_core::token::PresentedToken;
+use ff_core::types::{ExecutionId, IdempotencyKey, WaitpointId};
+use ff_sdk::FlowFabric;
+
+use crate::callers::Caller;
+use crate::params::Params;
+use crate::path::{Id, Waitpoint};
+use crate::problem::Result;
+use crate::{audit, signal};
+use form::{Answer, Form};
+use page::Page;
+use standing::Standing;
+
+/// The key every answer through a link is given under: a waitpoint takes one such answer, and the first one counts.
+const LINK_KEY: &str = "approval-link";
+
+/// What a signal through a link says it comes from.
+const LINK: &str = "link";
+
+/// Shows what is asked. Nothing is decided by looking.
+pub(crate) async fn show(
+    State(ff): State<FlowFabric>,
+    caller: Caller,
+    id: Result<Id>,
+    waitpoint: Result<Waitpoint>,
+    params: Result<Params>,
+) -> Page {
+    if let Err(wait) = caller.ask() {
+        return Page::too_often(wait);
+    }
+    let token = params.ok().and_then(|mut params| params.text("token")).unwrap_or_default();
+    let Some(link) = Link::named(&ff, id, waitpoint, token) else { return no_link(&caller) };
+    let looked = link.look(&ff).await;
+    signal::count_wrong(&caller, looked.as_ref().err());
+    looked.map_or_else(|error| Page::without(&error), |standing| Page::of(&standing, &link.token, SystemClock.now()))
+}
+
+/// Takes the answer and shows what came of it.
+pub(crate) async fn decide(
+    State(ff): State<FlowFabric>,
+    caller: Caller,
+    id: Result<Id>,
+    waitpoint: Result<Waitpoint>,
+    uri: Uri,
+    body: Body,
+) -> Page {
+    if let Err(wait) = caller.ask() {
+        return Page::too_often(wait);
+    }
+    let form = match Form::read(&uri, body).await {
+        Ok(form) => form,
+        Err(refusal) => return Page::bad_form(&refusal),
+    };
+    let Some(link) = Link::named(&ff, id, waitpoint, form.token) else { return no_link(&caller) };
+    let answered = link.answer(&ff, form.answer, form.comment).await;
+    signal::count_wrong(&caller, answered.as_ref().err());
+    match answered {
+        Ok((delivered, counts)) => {
+            if delivered.effect != Effect::Duplicate {
+                audit::decided_by_link(&caller, &link.execution, &link.waitpoint, &form.answer.signal(), &delivered);
+            }
+            Page::answered(form.answer, counts, delivered.effect)
+        }
+        Err(error) if matches!(error.code(), Code::WaitpointClosed | Code::TargetNotSignalable) => {
+            let looked = link.look(&ff).await;
+            let too_late = |standing| Page::too_late(&standing, &link.token, SystemClock.now());
+            looked.map_or_else(|error| Page::without(&error), too_late)
+        }
+        Err(error) => Page::without(&error),
+    }
+}
+
+/// What names nothing that could be there is answered as what is not.
+fn no_link(caller: &Caller) -> Page {
+    caller.was_wrong();
+    Page::without(&Code::InvalidToken.into())
+}
+
+/// Where a link leads, and what it shows as its token.
+struct Link {
+    execution: ExecutionId,
+    waitpoint: WaitpointId,
+    token: PresentedToken,
+}
+
+impl Link {
+    /// The link, when its parts could name something.
+    fn named(ff: &FlowFabric, id: Result<Id>, waitpoint: Result<Waitpoint>, token: String) -> Option<Self> {
+        let (Id(execution), Waitpoint(waitpoint)) = (id.ok()?, waitpoint.ok()?);
+        check_id(&execution, &ff.backend().partitions()).ok()?;
+        Some(Self { execution, waitpoint, token: PresentedToken::new(token) })
+    }
+
+    /// How the matter stands, for whoever shows the token that opens it.
+    async fn look(&self, ff: &FlowFabric) -> std::result::Result<Standing, EngineError> {
+        standing::judge(ff, &self.execution, &self.waitpoint, &self.token).await?;
+        standing::of(ff, &self.execution, &self.waitpoint).await
+    }
+
+    /// Delivers an answer; what the answer was that counts, which may be an earlier one.
+    async fn answer(
+        &self,
+        ff: &FlowFabric,
+        answer: Answer,
+        comment: Option<String>,
+    ) -> std::result::Result<(Delivered, Answer), EngineError> {
+        let said = comment.map(|comment| Payload::json(serde_json::json!({ "comment": comment }).to_string()));
+        let args = DeliverArgs {
+            source: Source::parse(LINK, None)?,
+            payload: said,
+            idempotency_key: Some(link_key()),
+            dedup_ttl_ms: ff_core::limits::SPAN_MAX_MS,
+            ..DeliverArgs::new(self.execution, WaitpointRef::Id(self.waitpoint), self.token.clone(), answer.signal())
+        };
+        let delivered = ff.backend().deliver(args).await?;
+        if delivered.effect != Effect::Duplicate {
+            return Ok((delivered, answer));
+        }
+        let first = ff.backend().signal(&self.execution, &delivered.signal_id).await?;
+        Ok((delivered, Answer::of(&first.signal.name).unwrap_or(answer)))
+    }
+}
+
+fn link_key() -> IdempotencyKey {
+    IdempotencyKey::parse(LINK_KEY).unwrap_or_else(|error| unreachable!("{LINK_KEY} is a key: {error}"))
+}

@@ -1,0 +1,341 @@
+//! The pages of an approval link: whole in themselves, without script, and with every text that is not ours escaped.
+
+use std::time::Duration;
+
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::signal::{Effect, Source};
+use ff_core::state::PublicState;
+use ff_core::suspension::{SuspendReason, TimeoutBehavior};
+use ff_core::token::PresentedToken;
+use ff_core::types::TimestampMs;
+
+use super::form::Answer;
+use super::moment::{ago, to_the_minute, utc};
+use super::standing::{Question, Standing};
+use crate::problem::seconds;
+
+const STYLE: &str = include_str!("style.css");
+
+/// The style is the only thing a browser may load, and only as it is here. A form may be sent to this server alone, nobody
+/// may show the page inside another, and its address, which holds the token, is told to no other site: `no-referrer` would
+/// also hide from this server where its own form comes from.
+const HEADERS: &[(&str, &str)] = &[
+    ("content-type", "text/html; charset=utf-8"),
+    ("content-security-policy", POLICY),
+    ("referrer-policy", "same-origin"),
+    ("cache-control", "no-store"),
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "DENY"),
+    ("x-robots-tag", "noindex"),
+];
+
+const POLICY: &str = "default-src 'none'; style-src 'sha256-1T0qLa8Cx8L/focPxPZGEMjZRW8/6xiVWUMuoDpHasI='; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// How long a comment may be, so that any fits its limit in bytes.
+const COMMENT_CHARACTERS: usize = 2_000;
+
+/// A page on its way to a browser.
+pub(crate) struct Page {
+    status: StatusCode,
+    title: String,
+    /// What is on it, as HTML.
+    content: String,
+    retry_after: Option<Duration>,
+}
+
+impl Page {
+    /// How the matter stands. The form takes the token along.
+    pub(super) fn of(standing: &Standing, token: &PresentedToken, now: TimestampMs) -> Self {
+        match standing {
+            Standing::Open(question) => Self::question(question, token, now),
+            Standing::Decided { answer, by, at } => Self::decided(*answer, by, *at, now),
+            Standing::Expired => Self::expired(),
+            Standing::Over(state) => Self::over(*state),
+        }
+    }
+
+    /// How the matter stands, for somebody whose answer came too late for it.
+    pub(super) fn too_late(standing: &Standing, token: &PresentedToken, now: TimestampMs) -> Self {
+        let page = Self::of(standing, token, now);
+        if page.status == StatusCode::OK { Self { status: StatusCode::CONFLICT, ..page } } else { page }
+    }
+
+    /// What came of an answer: it counts, or another one did before.
+    pub(super) fn answered(given: Answer, counts: Answer, effect: Effect) -> Self {
+        if given != counts {
+            let what = format!("It was {} before, and the first answer counts. Nothing was changed.", past(counts));
+            return Self::new(StatusCode::CONFLICT, "Already answered", &what);
+        }
+        let what = match effect {
+            Effect::Satisfied => "The work goes on with your answer. You can close this page.",
+            Effect::Appended => "Your answer was counted. Others still have to answer before the work goes on.",
+            Effect::Buffered => {
+                "Your answer was kept. The work does not wait for it yet and will find it when it does."
+            }
+            Effect::Duplicate => "Your answer had arrived before; nothing was changed. You can close this page.",
+            Effect::Recounted => "Your answer was recorded, but one like it had been counted before.",
+            Effect::NotInCondition | Effect::MatcherFailed => {
+                "Your answer was recorded, but this is not what the work waits for; it goes on waiting."
+            }
+        };
+        Self::new(
+            StatusCode::OK,
+            match counts {
+                Answer::Approve => "Approved",
+                Answer::Reject => "Rejected",
+            },
+            what,
+        )
+    }
+
+    /// The page of whoever gets none: the link opens nothing, has run out, or there was trouble.
+    pub(super) fn without(error: &EngineError) -> Self {
+        match error.code() {
+            Code::TokenExpired | Code::PendingWaitpointExpired => Self::expired(),
+            Code::SignalLimitExceeded => {
+                Self::new(StatusCode::CONFLICT, "No more answers", "This work has taken as many answers as it may.")
+            }
+            _ if matches!(error, EngineError::Refused(_)) => Self::new(
+                StatusCode::FORBIDDEN,
+                "This link opens nothing",
+                "It may have been cut off or changed on its way to you. Ask whoever sent it for a new one.",
+            ),
+            _ => {
+                tracing::error!("{error}");
+                let what = "Nobody knows whether it was recorded. Try again: the first answer counts once.";
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "The answer did not come through", what)
+            }
+        }
+    }
+
+    /// The form was not filled in as it must be.
+    pub(super) fn bad_form(refusal: &Refusal) -> Self {
+        let what = format!("{} Go back and try again.", escaped(&refusal.to_string()));
+        Self { content: paragraph(&what), ..Self::new(StatusCode::BAD_REQUEST, "The form cannot be read", "") }
+    }
+
+    /// The caller asks too often.
+    pub(super) fn too_often(wait: Duration) -> Self {
+        let what = "There were too many requests from where you are. Wait a little and try again.";
+        let page = Self::new(StatusCode::TOO_MANY_REQUESTS, "Too many requests", what);
+        Self { retry_after: Some(wait), ..page }
+    }
+
+    fn question(asked: &Question, token: &PresentedToken, now: TimestampMs) -> Self {
+        let said = asked.message.as_ref().map(|message| format!("<p class=\"said\">{}</p>\n", escaped(message)));
+        let rows = [
+            ("Work", Some(escaped(asked.kind.as_str()))),
+            ("Waits for", Some(waits_for(asked.reason).to_owned())),
+            ("Since", Some(format!("{} ({})", ago(asked.since, now), utc(asked.since)))),
+            ("Answer by", asked.until.map(|(at, then)| deadline(at, then, now))),
+            ("Reference", Some(escaped(&asked.execution.to_string()))),
+        ];
+        let rows = rows.into_iter().filter_map(|(name, value)| Some(format!("<dt>{name}</dt><dd>{}</dd>\n", value?)));
+        let rows: String = rows.collect();
+        let content = format!("{}<dl>\n{rows}</dl>\n{}", said.unwrap_or_default(), form(token));
+        Self { status: StatusCode::OK, title: asked.key.to_string(), content, retry_after: None }
+    }
+
+    fn decided(answer: Answer, by: &Source, at: TimestampMs, now: TimestampMs) -> Self {
+        let by = match by.kind.as_str() {
+            super::LINK => "through this link".to_owned(),
+            _ => format!("by {by}"),
+        };
+        let what = format!("It was {} {by}, {} ({}).", past(answer), ago(at, now), utc(at));
+        Self::new(StatusCode::OK, "Already answered", &what)
+    }
+
+    fn expired() -> Self {
+        let what = "It was good for some time only, and that is over. Ask whoever sent it for a new one.";
+        Self::new(StatusCode::GONE, "This link has expired", what)
+    }
+
+    fn over(state: PublicState) -> Self {
+        let what = match state {
+            PublicState::Waiting | PublicState::Delayed | PublicState::Active | PublicState::Suspended => {
+                "The work goes on without it.".to_owned()
+            }
+            ended => format!("The work is {}.", ended.as_str().replace('_', " ")),
+        };
+        Self::new(StatusCode::OK, "No answer is needed any more", &what)
+    }
+
+    /// A page that says one thing.
+    fn new(status: StatusCode, title: &str, what: &str) -> Self {
+        Self { status, title: title.to_owned(), content: paragraph(&escaped(what)), retry_after: None }
+    }
+
+    fn html(&self) -> String {
+        let (title, content) = (escaped(&self.title), &self.content);
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
+             <body>\n<main>\n<h1>{title}</h1>\n{content}</main>\n</body>\n</html>\n"
+        )
+    }
+}
+
+impl IntoResponse for Page {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, self.html()).into_response();
+        for (name, value) in HEADERS {
+            response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        if let Some(wait) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds(wait));
+        }
+        response
+    }
+}
+
+/// The form is sent to this page's address without the token in it, which travels in the form.
+fn form(token: &PresentedToken) -> String {
+    let token = escaped(token.expose());
+    format!(
+        "<form method=\"post\" action=\"?\" autocomplete=\"off\">\n\
+         <input type=\"hidden\" name=\"token\" value=\"{token}\">\n\
+         <label for=\"comment\">Comment (optional)</label>\n\
+         <textarea id=\"comment\" name=\"comment\" rows=\"3\" maxlength=\"{COMMENT_CHARACTERS}\"></textarea>\n\
+         <div class=\"answers\">\n\
+         <button class=\"approve\" name=\"decision\" value=\"approve\">Approve</button>\n\
+         <button class=\"reject\" name=\"decision\" value=\"reject\">Reject</button>\n\
+         </div>\n</form>\n"
+    )
+}
+
+fn waits_for(reason: Option<SuspendReason>) -> &'static str {
+    match reason {
+        None => "nothing yet; your answer is kept until it does",
+        Some(SuspendReason::WaitingForApproval) => "an approval",
+        Some(SuspendReason::WaitingForSignal | SuspendReason::StepBoundary) => "a signal",
+        Some(SuspendReason::WaitingForCallback) => "a callback",
+        Some(SuspendReason::WaitingForToolResult) => "the result of a tool",
+        Some(SuspendReason::WaitingForOperatorReview) => "a review by an operator",
+        Some(SuspendReason::PausedByPolicy) => "a policy to let it go on",
+        Some(SuspendReason::PausedByBudget) => "a budget to let it go on",
+        Some(SuspendReason::ManualPause) => "somebody to let it go on",
+    }
+}
+
+/// Until when an answer counts, and what happens without one.
+fn deadline(at: TimestampMs, then: TimeoutBehavior, now: TimestampMs) -> String {
+    let without = match then {
+        TimeoutBehavior::Fail => "fails",
+        TimeoutBehavior::Cancel => "is cancelled",
+        TimeoutBehavior::Expire => "expires",
+        TimeoutBehavior::AutoResume => "goes on without an answer",
+        TimeoutBehavior::Escalate => "is handed to an operator",
+    };
+    format!("{}, in {}; after that the work {without}", utc(at), to_the_minute(at.since(now)))
+}
+
+fn past(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Approve => "approved",
+        Answer::Reject => "rejected",
+    }
+}
+
+fn paragraph(html: &str) -> String {
+    format!("<p>{html}</p>\n")
+}
+
+/// Text with nothing in it that a browser would read as HTML.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use ff_core::types::{ExecutionId, Kind, WaitpointKey};
+    use sha2::{Digest, Sha256};
+
+    const NOW: TimestampMs = TimestampMs(1_760_000_000_000);
+
+    fn question() -> Question {
+        Question {
+            key: WaitpointKey::parse("Deploy <b>1.4</b> & \"more\"?").unwrap(),
+            execution: ExecutionId::new(7, uuid::Uuid::nil()),
+            kind: Kind::parse("deploy").unwrap(),
+            message: Some("<script>alert('x')</script>\nsecond line".into()),
+            reason: Some(SuspendReason::WaitingForApproval),
+            since: TimestampMs(NOW.0 - 180_000),
+            until: Some((NOW + 3_600_000, TimeoutBehavior::Fail)),
+        }
+    }
+
+    #[test]
+    fn a_browser_may_load_the_style_and_nothing_else() {
+        let hash = STANDARD.encode(Sha256::digest(STYLE));
+        assert!(POLICY.contains(&format!("style-src 'sha256-{hash}'")), "the hash of the style is {hash}");
+        assert!(POLICY.starts_with("default-src 'none'; "), "{POLICY}");
+    }
+
+    #[test]
+    fn a_question_says_what_is_asked_and_asks_it() {
+        let token = PresentedToken::new("k1:\"><script>");
+        let html = Page::of(&Standing::Open(question()), &token, NOW).html();
+        for text in [
+            "<h1>Deploy &lt;b&gt;1.4&lt;/b&gt; &amp; &quot;more&quot;?</h1>",
+            "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;\nsecond line",
+            "<dt>Waits for</dt><dd>an approval</dd>",
+            "<dt>Since</dt><dd>3 minutes ago (2025-10-09 08:50 UTC)</dd>",
+            "in 1 hour; after that the work fails",
+            "value=\"k1:&quot;&gt;&lt;script&gt;\"",
+            "method=\"post\" action=\"?\"",
+            "<label for=\"comment\">",
+            "value=\"approve\">Approve</button>",
+            "value=\"reject\">Reject</button>",
+        ] {
+            assert!(html.contains(text), "{text} is not in {html}");
+        }
+        for text in ["<script", "<b>", "http:", "https:", "style=", "onclick"] {
+            assert!(!html.contains(text), "{text} is in {html}");
+        }
+    }
+
+    #[test]
+    fn every_other_page_has_no_form() {
+        let decided = |answer| Standing::Decided { answer, by: Source::external(), at: NOW };
+        for (standing, status, text) in [
+            (decided(Answer::Approve), 200, "It was approved by external, just now"),
+            (decided(Answer::Reject), 200, "It was rejected"),
+            (Standing::Expired, 410, "This link has expired"),
+            (Standing::Over(PublicState::Cancelled), 200, "The work is cancelled."),
+            (Standing::Over(PublicState::Active), 200, "The work goes on without it."),
+        ] {
+            let page = Page::of(&standing, &PresentedToken::default(), NOW);
+            assert_eq!(page.status.as_u16(), status, "{standing:?}");
+            let html = page.html();
+            assert!(html.contains(text) && !html.contains("<form"), "{html}");
+        }
+        assert_eq!(Page::too_late(&decided(Answer::Approve), &PresentedToken::default(), NOW).status.as_u16(), 409);
+    }
+
+    #[test]
+    fn an_answer_that_came_second_is_told_which_counts() {
+        let second = Page::answered(Answer::Reject, Answer::Approve, Effect::Duplicate);
+        assert_eq!(second.status.as_u16(), 409);
+        assert!(second.html().contains("It was approved before"));
+        let again = Page::answered(Answer::Reject, Answer::Reject, Effect::Duplicate);
+        assert!(again.status.is_success() && again.html().contains("<h1>Rejected</h1>"));
+    }
+}

@@ -1,0 +1,68 @@
+//! What people decided, for the log: who, what about, and what came of it. The store keeps the same with the execution.
+
+use ff_core::contracts::{Delivered, Resumed, RotationReport};
+use ff_core::suspension::OperatorDecision;
+use ff_core::types::{ExecutionId, Kid, SignalName, SourceIdentity, WaitpointId};
+
+use crate::callers::Caller;
+
+/// Where these lines are found among the others.
+const AUDIT: &str = "ff_server::audit";
+
+/// An operator ended a suspension.
+pub(crate) fn decided(
+    caller: &Caller,
+    execution: &ExecutionId,
+    decision: OperatorDecision,
+    requested_by: Option<&SourceIdentity>,
+    resumed: &Resumed,
+) {
+    let requested_by = requested_by.map_or("unnamed", SourceIdentity::as_str);
+    tracing::info!(
+        target: AUDIT,
+        %decision,
+        %execution,
+        suspension = %resumed.suspension_id,
+        requested_by = ?requested_by,
+        caller = %caller.address(),
+        already = resumed.already,
+        "an operator decided"
+    );
+}
+
+/// Somebody decided through an approval link.
+pub(crate) fn decided_by_link(
+    caller: &Caller,
+    execution: &ExecutionId,
+    waitpoint: &WaitpointId,
+    decision: &SignalName,
+    delivered: &Delivered,
+) {
+    tracing::info!(
+        target: AUDIT,
+        %decision,
+        %execution,
+        %waitpoint,
+        signal = %delivered.signal_id,
+        effect = %delivered.effect,
+        caller = %caller.address(),
+        "somebody decided through a link"
+    );
+}
+
+/// An operator was told what opens a waitpoint.
+pub(crate) fn token_read(caller: &Caller, execution: &ExecutionId, waitpoint: &WaitpointId) {
+    tracing::info!(target: AUDIT, %execution, %waitpoint, caller = %caller.address(), "an operator read a token");
+}
+
+/// An operator brought a new secret.
+pub(crate) fn rotated(caller: &Caller, kid: &Kid, report: &RotationReport) {
+    tracing::info!(
+        target: AUDIT,
+        kid = ?kid.as_str(),
+        partitions = report.rotated.len(),
+        failed = report.failed.len(),
+        caller = %caller.address(),
+        "an operator rotated the secret"
+    );
+}

@@ -1,0 +1,31 @@
+//! The secrets behind tokens over HTTP. One goes in and none comes out.
+
+use axum::Json;
+use axum::extract::State;
+use ff_sdk::FlowFabric;
+use ff_sdk::http::wire::{RotateSecret, RotationReport, Secrets};
+
+use crate::audit;
+use crate::body::Body;
+use crate::callers::Caller;
+use crate::params::Params;
+use crate::problem::Result;
+
+/// Brings a new secret to every partition, and says what became of it on each.
+pub(crate) async fn rotate(
+    State(ff): State<FlowFabric>,
+    caller: Caller,
+    Body(call): Body<RotateSecret>,
+) -> Result<Json<RotationReport>> {
+    let args = call.into_args()?;
+    let kid = args.kid.clone();
+    let report = ff.backend().rotate_secret(args).await?;
+    audit::rotated(&caller, &kid, &report);
+    Ok(Json(report.into()))
+}
+
+/// Lists the names of the secrets, never the secrets.
+pub(crate) async fn list(State(ff): State<FlowFabric>, params: Params) -> Result<Json<Secrets>> {
+    params.done()?;
+    Ok(Json(Secrets { partitions: ff.backend().kids().await? }))
+}

@@ -1,0 +1,76 @@
+//! The room of signals over HTTP. Delivering one needs no key: its token is the whole authority.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use ff_core::contracts::{Delivered, DeliveriesArgs, DeliveriesPage, SignalsArgs, SignalsPage, check_wait};
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::limits;
+use ff_sdk::FlowFabric;
+use ff_sdk::http::wire::{Deliver, Encoding, ReceivedSignal};
+
+use crate::body::Body;
+use crate::callers::{Caller, Counted};
+use crate::execution::{key_in, one_key};
+use crate::params::Params;
+use crate::path::{Id, Received};
+use crate::problem::Result;
+
+/// Delivers a signal to whoever shows the waitpoint's token. To everybody else, what is there and what is not are answered
+/// alike.
+pub(crate) async fn deliver(
+    State(ff): State<FlowFabric>,
+    Counted(caller): Counted,
+    Id(id): Id,
+    headers: HeaderMap,
+    Body(mut signal): Body<Deliver>,
+) -> Result<Json<Delivered>> {
+    signal.idempotency_key = one_key(key_in(&headers)?, signal.idempotency_key.take())?;
+    let delivered = ff.backend().deliver(signal.into_args(id)?).await;
+    count_wrong(&caller, delivered.as_ref().err());
+    Ok(Json(delivered?))
+}
+
+/// Charges a caller whose token did not open what it was shown to.
+pub(crate) fn count_wrong(caller: &Caller, error: Option<&EngineError>) {
+    let wrong = [Code::InvalidToken, Code::MissingToken, Code::TokenExpired];
+    if error.is_some_and(|error| wrong.contains(&error.code())) {
+        caller.was_wrong();
+    }
+}
+
+/// Lists the signals of an execution, oldest first.
+pub(crate) async fn list(State(ff): State<FlowFabric>, Id(id): Id, mut params: Params) -> Result<Json<SignalsPage>> {
+    let args = SignalsArgs {
+        execution_id: id,
+        skip: params.number("skip")?.unwrap_or(0),
+        limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
+    };
+    params.done()?;
+    Ok(Json(ff.backend().signals(args).await?))
+}
+
+/// Tells one signal with its bytes.
+pub(crate) async fn read(
+    State(ff): State<FlowFabric>,
+    Id(id): Id,
+    Received(signal): Received,
+    mut params: Params,
+) -> Result<Json<ReceivedSignal>> {
+    let encoding: Encoding = params.word("encoding")?.unwrap_or_default();
+    params.done()?;
+    Ok(Json(ReceivedSignal::of(ff.backend().signal(&id, &signal).await?, encoding)))
+}
+
+/// Tells what was delivered anywhere since a cursor, waiting for something if asked to.
+pub(crate) async fn deliveries(State(ff): State<FlowFabric>, mut params: Params) -> Result<Json<DeliveriesPage>> {
+    let args = DeliveriesArgs {
+        after: params.parsed("after").map_err(|refusal| refusal.at("after"))?,
+        limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
+    };
+    let wait_ms = params.number("wait_ms")?.unwrap_or(0);
+    params.done()?;
+    check_wait(wait_ms)?;
+    args.check()?;
+    Ok(Json(ff.waits().next_deliveries(args, wait_ms).await?))
+}

@@ -1,0 +1,284 @@
+//! The approval link: a page that says what is asked, and a form that takes the answer, in any browser.
+
+use reqwest::Method;
+use reqwest::header::HeaderMap;
+use serde_json::{Value, json};
+
+use crate::world::{Held, World};
+
+/// A page as a browser gets it.
+#[derive(Debug)]
+struct Page {
+    status: u16,
+    headers: HeaderMap,
+    html: String,
+}
+
+impl Page {
+    async fn of(request: reqwest::RequestBuilder) -> Self {
+        let response = request.send().await.unwrap();
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        Self { status, headers, html: response.text().await.unwrap() }
+    }
+
+    /// That it is this page, and one that leaks nothing.
+    fn assert_is(&self, status: u16, heading: &str) {
+        assert_eq!(self.status, status, "{self:?}");
+        assert!(self.html.contains(&format!("<h1>{heading}</h1>")), "{}", self.html);
+        for (header, value) in [
+            ("content-type", "text/html; charset=utf-8"),
+            ("referrer-policy", "same-origin"),
+            ("cache-control", "no-store"),
+            ("x-content-type-options", "nosniff"),
+            ("x-frame-options", "DENY"),
+        ] {
+            assert_eq!(self.headers[header], value, "{header}");
+        }
+        let policy = self.headers["content-security-policy"].to_str().unwrap();
+        assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
+        for text in ["<script", "http://", "https://", " src=", "@import", "url("] {
+            assert!(!self.html.contains(text), "{text} is in {}", self.html);
+        }
+    }
+}
+
+/// What stands for a suspended execution, and the link to its page.
+struct Asked {
+    held: Held,
+    granted: Value,
+}
+
+impl Asked {
+    async fn start(world: &World, said: Value) -> Self {
+        let held = world.running("deploy").await;
+        let granted = held.suspend(world, said).await["waitpoints"][0].clone();
+        Self { held, granted }
+    }
+
+    fn path(&self) -> String {
+        let id = self.held.0["execution_id"].as_str().unwrap();
+        format!("/approvals/{id}/{}", self.granted["waitpoint_id"].as_str().unwrap())
+    }
+
+    fn token(&self) -> String {
+        self.granted["waitpoint_token"].as_str().unwrap().to_owned()
+    }
+
+    async fn look(&self, world: &World) -> Page {
+        Page::of(world.request(Method::GET, &format!("{}?token={}", self.path(), self.token()))).await
+    }
+
+    async fn send(&self, world: &World, form: &str) -> Page {
+        Page::of(posted(world, &self.path(), form)).await
+    }
+
+    async fn answer(&self, world: &World, decision: &str) -> Page {
+        self.send(world, &format!("token={}&comment=&decision={decision}", self.token())).await
+    }
+
+    /// What the worker that goes on with it is handed.
+    async fn heard(&self, world: &World) -> Value {
+        let claimed = world.post("/v1/workers/w-2/claim", &json!({"worker_id": "w"})).await;
+        claimed.body["executions"][0]["signals"][0].clone()
+    }
+}
+
+/// A form as the page of this server sends it.
+fn posted(world: &World, path: &str, form: &str) -> reqwest::RequestBuilder {
+    posted_from(&world.url, world, path, form)
+}
+
+fn posted_from(origin: &str, world: &World, path: &str, form: &str) -> reqwest::RequestBuilder {
+    let request = world.request(Method::POST, path).header("content-type", "application/x-www-form-urlencoded");
+    request.header("origin", origin).body(form.to_owned())
+}
+
+fn approval(key: &str) -> Value {
+    let named = |name| json!({"type": "signal", "waitpoint": key, "name": name});
+    json!({
+        "waitpoints": [{"key": key}],
+        "condition": {"type": "any_of", "members": [named("approved"), named("rejected")]},
+        "reason": "waiting_for_approval",
+    })
+}
+
+#[tokio::test]
+async fn looking_says_what_is_asked_and_decides_nothing() {
+    let world = World::start().await;
+    let held = world.running("deploy").await;
+    let message = json!({"message": "All checks are <green>.\nReally."});
+    world.post(&held.path("progress"), &held.call(message)).await;
+    let granted = held.suspend(&world, approval("Deploy <1.4>?")).await["waitpoints"][0].clone();
+    let asked = Asked { held, granted };
+    let before = world.contents().await;
+    let page = asked.look(&world).await;
+    page.assert_is(200, "Deploy &lt;1.4&gt;?");
+    for text in [
+        "<p class=\"said\">All checks are &lt;green&gt;.\nReally.</p>",
+        "<dt>Work</dt><dd>deploy</dd>",
+        "<dt>Waits for</dt><dd>an approval</dd>",
+        "<dt>Since</dt><dd>just now (",
+        "<form method=\"post\" action=\"?\"",
+        "name=\"decision\" value=\"approve\">Approve</button>",
+        "name=\"decision\" value=\"reject\">Reject</button>",
+        "<label for=\"comment\">Comment (optional)</label>",
+    ] {
+        assert!(page.html.contains(text), "{text} is not in {}", page.html);
+    }
+    assert_eq!(asked.look(&world).await.status, 200);
+    assert!(world.contents().await == before, "looking wrote something");
+}
+
+#[tokio::test]
+async fn the_form_decides_and_says_so() {
+    let world = World::start().await;
+    for (decision, heading, name) in [("approve", "Approved", "approved"), ("reject", "Rejected", "rejected")] {
+        let asked = Asked::start(&world, approval("deploy")).await;
+        let form = format!("token={}&comment=looks+good%2C+Zo%C3%AB&decision={decision}", asked.token());
+        let page = asked.send(&world, &form).await;
+        page.assert_is(200, heading);
+        assert!(!page.html.contains(&asked.token()), "the answer's page needs no token");
+        let heard = asked.heard(&world).await;
+        assert_eq!((&heard["name"], &heard["payload"]), (&json!(name), &json!({"comment": "looks good, Zoë"})));
+        assert_eq!(heard["source"], json!({"type": "link"}));
+
+        asked.send(&world, &form).await.assert_is(200, heading);
+        let page = asked.look(&world).await;
+        page.assert_is(200, "Already answered");
+        assert!(page.html.contains(&format!("It was {name} through this link, just now")), "{}", page.html);
+        assert!(!page.html.contains("<form"), "{}", page.html);
+    }
+}
+
+#[tokio::test]
+async fn the_first_answer_counts() {
+    let world = World::start().await;
+    let asked = Asked::start(&world, approval("deploy")).await;
+    asked.answer(&world, "reject").await.assert_is(200, "Rejected");
+    let second = asked.answer(&world, "approve").await;
+    second.assert_is(409, "Already answered");
+    assert!(second.html.contains("It was rejected before"), "{}", second.html);
+    assert_eq!(asked.heard(&world).await["name"], "rejected");
+}
+
+#[tokio::test]
+async fn an_answer_before_anybody_waits_is_kept() {
+    let world = World::start().await;
+    let held = world.running("deploy").await;
+    let granted = held.ahead(&world, "deploy").await;
+    let asked = Asked { held, granted };
+    let page = asked.look(&world).await;
+    page.assert_is(200, "deploy");
+    assert!(page.html.contains("nothing yet; your answer is kept until it does"), "{}", page.html);
+    let page = asked.answer(&world, "approve").await;
+    page.assert_is(200, "Approved");
+    assert!(page.html.contains("was kept"), "{}", page.html);
+    asked.look(&world).await.assert_is(200, "Already answered");
+    asked.answer(&world, "reject").await.assert_is(409, "Already answered");
+}
+
+#[tokio::test]
+async fn what_an_operator_decided_is_told() {
+    let world = World::start().await;
+    let asked = Asked::start(&world, approval("deploy")).await;
+    world.post(&asked.held.path("approve"), &json!({"requested_by": "<ada>"})).await;
+    let page = asked.look(&world).await;
+    page.assert_is(200, "Already answered");
+    assert!(page.html.contains("It was approved by operator:&lt;ada&gt;, just now"), "{}", page.html);
+    asked.answer(&world, "reject").await.assert_is(409, "Already answered");
+
+    let asked = Asked::start(&world, approval("deploy")).await;
+    world.post(&asked.held.path("resume"), &json!({})).await;
+    asked.look(&world).await.assert_is(200, "No answer is needed any more");
+    asked.answer(&world, "approve").await.assert_is(409, "No answer is needed any more");
+
+    let asked = Asked::start(&world, approval("deploy")).await;
+    world.post(&asked.held.path("cancel"), &json!({})).await;
+    let page = asked.look(&world).await;
+    page.assert_is(200, "No answer is needed any more");
+    assert!(page.html.contains("The work is cancelled."), "{}", page.html);
+}
+
+#[tokio::test]
+async fn a_link_that_opens_nothing_is_the_same_page_whatever_it_names() {
+    let world = World::start().await;
+    let asked = Asked::start(&world, approval("deploy")).await;
+    let forged = format!("k1:{}", "0".repeat(64));
+    let uuid = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
+    let path = asked.path();
+    let (execution, _) = path.rsplit_once('/').unwrap();
+    let before = world.contents().await;
+    let mut pages = Vec::new();
+    for address in [
+        path.clone(),
+        format!("{path}?token="),
+        format!("{path}?token={forged}"),
+        format!("{path}?token={forged}&token={forged}"),
+        format!("{execution}/{uuid}?token={}", asked.token()),
+        format!("{execution}/nonsense?token={}", asked.token()),
+        format!("/approvals/%7Bfp:1%7D:{uuid}/{uuid}?token={}", asked.token()),
+        format!("/approvals/%7Bfp:99%7D:{uuid}/{uuid}?token={}", asked.token()),
+        format!("/approvals/nonsense/{uuid}?token={}", asked.token()),
+    ] {
+        pages.push(Page::of(world.request(Method::GET, &address)).await);
+        let (path, token) = address.split_once("?token=").unwrap_or((&address, ""));
+        let token = token.split('&').next().unwrap();
+        pages.push(Page::of(posted(&world, path, &format!("token={token}&decision=approve"))).await);
+    }
+    for page in &pages {
+        page.assert_is(403, "This link opens nothing");
+        assert_eq!(page.html, pages[0].html);
+    }
+    assert!(world.contents().await == before);
+}
+
+#[tokio::test]
+async fn a_link_that_has_run_out_says_so() {
+    let world = World::start().await;
+    let asked = Asked::start(&world, approval("deploy")).await;
+    world.post("/v1/secrets/rotate", &json!({"kid": "k2", "secret_hex": "00", "grace_ms": 0})).await;
+    asked.look(&world).await.assert_is(410, "This link has expired");
+    asked.answer(&world, "approve").await.assert_is(410, "This link has expired");
+}
+
+#[tokio::test]
+async fn a_form_that_is_not_ours_is_refused() {
+    let world = World::start().await;
+    let asked = Asked::start(&world, approval("deploy")).await;
+    let before = world.contents().await;
+    let long = format!("token={}&decision=approve&comment={}", asked.token(), "x".repeat(8_193));
+    let huge = format!("token={}&decision=approve&comment={}", asked.token(), "x".repeat(70_000));
+    for form in ["", "decision=maybe", &format!("token={}&decision=approve&colour=red", asked.token()), &long, &huge] {
+        asked.send(&world, form).await.assert_is(400, "The form cannot be read");
+    }
+    let form = format!("token={}&decision=approve", asked.token());
+    for origin in ["https://example.org", "null"] {
+        let refused = Page::of(posted_from(origin, &world, &asked.path(), &form)).await;
+        assert_eq!(refused.status, 403, "a page from elsewhere cannot send the form: {refused:?}");
+    }
+    assert!(world.contents().await == before);
+}
+
+#[tokio::test]
+async fn who_else_has_to_answer_is_told() {
+    let world = World::start().await;
+    let both = json!({
+        "waitpoints": [{"key": "ada"}, {"key": "bob"}],
+        "condition": {"type": "count", "n": 2, "of": "waitpoints", "waitpoints": ["ada", "bob"]},
+        "timeout_in_ms": 7_200_000,
+        "timeout_behavior": "escalate",
+    });
+    let asked = Asked::start(&world, both).await;
+    let page = asked.look(&world).await;
+    assert!(page.html.contains("after that the work is handed to an operator"), "{}", page.html);
+    let page = asked.answer(&world, "approve").await;
+    page.assert_is(200, "Approved");
+    assert!(page.html.contains("Others still have to answer"), "{}", page.html);
+
+    let named = json!({
+        "waitpoints": [{"key": "paid"}],
+        "condition": {"type": "signal", "waitpoint": "paid", "name": "paid"},
+    });
+    let page = Asked::start(&world, named).await.answer(&world, "approve").await;
+    assert!(page.html.contains("this is not what the work waits for"), "{}", page.html);
+}

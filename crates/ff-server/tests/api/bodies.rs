@@ -1,0 +1,258 @@
+//! What every route takes in its body, with values it does not take, and something there to try them on.
+
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+/// What a route takes, and whether the body shown is all right as it is.
+pub(crate) struct Route {
+    pub(crate) path: &'static str,
+    /// A body that is taken as it stands.
+    pub(crate) good: Value,
+    /// Its fields, each with values of the wrong type or shape.
+    pub(crate) fields: Vec<Field>,
+}
+
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    pub(crate) required: bool,
+    pub(crate) code: &'static str,
+    pub(crate) wrong: Vec<Value>,
+}
+
+fn field(name: &'static str, wrong: Value) -> Field {
+    let Value::Array(wrong) = wrong else { panic!("a list of wrong values") };
+    Field { name, required: false, code: "invalid_input", wrong }
+}
+
+fn required(name: &'static str, wrong: Value) -> Field {
+    Field { required: true, ..field(name, wrong) }
+}
+
+fn coded(code: &'static str, name: &'static str, wrong: Value) -> Field {
+    Field { code, ..field(name, wrong) }
+}
+
+/// A name, with what cannot be one.
+fn name(name: &'static str) -> Field {
+    field(name, json!([5, true, [], {}, "", "a b", "a:b", "{a}", "é"]))
+}
+
+fn text(name: &'static str) -> Field {
+    field(name, json!([5, true, [], {}]))
+}
+
+fn count(name: &'static str) -> Field {
+    field(name, json!(["5", true, -1, 1.5, 1e30, [], {}]))
+}
+
+/// The fence's fields as a holder's call sends them.
+fn fence() -> Vec<Field> {
+    let id = json!([5, "", "nope", "018F3C5E-7A10-7C31-9C45-0D3F7C1A2B3C", "018f3c5e7a107c319c450d3f7c1a2b3c"]);
+    let mut fence = vec![field("lease_id", id.clone()), count("lease_epoch"), field("attempt_id", id)];
+    for part in &mut fence {
+        part.wrong.push(json!([]));
+    }
+    fence
+}
+
+fn with_fence(more: Vec<Field>) -> Vec<Field> {
+    fence().into_iter().chain(more).collect()
+}
+
+/// A word of a vocabulary.
+fn word(name: &'static str) -> Field {
+    field(name, json!([5, true, "nonsense", "", [], {}]))
+}
+
+/// Text anybody chooses.
+fn free_text(name: &'static str) -> Field {
+    field(name, json!([5, true, "", "a\u{0}b", [], {}]))
+}
+
+fn fence_id(name: &'static str) -> Field {
+    Field { name, ..fence().remove(0) }
+}
+
+/// What an operator's decision takes.
+fn decide() -> Vec<Field> {
+    vec![
+        fence_id("suspension_id"),
+        text("reason"),
+        free_text("requested_by"),
+        count("resume_delay_ms"),
+        field("payload_base64", json!([5, "*", "YQ", [], {}])),
+        field("content_type", json!([5, "", "a\nb", "image/png", [], {}])),
+    ]
+}
+
+/// Every route that takes a body of JSON.
+pub(crate) fn routes() -> Vec<Route> {
+    let steer = || vec![text("reason"), text("requested_by")];
+    vec![
+        Route {
+            path: "/v1/executions",
+            good: json!({"kind": "k"}),
+            fields: vec![
+                required("kind", name("kind").wrong.into()),
+                name("namespace"),
+                name("lane"),
+                field("priority", json!(["5", true, -1, 1.5, [], {}])),
+                field("tags", json!([5, "a", [], ["a"]])),
+                coded("invalid_tag_key", "tags", json!([{"": "v"}, {"a b": "v"}, {"a:b": "v"}])),
+                field("payload_base64", json!([5, "*", "YQ", "YQ=", "Y Q==", [], {}])),
+                field("content_type", json!([5, "", "a\nb", [], {}, "image/png"])),
+                count("delay_ms"),
+                field("start_at", json!(["soon", true, 1.5, [], {}])),
+                field("idempotency_key", json!([5, "", "a\u{0}b", [], {}])),
+                field("uuid", json!([5, "", "nope", "{fp:1}:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c", [], {}])),
+                coded("invalid_policy_json", "policy", json!([5, true, "x", [], [3]])),
+            ],
+        },
+        Route {
+            path: "/v1/executions/batch",
+            good: json!({"executions": [{"kind": "k"}]}),
+            fields: vec![required("executions", json!([5, "x", {}, null]))],
+        },
+        Route { path: "/v1/executions/{id}/cancel", good: json!({"reason": "r"}), fields: steer() },
+        Route { path: "/v1/executions/{id}/replay", good: json!({"reason": "r"}), fields: steer() },
+        Route {
+            path: "/v1/executions/{id}/revoke",
+            good: json!({"reason": "r"}),
+            fields: vec![fence().remove(0), text("reason")],
+        },
+        Route { path: "/v1/executions/{id}/renew", good: json!({}), fields: with_fence(vec![count("lease_ttl_ms")]) },
+        Route {
+            path: "/v1/executions/{id}/progress",
+            good: json!({"percent": 1}),
+            fields: with_fence(vec![count("percent"), text("message")]),
+        },
+        Route {
+            path: "/v1/executions/{id}/complete",
+            good: json!({"result": null}),
+            fields: with_fence(vec![
+                field("result_base64", json!([5, "*", "YQ==", [], {}])),
+                field("content_type", json!([5, "", "a\nb", "image/png", [], {}])),
+            ]),
+        },
+        Route {
+            path: "/v1/executions/{id}/fail",
+            good: json!({"message": "m"}),
+            fields: with_fence(vec![
+                required("message", text("message").wrong.into()),
+                name("category"),
+                field("permanent", json!([5, "true", [], {}])),
+            ]),
+        },
+        Route {
+            path: "/v1/executions/{id}/delay",
+            good: json!({"delay_ms": 1}),
+            fields: with_fence(vec![count("delay_ms"), field("start_at", json!(["soon", 1.5, [], 5]))]),
+        },
+        Route {
+            path: "/v1/executions/{id}/suspend",
+            good: json!({"waitpoints": [{"key": "a"}]}),
+            fields: with_fence(vec![
+                required("waitpoints", json!([5, "a", {}, []])),
+                field("condition", json!([5, "x", [], ["operator_only"]])),
+                word("reason"),
+                word("requested_by"),
+                field("timeout_in_ms", json!(["5", true, -1, 1.5, 0, [], {}])),
+                field("timeout_at", json!(["soon", true, 1.5, 1, [], {}])),
+                word("timeout_behavior"),
+                coded("invalid_policy_json", "resume_policy", json!([5, true, "x", [], [1]])),
+                text("continuation"),
+                free_text("idempotency_key"),
+                count("dedup_ttl_ms"),
+            ]),
+        },
+        Route {
+            path: "/v1/executions/{id}/waitpoints",
+            good: json!({"key": "ahead"}),
+            fields: with_fence(vec![
+                required("key", free_text("key").wrong.into()),
+                field("expires_in_ms", json!(["5", true, -1, 1.5, 0, [], {}])),
+            ]),
+        },
+        Route { path: "/v1/executions/{id}/resume", good: json!({}), fields: decide() },
+        Route { path: "/v1/executions/{id}/approve", good: json!({}), fields: decide() },
+        Route { path: "/v1/executions/{id}/reject", good: json!({}), fields: decide() },
+        Route {
+            path: "/v1/executions/{id}/waitpoints/{waitpoint}/close",
+            good: json!({"reason": "r"}),
+            fields: vec![text("reason")],
+        },
+        Route {
+            path: "/v1/executions/{id}/signals",
+            good: json!({"name": "n"}),
+            fields: vec![
+                fence_id("waitpoint_id"),
+                free_text("waitpoint_key"),
+                field("waitpoint_token", json!([5, true, [], {}, null])),
+                required("name", name("name").wrong.into()),
+                field("source", json!([5, "x", [], ["bank"]])),
+                field("payload_base64", json!([5, "*", "YQ", [], {}])),
+                field("content_type", json!([5, "", "a\nb", "image/png", [], {}])),
+                free_text("idempotency_key"),
+                count("dedup_ttl_ms"),
+            ],
+        },
+        Route {
+            path: "/v1/secrets/rotate",
+            good: json!({"kid": "k2", "secret_hex": "c0ffee"}),
+            fields: vec![
+                required("kid", text("kid").wrong.into()),
+                coded("invalid_kid", "kid", json!(["", "a:b", "a\u{0}b"])),
+                required("secret_hex", json!([5, true, [], {}, null])),
+                coded("invalid_secret_hex", "secret_hex", json!(["", "0", "xy", "00 11"])),
+                count("grace_ms"),
+            ],
+        },
+        Route {
+            path: "/v1/workers/{instance}/claim",
+            good: json!({"worker_id": "w"}),
+            fields: vec![
+                required("worker_id", name("worker_id").wrong.into()),
+                name("namespace"),
+                field("lanes", json!([5, "default", {}, []])),
+                field("kinds", json!([5, "k", {}])),
+                field("max", json!(["5", true, -1, 1.5, 0, [], {}])),
+                count("lease_ttl_ms"),
+                count("wait_ms"),
+                field("partition", json!(["5", true, -1, 1.5, 4, 65_536, [], {}])),
+                field("encoding", json!([5, "xml", "JSON", [], {}])),
+            ],
+        },
+    ]
+}
+
+/// The path of a route with something that is there, and its body with the fence or the token where it takes one.
+pub(crate) async fn target(world: &World, route: &Route) -> (String, Value) {
+    if !route.path.contains("{id}") {
+        return (route.path.replace("{instance}", "w-1"), route.good.clone());
+    }
+    let held = world.running(&route.path.replace(|c: char| !c.is_ascii_alphanumeric(), ".")).await;
+    let verb = route.path.split_once("{id}/").unwrap().1;
+    match verb {
+        "replay" => {
+            world.post(&held.path("complete"), &held.call(json!({}))).await;
+        }
+        "resume" | "approve" | "reject" => {
+            held.suspend(world, json!({"waitpoints": [{"key": "a"}]})).await;
+        }
+        "signals" => {
+            let mut body = held.ahead(world, "a").await;
+            body["name"] = route.good["name"].clone();
+            return (held.path(verb), body);
+        }
+        "waitpoints/{waitpoint}/close" => {
+            let ahead = held.ahead(world, "a").await;
+            let verb = verb.replace("{waitpoint}", ahead["waitpoint_id"].as_str().unwrap());
+            return (held.path(&verb), route.good.clone());
+        }
+        _ => {}
+    }
+    let takes_fence = route.fields.iter().any(|field| field.name == "lease_epoch");
+    let body = if takes_fence { held.call(route.good.clone()) } else { route.good.clone() };
+    (held.path(verb), body)
+}
