@@ -6,7 +6,8 @@ use anyhow::Context;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    Attempts, Bench, Cancel, Dev, Doctor, Get, List, Replay, Result, Revoke, Server, Submit, Worker,
+    Approve, Attempts, Bench, Cancel, Dev, Doctor, Get, List, Reject, Replay, Result, Resume, Revoke, Secrets, Server,
+    Signal, Submit, Waiting, Worker,
 };
 use crate::exit::{self, Exit};
 use crate::logging::{self, Level};
@@ -34,6 +35,12 @@ enum Command {
     Cancel(Cancel),
     Replay(Replay),
     Revoke(Revoke),
+    Waiting(Waiting),
+    Signal(Signal),
+    Approve(Approve),
+    Reject(Reject),
+    Resume(Resume),
+    Secrets(Secrets),
     Worker(Worker),
     Doctor(Doctor),
     Bench(Bench),
@@ -70,6 +77,12 @@ impl Command {
             Self::Cancel(cancel) => cancel.run(settings).await,
             Self::Replay(replay) => replay.run(settings).await,
             Self::Revoke(revoke) => revoke.run(settings).await,
+            Self::Waiting(waiting) => waiting.run(settings).await,
+            Self::Signal(signal) => signal.run(settings).await,
+            Self::Approve(approve) => approve.run(settings).await,
+            Self::Reject(reject) => reject.run(settings).await,
+            Self::Resume(resume) => resume.run(settings).await,
+            Self::Secrets(secrets) => secrets.run(settings).await,
             Self::Worker(worker) => worker.run(settings).await,
             Self::Doctor(doctor) => doctor.run(settings).await,
             Self::Bench(bench) => bench.run(settings).await,

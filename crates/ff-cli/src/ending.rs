@@ -64,7 +64,7 @@ fn sentence(ended: &Ended) -> String {
         Outcome::Success => "completed",
         Outcome::Failed => "failed",
         Outcome::Cancelled => "was cancelled",
-        Outcome::Expired => "expired: its deadline passed",
+        Outcome::Expired => "expired",
         Outcome::Skipped => "was skipped",
     };
     match (&ended.failure, &ended.by) {
@@ -72,6 +72,8 @@ fn sentence(ended: &Ended) -> String {
             format!("{how}: {}: {}", failure.category, failure.message)
         }
         (_, FinishedBy::Cancel { reason: Some(reason), .. }) => format!("{how}: {reason}"),
+        (_, FinishedBy::Deadline) => format!("{how}: its deadline passed"),
+        (_, FinishedBy::SuspensionTimeout) => format!("{how}: what it waited for did not come in time"),
         _ => how.to_owned(),
     }
 }

@@ -8,12 +8,14 @@ mod lifecycle;
 mod machine;
 mod report;
 mod store;
+mod suspend;
 mod timed;
 
 pub(crate) use claim::ClaimCost;
 pub(crate) use idle::Idle;
 pub(crate) use lifecycle::Lifecycle;
 pub(crate) use report::Report;
+pub(crate) use suspend::SuspendToResume;
 
 /// Work that asks nothing of its handler. Nobody else has such work, so that it meets no other in its lane.
 const KIND: &str = "ff-bench";

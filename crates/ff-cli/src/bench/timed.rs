@@ -1,6 +1,6 @@
 //! A store with a stopwatch: what the SDK asks of it takes as long as before, and is known afterwards.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -20,7 +20,8 @@ use ff_core::payload::Payload;
 use ff_core::snapshot::Snapshot;
 use ff_core::token::WaitpointToken;
 use ff_core::types::{ExecutionId, SignalId, TimestampMs, WaitpointId};
-use tokio::sync::{Semaphore, watch};
+use ff_sdk::Waitpoint;
+use tokio::sync::{Semaphore, mpsc, watch};
 
 use super::latency::Latencies;
 
@@ -29,6 +30,8 @@ pub(super) struct Timed {
     store: Arc<dyn Upkeep>,
     pub(super) latencies: Latencies,
     completed: watch::Sender<u64>,
+    /// Who wants to know of suspensions, if anybody does.
+    suspended: OnceLock<mpsc::UnboundedSender<Waitpoint>>,
     /// One permit for each execution that may be submitted before another is completed.
     room: Semaphore,
 }
@@ -40,7 +43,13 @@ const ON_THEIR_WAY: usize = 4_000;
 impl Timed {
     pub(super) fn over(store: Arc<dyn Upkeep>) -> Self {
         let room = Semaphore::new(ON_THEIR_WAY);
-        Self { store, latencies: Latencies::default(), completed: watch::Sender::new(0), room }
+        Self {
+            store,
+            latencies: Latencies::default(),
+            completed: watch::Sender::new(0),
+            suspended: OnceLock::new(),
+            room,
+        }
     }
 
     /// How many executions were completed so far.
@@ -52,6 +61,14 @@ impl Timed {
     pub(super) async fn until_completed(&self, count: u64) {
         // Fails when the sender is gone, which is here.
         self.completed.subscribe().wait_for(|completed| *completed >= count).await.ok();
+    }
+
+    /// The waitpoints of what suspends from here on. There is one who wants to know.
+    pub(super) fn suspended(&self) -> mpsc::UnboundedReceiver<Waitpoint> {
+        let (tell, told) = mpsc::unbounded_channel();
+        // A second one would hear nothing, for its sender goes.
+        self.suspended.set(tell).ok();
+        told
     }
 
     /// Returns when there is room for one more execution on its way.
@@ -150,7 +167,15 @@ impl LeaseRoom for Timed {
 #[async_trait]
 impl SuspensionRoom for Timed {
     async fn suspend(&self, args: SuspendArgs) -> Answer<Suspended> {
-        self.time("suspend", self.store.suspend(args)).await
+        let id = args.execution_id;
+        let answer = self.time("suspend", self.store.suspend(args)).await;
+        if let (Ok(suspended), Some(tell)) = (&answer, self.suspended.get()) {
+            for granted in &suspended.waitpoints {
+                // Fails when nobody wants to know any more.
+                tell.send(Waitpoint::new(id, granted.clone())).ok();
+            }
+        }
+        answer
     }
 
     async fn create_waitpoint(&self, args: CreateWaitpointArgs) -> Answer<GrantedWaitpoint> {

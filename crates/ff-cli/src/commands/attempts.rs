@@ -80,6 +80,7 @@ fn outcome(outcome: AttemptOutcome) -> &'static str {
         AttemptOutcome::LeaseRevoked => "lease revoked",
         AttemptOutcome::Cancelled => "cancelled",
         AttemptOutcome::DeadlinePassed => "deadline passed",
+        AttemptOutcome::SuspensionTimedOut => "waited too long",
     }
 }
 
@@ -88,6 +89,7 @@ fn ending(ending: LeaseEnding) -> &'static str {
         LeaseEnding::Completed => "completed",
         LeaseEnding::Failed { .. } => "failed",
         LeaseEnding::Delayed { .. } => "put off",
+        LeaseEnding::Suspended => "suspended",
         LeaseEnding::Expired => "expired",
         LeaseEnding::Revoked => "revoked",
         LeaseEnding::TimedOut => "timed out",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use crate::bench::{ClaimCost, Idle, Lifecycle, Report};
+use crate::bench::{ClaimCost, Idle, Lifecycle, Report, SuspendToResume};
 use crate::exit::{Exit, Usage};
 use crate::settings::Settings;
 use crate::table::Table;
@@ -45,6 +45,19 @@ enum Scenario {
         #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "10000,1000000")]
         waiting: Vec<usize>,
     },
+    /// Suspend, signal and resume, one at a time and then many at once
+    Suspend {
+        #[command(flatten)]
+        store: Store,
+
+        /// Clients that submit and signal at once, and executions worked on at once
+        #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
+        workers: usize,
+
+        /// Executions that suspend while others do
+        #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = positive)]
+        count: usize,
+    },
     /// An engine and a worker with nothing to do
     Idle {
         #[command(flatten)]
@@ -76,6 +89,9 @@ impl Bench {
             Scenario::Claim { store, waiting } => {
                 check(&waiting)?;
                 ClaimCost { store: store.store, waiting }.measure().await?
+            }
+            Scenario::Suspend { store, workers, count } => {
+                SuspendToResume { store: store.store, workers, count }.measure().await?
             }
             Scenario::Idle { store, workers, span } => Idle { store: store.store, workers, span }.measure().await?,
         };

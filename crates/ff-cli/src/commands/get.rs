@@ -7,6 +7,7 @@ use ff_core::state::{BlockingReason, PublicState};
 use ff_core::types::{ExecutionId, TimestampMs};
 use ff_sdk::http::wire;
 
+use super::waiting::{times_out, waitpoints, waits_for};
 use crate::exit::Exit;
 use crate::settings::Settings;
 use crate::table::Table;
@@ -56,6 +57,14 @@ fn describe(info: &ExecutionInfo, now: TimestampMs) -> Table {
     row("until", moment(info.delayed_until));
     row("worker", info.lease.as_ref().map(|lease| lease.worker_instance_id.to_string()));
     row("lease ends", moment(info.lease.as_ref().map(|lease| lease.expires_at)));
+    if let Some(suspension) = &info.suspension {
+        row("waits for", Some(waits_for(suspension)));
+        row("waits at", Some(waitpoints(suspension)));
+        row("waits since", moment(Some(suspension.suspended_at)));
+        row("times out", Some(times_out(suspension, now)));
+        row("signals", Some(format!("{} counted", suspension.signals_counted)));
+        row("suspension", Some(suspension.suspension_id.to_string()));
+    }
     row(
         "progress",
         info.progress.as_ref().map(|progress| progress_line(progress.percent, progress.message.as_deref())),

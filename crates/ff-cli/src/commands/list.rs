@@ -17,7 +17,7 @@ use crate::{output, span};
 /// List executions, newest first
 #[derive(Args)]
 pub(crate) struct List {
-    /// Only those in this state: waiting, delayed, active, completed, failed, cancelled, expired
+    /// Only those in this state: waiting, delayed, active, suspended, completed, failed, cancelled, expired
     #[arg(long, value_name = "STATE")]
     state: Option<PublicState>,
 
@@ -63,7 +63,7 @@ impl List {
 }
 
 /// All pages as one.
-async fn every_page(client: &Client, mut args: ListArgs) -> anyhow::Result<Page> {
+pub(super) async fn every_page(client: &Client, mut args: ListArgs) -> anyhow::Result<Page> {
     let mut executions = Vec::new();
     loop {
         let page = client.list(args.clone()).await?;

@@ -44,6 +44,19 @@ fn claims_are_compared_by_how_many_wait() {
 }
 
 #[test]
+fn a_suspension_is_measured_on_a_file_and_on_a_server() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
+    for store in ["sqlite:bench.db", &server.url()] {
+        let report = bench(folder.path(), &["suspend", "--store", store, "--count", "100"]);
+        assert_eq!(report["scenario"], "suspend");
+        assert!(report["throughput_per_s"].as_f64().is_some_and(|rate| rate > 0.0), "{report}");
+        percentiles(&report, &["suspend", "deliver", "claim", "suspend_to_resume"]);
+        let doctor = Ran::of(command(folder.path(), &["doctor", "--store", store])).ok();
+        assert!(doctor.ends_with("nothing is wrong"), "{doctor}");
+    }
+}
+
+#[test]
 fn an_idle_engine_asks_a_server_next_to_nothing() {
     let (folder, server) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
     let report = bench(folder.path(), &["idle", "--store", &server.url(), "--for", "2s"]);

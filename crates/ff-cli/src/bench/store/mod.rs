@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use ff_core::backend::Upkeep;
 use ff_engine::Engine;
-use ff_sdk::{FlowFabric, Target};
+use ff_sdk::{FlowFabric, Target, Worker};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -76,16 +76,20 @@ impl Subject {
 
     /// A worker that does nothing to as many executions at once as asked, until it is told to stop.
     pub(super) fn work(&self, at_once: usize) -> Working {
-        let stop = CancellationToken::new();
         let (started, starts) = tokio::sync::mpsc::unbounded_channel();
         let worker = self.flowfabric.worker("bench").concurrency(at_once).on(KIND, move |_| {
             // Fails when nobody wants to know any more.
             started.send(Instant::now()).ok();
             async { Ok(ff_sdk::Reply::done()) }
         });
+        Working { running: self.run(worker), starts }
+    }
+
+    /// Sets a worker to work until it is told to stop.
+    pub(super) fn run(&self, worker: Worker) -> Running {
+        let stop = CancellationToken::new();
         let stopped = stop.clone();
-        let running = tokio::spawn(worker.run_until(async move { stopped.cancelled().await }));
-        Working { stop, running, starts }
+        Running { stop, task: tokio::spawn(worker.run_until(async move { stopped.cancelled().await })) }
     }
 
     pub(super) async fn reading(&mut self) -> anyhow::Result<Reading> {
@@ -142,10 +146,9 @@ pub(super) struct FloorLoad {
     pub(super) batch: usize,
 }
 
-/// A worker at work.
+/// A worker that does nothing, at work.
 pub(super) struct Working {
-    stop: CancellationToken,
-    running: JoinHandle<Result<(), ff_sdk::Error>>,
+    running: Running,
     /// When each handler began.
     pub(super) starts: tokio::sync::mpsc::UnboundedReceiver<Instant>,
 }
@@ -153,7 +156,20 @@ pub(super) struct Working {
 impl Working {
     /// Lets it finish what it holds.
     pub(super) async fn end(self) -> anyhow::Result<()> {
+        self.running.end().await
+    }
+}
+
+/// A worker at work.
+pub(super) struct Running {
+    stop: CancellationToken,
+    task: JoinHandle<Result<(), ff_sdk::Error>>,
+}
+
+impl Running {
+    /// Lets it finish what it holds.
+    pub(super) async fn end(self) -> anyhow::Result<()> {
         self.stop.cancel();
-        Ok(self.running.await.context("the worker broke off")??)
+        Ok(self.task.await.context("the worker broke off")??)
     }
 }

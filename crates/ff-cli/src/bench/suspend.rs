@@ -1,0 +1,119 @@
+//! A worker suspends, a client signals, the worker resumes: first one at a time, then many at once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ff_core::types::ExecutionId;
+use ff_sdk::{Client, Job, Reply, Signal, Waitpoint, Worker};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use indicatif::ProgressBar;
+use tokio::sync::mpsc;
+
+use super::latency::Percentiles;
+use super::store::Subject;
+use super::{KIND, Report};
+use crate::store_url::shown;
+
+/// Suspensions one at a time, on a store that does nothing else.
+const ALONE: usize = 500;
+/// Suspensions before anything is measured.
+const WARM_UP: usize = 50;
+
+/// What every execution waits for.
+const SIGNAL: &str = "go";
+
+/// What to measure.
+pub(crate) struct SuspendToResume {
+    pub(crate) store: String,
+    /// Clients that submit and signal at once, and executions worked on at once.
+    pub(crate) workers: usize,
+    pub(crate) count: usize,
+}
+
+impl SuspendToResume {
+    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+        let mut subject = Subject::open(&self.store).await?;
+        let suspended = subject.timed.suspended();
+        let working = subject.run(waiting_worker(&subject, self.workers));
+        let (latencies, took) = tokio::select! {
+            measured = self.suspensions(&subject) => measured?,
+            Err(error) = signal_all(subject.flowfabric.client(), suspended, self.workers) => return Err(error.into()),
+        };
+        let mut report = Report::new("suspend", shown(&self.store), subject.settings().await?);
+        report.throughput_per_s = Some(self.count as f64 / took.as_secs_f64());
+        report.latency_ms = latencies;
+        report.settings.insert("workers", self.workers.into());
+        report.settings.insert("count", self.count.into());
+        report.settings.insert("alone", ALONE.into());
+        working.end().await?;
+        subject.close().await;
+        Ok(report)
+    }
+
+    /// How long things took one at a time, and how long so many took at once.
+    async fn suspensions(&self, subject: &Subject) -> anyhow::Result<(BTreeMap<String, Percentiles>, Duration)> {
+        let bar = ProgressBar::new((WARM_UP + ALONE + self.count) as u64);
+        self.run(subject, WARM_UP, 1, &bar).await?;
+        subject.timed.latencies.forget();
+        self.run(subject, ALONE, 1, &bar).await?;
+        let latencies = subject.timed.latencies.percentiles();
+        let took = self.run(subject, self.count, self.workers, &bar).await?;
+        bar.finish_and_clear();
+        Ok((latencies, took))
+    }
+
+    /// So many suspensions, as many at once as said, from the first submission to the last completion.
+    async fn run(
+        &self,
+        subject: &Subject,
+        count: usize,
+        at_once: usize,
+        bar: &ProgressBar,
+    ) -> anyhow::Result<Duration> {
+        let began = Instant::now();
+        let client = subject.flowfabric.client();
+        let suspensions = stream::iter(0..count).map(|_| async {
+            let job = client.submit(Job::new(KIND, &())).await?;
+            client.wait(&job.execution_id).await?;
+            bar.inc(1);
+            Ok::<_, ff_sdk::Error>(())
+        });
+        suspensions.buffer_unordered(at_once).try_collect::<()>().await?;
+        Ok(began.elapsed())
+    }
+}
+
+/// A worker whose handlers wait once. What is measured begins with the wait, and ends with the first line after it, which
+/// another run of the handler comes to.
+fn waiting_worker(subject: &Subject, at_once: usize) -> Worker {
+    let timed = subject.timed.clone();
+    let waits: Arc<Mutex<HashMap<ExecutionId, Instant>>> = Arc::default();
+    subject.flowfabric.worker("bench").concurrency(at_once).on(KIND, move |context: ff_sdk::Context| {
+        let (timed, waits) = (timed.clone(), waits.clone());
+        async move {
+            let id = context.task().execution_id;
+            let lock = || waits.lock().unwrap_or_else(PoisonError::into_inner);
+            lock().entry(id).or_insert_with(Instant::now);
+            context.wait_for_signal(SIGNAL).await?;
+            if let Some(began) = lock().remove(&id) {
+                timed.latencies.took("suspend_to_resume", began.elapsed());
+            }
+            Ok(Reply::done())
+        }
+    })
+}
+
+/// Signals whatever was suspended, as soon as it is.
+async fn signal_all(
+    client: Client,
+    mut suspended: mpsc::UnboundedReceiver<Waitpoint>,
+    at_once: usize,
+) -> Result<(), ff_sdk::Error> {
+    let waitpoints = stream::poll_fn(move |context| suspended.poll_recv(context));
+    let signals = waitpoints.map(|waitpoint| {
+        let (client, signal) = (client.clone(), Signal::new(&waitpoint, SIGNAL));
+        async move { client.signal(signal).await.map(drop) }
+    });
+    signals.buffer_unordered(at_once).try_collect().await
+}

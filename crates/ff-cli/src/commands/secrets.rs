@@ -1,0 +1,178 @@
+//! The secrets behind waitpoint tokens: a new one, and the names of those there are.
+
+use std::collections::BTreeMap;
+use std::io::{Read, stdin};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use clap::{Args, Subcommand};
+use ff_core::clock::{Clock, SystemClock};
+use ff_core::contracts::{PartitionKids, RotateSecretArgs, Rotated, RotationReport};
+use ff_core::dice::{Dice, SystemDice};
+use ff_core::limits;
+use ff_core::token::Secret;
+use ff_core::types::{Kid, TimestampMs};
+use ff_sdk::Client;
+use ff_sdk::http::wire;
+
+use crate::exit::{Exit, Usage, tell};
+use crate::settings::Settings;
+use crate::table::Table;
+use crate::{output, span};
+
+/// How often a rotation is repeated for partitions it did not reach.
+const TRIES: usize = 5;
+
+/// The most a file with a secret may hold: the digits of the longest one, and space around them.
+const FILE_BYTES: u64 = 4 * limits::SECRET_BYTES as u64;
+
+/// Rotate or list the secrets that waitpoint tokens are signed with
+#[derive(Args)]
+pub(crate) struct Secrets {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Rotate(Rotate),
+    List(List),
+}
+
+/// Sign new tokens with a new secret; tokens of the one before stay good for a while
+#[derive(Args)]
+struct Rotate {
+    /// The name of the new secret; made from the time unless given
+    #[arg(long, value_name = "KID")]
+    kid: Option<Kid>,
+
+    /// A file with the secret as hexadecimal digits, or - for standard input; drawn at random unless given
+    #[arg(long, value_name = "PATH")]
+    secret_file: Option<PathBuf>,
+
+    /// How long tokens of the secret before stay good
+    #[arg(long, value_name = "SPAN", default_value = "1d", value_parser = span::parse)]
+    grace: Duration,
+}
+
+/// List the names of the secrets, and until when each is good; the secrets themselves are never shown
+#[derive(Args)]
+struct List {}
+
+impl Secrets {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        match self.command {
+            Command::Rotate(rotate) => rotate.run(settings).await,
+            Command::List(list) => list.run(settings).await,
+        }
+    }
+}
+
+impl Rotate {
+    async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let secret = match &self.secret_file {
+            Some(path) => read(path)?,
+            None => Secret::drawn(SystemDice.secret()),
+        };
+        let kid = match self.kid {
+            Some(kid) => kid,
+            None => Kid::parse(&format!("k{}", SystemClock.now())).context("cannot make a name")?,
+        };
+        let grace_ms = u64::try_from(self.grace.as_millis()).unwrap_or(u64::MAX);
+        let args = RotateSecretArgs { kid: kid.clone(), secret, grace_ms };
+        args.check().map_err(|refusal| Usage(refusal.to_string()))?;
+        let report = everywhere(&settings.connect().await?.client(), args).await?;
+        let complete = report.is_complete();
+        if settings.json {
+            output::json(&wire::RotationReport::from(report))?;
+        } else {
+            tell_report(&kid, self.grace, &report)?;
+        }
+        Ok(if complete { Exit::Done } else { Exit::Trouble })
+    }
+}
+
+/// Rotates, and repeats it while partitions were out of reach: only whoever has the secret can finish what was begun.
+async fn everywhere(client: &Client, args: RotateSecretArgs) -> anyhow::Result<RotationReport> {
+    let mut report = client.rotate_secret(args.clone()).await?;
+    for _ in 1..TRIES {
+        let unreached =
+            report.failed.iter().any(|(_, error)| !matches!(error, ff_core::engine_error::EngineError::Refused(_)));
+        if !unreached {
+            break;
+        }
+        report = client.rotate_secret(args.clone()).await?;
+    }
+    Ok(report)
+}
+
+fn tell_report(kid: &Kid, grace: Duration, report: &RotationReport) -> anyhow::Result<()> {
+    let done = report.rotated.len();
+    let all = done + report.failed.len();
+    let new = report.rotated.iter().any(|(_, rotated)| matches!(rotated, Rotated::Rotated { .. }));
+    let grace = span::short(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX));
+    if new {
+        output::line(format_args!(
+            "{kid} signs new tokens on {done} of {all} partitions; older tokens stay good for {grace}"
+        ))?;
+    } else if done > 0 {
+        output::line(format_args!("{kid} was there already on {done} of {all} partitions"))?;
+    }
+    if let Some((partition, error)) = report.failed.first() {
+        let failed = report.failed.len();
+        tell(format_args!("error: {failed} of {all} partitions did not take {kid}; partition {partition}: {error}"));
+        tell(format_args!("  rotate again with another --kid, or with the same --kid and --secret-file"));
+    }
+    Ok(())
+}
+
+impl List {
+    async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let partitions = settings.connect().await?.client().secrets().await?;
+        if settings.json {
+            output::json(&wire::Secrets { partitions })?;
+        } else {
+            tabulate(&partitions, SystemClock.now()).print()?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// One row per secret and use of it. Where a rotation did not get through, partitions differ, and the last column shows it.
+fn tabulate(partitions: &[PartitionKids], now: TimestampMs) -> Table {
+    let mut rows: BTreeMap<(bool, &Kid, Option<TimestampMs>), usize> = BTreeMap::new();
+    for partition in partitions {
+        if let Some(kid) = &partition.kids.current_kid {
+            *rows.entry((false, kid, None)).or_default() += 1;
+        }
+        for retired in &partition.kids.verifying {
+            // Rotated one after the other, partitions agree to the second, not to the millisecond.
+            let until = TimestampMs(retired.expires_at.0 / 1_000 * 1_000);
+            *rows.entry((true, &retired.kid, Some(until))).or_default() += 1;
+        }
+    }
+    let mut table = Table::new(&["KID", "USE", "GOOD UNTIL", "PARTITIONS"]);
+    for ((retired, kid, until), count) in rows {
+        table.row([
+            kid.to_string(),
+            if retired { "verifies" } else { "signs and verifies" }.to_owned(),
+            until.map_or("rotated".to_owned(), |at| span::relative(at, now)),
+            format!("{count} of {}", partitions.len()),
+        ]);
+    }
+    table
+}
+
+/// Reads a secret from where it is not seen: the command line can be read by everybody on the machine.
+fn read(path: &Path) -> anyhow::Result<Secret> {
+    let mut text = String::new();
+    let read = if path == Path::new("-") {
+        stdin().lock().take(FILE_BYTES).read_to_string(&mut text).context("cannot read standard input")
+    } else {
+        let file = std::fs::File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        file.take(FILE_BYTES).read_to_string(&mut text).with_context(|| format!("cannot read {}", path.display()))
+    };
+    read?;
+    Secret::from_hex(text.trim()).map_err(|error| anyhow!(Usage(format!("the secret {error}"))))
+}

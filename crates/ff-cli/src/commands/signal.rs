@@ -1,0 +1,129 @@
+//! Telling a waiting execution something.
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+use ff_core::contracts::{DeliverArgs, WaitpointInfo, WaitpointRef};
+use ff_core::signal::{Effect, Source};
+use ff_core::token::PresentedToken;
+use ff_core::types::{ContentType, ExecutionId, IdempotencyKey, SignalName};
+use ff_sdk::Client;
+
+use crate::exit::{Exit, Usage};
+use crate::input::Input;
+use crate::output;
+use crate::settings::Settings;
+
+/// Deliver a signal to an execution that waits, or is going to
+#[derive(Args)]
+pub(crate) struct Signal {
+    id: ExecutionId,
+
+    /// What the signal says, in one word, as in approved
+    name: SignalName,
+
+    /// The waitpoint it goes to, by its key or id; may be left out when only one is open
+    #[arg(long, value_name = "KEY|ID")]
+    waitpoint: Option<String>,
+
+    /// What opens the waitpoint; unless given, it is asked of the server, as an operator may
+    #[arg(long, env = "FF_TOKEN", value_name = "TOKEN", hide_env_values = true)]
+    token: Option<String>,
+
+    /// What the signal carries: JSON, @FILE, or - for standard input
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
+    payload: Option<Input>,
+
+    /// What the payload is when it is not JSON, as in text/plain
+    #[arg(long, value_name = "TYPE", requires = "payload")]
+    content_type: Option<ContentType>,
+
+    /// Who sends it, as in bank or bank:b-7
+    #[arg(long, value_name = "TYPE[:WHO]", value_parser = source, default_value = "cli")]
+    source: Source,
+
+    /// Delivering again with the same key is the same signal
+    #[arg(long, value_name = "KEY")]
+    idempotency_key: Option<IdempotencyKey>,
+}
+
+impl Signal {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let payload = self.payload.map(|input| input.payload(self.content_type)).transpose()?;
+        let flowfabric = settings.connect().await?;
+        let (waitpoint, token) = address(&flowfabric.client(), &self.id, self.waitpoint, self.token).await?;
+        let args = DeliverArgs {
+            source: self.source,
+            payload,
+            idempotency_key: self.idempotency_key,
+            ..DeliverArgs::new(self.id, waitpoint, token, self.name)
+        };
+        let delivered = flowfabric.backend().deliver(args).await?;
+        if settings.json {
+            output::json(&delivered)?;
+        } else {
+            output::line(format_args!("{}: {}", delivered.signal_id, meaning(delivered.effect)))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Where the signal goes and what it shows there: as given, and otherwise as the server knows it.
+async fn address(
+    client: &Client,
+    id: &ExecutionId,
+    waitpoint: Option<String>,
+    token: Option<String>,
+) -> anyhow::Result<(WaitpointRef, PresentedToken)> {
+    if let (Some(waitpoint), Some(token)) = (&waitpoint, &token) {
+        return Ok((named(waitpoint)?, PresentedToken::new(token)));
+    }
+    let open = client.waitpoints(id).await?;
+    let meant = choose(id, &open, waitpoint.as_deref())?;
+    let token = match token {
+        Some(token) => PresentedToken::new(token),
+        None => PresentedToken::from(&client.open_waitpoint(id, meant).await?.waitpoint_token),
+    };
+    Ok((WaitpointRef::Id(meant.waitpoint_id), token))
+}
+
+/// A waitpoint as it is named on the command line.
+fn named(text: &str) -> anyhow::Result<WaitpointRef> {
+    match text.parse() {
+        Ok(id) => Ok(WaitpointRef::Id(id)),
+        Err(_) => Ok(WaitpointRef::Key(text.parse().map_err(|error| Usage(format!("--waitpoint {error}")))?)),
+    }
+}
+
+/// The open waitpoint that is meant.
+fn choose<'w>(id: &ExecutionId, open: &'w [WaitpointInfo], text: Option<&str>) -> anyhow::Result<&'w WaitpointInfo> {
+    let keys = || open.iter().map(|known| known.waitpoint_key.as_str()).collect::<Vec<_>>().join(", ");
+    match (text, open) {
+        (_, []) => Err(anyhow!("{id} has no open waitpoint: it does not wait for a signal")),
+        (None, [only]) => Ok(only),
+        (None, _) => Err(anyhow!("{id} has several open waitpoints; name one with --waitpoint: {}", keys())),
+        (Some(text), _) => {
+            let is_meant =
+                |known: &&WaitpointInfo| known.waitpoint_key.as_str() == text || known.waitpoint_id.to_string() == text;
+            let found = open.iter().find(is_meant);
+            found.with_context(|| format!("{id} has no open waitpoint {text:?}; open are: {}", keys()))
+        }
+    }
+}
+
+fn source(text: &str) -> Result<Source, String> {
+    let (kind, identity) = text.split_once(':').map_or((text, None), |(kind, identity)| (kind, Some(identity)));
+    Source::parse(kind, identity).map_err(|refusal| refusal.to_string())
+}
+
+/// What became of a signal, in words.
+fn meaning(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Satisfied => "counted, and the execution goes on",
+        Effect::Appended => "counted; the execution waits for more",
+        Effect::Buffered => "kept until the execution waits for it",
+        Effect::Recounted => "recorded, but its like had been counted before",
+        Effect::NotInCondition => "recorded, but the execution does not wait on this waitpoint",
+        Effect::MatcherFailed => "recorded, but the execution waits for a signal of another name",
+        Effect::Duplicate => "had arrived before, under the same key",
+    }
+}
