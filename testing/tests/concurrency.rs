@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ff_backend_sqlite::{Durability, SqliteBackend, SqliteOptions};
 use ff_core::clock::ManualClock;
 use ff_core::partition::PartitionConfig;
+use ff_core::signal::Effect;
 use ff_core::types::TimestampMs;
 use ff_testing::concurrency::{Client, Shared, What, check, jobs, keep_time};
 
@@ -49,9 +50,22 @@ async fn many_clients_at_once_see_one_order_of_events() {
         ("replays", happened(|what| *what == What::Replayed), 50),
         ("revocations", happened(|what| matches!(what, What::Revoked { already: false, .. })), 10),
         ("cancellations", happened(|what| *what == What::Cancelled { already: false }), 30),
+        ("suspensions", happened(|what| matches!(what, What::Suspended(..))), 100),
+        ("suspensions ended by a signal", happened(|what| effect(what) == Some(Effect::Satisfied)), 30),
+        ("signals sent again", happened(|what| effect(what) == Some(Effect::Duplicate)), 30),
+        ("signals that came too late", shared.ledger.refused("waitpoint_closed"), 100),
+        ("decisions", happened(|what| matches!(what, What::Decided(told) if !told.already)), 10),
     ] {
         println!("{count:>8}  {what}");
         assert!(count >= least, "too few {what}: {count}, at least {least}");
     }
     store.close().await;
+}
+
+/// What became of a signal, where one was sent.
+fn effect(what: &What) -> Option<Effect> {
+    match what {
+        What::Signalled(_, _, told) => Some(told.effect),
+        _ => None,
+    }
 }

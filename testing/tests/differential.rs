@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use ff_core::clock::Clock;
-use ff_core::dice::{Dice, SystemDice};
+use ff_core::dice::{Dice, Nonce, SystemDice};
 use ff_core::partition::PartitionConfig;
 use ff_testing::differential::{Coverage, Make, Making, memory, redis, sqlite, valkey, walk};
 
@@ -63,6 +63,19 @@ fn number(name: &str, default: usize) -> usize {
 }
 
 /// Hands out other leases than the model.
-fn with_dice_of_its_own(partitions: PartitionConfig, clock: Arc<dyn Clock>, _: Arc<dyn Dice>) -> Making {
-    memory(partitions, clock, Arc::new(SystemDice))
+fn with_dice_of_its_own(partitions: PartitionConfig, clock: Arc<dyn Clock>, dice: Arc<dyn Dice>) -> Making {
+    memory(partitions, clock, Arc::new(OtherNonces(dice)))
+}
+
+/// The walk's secret, and chance of its own.
+struct OtherNonces(Arc<dyn Dice>);
+
+impl Dice for OtherNonces {
+    fn nonce(&self) -> Nonce {
+        SystemDice.nonce()
+    }
+
+    fn secret(&self) -> [u8; 32] {
+        self.0.secret()
+    }
 }

@@ -8,9 +8,13 @@
 mod execution;
 mod lease;
 mod refused;
+mod signal;
 mod suite;
+mod suspension;
+mod token;
 mod world;
 pub mod worlds;
 
 pub use suite::{Arriving, keep, promises, try_in};
-pub use world::{Contents, Hands, Held, Submission, Worker, World, WorldClock, ms};
+pub use token::forging::forge;
+pub use world::{Contents, Hands, Held, Submission, Waitpoint, Worker, World, WorldClock, ms};

@@ -11,3 +11,9 @@ async fn every_promise_is_kept_on_a_cluster() {
         ff_conformance::keep(ff_conformance::worlds::on_cluster(&cluster).await, promise).await;
     }
 }
+
+/// What takes too long on a server is quick in memory, and the judgement is the same.
+#[tokio::test]
+async fn a_hundred_thousand_forged_tokens_open_nothing() {
+    ff_conformance::forge(&ff_conformance::worlds::memory().await, 100_000).await;
+}

@@ -10,6 +10,7 @@ use ff_core::lease::Fence;
 use ff_core::types::{ExecutionId, LeaseEpoch};
 
 use super::ledger::{Entry, Ledger, What};
+use super::waiting;
 
 /// Fails when the ledger contradicts itself or the store.
 pub async fn check(store: &dyn Upkeep, ledger: &Ledger) {
@@ -23,7 +24,10 @@ pub async fn check(store: &dyn Upkeep, ledger: &Ledger) {
         epochs_rise(id, &claims);
         one_end_for_each_lease(id, history);
         nothing_from_a_stale_fence(id, history, &claims);
+        waiting::one_end_for_each_suspension(id, history);
+        waiting::one_signal_for_each_key(id, history);
         check_store(store, id, history, &claims).await;
+        waiting::check_store(store, id, history).await;
     }
     let now = store.now().await.unwrap();
     for partition in 0..store.partitions().num_flow_partitions {

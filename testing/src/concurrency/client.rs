@@ -4,20 +4,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ff_core::backend::EngineBackend;
 use ff_core::contracts::{
-    CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ReplayArgs, RevokeArgs, Start,
-    SubmitArgs,
+    CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, DeliverArgs, FailArgs, GrantedWaitpoint, ProgressArgs, RenewArgs,
+    ReplayArgs, ResumeArgs, RevokeArgs, Start, SubmitArgs, SuspendArgs, Suspended, WaitpointRef,
 };
 use ff_core::execution::Failure;
 use ff_core::lease::{Fence, Holder};
 use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy, RetryPolicy};
-use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::suspension::{Condition, Distinct, OperatorDecision};
+use ff_core::token::PresentedToken;
+use ff_core::types::{
+    ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, SignalName, WaitpointKey, WorkerId, WorkerInstanceId,
+};
 use uuid::Uuid;
 
 use super::ledger::{Ledger, What};
 use crate::Chance;
 
-/// How many of the latest fences clients remember: enough that most of them are stale.
+/// How many of the latest fences and waitpoints clients remember: enough that most of them are over.
 const REMEMBERED: usize = 64;
 
 /// What all clients share.
@@ -26,20 +30,29 @@ pub struct Shared {
     pub ledger: Ledger,
     pub jobs: Vec<SubmitArgs>,
     fences: Mutex<Vec<(ExecutionId, Fence)>>,
+    waitpoints: Mutex<Vec<(ExecutionId, GrantedWaitpoint)>>,
 }
 
 impl Shared {
     /// Clients of this store, about these jobs.
     pub fn new(store: Arc<dyn EngineBackend>, jobs: Vec<SubmitArgs>) -> Self {
-        Self { store, ledger: Ledger::default(), jobs, fences: Mutex::default() }
+        Self { store, ledger: Ledger::default(), jobs, fences: Mutex::default(), waitpoints: Mutex::default() }
     }
 
     fn remember(&self, held: impl Iterator<Item = (ExecutionId, Fence)>) {
-        let mut fences = self.fences.lock().unwrap_or_else(PoisonError::into_inner);
-        fences.extend(held);
-        let surplus = fences.len().saturating_sub(REMEMBERED);
-        fences.drain(..surplus);
+        remember(&self.fences, held);
     }
+
+    fn remember_waitpoints(&self, id: ExecutionId, suspended: &Suspended) {
+        remember(&self.waitpoints, suspended.waitpoints.iter().map(|granted| (id, granted.clone())));
+    }
+}
+
+fn remember<T>(known: &Mutex<Vec<T>>, more: impl Iterator<Item = T>) {
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    known.extend(more);
+    let surplus = known.len().saturating_sub(REMEMBERED);
+    known.drain(..surplus);
 }
 
 /// Jobs that can be failed, reclaimed and replayed without end.
@@ -82,10 +95,11 @@ impl Client {
     /// Asks so many things, one after the other.
     pub async fn ask(mut self, times: usize) {
         for _ in 0..times {
-            match self.chance.below(10) {
+            match self.chance.below(12) {
                 0 => self.submit().await,
                 1..4 => self.claim().await,
                 4..9 => self.hold().await,
+                9..11 => self.signal().await,
                 _ => self.interfere().await,
             }
         }
@@ -132,7 +146,7 @@ impl Client {
         let (execution_id, fence) = *self.chance.pick(&known);
         let (store, ledger) = (&shared.store, &shared.ledger);
         let began = ledger.moment();
-        match self.chance.below(6) {
+        match self.chance.below(8) {
             0 => {
                 let answer = store.renew(RenewArgs { execution_id, fence, lease_ttl_ms: None }).await;
                 ledger.note(began, answer, |_| vec![(execution_id, What::Renewed(fence))]);
@@ -153,6 +167,13 @@ impl Client {
                 let answer = store.fail(FailArgs { execution_id, fence, failure }).await;
                 ledger.note(began, answer, |told| vec![(execution_id, What::Failed(fence, told))]);
             }
+            5 | 6 => {
+                let answer = store.suspend(self.wish(execution_id, fence)).await;
+                ledger.note(began, answer, |told| {
+                    shared.remember_waitpoints(execution_id, &told);
+                    vec![(execution_id, What::Suspended(fence, told))]
+                });
+            }
             _ => {
                 let start = Start::After(self.chance.below(2) * 100);
                 let answer = store.delay(DelayArgs { execution_id, fence, start }).await;
@@ -161,13 +182,42 @@ impl Client {
         }
     }
 
+    /// One of two votes, or both.
+    fn wish(&mut self, execution_id: ExecutionId, fence: Fence) -> SuspendArgs {
+        let key = WaitpointKey::parse("votes").unwrap();
+        let n = 1 + u32::try_from(self.chance.below(2)).unwrap();
+        let condition = Condition::Count { n, of: Distinct::Signals, waitpoints: vec![key.clone()], name: None };
+        SuspendArgs { condition, ..SuspendArgs::new(execution_id, fence, key) }
+    }
+
+    /// Votes, perhaps where the vote is over, and perhaps again.
+    async fn signal(&mut self) {
+        let shared = self.shared.clone();
+        let known = shared.waitpoints.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if known.is_empty() {
+            return;
+        }
+        let (execution_id, granted) = self.chance.pick(&known).clone();
+        let (to, token) = (WaitpointRef::Id(granted.waitpoint_id), PresentedToken::from(&granted.waitpoint_token));
+        let once = self.chance.one_in(2).then(|| self.chance.below(2).to_string());
+        let args = DeliverArgs {
+            idempotency_key: once.map(|key| IdempotencyKey::parse(&key).unwrap()),
+            ..DeliverArgs::new(execution_id, to, token, SignalName::parse("vote").unwrap())
+        };
+        let key = args.idempotency_key.clone();
+        let began = shared.ledger.moment();
+        let answer = shared.store.deliver(args).await;
+        let signalled = |told| vec![(execution_id, What::Signalled(granted.waitpoint_id, key, told))];
+        shared.ledger.note(began, answer, signalled);
+    }
+
     /// Does what operators do.
     async fn interfere(&mut self) {
         let shared = self.shared.clone();
         let (store, ledger) = (&shared.store, &shared.ledger);
         let execution_id = self.chance.pick(&shared.jobs).execution_id(&store.partitions());
         let began = ledger.moment();
-        match self.chance.below(4) {
+        match self.chance.below(5) {
             0 => {
                 let answer = store.cancel(CancelArgs { execution_id, reason: None, requested_by: None }).await;
                 ledger.note(began, answer, |told| vec![(execution_id, What::Cancelled { already: told.already })]);
@@ -177,6 +227,10 @@ impl Client {
                 ledger.note(began, answer, |told| {
                     vec![(execution_id, What::Revoked { epoch: told.lease_epoch, already: told.already })]
                 });
+            }
+            2 => {
+                let answer = store.resume(ResumeArgs::new(execution_id, OperatorDecision::Resume)).await;
+                ledger.note(began, answer, |told| vec![(execution_id, What::Decided(told))]);
             }
             _ => {
                 let answer = store.replay(ReplayArgs { execution_id, reason: None, requested_by: None }).await;

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{Delayed, Failed};
+use ff_core::contracts::{Delayed, Delivered, Failed, Resumed, Suspended};
 use ff_core::engine_error::EngineError;
 use ff_core::lease::Fence;
-use ff_core::types::{ExecutionId, LeaseEpoch};
+use ff_core::types::{ExecutionId, IdempotencyKey, LeaseEpoch, WaitpointId};
 
 /// One thing a store said it did.
 #[derive(Clone, Debug)]
@@ -34,6 +34,10 @@ pub enum What {
     Completed(Fence, u64),
     Failed(Fence, Failed),
     Delayed(Fence, Delayed),
+    Suspended(Fence, Suspended),
+    /// A signal to a waitpoint, under a key where one was given.
+    Signalled(WaitpointId, Option<IdempotencyKey>, Delivered),
+    Decided(Resumed),
     Cancelled {
         already: bool,
     },
@@ -53,14 +57,20 @@ impl What {
             | Self::Progressed(fence)
             | Self::Completed(fence, _)
             | Self::Failed(fence, _)
-            | Self::Delayed(fence, _) => Some(*fence),
-            Self::Submitted { .. } | Self::Cancelled { .. } | Self::Replayed | Self::Revoked { .. } => None,
+            | Self::Delayed(fence, _)
+            | Self::Suspended(fence, _) => Some(*fence),
+            Self::Submitted { .. }
+            | Self::Signalled(..)
+            | Self::Decided(_)
+            | Self::Cancelled { .. }
+            | Self::Replayed
+            | Self::Revoked { .. } => None,
         }
     }
 
     /// Whether it ended the lease it was said under.
     pub fn ends_lease(&self) -> bool {
-        matches!(self, Self::Completed(..) | Self::Failed(..) | Self::Delayed(..))
+        matches!(self, Self::Completed(..) | Self::Failed(..) | Self::Delayed(..) | Self::Suspended(..))
     }
 }
 

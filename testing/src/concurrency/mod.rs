@@ -4,6 +4,7 @@ mod checker;
 mod client;
 mod ledger;
 mod timekeeper;
+mod waiting;
 
 pub use checker::check;
 pub use client::{Client, Shared, jobs};

@@ -11,7 +11,7 @@ use crate::Chance;
 
 /// Chooses steps by chance.
 pub(crate) struct Chooser {
-    chance: Chance,
+    pub(super) chance: Chance,
     jobs: u32,
     last: Option<Step>,
 }
@@ -30,39 +30,42 @@ impl Chooser {
     }
 
     fn another(&mut self, reference: &Reference) -> Step {
+        if self.chance.one_in(2) {
+            return self.wait(reference);
+        }
         match self.chance.below(100) {
-            0..16 => Step::Submit(self.submission()),
-            16..18 => Step::SubmitMany((0..1 + self.chance.below(6)).map(|_| self.submission()).collect()),
-            18..36 => self.claim(reference),
-            36..42 => {
+            0..13 => Step::Submit(self.submission()),
+            13..15 => Step::SubmitMany((0..1 + self.chance.below(6)).map(|_| self.submission()).collect()),
+            15..32 => self.claim(reference),
+            32..37 => {
                 let (job, fence) = self.held(reference);
                 Step::Renew { job, fence, ttl_ms: self.maybe(3, &[1_000, 5_000, 60_000, 60_000, 3_600_001]) }
             }
-            42..47 => {
+            37..42 => {
                 let (job, fence) = self.held(reference);
                 let (percent, message) = (Some(self.usually(&[0, 50, 100], &[101])), self.message());
                 Step::Progress { job, fence, percent, message }
             }
-            47..56 => {
+            42..51 => {
                 let (job, fence) = self.held(reference);
                 Step::Complete { job, fence, result: self.bytes() }
             }
-            56..64 => {
+            51..61 => {
                 let (job, fence) = self.held(reference);
                 let category = *self.chance.pick(&[0, 0, 1]);
                 Step::Fail { job, fence, category, permanent: self.chance.one_in(6) }
             }
-            64..69 => {
+            61..67 => {
                 let (job, fence) = self.held(reference);
                 Step::Delay { job, fence, start: self.start() }
             }
-            69..74 => Step::Cancel { job: self.job(reference, |phase| !finished(phase)), reason: self.message() },
-            74..79 => Step::Replay { job: self.job(reference, finished), reason: self.message() },
-            79..83 => {
+            67..73 => Step::Cancel { job: self.job(reference, |phase| !finished(phase)), reason: self.message() },
+            73..79 => Step::Replay { job: self.job(reference, finished), reason: self.message() },
+            79..85 => {
                 let job = self.job(reference, |phase| matches!(phase, Phase::Running { .. }));
                 Step::Revoke { job, lease: self.maybe(2, &[Whose::Latest, Whose::Earlier, Whose::OtherLease]) }
             }
-            83..93 => Step::Pump { partition: self.partition(reference) },
+            85..93 => Step::Pump { partition: self.partition(reference) },
             93 if self.chance.one_in(2) => Step::Reopen,
             _ => Step::Advance { ms: *self.chance.pick(&[1, 10, 500, 1_000, 3_000, 5_000, 30_000, 60_000]) },
         }
@@ -83,13 +86,20 @@ impl Chooser {
             key: self.maybe(4, &[0, 1, 2]),
             start: self.start(),
             policy: self.usually(
-                &[Policies::Default, Policies::Tight, Policies::None, Policies::Timed, Policies::Choosy],
+                &[
+                    Policies::Default,
+                    Policies::Tight,
+                    Policies::None,
+                    Policies::Timed,
+                    Policies::Timed,
+                    Policies::Choosy,
+                ],
                 &[Policies::Invalid],
             ),
         }
     }
 
-    fn claim(&mut self, reference: &Reference) -> Step {
+    pub(super) fn claim(&mut self, reference: &Reference) -> Step {
         let kinds: &[&[u8]] = &[&[], &[], &[], &[0], &[0, 1], &[1, 0, 1], &[7]];
         Step::Claim {
             partition: self.partition(reference),
@@ -111,13 +121,17 @@ impl Chooser {
 
     /// A job and a fence to show for it: mostly those of whoever holds it.
     fn held(&mut self, reference: &Reference) -> (u32, Whose) {
-        let job = self.job(reference, |phase| matches!(phase, Phase::Running { .. }));
+        (self.job(reference, |phase| matches!(phase, Phase::Running { .. })), self.fence())
+    }
+
+    /// A fence: mostly that of whoever holds the job.
+    pub(super) fn fence(&mut self) -> Whose {
         let others = [Whose::Earlier, Whose::OtherLease, Whose::OtherEpoch, Whose::OtherAttempt];
-        (job, if self.chance.one_in(8) { *self.chance.pick(&others) } else { Whose::Latest })
+        if self.chance.one_in(8) { *self.chance.pick(&others) } else { Whose::Latest }
     }
 
     /// A job: mostly one in such a phase, otherwise any recent one, rarely one that is not or cannot be there.
-    fn job(&mut self, reference: &Reference, phase: impl Fn(&Phase) -> bool) -> u32 {
+    pub(super) fn job(&mut self, reference: &Reference, phase: impl Fn(&Phase) -> bool) -> u32 {
         if self.chance.one_in(40) {
             return *self.chance.pick(&[u32::MAX, u32::MAX - 1]);
         }
@@ -154,12 +168,12 @@ impl Chooser {
     }
 
     /// One of these, once in so many times.
-    fn maybe<T: Copy>(&mut self, times: u64, from: &[T]) -> Option<T> {
+    pub(super) fn maybe<T: Copy>(&mut self, times: u64, from: &[T]) -> Option<T> {
         self.chance.one_in(times).then(|| *self.chance.pick(from))
     }
 
     /// Usually one of these, rarely one that must be refused.
-    fn usually<T: Copy>(&mut self, from: &[T], refused: &[T]) -> T {
+    pub(super) fn usually<T: Copy>(&mut self, from: &[T], refused: &[T]) -> T {
         let rare = self.chance.one_in(40);
         *self.chance.pick(if rare { refused } else { from })
     }

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use ff_core::backend::Upkeep;
 use ff_core::clock::{Clock, ManualClock};
+use ff_core::dice::Dice;
 use ff_core::doctor;
 use ff_core::partition::PartitionConfig;
 use ff_core::snapshot::Snapshot;
+use ff_core::token::Secret;
 use ff_core::types::TimestampMs;
 
 use super::coverage::Coverage;
@@ -17,6 +19,7 @@ use super::reference::Reference;
 use super::step::Step;
 use super::subject::{Make, Subject};
 use super::told::{self, Told, ask};
+use super::waiting;
 
 /// Few, so that jobs meet.
 const PARTITIONS: PartitionConfig =
@@ -53,13 +56,18 @@ impl Compared {
         let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
         let dice = Arc::new(SharedDice::new(seed));
         let subject = make(PARTITIONS, clock.clone(), dice.clone()).await;
-        let reference = Reference::new(PARTITIONS, clock.clone());
+        let reference = Reference::new(PARTITIONS, clock.clone(), Secret::drawn(dice.secret()));
         Self { reference, subject, clock, dice, coverage: Coverage::default(), steps: 0 }
     }
 
     /// The side that is tested.
     pub(crate) fn store(&self) -> &dyn Upkeep {
         self.subject.store()
+    }
+
+    /// What time it is for both sides.
+    pub(crate) fn now(&self) -> TimestampMs {
+        self.clock.now()
     }
 
     /// Takes one step on both sides and compares the answers.
@@ -81,8 +89,10 @@ impl Compared {
         let nonce = self.dice.throw();
         let store: Told = match step {
             Step::SubmitMany(_) => reads::submit_many(self.store(), &operations).await,
+            Step::Rotate { .. } => waiting::rotate_everywhere(self.store(), &operations).await,
             _ => vec![ask(self.store(), operations[0].clone()).await],
         };
+        let escalated = self.reference.escalated();
         let model: Told = operations.iter().map(|operation| self.reference.perform(operation, nonce)).collect();
         match step {
             Step::Submit(one) => self.reference.note(one.job, &model[0]),
@@ -92,6 +102,7 @@ impl Compared {
             _ => {}
         }
         operations.iter().zip(&model).for_each(|(operation, told)| self.coverage.count(operation, told));
+        self.coverage.count_escalations(self.reference.escalated().difference(&escalated).count());
         differ(format!("the answer to step {}, {step:?}", self.steps), &model, &store)
     }
 
@@ -120,6 +131,14 @@ impl Compared {
             .and(differ(after("payloads"), &model.payloads, &store.payloads))
             .and(differ(after("results"), &model.results, &store.results))
             .and(differ(after("keys"), &model.keys, &store.keys))
+            .and(differ(after("waitpoints"), &model.waitpoints, &store.waitpoints))
+            .and(differ(after("signals"), &model.signals, &store.signals))
+            .and(differ(after("bytes of signals"), &model.signal_payloads, &store.signal_payloads))
+            .and(differ(after("keys of suspensions"), &model.suspend_keys, &store.suspend_keys))
+            .and(differ(after("keys of signals"), &model.signal_keys, &store.signal_keys))
+            .and(differ(after("waitpoints made ahead"), &model.pending_waitpoints, &store.pending_waitpoints))
+            .and(differ(after("feed"), &model.deliveries, &store.deliveries))
+            .and(differ(after("secrets"), &model.ring, &store.ring))
             .and(differ(after("indexes"), &model.indexes, &store.indexes))
             .and(differ(after("contents"), model, store));
         parts.err().unwrap_or_else(|| unreachable!("they differ"))

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use ff_core::contracts::Failed;
+use ff_core::contracts::{Claimed, Failed, Rotated, SuspendOutcome};
 use ff_core::engine_error::{Code, Refusal};
-use ff_core::execution::{Execution, FinishedBy, Origin, Phase};
+use ff_core::execution::{Execution, FinishedBy, Origin, Outcome, Phase};
 use ff_core::operation::{Operation, Reply};
+use ff_core::signal::Effect;
+use ff_core::suspension::ResumedBy;
 
 use super::told::Word;
 
-/// Every refusal the rooms of executions and leases can give to an operation.
+/// Every refusal an operation can be given, but for those that need thousands of signals or no secret at all.
 const REFUSALS: &[Code] = &[
     Code::ExecutionNotFound,
     Code::ExecutionNotActive,
@@ -26,6 +28,19 @@ const REFUSALS: &[Code] = &[
     Code::InvalidInput,
     Code::LimitExceeded,
     Code::PayloadTooLarge,
+    Code::ExecutionNotSuspended,
+    Code::WaitpointNotFound,
+    Code::WaitpointAlreadyExists,
+    Code::WaitpointNotPending,
+    Code::WaitpointClosed,
+    Code::PendingWaitpointExpired,
+    Code::InvalidWaitpointKey,
+    Code::TargetNotSignalable,
+    Code::MissingToken,
+    Code::InvalidToken,
+    Code::TokenExpired,
+    Code::RotationConflict,
+    Code::InvalidGraceMs,
 ];
 
 /// Everything else that must have happened.
@@ -40,6 +55,12 @@ const EVENTS: &[&str] = &[
     "Cancel",
     "Replay",
     "Revoke",
+    "Suspend",
+    "CreateWaitpoint",
+    "CloseWaitpoint",
+    "Deliver",
+    "Resume",
+    "Rotate",
     "Pump",
     "Reopen",
     "duplicate",
@@ -59,6 +80,28 @@ const EVENTS: &[&str] = &[
     "ended by deadline",
     "ended by timeouts",
     "ended by reclaims",
+    "suspended",
+    "already satisfied",
+    "closed before",
+    "decided before",
+    "rotated",
+    "rotated before",
+    "appended_to_waitpoint",
+    "resume_condition_satisfied",
+    "buffered_for_pending_waitpoint",
+    "appended_to_waitpoint_duplicate",
+    "signal_ignored_not_in_condition",
+    "signal_ignored_matcher_failed",
+    "duplicate signal",
+    "resumed by signals",
+    "resumed by operator",
+    "resumed by timeout",
+    "several signals handed",
+    "bytes of signals handed",
+    "escalated by a timeout",
+    "failed by a timeout of its wait",
+    "cancelled by a timeout of its wait",
+    "expired by a timeout of its wait",
 ];
 
 /// How often each thing happened.
@@ -95,14 +138,23 @@ impl Coverage {
     }
 
     pub(crate) fn count_end(&mut self, execution: &Execution) {
-        let Phase::Finished { by, .. } = &execution.phase else { return };
+        let Phase::Finished { by, outcome, .. } = &execution.phase else { return };
         self.happened(match by {
             FinishedBy::Holder => "ended by its holder",
             FinishedBy::Cancel { .. } => "ended by cancel",
             FinishedBy::Deadline => "ended by deadline",
             FinishedBy::AttemptTimeout => "ended by timeouts",
             FinishedBy::ReclaimCap => "ended by reclaims",
+            FinishedBy::SuspensionTimeout => match outcome {
+                Outcome::Failed => "failed by a timeout of its wait",
+                Outcome::Cancelled => "cancelled by a timeout of its wait",
+                _ => "expired by a timeout of its wait",
+            },
         });
+    }
+
+    pub(crate) fn count_escalations(&mut self, times: usize) {
+        (0..times).for_each(|_| self.happened("escalated by a timeout"));
     }
 
     fn count_word(&mut self, word: &Word) {
@@ -113,6 +165,20 @@ impl Coverage {
             Word::Reply(Reply::Cancelled(cancelled)) if cancelled.already => self.happened("cancelled before"),
             Word::Reply(Reply::Revoked(revoked)) if revoked.already => self.happened("revoked before"),
             Word::Reply(Reply::Pumped(pumped)) if pumped.fired > 0 => self.happened("fired"),
+            Word::Reply(Reply::Suspended(suspended)) => self.happened(match suspended.outcome {
+                SuspendOutcome::Suspended => "suspended",
+                SuspendOutcome::AlreadySatisfied { .. } => "already satisfied",
+            }),
+            Word::Reply(Reply::WaitpointClosed(closed)) if closed.already => self.happened("closed before"),
+            Word::Reply(Reply::Delivered(delivered)) => self.happened(match delivered.effect {
+                Effect::Duplicate => "duplicate signal",
+                effect => effect.as_str(),
+            }),
+            Word::Reply(Reply::Resumed(resumed)) if resumed.already => self.happened("decided before"),
+            Word::Reply(Reply::Rotated(rotated)) => self.happened(match rotated {
+                Rotated::Rotated { .. } => "rotated",
+                Rotated::Noop { .. } => "rotated before",
+            }),
             Word::Reply(_) => {}
             Word::Claims(claims) => {
                 if claims.claimed.len() > 1 {
@@ -126,8 +192,24 @@ impl Coverage {
                         Origin::Reclaim { .. } => "reclaim",
                         Origin::Replay { .. } => "replay",
                     });
+                    self.count_resumption(claimed);
                 }
             }
+        }
+    }
+
+    fn count_resumption(&mut self, claimed: &Claimed) {
+        let Some(resumption) = &claimed.task.resumption else { return };
+        self.happened(match resumption.by {
+            ResumedBy::Signals => "resumed by signals",
+            ResumedBy::Operator => "resumed by operator",
+            ResumedBy::Timeout => "resumed by timeout",
+        });
+        if claimed.signals.len() > 1 {
+            self.happened("several signals handed");
+        }
+        if claimed.signals.iter().any(|received| received.payload.is_some()) {
+            self.happened("bytes of signals handed");
         }
     }
 
@@ -154,6 +236,12 @@ fn name(operation: &Operation) -> &'static str {
         Operation::Cancel(_) => "Cancel",
         Operation::Replay(_) => "Replay",
         Operation::Revoke(_) => "Revoke",
+        Operation::Suspend(_) => "Suspend",
+        Operation::CreateWaitpoint(_) => "CreateWaitpoint",
+        Operation::CloseWaitpoint(_) => "CloseWaitpoint",
+        Operation::Deliver(_) => "Deliver",
+        Operation::Resume(_) => "Resume",
+        Operation::Rotate(_) => "Rotate",
         Operation::Pump(_) => "Pump",
     }
 }

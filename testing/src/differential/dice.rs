@@ -29,4 +29,8 @@ impl Dice for SharedDice {
     fn nonce(&self) -> Nonce {
         *self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn secret(&self) -> [u8; 32] {
+        self.source.secret()
+    }
 }

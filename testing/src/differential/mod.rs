@@ -15,6 +15,7 @@ mod subject;
 mod told;
 mod valkey;
 mod vocabulary;
+mod waiting;
 mod walk;
 
 pub use compared::{Compared, Difference};
@@ -22,4 +23,5 @@ pub use coverage::Coverage;
 pub use step::{Policies, Step, Submission, Whose};
 pub use subject::{Make, Making, Subject, memory, sqlite};
 pub use valkey::{redis, valkey};
+pub use waiting::{On, Sending, Shown, Tree, Which, Wish};
 pub use walk::{replay, walk};

@@ -14,6 +14,7 @@ use ff_core::types::{ExecutionId, LaneId, Namespace};
 use super::compared::{Compared, Difference, differ};
 use super::reference::Reference;
 use super::told::{Told, Word, refusal};
+use super::waiting;
 
 /// A bulk submission, as one call.
 pub(crate) async fn submit_many(store: &dyn Upkeep, operations: &[Operation]) -> Told {
@@ -52,7 +53,9 @@ pub(crate) async fn look(compared: &Compared, nth: usize, closely: bool) -> Resu
         differ(format!("attempts {id}"), &attempts(reference, &id), &refusal(store.attempts(&id).await))?;
         differ(format!("result {id}"), &result(reference, &id), &refusal(store.result(&id).await))?;
         differ(format!("payload {id}"), &payload(reference, &id), &refusal(store.payload(&id).await))?;
+        waiting::look(compared, &id, nth).await?;
     }
+    waiting::deliveries(compared, nth, closely).await?;
     let states = PublicState::ALL;
     let state = nth.is_multiple_of(3).then(|| states[nth / 3 % states.len()]);
     let lane = nth.is_multiple_of(4).then(LaneId::default_name);
@@ -88,7 +91,7 @@ fn payload(reference: &Reference, id: &ExecutionId) -> Result<Payload, Refusal> 
     find(reference, id).map(|_| reference.model.payload(id).cloned().unwrap())
 }
 
-fn find<'r>(reference: &'r Reference, id: &ExecutionId) -> Result<&'r Execution, Refusal> {
+pub(super) fn find<'r>(reference: &'r Reference, id: &ExecutionId) -> Result<&'r Execution, Refusal> {
     check_id(id, &reference.partitions)?;
     reference.model.find(id).ok_or_else(|| Code::ExecutionNotFound.refusal())
 }

@@ -16,12 +16,14 @@ use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
-use ff_core::types::{AttemptId, ExecutionId, LeaseEpoch, LeaseId, Namespace};
+use ff_core::token::{KeyRing, Secret};
+use ff_core::types::{AttemptId, ExecutionId, Kid, LeaseEpoch, LeaseId, Namespace};
 use uuid::Uuid;
 
 use super::step::{Step, Whose};
 use super::told::Word;
 use super::vocabulary;
+use super::waiting::{Handed, handed_with};
 
 /// The model at a moment of a walk.
 pub(crate) struct Reference {
@@ -32,22 +34,29 @@ pub(crate) struct Reference {
     ids: BTreeMap<u32, ExecutionId>,
     /// Every fence given out, oldest first.
     fences: BTreeMap<ExecutionId, Vec<Fence>>,
+    pub(crate) handed: Handed,
 }
 
 impl Reference {
-    pub(crate) fn new(partitions: PartitionConfig, clock: Arc<ManualClock>) -> Self {
-        let (ids, fences) = (BTreeMap::new(), BTreeMap::new());
-        Self { model: Model::default(), partitions, clock, ids, fences }
+    /// An empty model whose partitions share this first secret.
+    pub(crate) fn new(partitions: PartitionConfig, clock: Arc<ManualClock>, secret: Secret) -> Self {
+        let (ids, fences, handed) = (BTreeMap::new(), BTreeMap::new(), Handed::default());
+        let (mut model, ring) = (Model::default(), KeyRing::of(Kid::first(), secret));
+        (0..partitions.num_flow_partitions).for_each(|partition| model.set_ring(partition, ring.clone()));
+        Self { model, partitions, clock, ids, fences, handed }
     }
 
     /// Decides and applies one operation.
     pub(crate) fn perform(&mut self, operation: &Operation, nonce: Nonce) -> Result<Word, Refusal> {
         let at = Conditions { partitions: self.partitions, nonce, now: self.clock.now() };
         let (reply, _) = self.model.execute(operation, &at)?;
+        self.handed.note(operation, &reply);
         let Reply::Taken(taken) = reply else { return Ok(Word::Reply(reply)) };
         let with_payload = |task: Task| {
             let payload = self.model.payload(&task.execution_id).cloned().unwrap();
-            Claimed { task, payload }
+            let resumption = task.resumption.as_ref();
+            let signals = resumption.map(|resumption| handed_with(&self.model, &task.execution_id, resumption));
+            Claimed { task, payload, signals: signals.unwrap_or_default() }
         };
         let claimed: Vec<_> = taken.tasks.into_iter().map(with_payload).collect();
         for Claimed { task, .. } in &claimed {
@@ -83,6 +92,12 @@ impl Reference {
         match step {
             Step::SubmitMany(many) => many.iter().map(|one| Operation::Submit(vocabulary::submit_args(one))).collect(),
             Step::Advance { .. } | Step::Reopen => Vec::new(),
+            Step::Suspend { .. }
+            | Step::CreateWaitpoint { .. }
+            | Step::CloseWaitpoint { .. }
+            | Step::Deliver(_)
+            | Step::Resume { .. }
+            | Step::Rotate { .. } => self.waiting_operations(step),
             one => vec![self.operation(one)],
         }
     }
@@ -143,12 +158,12 @@ impl Reference {
                 Operation::Revoke(RevokeArgs { execution_id: self.id(*job), lease_id, reason: None })
             }
             Step::Pump { partition } => Operation::Pump(PumpArgs { partition: *partition }),
-            Step::SubmitMany(_) | Step::Advance { .. } | Step::Reopen => unreachable!("these are not one operation"),
+            other => unreachable!("{other:?} is not an operation on an execution or a lease"),
         }
     }
 
     /// An execution and the fence a caller shows for it; a made-up one when it was never held.
-    fn held(&self, job: u32, whose: Whose) -> (ExecutionId, Fence) {
+    pub(super) fn held(&self, job: u32, whose: Whose) -> (ExecutionId, Fence) {
         let id = self.id(job);
         let given = self.fences.get(&id).map_or(&[][..], Vec::as_slice);
         let made_up = Uuid::from_u128(9);

@@ -1,6 +1,9 @@
 //! One step of a walk, in words that stay meaningful when other steps are left out.
 
 use ff_core::contracts::Start;
+use ff_core::suspension::OperatorDecision;
+
+use super::waiting::{Sending, Which, Wish};
 
 /// What one step does: an operation by its name, or something that happens to both sides. Jobs, names and workers are
 /// numbers; a fence is said by whose it is.
@@ -55,6 +58,36 @@ pub enum Step {
     Revoke {
         job: u32,
         lease: Option<Whose>,
+    },
+    Suspend {
+        job: u32,
+        fence: Whose,
+        wish: Wish,
+    },
+    CreateWaitpoint {
+        job: u32,
+        fence: Whose,
+        key: u8,
+        ms: u64,
+    },
+    CloseWaitpoint {
+        job: u32,
+        waitpoint: Which,
+    },
+    Deliver(Sending),
+    Resume {
+        job: u32,
+        decision: OperatorDecision,
+        /// Only the suspension so many before the last.
+        named: Option<u8>,
+        payload: Option<usize>,
+        delay_ms: Option<u64>,
+    },
+    /// On every partition.
+    Rotate {
+        kid: u8,
+        secret: u8,
+        grace_ms: u64,
     },
     Pump {
         partition: u16,

@@ -30,6 +30,16 @@ pub(crate) async fn ask(store: &dyn Upkeep, operation: Operation) -> Result<Word
         Operation::Cancel(args) => store.cancel(args).await.map(Reply::Cancelled).map(Word::Reply),
         Operation::Replay(args) => store.replay(args).await.map(Reply::Replayed).map(Word::Reply),
         Operation::Revoke(args) => store.revoke(args).await.map(Reply::Revoked).map(Word::Reply),
+        Operation::Suspend(args) => store.suspend(args).await.map(Reply::Suspended).map(Word::Reply),
+        Operation::CreateWaitpoint(args) => {
+            store.create_waitpoint(args).await.map(Reply::WaitpointCreated).map(Word::Reply)
+        }
+        Operation::CloseWaitpoint(args) => {
+            store.close_waitpoint(args).await.map(Reply::WaitpointClosed).map(Word::Reply)
+        }
+        Operation::Deliver(args) => store.deliver(args).await.map(Reply::Delivered).map(Word::Reply),
+        Operation::Resume(args) => store.resume(args).await.map(Reply::Resumed).map(Word::Reply),
+        Operation::Rotate(_) => unreachable!("a rotation is asked of all partitions at once"),
         Operation::Pump(PumpArgs { partition }) => store.pump(partition).await.map(Reply::Pumped).map(Word::Reply),
     };
     refusal(answer)

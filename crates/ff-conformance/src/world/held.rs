@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{
-    Claimed, CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, Noted, ProgressArgs, RenewArgs, Renewed,
-    Start, Task,
+    Claimed, CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, Noted, ProgressArgs, ReceivedSignal,
+    RenewArgs, Renewed, Start, Task,
 };
 use ff_core::execution::Failure;
 use ff_core::lease::Fence;
@@ -17,16 +17,18 @@ use super::World;
 /// What a worker holds, or held: it can say everything a holder may say, in time or too late.
 #[derive(Clone)]
 pub struct Held {
-    world: World,
+    pub(super) world: World,
     /// What the claim said of it.
     pub task: Task,
     /// The bytes that came with it.
     pub payload: Payload,
+    /// The signals that came with it, when it goes on from a suspension.
+    pub signals: Vec<ReceivedSignal>,
 }
 
 impl Held {
     pub(super) fn new(world: World, claimed: Claimed) -> Self {
-        Self { world, task: claimed.task, payload: claimed.payload }
+        Self { world, task: claimed.task, payload: claimed.payload, signals: claimed.signals }
     }
 
     /// The execution it holds.

@@ -1,8 +1,11 @@
 //! The world a promise is kept in: a store, what lies between it and the caller, and the time.
 
 mod clock;
+pub(crate) mod conditions;
 mod held;
 mod submission;
+mod waiting;
+mod waitpoint;
 mod worker;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,6 +25,7 @@ use futures_util::future::BoxFuture;
 pub use clock::{Hands, WorldClock};
 pub use held::Held;
 pub use submission::Submission;
+pub use waitpoint::Waitpoint;
 pub use worker::Worker;
 
 /// So many milliseconds.
@@ -43,6 +47,8 @@ pub struct World {
     pub upkeep: Arc<dyn Upkeep>,
     /// The time, which only the test moves.
     pub clock: WorldClock,
+    /// Whether callers come through a server, which holds back who shows many wrong tokens.
+    pub is_guarded: bool,
     endings: Arc<Mutex<Vec<BoxFuture<'static, ()>>>>,
 }
 
@@ -54,12 +60,12 @@ impl World {
         upkeep: Arc<dyn Upkeep>,
         clock: WorldClock,
     ) -> Self {
-        Self { backend, waits, upkeep, clock, endings: Arc::default() }
+        Self { backend, waits, upkeep, clock, is_guarded: false, endings: Arc::default() }
     }
 
-    /// The same store, reached another way.
+    /// The same store, reached through a server.
     pub fn reached_through(mut self, backend: Arc<dyn EngineBackend>, waits: Arc<dyn Waits>) -> Self {
-        (self.backend, self.waits) = (backend, waits);
+        (self.backend, self.waits, self.is_guarded) = (backend, waits, true);
         self
     }
 

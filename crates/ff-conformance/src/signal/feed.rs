@@ -1,0 +1,191 @@
+//! What was delivered, on whichever partition, is one feed that can be followed with a cursor.
+
+use std::pin::pin;
+
+use ff_core::contracts::{DeliveriesArgs, DeliveriesPage, SuspendArgs, Timeout};
+use ff_core::signal::{Delivery, Effect, FeedCursor};
+use ff_core::suspension::{Distinct, OperatorDecision, TimeoutBehavior};
+use ff_core::types::SignalId;
+use tokio::time::timeout;
+
+use crate::refused::{assert_refused, refused_as};
+use crate::world::conditions::count;
+use crate::{Waitpoint, World, ms};
+
+pub(crate) async fn everything_delivered_is_in_the_feed_once(world: World) {
+    let waitpoints = on_every_partition(&world).await;
+    let mut sent = Vec::new();
+    for nth in 0..3 {
+        for waitpoint in &waitpoints {
+            sent.push(waitpoint.send(&format!("vote-{nth}")).await.unwrap().signal_id);
+            world.clock.advance(ms(1)).await;
+        }
+    }
+    for limit in [1, 2, 5, 12, 1_000] {
+        let mut cursor = FeedCursor::default();
+        let mut read = Vec::new();
+        loop {
+            let page = after(&world, &cursor, limit).await;
+            assert!(!page.missed && page.deliveries.len() <= limit);
+            if page.deliveries.is_empty() {
+                assert_eq!(page.next, cursor, "a reader at the end stays there");
+                break;
+            }
+            read.extend(ids(&page.deliveries));
+            cursor = page.next.to_string().parse().unwrap();
+        }
+        assert_eq!(read, sent, "in the order of time, pages of {limit}");
+    }
+}
+
+pub(crate) async fn a_delivery_says_what_was_delivered(world: World) {
+    world.job("resize").namespace("acme").submit().await;
+    let held = world.worker("holder").namespace("acme").claim().await;
+    let waitpoint = held.wait_on("approval").await;
+    let delivered = waitpoint.send("approved").await.unwrap();
+    let [told] = &everything(&world).await[..] else { panic!("not one delivery") };
+    let signal = world.backend.signal(&held.id(), &delivered.signal_id).await.unwrap().signal;
+    let expected = Delivery {
+        position: told.position,
+        namespace: held.task.namespace.clone(),
+        execution_id: held.id(),
+        signal_id: signal.id,
+        waitpoint_id: Some(waitpoint.id()),
+        name: signal.name,
+        source: signal.source,
+        effect: Effect::Satisfied,
+    };
+    assert_eq!(*told, expected);
+    assert_eq!(told.position.at, world.clock.now());
+}
+
+pub(crate) async fn decisions_and_timeouts_are_in_the_feed_and_duplicates_are_not(world: World) {
+    let held = world.held().await;
+    let ahead = held.ahead("early").await;
+    ahead.send("early").await.unwrap();
+    let timeout = Some(Timeout::After(1_000));
+    let wish = SuspendArgs { timeout, timeout_behavior: TimeoutBehavior::AutoResume, ..held.wish("approval") };
+    let [_] = held.wait(wish).await;
+    world.clock.advance(ms(1_000)).await;
+    let waitpoint = world.worker("next").claim().await.wait_on("again").await;
+    world.clock.advance(ms(1)).await;
+    world.decide(&held.id(), OperatorDecision::Approve).await.unwrap();
+    assert_refused!(waitpoint.send("late").await, "waitpoint_closed");
+    let last = world.worker("next").claim().await.wait_on("last").await;
+    world.clock.advance(ms(1)).await;
+    for _ in 0..2 {
+        world.backend.deliver(last.signal_once("once", "once")).await.unwrap();
+    }
+    let told = everything(&world).await;
+    assert_eq!(
+        told.iter().map(|told| told.name.as_str()).collect::<Vec<_>>(),
+        ["early", "timeout", "approved", "once"]
+    );
+    let recorded: Vec<_> = world.signals(&held.id()).await.iter().map(|signal| signal.id).collect();
+    assert_eq!(ids(&told), recorded);
+}
+
+pub(crate) async fn a_reader_without_a_cursor_begins_now(world: World) {
+    let waitpoints = on_every_partition(&world).await;
+    for waitpoint in &waitpoints {
+        waitpoint.send("before").await.unwrap();
+    }
+    let start = world.backend.deliveries(DeliveriesArgs { after: None, limit: 9 }).await.unwrap();
+    assert_eq!((start.deliveries, start.missed), (Vec::new(), false));
+    let sent = waitpoints[1].send("after").await.unwrap().signal_id;
+    assert_eq!(ids(&after(&world, &start.next, 9).await.deliveries), [sent]);
+}
+
+/// A partition that had nothing to tell when a reader began is followed from its first signal on.
+pub(crate) async fn a_reader_that_began_before_everything_misses_nothing(world: World) {
+    let start = world.backend.deliveries(DeliveriesArgs { after: None, limit: 9 }).await.unwrap();
+    let mut sent = Vec::new();
+    for waitpoint in on_every_partition(&world).await {
+        sent.push(waitpoint.send("vote").await.unwrap().signal_id);
+        world.clock.advance(ms(1)).await;
+    }
+    assert_eq!(ids(&after(&world, &start.next, 9).await.deliveries), sent);
+}
+
+pub(crate) async fn a_waiting_reader_is_told_at_once(world: World) {
+    for waitpoint in on_every_partition(&world).await {
+        let told = told_when(&world, async || waitpoint.send("vote").await.unwrap()).await;
+        assert_eq!(told[0].execution_id, waitpoint.execution_id);
+        assert_eq!(told.len(), 1);
+    }
+}
+
+pub(crate) async fn a_waiting_reader_is_told_of_decisions_and_timeouts_too(world: World) {
+    let (held, _) = world.suspended().await;
+    let told = told_when(&world, async || world.decide(&held.id(), OperatorDecision::Reject).await.unwrap()).await;
+    assert_eq!(told.iter().map(|told| told.name.as_str()).collect::<Vec<_>>(), ["rejected"]);
+    let next = world.worker("next").claim().await;
+    let timeout = Some(Timeout::After(1_000));
+    let wish = SuspendArgs { timeout, timeout_behavior: TimeoutBehavior::AutoResume, ..next.wish("approval") };
+    let [_] = next.wait(wish).await;
+    let told = told_when(&world, async || world.clock.advance(ms(1_000)).await).await;
+    assert_eq!(told.iter().map(|told| told.name.as_str()).collect::<Vec<_>>(), ["timeout"]);
+}
+
+pub(crate) async fn what_is_in_the_feed_is_told_without_waiting(world: World) {
+    let waitpoints = on_every_partition(&world).await;
+    let sent = waitpoints[0].send("vote").await.unwrap().signal_id;
+    let args = DeliveriesArgs { after: Some(FeedCursor::default()), limit: 9 };
+    let page = timeout(ms(10_000), world.waits.next_deliveries(args, 60_000)).await.expect("it waits").unwrap();
+    assert_eq!(ids(&page.deliveries), [sent]);
+}
+
+pub(crate) async fn a_wait_for_deliveries_runs_out(world: World) {
+    for wait_ms in [0, 20] {
+        let args = DeliveriesArgs { after: None, limit: 9 };
+        let page = world.waits.next_deliveries(args, wait_ms).await.unwrap();
+        assert_eq!((page.deliveries, page.missed), (Vec::new(), false));
+    }
+}
+
+pub(crate) async fn a_reader_that_asks_too_much_is_refused(world: World) {
+    let of = |limit| DeliveriesArgs { after: Some(FeedCursor::default()), limit };
+    for limit in [0, 1_001] {
+        let code = if limit == 0 { "invalid_input" } else { "limit_exceeded" };
+        let refusal = refused_as(world.backend.deliveries(of(limit)).await, code);
+        assert_eq!(refusal.field.as_deref(), Some("limit"));
+        refused_as(world.waits.next_deliveries(of(limit), 0).await, code);
+    }
+    assert!(world.backend.deliveries(of(1_000)).await.unwrap().deliveries.is_empty());
+    let refusal = assert_refused!(world.waits.next_deliveries(of(1), 60_001).await, "limit_exceeded");
+    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("wait_ms"), Some((60_000, 60_001))));
+}
+
+/// Work that takes many signals, one piece on each partition.
+async fn on_every_partition(world: &World) -> Vec<Waitpoint> {
+    let mut waitpoints = Vec::new();
+    for partition in world.partitions() {
+        world.job("resize").on_partition(partition).submit().await;
+        let held = world.worker("holder").claim().await;
+        let [waitpoint] = held.wait_for(count(100, Distinct::Signals, &["votes"]), ["votes"]).await;
+        waitpoints.push(waitpoint);
+    }
+    waitpoints
+}
+
+/// What a reader that already waits is told when `event` happens.
+async fn told_when<T>(world: &World, event: impl AsyncFnOnce() -> T) -> Vec<Delivery> {
+    let start = world.backend.deliveries(DeliveriesArgs { after: None, limit: 1 }).await.unwrap().next;
+    let args = DeliveriesArgs { after: Some(start), limit: 9 };
+    let mut waiting = pin!(world.waits.next_deliveries(args, 60_000));
+    assert!(timeout(ms(20), &mut waiting).await.is_err(), "there is nothing to tell yet");
+    event().await;
+    timeout(ms(10_000), waiting).await.expect("nobody was told").unwrap().deliveries
+}
+
+async fn everything(world: &World) -> Vec<Delivery> {
+    after(world, &FeedCursor::default(), 1_000).await.deliveries
+}
+
+async fn after(world: &World, cursor: &FeedCursor, limit: usize) -> DeliveriesPage {
+    world.backend.deliveries(DeliveriesArgs { after: Some(cursor.clone()), limit }).await.unwrap()
+}
+
+fn ids(deliveries: &[Delivery]) -> Vec<SignalId> {
+    deliveries.iter().map(|delivery| delivery.signal_id).collect()
+}

@@ -1,0 +1,109 @@
+//! Every limit of a signal is taken at the limit and refused one past it. Nothing is written then.
+
+use ff_core::contracts::{DeliverArgs, Delivered, DeliveriesArgs, SuspendOutcome};
+use ff_core::limits;
+use ff_core::payload::Payload;
+use ff_core::signal::{Effect, FeedCursor, Source};
+use ff_core::suspension::{Distinct, OperatorDecision};
+use futures_util::future::join_all;
+
+use crate::refused::assert_refused;
+use crate::world::conditions::count;
+use crate::{Waitpoint, World};
+
+pub(crate) async fn a_signal_may_have_two_hundred_and_fifty_six_kibibytes(world: World) {
+    let (_, waitpoint) = world.suspended().await;
+    let sized = |bytes| DeliverArgs { payload: Some(Payload::bytes(vec![7; bytes])), ..waitpoint.signal("go") };
+    let before = world.contents().await;
+    let over = world.backend.deliver(sized(limits::SIGNAL_BYTES + 1)).await;
+    let refusal = assert_refused!(over, "payload_too_large");
+    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("payload"), Some((262_144, 262_145))));
+    assert_eq!(world.contents().await, before);
+    world.backend.deliver(sized(limits::SIGNAL_BYTES)).await.unwrap();
+    let resumed = world.worker("next").claim().await;
+    assert_eq!(resumed.signals[0].payload, sized(limits::SIGNAL_BYTES).payload);
+}
+
+pub(crate) async fn names_and_texts_of_a_signal_may_be_as_long_as_they_may(world: World) {
+    let (held, waitpoint) = world.suspended().await;
+    let identity = "é".repeat(limits::TEXT_BYTES / 2);
+    let sent = DeliverArgs {
+        source: Source::parse(&"s".repeat(limits::NAME_BYTES), Some(&identity)).unwrap(),
+        dedup_ttl_ms: limits::SPAN_MAX_MS,
+        ..waitpoint.signal_once(&"n".repeat(limits::NAME_BYTES), &"ü".repeat(limits::TEXT_BYTES / 2))
+    };
+    let before = world.contents().await;
+    let over = DeliverArgs { dedup_ttl_ms: limits::SPAN_MAX_MS + 1, ..sent.clone() };
+    let refusal = assert_refused!(world.backend.deliver(over).await, "limit_exceeded");
+    assert_eq!(refusal.field.as_deref(), Some("dedup_ttl_ms"));
+    assert_eq!(world.contents().await, before);
+    world.backend.deliver(sent.clone()).await.unwrap();
+    let [read] = &world.signals(&held.id()).await[..] else { panic!("not one signal") };
+    assert_eq!((&read.name, &read.source, &read.idempotency_key), (&sent.name, &sent.source, &sent.idempotency_key));
+}
+
+/// A worker can believe a signal that says it comes from an operator or from the engine.
+pub(crate) async fn nobody_outside_speaks_for_an_operator_or_the_engine(world: World) {
+    let (_, waitpoint) = world.suspended().await;
+    let before = world.contents().await;
+    for kind in ["operator", "engine"] {
+        let source = Source::parse(kind, Some("boss")).unwrap();
+        let forged = DeliverArgs { source, ..waitpoint.signal("approved") };
+        let refusal = assert_refused!(world.backend.deliver(forged).await, "invalid_input");
+        assert_eq!(refusal.field.as_deref(), Some("source.type"));
+    }
+    assert_eq!(world.contents().await, before);
+}
+
+pub(crate) async fn a_thousand_early_signals_are_kept(world: World) {
+    let held = world.held().await;
+    let ahead = held.ahead("votes").await;
+    let answers = send_many(&world, &ahead, limits::BUFFERED_SIGNALS).await;
+    assert!(answers.iter().all(|answer| answer.effect == Effect::Buffered));
+    let before = world.contents().await;
+    let refusal = assert_refused!(ahead.send("more").await, "signal_limit_exceeded");
+    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("buffered"), Some((1_000, 1_001))));
+    assert_eq!(world.contents().await, before);
+    let mut wish = held.wish_for(count(1_000, Distinct::Signals, &["votes"]), &["votes"]);
+    wish.waitpoints[0] = ahead.binding();
+    let SuspendOutcome::AlreadySatisfied { signals } = world.suspend(wish).await.unwrap().outcome else {
+        panic!("it waits")
+    };
+    assert_eq!(signals.len(), 1_000);
+}
+
+/// The feed of a partition keeps as many as one execution takes, and who comes too late for the first is told.
+pub(crate) async fn an_execution_takes_ten_thousand_signals_and_its_feed_keeps_as_many(world: World) {
+    world.job("resize").on_partition(3).submit().await;
+    let held = world.worker("holder").claim().await;
+    let [a] = held.wait_for(count(2, Distinct::Sources, &["a"]), ["a"]).await;
+    let answers = send_many(&world, &a, limits::SIGNALS).await;
+    assert_eq!(answers.iter().filter(|answer| answer.effect == Effect::Appended).count(), 1);
+    assert_eq!(answers.iter().filter(|answer| answer.effect == Effect::Recounted).count(), limits::SIGNALS - 1);
+    let refusal = assert_refused!(a.send("more").await, "signal_limit_exceeded");
+    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("signals"), Some((10_000, 10_001))));
+
+    let from_the_start = async || {
+        let args = DeliveriesArgs { after: Some(FeedCursor::default()), limit: 1 };
+        world.backend.deliveries(args).await.unwrap()
+    };
+    let first = from_the_start().await.deliveries.remove(0);
+    world.job("resize").on_partition(3).submit().await;
+    world.worker("holder").claim().await.wait_on("other").await.send("one-more").await.unwrap();
+    let late = from_the_start().await;
+    assert!(late.missed && late.deliveries[0].position > first.position);
+    world.decide(&held.id(), OperatorDecision::Resume).await.unwrap();
+    assert_eq!(world.worker("next").claim().await.handed(), ["vote", "resumed"], "an operator is always heard");
+}
+
+/// Sends so many at once as a store may be busy with.
+async fn send_many(world: &World, to: &Waitpoint, many: usize) -> Vec<Delivered> {
+    const AT_ONCE: usize = 200;
+    let signal = DeliverArgs { payload: None, ..to.signal("vote") };
+    let mut answers = Vec::with_capacity(many);
+    for _ in 0..many / AT_ONCE {
+        let sent = join_all((0..AT_ONCE).map(|_| world.backend.deliver(signal.clone()))).await;
+        answers.extend(sent.into_iter().map(Result::unwrap));
+    }
+    answers
+}

@@ -1,0 +1,115 @@
+//! Whatever ends the work ends its suspension, and an end is an end for every token that was handed out.
+
+use ff_core::contracts::{SuspendArgs, Timeout};
+use ff_core::execution::{AttemptOutcome, FinishedBy, Origin, Outcome};
+use ff_core::state::PublicState;
+use ff_core::suspension::{OperatorDecision, TimeoutBehavior};
+use ff_core::types::AttemptIndex;
+
+use crate::refused::assert_refused;
+use crate::world::conditions::{all, signal};
+use crate::{World, ms};
+
+pub(crate) async fn suspended_work_can_be_cancelled(world: World) {
+    let held = world.held().await;
+    let waitpoints = held.wait_for(all([signal("a"), signal("b")]), ["a", "b"]).await;
+    waitpoints[0].send("half").await.unwrap();
+    world.cancel(&held.id()).await.unwrap();
+    let read = world.describe(&held.id()).await;
+    assert_eq!((read.public_state, read.suspension), (PublicState::Cancelled, None));
+    let attempts = world.attempts(&held.id()).await.attempts;
+    assert_eq!(attempts[0].end.as_ref().unwrap().outcome, AttemptOutcome::Cancelled);
+    for waitpoint in &waitpoints {
+        let refusal = assert_refused!(waitpoint.send("late").await, "target_not_signalable");
+        assert_eq!(refusal.state, Some(PublicState::Cancelled));
+    }
+    assert!(world.backend.waitpoints(&held.id()).await.unwrap().is_empty());
+    assert_refused!(world.decide(&held.id(), OperatorDecision::Resume).await, "execution_not_suspended");
+}
+
+pub(crate) async fn the_deadline_of_suspended_work_closes_its_waitpoints(world: World) {
+    let id = world.job("resize").deadline(ms(5_000)).submit().await;
+    let held = world.worker("holder").claim().await;
+    let ahead = held.ahead("later").await;
+    let waitpoint = held.wait_on("approval").await;
+    world.clock.advance(ms(4_999)).await;
+    assert_eq!(world.state(&id).await, PublicState::Suspended);
+    world.clock.advance(ms(1)).await;
+    let ended = world.ended(&id).await;
+    assert_eq!((ended.outcome, ended.by, ended.at), (Outcome::Expired, FinishedBy::Deadline, world.clock.now()));
+    for closed in [&ahead, &waitpoint] {
+        let refusal = assert_refused!(closed.send("late").await, "target_not_signalable");
+        assert_eq!(refusal.state, Some(PublicState::Expired));
+    }
+    assert!(world.backend.waitpoints(&id).await.unwrap().is_empty());
+    let before = world.contents().await;
+    world.clock.advance(ms(365 * 24 * 3_600_000)).await;
+    assert_eq!(world.contents().await, before, "nothing is left to wait for");
+}
+
+pub(crate) async fn a_deadline_comes_before_a_wait_that_times_out_with_it(world: World) {
+    let id = world.job("resize").deadline(ms(5_000)).submit().await;
+    let held = world.worker("holder").claim().await;
+    let timeout = Some(Timeout::After(5_000));
+    let wish = SuspendArgs { timeout, timeout_behavior: TimeoutBehavior::AutoResume, ..held.wish("approval") };
+    let [_] = held.wait(wish).await;
+    world.clock.advance(ms(5_000)).await;
+    assert_eq!(world.ended(&id).await.by, FinishedBy::Deadline);
+}
+
+/// What an earlier life waited for is nothing to the next one.
+pub(crate) async fn a_replay_starts_without_what_was_waited_for(world: World) {
+    let (held, waitpoint) = world.suspended().await;
+    waitpoint.send("approved").await.unwrap();
+    let resumed = world.worker("second").claim().await;
+    resumed.complete(b"done").await.unwrap();
+    world.replay(&held.id()).await.unwrap();
+    assert_refused!(waitpoint.send("late").await, "waitpoint_closed");
+    let replayed = world.worker("third").claim().await;
+    assert!(matches!(replayed.task.attempt, Origin::Replay { of: Some(AttemptIndex(0)), .. }));
+    assert_eq!((replayed.handed(), &replayed.task.resumption), (Vec::<&str>::new(), &None));
+    assert_refused!(waitpoint.send("late").await, "waitpoint_closed");
+    let again = replayed.wait_on("approval").await;
+    assert_refused!(waitpoint.send("late").await, "waitpoint_closed");
+    again.send("again").await.unwrap();
+    assert_eq!(world.worker("fourth").claim().await.handed(), ["again"]);
+    assert_eq!(world.signals(&held.id()).await.len(), 2, "what was received is kept");
+}
+
+pub(crate) async fn every_end_of_a_suspension_can_be_replayed(world: World) {
+    let (cancelled, _) = world.suspended().await;
+    world.cancel(&cancelled.id()).await.unwrap();
+    let timed_out = world.held().await;
+    let [_] = timed_out.wait(SuspendArgs { timeout: Some(Timeout::After(1)), ..timed_out.wish("approval") }).await;
+    let expired = world.job("resize").deadline(ms(1)).submit().await;
+    world.worker("holder").claim().await.wait_on("approval").await;
+    world.clock.advance(ms(1)).await;
+    for id in [cancelled.id(), timed_out.id(), expired] {
+        assert_eq!(world.replay(&id).await.unwrap().public_state, PublicState::Waiting);
+        let read = world.describe(&id).await;
+        assert_eq!((read.suspension, read.failure), (None, None));
+    }
+    let replayed = world.worker("next").claim_up_to(9).await;
+    assert_eq!(replayed.len(), 3);
+    assert!(replayed.iter().all(|held| held.signals.is_empty() && held.task.resumption.is_none()));
+}
+
+/// The reply was lost before the work ended; it is still the answer to that call.
+pub(crate) async fn who_suspended_it_is_answered_after_its_end_too(world: World) {
+    let held = world.held().await;
+    let first = world.suspend(held.wish("approval")).await.unwrap();
+    world.cancel(&held.id()).await.unwrap();
+    let before = world.contents().await;
+    assert_eq!(world.suspend(held.wish("approval")).await.unwrap(), first);
+    assert_eq!(world.contents().await, before);
+    assert_refused!(held.complete(b"late").await, "execution_not_active");
+}
+
+pub(crate) async fn who_waits_for_an_end_hears_of_a_wait_that_timed_out(world: World) {
+    let held = world.held().await;
+    let [_] = held.wait(SuspendArgs { timeout: Some(Timeout::After(1_000)), ..held.wish("approval") }).await;
+    assert_eq!(world.waits.ended(&held.id(), 20).await.unwrap(), None);
+    world.clock.advance(ms(1_000)).await;
+    let told = world.waits.ended(&held.id(), 60_000).await.unwrap().unwrap();
+    assert_eq!((told.outcome, told.by), (Outcome::Failed, FinishedBy::SuspensionTimeout));
+}

@@ -1,0 +1,96 @@
+//! A token opens one waitpoint and nothing else, and is judged before anything else is looked at.
+
+use ff_core::contracts::{DeliverArgs, RotateSecretArgs, WaitpointRef};
+use ff_core::signal::Effect;
+use ff_core::token::{Mac, PresentedToken, WaitpointToken};
+use ff_core::types::{ExecutionId, WaitpointId};
+use uuid::Uuid;
+
+use crate::refused::{assert_refused, refused_as};
+use crate::world::conditions::{all, key, signal};
+use crate::{Waitpoint, World};
+
+/// Without a valid token, work that exists is answered like work that does not, whatever state it is in.
+pub(crate) async fn the_token_is_judged_before_anything_about_state_is_revealed(world: World) {
+    let (held, waitpoint) = world.suspended().await;
+    let forged = PresentedToken::new(format!("k1:{}", "00".repeat(32)));
+    let before = world.contents().await;
+    looks_alike(&world, &waitpoint, &forged).await;
+    assert_eq!(world.contents().await, before);
+    waitpoint.send("approved").await.unwrap();
+    looks_alike(&world, &waitpoint, &forged).await;
+    world.cancel(&held.id()).await.unwrap();
+    looks_alike(&world, &waitpoint, &forged).await;
+    assert_refused!(waitpoint.send("late").await, "target_not_signalable");
+}
+
+/// Nor is a key that was used before told to anybody who has no token.
+pub(crate) async fn a_duplicate_needs_its_token_as_well(world: World) {
+    let (_, waitpoint) = world.suspended().await;
+    let once = waitpoint.signal_once("approved", "answer");
+    world.backend.deliver(once.clone()).await.unwrap();
+    let forged = DeliverArgs { token: PresentedToken::new(format!("k1:{}", "00".repeat(32))), ..once };
+    assert_refused!(world.backend.deliver(forged).await, "invalid_token");
+}
+
+pub(crate) async fn a_token_opens_its_own_waitpoint_only(world: World) {
+    let held = world.held().await;
+    let [a, b] = held.wait_for(all([signal("a"), signal("b")]), ["a", "b"]).await;
+    let elsewhere = world.job("resize").on_partition(held.id().partition()).submit().await;
+    let other = world.worker("holder").claim().await.wait_on("a").await;
+    assert_eq!(other.execution_id, elsewhere);
+    let before = world.contents().await;
+    for (to, token) in [(&a, &b), (&b, &a), (&a, &other), (&other, &a)] {
+        let crossed = DeliverArgs { token: token.token(), ..to.signal("go") };
+        assert_refused!(world.backend.deliver(crossed).await, "invalid_token");
+    }
+    let moved = DeliverArgs { execution_id: other.execution_id, ..a.signal("go") };
+    assert_refused!(world.backend.deliver(moved).await, "invalid_token");
+    assert_eq!(world.contents().await, before);
+}
+
+/// Whoever knows the secret can sign anything; only what was handed out opens anything.
+pub(crate) async fn only_the_token_that_was_handed_out_opens_anything(world: World) {
+    let (_, waitpoint) = world.suspended().await;
+    let rotation = RotateSecretArgs::parse("k2", "5ec4e7", 60_000).unwrap();
+    world.backend.rotate_secret(rotation.clone()).await.unwrap();
+    let granted = &waitpoint.granted;
+    let mac = Mac::of(&rotation.secret, &waitpoint.execution_id, &granted.waitpoint_id, &granted.waitpoint_key);
+    let signed = WaitpointToken { kid: rotation.kid, mac };
+    let before = world.contents().await;
+    let args = DeliverArgs { token: PresentedToken::from(&signed), ..waitpoint.signal("go") };
+    assert_refused!(world.backend.deliver(args).await, "invalid_token");
+    assert_eq!(world.contents().await, before);
+    assert_eq!(waitpoint.effect("go").await, Effect::Satisfied);
+}
+
+pub(crate) async fn an_operator_can_read_a_token(world: World) {
+    let (held, waitpoint) = world.suspended().await;
+    let token = world.backend.waitpoint_token(&held.id(), &waitpoint.id()).await.unwrap();
+    assert_eq!(token, waitpoint.granted.waitpoint_token);
+    assert_refused!(world.backend.waitpoint_token(&held.id(), &WaitpointId::new()).await, "waitpoint_not_found");
+    let other = world.held().await.id();
+    assert_refused!(world.backend.waitpoint_token(&other, &waitpoint.id()).await, "waitpoint_not_found");
+    let unknown = ExecutionId::new(0, Uuid::now_v7());
+    assert_refused!(world.backend.waitpoint_token(&unknown, &waitpoint.id()).await, "execution_not_found");
+}
+
+/// What is there and what is not, with a forged token and without any: one refusal each, to the letter.
+async fn looks_alike(world: &World, waitpoint: &Waitpoint, forged: &PresentedToken) {
+    let partition = waitpoint.execution_id.partition();
+    for (token, code) in [(forged, "invalid_token"), (&PresentedToken::default(), "missing_token")] {
+        let known = DeliverArgs { token: token.clone(), ..waitpoint.signal("go") };
+        let nowhere = DeliverArgs { execution_id: ExecutionId::new(partition, Uuid::now_v7()), ..known.clone() };
+        let refusal = refused_as(world.backend.deliver(nowhere).await, code);
+        assert_eq!((&refusal.field, refusal.state), (&None, None));
+        for to in [
+            WaitpointRef::Id(waitpoint.id()),
+            WaitpointRef::Key(waitpoint.granted.waitpoint_key.clone()),
+            WaitpointRef::Id(WaitpointId::new()),
+            WaitpointRef::Key(key("nowhere")),
+        ] {
+            let args = DeliverArgs { waitpoint: to, ..known.clone() };
+            assert_eq!(refused_as(world.backend.deliver(args).await, code), refusal);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The secrets behind tokens are rotated on every partition at once, and what was handed out before goes on working for a
+//! while.
+
+use ff_core::contracts::{Kids, RotateSecretArgs, Rotated, RotationReport, SuspendArgs};
+use ff_core::engine_error::EngineError;
+use ff_core::limits;
+use ff_core::signal::Effect;
+use ff_core::suspension::Distinct;
+use ff_core::types::Kid;
+
+use crate::refused::assert_refused;
+use crate::world::conditions::count;
+use crate::{Waitpoint, World, ms};
+
+pub(crate) async fn a_store_has_its_first_secret_from_the_start(world: World) {
+    let kids = world.backend.kids().await.unwrap();
+    assert_eq!(kids.iter().map(|of| of.partition).collect::<Vec<_>>(), world.partitions().collect::<Vec<_>>());
+    for of in kids {
+        assert_eq!(of.kids, Kids { current_kid: Some(Kid::first()), verifying: vec![] });
+    }
+    let rings: Vec<_> = world.contents().await.into_iter().map(|partition| partition.ring).collect();
+    assert!(rings[0].is_some() && rings.iter().all(|ring| *ring == rings[0]), "the same one everywhere");
+    let (_, waitpoint) = world.suspended().await;
+    assert_eq!(waitpoint.granted.waitpoint_token.kid, Kid::first());
+}
+
+pub(crate) async fn a_rotation_reaches_every_partition(world: World) {
+    let report = rotate(&world, "k2", "c0ffee", 60_000).await;
+    let rotated = Rotated::Rotated { previous_kid: Some(Kid::first()), new_kid: kid("k2"), gc_count: 0 };
+    assert_eq!((report.rotated, report.failed.len()), (everywhere(&world, &rotated), 0));
+    for of in world.backend.kids().await.unwrap() {
+        assert_eq!(names(&of.kids), ("k2", vec!["k1"]));
+        assert_eq!(of.kids.verifying[0].expires_at, world.clock.now() + 60_000);
+    }
+    let (_, waitpoint) = world.suspended().await;
+    assert_eq!(waitpoint.granted.waitpoint_token.kid, kid("k2"));
+    assert_eq!(waitpoint.effect("go").await, Effect::Satisfied);
+}
+
+pub(crate) async fn a_rotation_can_be_repeated(world: World) {
+    rotate(&world, "k2", "c0ffee", 60_000).await;
+    let before = world.contents().await;
+    world.clock.advance(ms(100)).await;
+    for grace_ms in [60_000, 1] {
+        let report = rotate(&world, "k2", "C0FFEE", grace_ms).await;
+        assert_eq!(report.rotated, everywhere(&world, &Rotated::Noop { kid: kid("k2") }));
+        assert!(report.is_complete());
+    }
+    assert_eq!(world.contents().await, before);
+}
+
+/// Whoever was told a kid must not find another secret behind it.
+pub(crate) async fn a_kid_that_verifies_stands_for_one_secret(world: World) {
+    rotate(&world, "k2", "0a", 0).await;
+    rotate(&world, "k3", "0b", 1_000).await;
+    let before = world.contents().await;
+    for known in ["k2", "k3"] {
+        let report = rotate(&world, known, "ff", 1_000).await;
+        assert_eq!((report.rotated.len(), report.failed.len()), (0, world.partitions().len()));
+        for (_, error) in report.failed {
+            let EngineError::Refused(refusal) = error else { panic!("{error}") };
+            assert_eq!((refusal.code.as_str(), refusal.field.as_deref()), ("rotation_conflict", Some("kid")));
+        }
+    }
+    assert_eq!(world.contents().await, before);
+    world.clock.advance(ms(1_000)).await;
+    assert!(rotate(&world, "k2", "ff", 1_000).await.is_complete(), "a kid that is gone may come again");
+}
+
+pub(crate) async fn a_token_minted_before_two_rotations_works_within_its_grace_and_not_after(world: World) {
+    let waitpoint = open(&world).await;
+    rotate(&world, "k2", "0a", 1_000).await;
+    world.clock.advance(ms(10)).await;
+    rotate(&world, "k3", "0b", 5_000).await;
+    world.clock.advance(ms(989)).await;
+    assert_eq!(waitpoint.effect("in-time").await, Effect::Appended);
+    world.clock.advance(ms(1)).await;
+    let before = world.contents().await;
+    assert_refused!(waitpoint.send("late").await, "token_expired");
+    assert_eq!(world.contents().await, before);
+    rotate(&world, "k4", "0c", 5_000).await;
+    assert_refused!(waitpoint.send("late").await, "invalid_token");
+}
+
+pub(crate) async fn several_retired_secrets_are_alive_at_once_each_for_its_own_grace(world: World) {
+    let mut waitpoints = vec![open(&world).await];
+    for (name, secret, grace_ms) in [("k2", "0a", 3_000), ("k3", "0b", 1_000), ("k4", "0c", 2_000)] {
+        rotate(&world, name, secret, grace_ms).await;
+        waitpoints.push(open(&world).await);
+    }
+    let works = async |expected: [bool; 4]| {
+        for (waitpoint, works) in waitpoints.iter().zip(expected) {
+            let kid = &waitpoint.granted.waitpoint_token.kid;
+            match works {
+                true => assert_eq!(waitpoint.effect("vote").await, Effect::Appended, "{kid}"),
+                false => drop(assert_refused!(waitpoint.send("vote").await, "token_expired")),
+            }
+        }
+    };
+    for of in world.backend.kids().await.unwrap() {
+        assert_eq!(names(&of.kids), ("k4", vec!["k1", "k2", "k3"]));
+    }
+    works([true, true, true, true]).await;
+    world.clock.advance(ms(1_000)).await;
+    works([true, false, true, true]).await;
+    world.clock.advance(ms(1_000)).await;
+    works([true, false, false, true]).await;
+    world.clock.advance(ms(1_000)).await;
+    works([false, false, false, true]).await;
+    for of in world.backend.kids().await.unwrap() {
+        assert_eq!(names(&of.kids), ("k4", vec![]));
+    }
+}
+
+pub(crate) async fn without_grace_a_secret_is_gone_at_once(world: World) {
+    let waitpoint = open(&world).await;
+    rotate(&world, "k2", "0a", 0).await;
+    assert_refused!(waitpoint.send("late").await, "token_expired");
+    assert_eq!(open(&world).await.effect("vote").await, Effect::Appended);
+}
+
+pub(crate) async fn what_expired_is_thrown_away_by_the_next_rotation(world: World) {
+    rotate(&world, "k2", "0a", 0).await;
+    rotate(&world, "k3", "0b", 1_000).await;
+    world.clock.advance(ms(1_000)).await;
+    let report = rotate(&world, "k4", "0c", 1_000).await;
+    let rotated = Rotated::Rotated { previous_kid: Some(kid("k3")), new_kid: kid("k4"), gc_count: 1 };
+    assert_eq!(report.rotated, everywhere(&world, &rotated));
+    for partition in world.contents().await {
+        let kept: Vec<_> = partition.ring.unwrap().keys.into_keys().map(|kid| kid.to_string()).collect();
+        assert_eq!(kept, ["k3", "k4"]);
+    }
+}
+
+pub(crate) async fn a_partition_keeps_sixty_four_secrets(world: World) {
+    for nth in 2..=limits::RING_KIDS {
+        assert!(rotate(&world, &format!("k{nth}"), &format!("{nth:02x}"), 60_000).await.is_complete());
+    }
+    let before = world.contents().await;
+    let report = rotate(&world, "more", "ff", 60_000).await;
+    assert_eq!(report.failed.len(), world.partitions().len());
+    for (_, error) in report.failed {
+        let EngineError::Refused(refusal) = error else { panic!("{error}") };
+        assert_eq!((refusal.code.as_str(), refusal.limit), ("limit_exceeded", Some((64, 65))));
+    }
+    assert_eq!(world.contents().await, before);
+    world.clock.advance(ms(60_000)).await;
+    assert!(rotate(&world, "more", "ff", 60_000).await.is_complete());
+}
+
+pub(crate) async fn a_grace_may_be_ten_years(world: World) {
+    let before = world.contents().await;
+    let mut args = RotateSecretArgs::parse("k2", "0a", limits::SPAN_MAX_MS).unwrap();
+    args.grace_ms += 1;
+    let refusal = assert_refused!(world.backend.rotate_secret(args.clone()).await, "invalid_grace_ms");
+    assert_eq!(refusal.field.as_deref(), Some("grace_ms"));
+    assert_eq!(refusal.limit, Some((limits::SPAN_MAX_MS, limits::SPAN_MAX_MS + 1)));
+    assert_eq!(world.contents().await, before);
+    args.grace_ms -= 1;
+    assert!(world.backend.rotate_secret(args).await.unwrap().is_complete());
+}
+
+/// What was handed out ahead, and signals that came early, outlast a rotation.
+pub(crate) async fn a_waitpoint_made_before_a_rotation_can_be_waited_on_after_it(world: World) {
+    let held = world.held().await;
+    let ahead = held.ahead("approval").await;
+    rotate(&world, "k2", "0a", 60_000).await;
+    let [waitpoint] = held.wait(SuspendArgs { waitpoints: vec![ahead.binding()], ..held.wish("approval") }).await;
+    assert_eq!(waitpoint.granted, ahead.granted);
+    assert_eq!(ahead.effect("approved").await, Effect::Satisfied);
+}
+
+/// Work that takes many signals.
+async fn open(world: &World) -> Waitpoint {
+    let held = world.held().await;
+    let [waitpoint] = held.wait_for(count(100, Distinct::Signals, &["votes"]), ["votes"]).await;
+    waitpoint
+}
+
+async fn rotate(world: &World, kid: &str, secret: &str, grace_ms: u64) -> RotationReport {
+    world.backend.rotate_secret(RotateSecretArgs::parse(kid, secret, grace_ms).unwrap()).await.unwrap()
+}
+
+fn everywhere(world: &World, rotated: &Rotated) -> Vec<(u16, Rotated)> {
+    world.partitions().map(|partition| (partition, rotated.clone())).collect()
+}
+
+fn names(kids: &Kids) -> (&str, Vec<&str>) {
+    let verifying = kids.verifying.iter().map(|retired| retired.kid.as_str()).collect();
+    (kids.current_kid.as_ref().map_or("", Kid::as_str), verifying)
+}
+
+fn kid(text: &str) -> Kid {
+    Kid::parse(text).unwrap()
+}
