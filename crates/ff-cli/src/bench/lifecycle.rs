@@ -14,8 +14,8 @@ use super::store::{FloorLoad, Subject, Working};
 use super::{KIND, Report, median};
 use crate::store_url::shown;
 
-/// Neighbouring measurements of store and floor.
-const ROUNDS: usize = 5;
+/// Measurements of the store, each with the floor before and after it.
+const ROUNDS: usize = 9;
 /// Submissions to a store that does nothing else.
 const IDLE_SUBMISSIONS: usize = 200;
 /// Lifecycles before anything is measured.
@@ -30,14 +30,22 @@ pub(crate) struct Lifecycle {
     pub(crate) count: usize,
 }
 
-/// One round: lifecycles a second of the store and of its floor.
+/// One round: lifecycles a second of the store, and of its floor right before and right after.
 struct Round {
     throughput: f64,
     floor: Option<f64>,
+    floor_after: Option<f64>,
     /// What the store did meanwhile, without the floor.
     commits: u64,
     calls: u64,
     inner_calls: u64,
+}
+
+impl Round {
+    /// What the store does of what its floor does. The speed of a machine drifts, so the floor is taken from both sides.
+    fn ratio(&self) -> Option<f64> {
+        Some(self.throughput / ((self.floor? + self.floor_after?) / 2.0))
+    }
 }
 
 impl Lifecycle {
@@ -45,12 +53,16 @@ impl Lifecycle {
         let mut subject = Subject::open(&self.store).await?;
         let mut working = subject.work(self.workers);
         let bar = ProgressBar::new((WARM_UP + self.per_round() * ROUNDS + IDLE_SUBMISSIONS) as u64);
+        let cold = subject.reading().await?;
         self.lifecycles(&subject, WARM_UP, &bar).await?;
         subject.timed.latencies.forget();
         let before = subject.reading().await?;
+        let mut floor = self.floor(&mut subject, WARM_UP, before.commits - cold.commits).await?;
         let mut rounds = Vec::with_capacity(ROUNDS);
         for _ in 0..ROUNDS {
-            rounds.push(self.round(&mut subject, &bar).await?);
+            let round = self.round(&mut subject, floor, &bar).await?;
+            floor = round.floor_after;
+            rounds.push(round);
         }
         let after = subject.reading().await?;
         // What is measured under load ends here: a store that does nothing else answers sooner.
@@ -63,7 +75,7 @@ impl Lifecycle {
         let mut report = Report::new("lifecycle", shown(&self.store), subject.settings().await?);
         report.throughput_per_s = median(rounds.iter().map(|round| round.throughput).collect());
         report.floor_per_s = median(rounds.iter().filter_map(|round| round.floor).collect());
-        report.ratio = median(rounds.iter().filter_map(|round| Some(round.throughput / round.floor?)).collect());
+        report.ratio = median(rounds.iter().filter_map(Round::ratio).collect());
         report.latency_ms = latencies;
         let lifecycles = (self.per_round() * ROUNDS) as f64;
         report.figures.insert("bytes_per_execution", after.bytes.saturating_sub(before.bytes) as f64 / lifecycles);
@@ -89,23 +101,29 @@ impl Lifecycle {
         self.count.div_ceil(ROUNDS)
     }
 
-    async fn round(&self, subject: &mut Subject, bar: &ProgressBar) -> anyhow::Result<Round> {
+    async fn round(&self, subject: &mut Subject, floor: Option<f64>, bar: &ProgressBar) -> anyhow::Result<Round> {
         let count = self.per_round();
         let before = subject.reading().await?;
         let took = self.lifecycles(subject, count, bar).await?;
         let after = subject.reading().await?;
         let commits = after.commits - before.commits;
-        let batch = (3 * count).checked_div(usize::try_from(commits)?).unwrap_or(1).max(1);
-        let load = FloorLoad { count, payload: vec![b'x'; self.payload], workers: self.workers, batch };
-        let floor = subject.floor(&load).await?;
-        let rate = |took: Duration| count as f64 / took.as_secs_f64();
         Ok(Round {
-            throughput: rate(took),
-            floor: floor.map(rate),
+            throughput: count as f64 / took.as_secs_f64(),
+            floor,
+            floor_after: self.floor(subject, count, commits).await?,
             commits,
             calls: after.calls - before.calls,
             inner_calls: after.inner_calls - before.inner_calls,
         })
+    }
+
+    /// Lifecycles a second of the bare store, with as many steps in a transaction as so many lifecycles took commits.
+    async fn floor(&self, subject: &mut Subject, lifecycles: usize, commits: u64) -> anyhow::Result<Option<f64>> {
+        let batch = (3 * lifecycles).checked_div(usize::try_from(commits)?).unwrap_or(1).max(1);
+        let count = self.per_round();
+        let load = FloorLoad { count, payload: vec![b'x'; self.payload], workers: self.workers, batch };
+        let took = subject.floor(&load).await?;
+        Ok(took.map(|took| count as f64 / took.as_secs_f64()))
     }
 
     /// Submits so many from all callers at once, and waits until the last is completed.

@@ -33,7 +33,7 @@ enum Scenario {
         payload: usize,
 
         /// Executions in all
-        #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = positive)]
+        #[arg(long, value_name = "N", default_value_t = 90_000, value_parser = positive)]
         count: usize,
     },
     /// One claim when few wait and when many do

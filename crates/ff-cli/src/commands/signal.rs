@@ -96,7 +96,11 @@ fn named(text: &str) -> anyhow::Result<WaitpointRef> {
 
 /// The open waitpoint that is meant.
 fn choose<'w>(id: &ExecutionId, open: &'w [WaitpointInfo], text: Option<&str>) -> anyhow::Result<&'w WaitpointInfo> {
-    let keys = || open.iter().map(|known| known.waitpoint_key.as_str()).collect::<Vec<_>>().join(", ");
+    let keys = || {
+        let mut keys: Vec<_> = open.iter().map(|known| known.waitpoint_key.as_str()).collect();
+        keys.sort_unstable();
+        keys.join(", ")
+    };
     match (text, open) {
         (_, []) => Err(anyhow!("{id} has no open waitpoint: it does not wait for a signal")),
         (None, [only]) => Ok(only),
