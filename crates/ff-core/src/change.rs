@@ -37,6 +37,8 @@ pub enum Write<T> {
     #[default]
     Keep,
     Put(T),
+    /// The result of another execution takes its place, as that stands once the changes before this one are written.
+    ResultOf(ExecutionId),
     Remove,
 }
 

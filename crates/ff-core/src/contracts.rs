@@ -1,6 +1,7 @@
 //! Arguments and outcomes of every operation, from the rooms that own them.
 
 pub use crate::execution::contracts::*;
+pub use crate::flow::contracts::*;
 pub use crate::lease::contracts::*;
 pub use crate::operation::PumpArgs;
 pub use crate::signal::contracts::*;

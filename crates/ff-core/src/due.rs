@@ -2,13 +2,14 @@
 
 use crate::change::Change;
 use crate::dice::Nonce;
-use crate::execution::{self, Execution, Phase};
+use crate::execution::{self, Blocker, Execution, Phase};
+use crate::flow::{Settled, Step};
 use crate::index::Index;
 use crate::lease;
 use crate::limits;
 use crate::suspension;
 use crate::types::TimestampMs;
-use crate::view::{DueFirst, Stop, View};
+use crate::view::{DueFirst, Miss, Stop, View, together};
 
 /// A moment an execution can wait for. When two come together, the one listed first fires first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,6 +20,10 @@ pub enum Due {
     LeaseExpiry,
     Delayed,
     PendingWaitpoint,
+    /// Its dependents have not all been told what became of it.
+    Dependents,
+    /// The other upstreams of its join have not all been looked at.
+    Siblings,
 }
 
 impl Due {
@@ -29,7 +34,12 @@ impl Due {
         Due::LeaseExpiry,
         Due::Delayed,
         Due::PendingWaitpoint,
+        Due::Dependents,
+        Due::Siblings,
     ];
+
+    /// Those that change the execution itself when their moment has come.
+    const MOMENTS: &[Due] = Self::ALL.split_at(6).0;
 
     /// The index of its moments, where it has one of executions. Delays are found in their lanes, and waitpoints made
     /// ahead have an index of waitpoints.
@@ -39,18 +49,21 @@ impl Due {
             Self::AttemptTimeout => Some(Index::AttemptTimeout),
             Self::LeaseExpiry => Some(Index::LeaseExpiry),
             Self::SuspensionTimeout => Some(Index::SuspensionTimeout),
+            Self::Dependents => Some(Index::DispatchBacklog),
+            Self::Siblings => Some(Index::PendingCancelGroups),
             Self::Delayed | Self::PendingWaitpoint => None,
         }
     }
 
-    fn fire(self, execution: &Execution, nonce: &Nonce, now: TimestampMs) -> Change {
+    fn fire(self, execution: &Execution, nonce: &Nonce, now: TimestampMs) -> Option<Change> {
         match self {
-            Self::Deadline => execution::expire(execution, now),
-            Self::AttemptTimeout => execution::time_out(execution, nonce, now),
-            Self::LeaseExpiry => lease::expire(execution, now),
-            Self::Delayed => execution::promote(execution, now),
-            Self::SuspensionTimeout => suspension::expire(execution, now),
-            Self::PendingWaitpoint => suspension::expire_pending(execution, now),
+            Self::Deadline => Some(execution::expire(execution, now)),
+            Self::AttemptTimeout => Some(execution::time_out(execution, nonce, now)),
+            Self::LeaseExpiry => Some(lease::expire(execution, now)),
+            Self::Delayed => Some(execution::promote(execution, now)),
+            Self::SuspensionTimeout => Some(suspension::expire(execution, now)),
+            Self::PendingWaitpoint => Some(suspension::expire_pending(execution, now)),
+            Self::Dependents | Self::Siblings => None,
         }
     }
 }
@@ -58,7 +71,11 @@ impl Due {
 impl Execution {
     /// When this is due, if it is waited for at all.
     pub fn due_at(&self, due: Due) -> Option<TimestampMs> {
+        let membership = self.membership.as_ref();
         match (due, &self.phase) {
+            (_, Phase::Blocked { on: Blocker::Staging, .. }) => None,
+            (Due::Dependents, _) => membership?.owes.map(|owes| owes.since),
+            (Due::Siblings, _) => membership?.siblings.map(|siblings| siblings.since),
             (_, Phase::Finished { .. }) => None,
             (Due::Deadline, _) => self.deadline_at,
             (Due::AttemptTimeout, Phase::Running { lease }) => lease.timeout_at,
@@ -72,19 +89,24 @@ impl Execution {
 
     /// What this execution waits for next.
     pub fn next_due(&self) -> Option<(TimestampMs, Due)> {
-        Due::ALL.iter().filter_map(|due| Some((self.due_at(*due)?, *due))).min()
+        self.first_of(Due::ALL)
+    }
+
+    fn first_of(&self, several: &[Due]) -> Option<(TimestampMs, Due)> {
+        several.iter().filter_map(|due| Some((self.due_at(*due)?, *due))).min()
     }
 }
 
-/// Fires everything of one execution that is due, earliest first.
+/// Fires everything of one execution that is due, earliest first. What it owes to others in its flow is left to be paid in
+/// steps.
 pub fn fire(execution: &Execution, nonce: &Nonce, now: TimestampMs) -> Option<Change> {
     let mut fired: Option<Change> = None;
     // Each firing ends a lease, a delay, a suspension's timeout, a waitpoint or the execution, so this ends too; a retry
     // without backoff and without a worker has nothing due.
     loop {
         let current = fired.as_ref().map_or(execution, |change| &change.after);
-        let Some((_, due)) = current.next_due().filter(|(at, _)| *at <= now) else { return fired };
-        let next = due.fire(current, nonce, now);
+        let next = current.first_of(Due::MOMENTS).filter(|(at, _)| *at <= now);
+        let Some(next) = next.and_then(|(_, due)| due.fire(current, nonce, now)) else { return fired };
         fired = Some(match fired {
             Some(earlier) => earlier.then(next),
             None => next,
@@ -95,26 +117,57 @@ pub fn fire(execution: &Execution, nonce: &Nonce, now: TimestampMs) -> Option<Ch
 /// What a pump did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pumped {
-    /// Executions something fired for.
+    /// Executions and flows something fired for.
     pub fired: usize,
     /// When the next thing on this partition is due; in the past when there was more than one batch.
     pub next_due: Option<TimestampMs>,
 }
 
-/// Fires what is due on a partition, at most one batch of it.
-pub fn pump(view: &impl View, partition: u16, nonce: &Nonce, now: TimestampMs) -> Result<(Pumped, Vec<Change>), Stop> {
+/// Fires what is due on a partition, at most one batch of it, and pays one step of what is owed within flows.
+pub fn pump(view: &impl View, partition: u16, nonce: &Nonce, now: TimestampMs) -> Result<(Pumped, Settled), Stop> {
     let batch = limits::PUMP_BATCH;
-    let first = view.due(&DueFirst { partition, limit: batch + 1 })?;
-    let ready = first.iter().take(batch).take_while(|(at, _)| *at <= now).count();
-    let mut next_due = first.get(ready).map(|(at, _)| *at);
-    let mut changes = Vec::new();
-    for (_, id) in &first[..ready] {
+    let query = DueFirst { partition, limit: batch + 1 };
+    together([view.due(&query).map(drop), view.due_flows(&query).map(drop)])?;
+    let (first, flows) = (view.due(&query)?, view.due_flows(&query)?);
+    let ready = |at: &TimestampMs| *at <= now;
+    let due = first.iter().take(batch).take_while(|(at, _)| ready(at)).count();
+    let due_flows = flows.iter().take(batch).take_while(|(at, _)| ready(at)).count();
+    together(first[..due].iter().map(|(_, id)| view.execution(id)))?;
+    let mut step = Step::new(view, now);
+    let mut fired = 0;
+    for (_, id) in &first[..due] {
         let Some(execution) = view.execution(id)? else { continue };
-        let Some(change) = fire(execution, nonce, now) else { continue };
-        next_due = [next_due, change.after.next_due().map(|(at, _)| at)].into_iter().flatten().min();
-        changes.push(change);
+        fired += 1;
+        step.owed_by(execution);
+        if let Some(change) = fire(execution, nonce, now) {
+            step.write(change)?;
+        }
     }
-    Ok((Pumped { fired: changes.len(), next_due }, changes))
+    for (_, id) in &flows[..due_flows] {
+        fired += 1;
+        step.tour(id)?;
+    }
+    let settled = step.run()?;
+    let left = first_left_alone(query, |query| view.due(query), |id| settled.after(id).is_some())?;
+    let left_flow = first_left_alone(query, |query| view.due_flows(query), |id| settled.flow(id).is_some())?;
+    let next_due = settled.next_due().into_iter().chain(left).chain(left_flow).min();
+    Ok((Pumped { fired, next_due }, settled))
+}
+
+/// When the first thing is due that a step did not touch: later, or already, when the step had no time for it.
+fn first_left_alone<I>(
+    mut query: DueFirst,
+    ask: impl Fn(&DueFirst) -> Result<Vec<(TimestampMs, I)>, Miss>,
+    is_touched: impl Fn(&I) -> bool,
+) -> Result<Option<TimestampMs>, Stop> {
+    loop {
+        let first = ask(&query)?;
+        let left = first.iter().find(|(_, id)| !is_touched(id)).map(|(at, _)| *at);
+        if left.is_some() || first.len() < query.limit {
+            return Ok(left);
+        }
+        query.limit *= 2;
+    }
 }
 
 #[cfg(test)]

@@ -21,17 +21,33 @@ pub struct Event {
 pub enum What {
     Submitted,
     Promoted,
-    Started { attempt: AttemptIndex },
-    Resumed { attempt: AttemptIndex },
-    Delayed { until: TimestampMs },
-    RetryScheduled { at: TimestampMs },
+    Started {
+        attempt: AttemptIndex,
+    },
+    Resumed {
+        attempt: AttemptIndex,
+    },
+    Delayed {
+        until: TimestampMs,
+    },
+    RetryScheduled {
+        at: TimestampMs,
+    },
     LeaseExpired,
     LeaseRevoked,
     Suspended,
-    Released { by: ResumedBy },
+    /// It waits for the members it added to its flow.
+    WaitsForChildren,
+    /// Its join is decided, or whatever else it was blocked on is over.
+    Unblocked,
+    Released {
+        by: ResumedBy,
+    },
     Escalated,
     WaitpointExpired,
-    Finished { outcome: Outcome },
+    Finished {
+        outcome: Outcome,
+    },
     Replayed,
 }
 

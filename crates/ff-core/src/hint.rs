@@ -6,8 +6,9 @@ use futures_core::Stream;
 
 use crate::change::Change;
 use crate::execution::{Execution, Phase};
+use crate::flow::{Flow, FlowChange};
 use crate::lease::contracts::{Head, LeaseLost};
-use crate::types::{ExecutionId, Kind, LaneId, TimestampMs, WorkerInstanceId};
+use crate::types::{ExecutionId, FlowId, Kind, LaneId, TimestampMs, WorkerInstanceId};
 
 /// Something a waiting part of the system wants to know at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,10 @@ pub enum Hint {
     SignalDelivered { partition: u16 },
     /// An execution ended.
     Ended { execution_id: ExecutionId },
+    /// Something happened in a flow. Stores may leave out flows nobody follows.
+    FlowMoved { flow_id: FlowId },
+    /// A flow ended.
+    FlowEnded { flow_id: FlowId },
     /// Hints were lost: look everywhere.
     Missed,
 }
@@ -67,6 +72,25 @@ pub fn hints(before: Option<&Execution>, after: &Execution) -> Vec<Hint> {
 pub fn delivered(change: &Change) -> Option<Hint> {
     let partition = change.after.id.partition();
     (!change.signals.is_empty()).then_some(Hint::SignalDelivered { partition })
+}
+
+/// What a change of a flow is worth telling.
+pub fn flow_hints(before: Option<&Flow>, change: &FlowChange) -> Vec<Hint> {
+    let (after, mut hints) = (&change.after, Vec::new());
+    let flow_id = after.id;
+    if let Some(at) = after.next_due()
+        && !change.gone
+        && before.and_then(Flow::next_due).is_none_or(|earlier| at < earlier)
+    {
+        hints.push(Hint::Due { partition: after.partition, at });
+    }
+    if !change.events.is_empty() {
+        hints.push(Hint::FlowMoved { flow_id });
+    }
+    if after.ended_at.is_some() && before.is_none_or(|before| before.ended_at.is_none()) {
+        hints.push(Hint::FlowEnded { flow_id });
+    }
+    hints
 }
 
 #[cfg(test)]

@@ -15,6 +15,9 @@ pub enum Index {
     LaneActive(LaneId),
     LaneSuspended(LaneId),
     LaneTerminal(LaneId),
+    LaneBlockedDependencies(LaneId),
+    DispatchBacklog,
+    PendingCancelGroups,
     WorkerLeases(WorkerInstanceId),
     SuspensionTimeout,
     LeaseExpiry,
@@ -39,6 +42,9 @@ impl Index {
             Self::LaneActive(lane) => keys.lane_active(lane),
             Self::LaneSuspended(lane) => keys.lane_suspended(lane),
             Self::LaneTerminal(lane) => keys.lane_terminal(lane),
+            Self::LaneBlockedDependencies(lane) => keys.lane_blocked_dependencies(lane),
+            Self::DispatchBacklog => keys.dispatch_backlog(),
+            Self::PendingCancelGroups => keys.pending_cancel_groups(),
             Self::SuspensionTimeout => keys.suspension_timeout(),
             Self::WorkerLeases(instance) => keys.worker_leases(instance),
             Self::LeaseExpiry => keys.lease_expiry(),
@@ -56,6 +62,10 @@ pub fn eligible_score(priority: Priority, created_at: TimestampMs) -> Score {
 
 /// Every index an execution belongs in, with its score there.
 pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
+    // What is staged is found through its flow alone.
+    if execution.is_staged() {
+        return Vec::new();
+    }
     let lane = execution.lane_key();
     let mut entries = vec![(Index::AllExecutions, execution.created_at.0)];
     match &execution.phase {
@@ -70,6 +80,7 @@ pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
             entries.push((Index::WorkerLeases(lease.holder.worker_instance_id.clone()), lease.acquired_at.0));
         }
         Phase::Suspended { suspension } => entries.push((Index::LaneSuspended(lane), suspension.at.0)),
+        Phase::Blocked { .. } => entries.push((Index::LaneBlockedDependencies(lane), execution.created_at.0)),
         Phase::Finished { at, .. } => entries.push((Index::LaneTerminal(lane), at.0)),
     }
     for due in Due::ALL {

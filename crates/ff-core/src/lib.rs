@@ -14,6 +14,7 @@ pub mod due;
 pub mod engine_error;
 pub mod event;
 pub mod execution;
+pub mod flow;
 pub mod hint;
 pub mod index;
 pub mod json;

@@ -62,9 +62,37 @@ pub const SPAN_MAX_MS: u64 = 10 * 366 * 24 * 60 * 60 * 1_000;
 /// Lease events kept per execution.
 pub const LEASE_HISTORY: usize = 1_000;
 /// Due things one pump fires before it lets others in.
-pub const PUMP_BATCH: usize = 100;
+pub const PUMP_BATCH: usize = 50;
 /// How often each partition is looked at when hints can be lost.
 pub const SWEEP_MS: u64 = 30_000;
+
+/// Members of one flow.
+pub const FLOW_NODES: usize = 10_000;
+/// Edges of one flow.
+pub const FLOW_EDGES: usize = 50_000;
+/// Edges that enter one member, and edges that leave it.
+pub const NODE_EDGES: usize = 10_000;
+/// Payloads of all members of a flow together.
+pub const FLOW_BYTES: usize = 16 * 1024 * 1024;
+/// Members one call may add to a flow. A larger submission is staged in several, since a store does one at a time.
+pub const FLOW_CALL_NODES: usize = 32;
+/// Edges one call may add to a flow.
+pub const FLOW_CALL_EDGES: usize = 32;
+/// Edges and members one step of a flow may look at; the rest is owed, and done in further steps. A store that does one
+/// thing at a time is kept from others for as long as a step takes.
+pub const FLOW_STEP: usize = 52;
+/// How far down from what ended a step may go; what is deeper is owed.
+pub const MAX_CASCADE_DEPTH: usize = 50;
+/// Edges looked at before a new edge is refused because a cycle cannot be ruled out.
+pub const CYCLE_SEARCH: usize = 1_000;
+/// Results of upstreams that come with the claim of what depends on them; the rest is read one by one.
+pub const INPUT_BYTES: usize = 4 * 1024 * 1024;
+/// Events kept of one flow.
+pub const FLOW_EVENTS: usize = 100_000;
+/// How long the parts of a staged submission are kept after the last of them came.
+pub const STAGING_MS: u64 = 60 * 60 * 1_000;
+/// How long the key of a change to a flow is remembered.
+pub const FLOW_DEDUP_MS: u64 = 24 * 60 * 60 * 1_000;
 
 /// The bytes of one signal.
 pub const SIGNAL_BYTES: usize = 256 * 1024;

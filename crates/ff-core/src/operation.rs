@@ -10,9 +10,15 @@ use crate::execution::contracts::{
     ReplayArgs, Replayed, SubmitArgs, Submitted,
 };
 use crate::execution::{self, Execution};
+use crate::flow::contracts::{
+    CancelFlowArgs, CascadeArgs, Cascaded, CloseFlowArgs, ClosedFlow, CreateFlowArgs, FlowCancelled, GrowFlowArgs,
+    Grown, SetFlowTagsArgs, StageFlowArgs, StagedFlow, SubmittedFlow, TaggedFlow, WaitForChildrenArgs,
+    WaitedForChildren,
+};
+use crate::flow::{self, FlowChange, Settled};
 use crate::lease::contracts::{ClaimArgs, RenewArgs, Renewed, RevokeArgs, Revoked, Taken};
 use crate::lease::{self, LeaseEnding};
-use crate::partition::PartitionConfig;
+use crate::partition::{PartitionConfig, flow_partition};
 use crate::signal::contracts::{DeliverArgs, Delivered};
 use crate::suspension::contracts::{
     CloseWaitpointArgs, ClosedWaitpoint, CreateWaitpointArgs, GrantedWaitpoint, ResumeArgs, Resumed, SuspendArgs,
@@ -90,6 +96,14 @@ operations! {
     Deliver(DeliverArgs) -> Delivered(Delivered);
     Resume(ResumeArgs) -> Resumed(Resumed);
     Rotate(RotatePartitionArgs) -> Rotated(Rotated);
+    StageFlow(StageFlowArgs) -> FlowStaged(StagedFlow);
+    CreateFlow(CreateFlowArgs) -> FlowCreated(SubmittedFlow);
+    GrowFlow(GrowFlowArgs) -> FlowGrown(Grown);
+    CloseFlow(CloseFlowArgs) -> FlowClosed(ClosedFlow);
+    CancelFlow(CancelFlowArgs) -> FlowCancelled(FlowCancelled);
+    SetFlowTags(SetFlowTagsArgs) -> FlowTagged(TaggedFlow);
+    WaitForChildren(WaitForChildrenArgs) -> WaitedForChildren(WaitedForChildren);
+    Cascade(CascadeArgs) -> Cascaded(Cascaded);
     Pump(PumpArgs) -> Pumped(Pumped);
 }
 
@@ -98,13 +112,20 @@ operations! {
 pub struct Decision {
     pub reply: Reply,
     pub changes: Vec<Change>,
+    /// What is to be written of flows. Empty for executions that are in none.
+    pub flows: Vec<FlowChange>,
     /// The secrets of a partition, as they are to be.
     pub ring: Option<(u16, KeyRing)>,
 }
 
 impl Decision {
     fn of(reply: Reply, changes: Vec<Change>) -> Self {
-        Self { reply, changes, ring: None }
+        Self { reply, changes, flows: Vec::new(), ring: None }
+    }
+
+    /// A decision whose consequences within flows are drawn already.
+    fn settled(reply: Reply, settled: Settled) -> Self {
+        Self { reply, changes: settled.changes, flows: settled.flows, ring: None }
     }
 
     /// A decision that may leave everything as it is.
@@ -142,6 +163,13 @@ impl Operation {
             Self::Deliver(args) => here(&args.execution_id).and(args.check()),
             Self::Resume(args) => here(&args.execution_id).and(args.check()),
             Self::Rotate(args) => check_partition(args.partition, partitions).and(args.rotation.check()),
+            Self::StageFlow(args) => args.check(),
+            Self::CreateFlow(args) => args.header.check(),
+            Self::GrowFlow(args) => args.check(),
+            Self::CancelFlow(args) => args.check(),
+            Self::CloseFlow(_) | Self::SetFlowTags(_) => Ok(()),
+            Self::WaitForChildren(args) => here(&args.execution_id),
+            Self::Cascade(args) => here(&args.execution_id),
             Self::Pump(args) => check_partition(args.partition, partitions),
         }
     }
@@ -165,13 +193,46 @@ impl Operation {
             Self::Deliver(args) => args.execution_id.partition(),
             Self::Resume(args) => args.execution_id.partition(),
             Self::Rotate(args) => args.partition,
+            Self::StageFlow(args) => flow_partition(&args.header.flow_id, partitions).index,
+            Self::CreateFlow(args) => flow_partition(&args.header.flow_id, partitions).index,
+            Self::GrowFlow(args) => flow_partition(&args.flow_id, partitions).index,
+            Self::CloseFlow(args) => flow_partition(&args.flow_id, partitions).index,
+            Self::CancelFlow(args) => flow_partition(&args.flow_id, partitions).index,
+            Self::SetFlowTags(args) => flow_partition(&args.flow_id, partitions).index,
+            Self::WaitForChildren(args) => args.execution_id.partition(),
+            Self::Cascade(args) => args.execution_id.partition(),
             Self::Pump(args) => args.partition,
         }
     }
 
-    /// Decides what happens. Runs again with more loaded when it stops at a miss.
+    /// Decides what happens, and what follows from it within flows. Runs again with more loaded when it stops at a miss.
     pub fn decide(&self, view: &impl View, at: &Conditions) -> Result<Decision, Stop> {
         self.check(&at.partitions)?;
+        let mut decision = self.decide_alone(view, at)?;
+        if decision.flows.is_empty() && !self.settles_itself() {
+            let settled = flow::follow(view, std::mem::take(&mut decision.changes), at.now)?;
+            (decision.changes, decision.flows) = (settled.changes, settled.flows);
+        }
+        Ok(decision)
+    }
+
+    /// Whether its rule has drawn the consequences within flows already.
+    fn settles_itself(&self) -> bool {
+        matches!(
+            self,
+            Self::Replay(_)
+                | Self::StageFlow(_)
+                | Self::CreateFlow(_)
+                | Self::GrowFlow(_)
+                | Self::CloseFlow(_)
+                | Self::CancelFlow(_)
+                | Self::SetFlowTags(_)
+                | Self::Cascade(_)
+                | Self::Pump(_)
+        )
+    }
+
+    fn decide_alone(&self, view: &impl View, at: &Conditions) -> Result<Decision, Stop> {
         let now = at.now;
         match self {
             Self::Submit(args) => {
@@ -216,9 +277,10 @@ impl Operation {
                 decided(Reply::Cancelled(Cancelled { public_state, already }), change)
             }
             Self::Replay(args) => {
-                let change = execution::replay(found(view, &args.execution_id)?, args, now)?;
-                let replayed = Replayed { public_state: change.after.public_state(), replays: change.after.replays };
-                decided(Reply::Replayed(replayed), change)
+                let settled = flow::replay(view, found(view, &args.execution_id)?, args, now)?;
+                let after = settled.after(&args.execution_id).ok_or(Code::InvariantViolation)?;
+                let replayed = Replayed { public_state: after.public_state(), replays: after.replays };
+                Ok(Decision::settled(Reply::Replayed(replayed), settled))
             }
             Self::Revoke(args) => {
                 let before = found(view, &args.execution_id)?;
@@ -252,11 +314,44 @@ impl Operation {
                 let before = view.ring(args.partition)?.cloned().unwrap_or_default();
                 let (rotated, after) = token::rotate(&before, &args.rotation, now)?;
                 let ring = after.map(|after| (args.partition, after));
-                Ok(Decision { reply: Reply::Rotated(rotated), changes: Vec::new(), ring })
+                Ok(Decision { ring, ..Decision::of(Reply::Rotated(rotated), Vec::new()) })
+            }
+            Self::StageFlow(args) => {
+                let (staged, settled) = flow::stage(view, args, &at.partitions, now)?;
+                Ok(Decision::settled(Reply::FlowStaged(staged), settled))
+            }
+            Self::CreateFlow(args) => {
+                let (created, settled) = flow::create(view, args, &at.partitions, now)?;
+                Ok(Decision::settled(Reply::FlowCreated(created), settled))
+            }
+            Self::GrowFlow(args) => {
+                let (grown, settled) = flow::grow(view, args, &at.partitions, now)?;
+                Ok(Decision::settled(Reply::FlowGrown(grown), settled))
+            }
+            Self::CloseFlow(args) => {
+                let (closed, settled) = flow::close(view, args, now)?;
+                Ok(Decision::settled(Reply::FlowClosed(closed), settled))
+            }
+            Self::CancelFlow(args) => {
+                let (cancelled, settled) = flow::cancel(view, args, now)?;
+                Ok(Decision::settled(Reply::FlowCancelled(cancelled), settled))
+            }
+            Self::SetFlowTags(args) => {
+                let (tagged, settled) = flow::set_tags(view, args, now)?;
+                Ok(Decision::settled(Reply::FlowTagged(tagged), settled))
+            }
+            Self::WaitForChildren(args) => {
+                let before = found(view, &args.execution_id)?;
+                let (waited, change) = flow::wait_for_children(view, before, args, now)?;
+                Ok(Decision::perhaps(Reply::WaitedForChildren(waited), change))
+            }
+            Self::Cascade(args) => {
+                let (cascaded, settled) = flow::cascade(view, found(view, &args.execution_id)?, now)?;
+                Ok(Decision::settled(Reply::Cascaded(cascaded), settled))
             }
             Self::Pump(args) => {
-                let (pumped, changes) = due::pump(view, args.partition, &at.nonce, now)?;
-                Ok(Decision::of(Reply::Pumped(pumped), changes))
+                let (pumped, settled) = due::pump(view, args.partition, &at.nonce, now)?;
+                Ok(Decision::settled(Reply::Pumped(pumped), settled))
             }
         }
     }
@@ -281,8 +376,16 @@ fn check_partition(partition: u16, partitions: &PartitionConfig) -> Result<(), R
     Err(Refusal::invalid("partition", format!("must be below {count}, got {partition}")))
 }
 
+/// An execution that is there for whoever asks: what is staged is not, until its flow is.
 fn found<'v>(view: &'v impl View, id: &ExecutionId) -> Result<&'v Execution, Stop> {
-    view.execution(id)?.ok_or_else(|| Code::ExecutionNotFound.into())
+    let execution = view.execution(id)?.ok_or(Code::ExecutionNotFound)?;
+    if execution.is_staged()
+        && let Some(membership) = &execution.membership
+        && view.flow(&membership.flow_id)?.is_none_or(|flow| flow.staging.is_some())
+    {
+        return Err(Code::ExecutionNotFound.into());
+    }
+    Ok(execution)
 }
 
 fn last_ending(execution: &Execution) -> Option<LeaseEnding> {

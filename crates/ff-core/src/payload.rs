@@ -31,10 +31,7 @@ impl Payload {
     }
 
     pub fn fingerprint(&self) -> Fingerprint {
-        let digest = Sha256::digest(&self.bytes);
-        let mut short = [0; 16];
-        short.copy_from_slice(&digest[..16]);
-        Fingerprint(u128::from_be_bytes(short))
+        Fingerprint::of(&self.bytes)
     }
 }
 
@@ -55,6 +52,15 @@ impl fmt::Debug for Payload {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Fingerprint(u128);
+
+impl Fingerprint {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        let digest = Sha256::digest(bytes);
+        let mut short = [0; 16];
+        short.copy_from_slice(&digest[..16]);
+        Self(u128::from_be_bytes(short))
+    }
+}
 
 impl From<Fingerprint> for String {
     fn from(fingerprint: Fingerprint) -> Self {

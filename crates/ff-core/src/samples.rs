@@ -9,6 +9,7 @@ use crate::dice::{Dice, SeededDice};
 use crate::engine_error::Refusal;
 use crate::execution::contracts::{SubmitArgs, Submitted};
 use crate::execution::{Execution, Phase, submit};
+use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
 use crate::lease::contracts::ClaimArgs;
 use crate::lease::{Fence, Holder, claim};
 use crate::partition::PartitionConfig;
@@ -17,9 +18,10 @@ use crate::signal::SignalKeyEntry;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, TimestampMs, WaitpointId, WorkerId, WorkerInstanceId,
+    EdgeId, ExecutionId, FlowId, IdempotencyKey, Kind, LaneId, Namespace, TimestampMs, WaitpointId, WorkerId,
+    WorkerInstanceId,
 };
-use crate::view::{DueFirst, Eligible, Miss, Stop, View};
+use crate::view::{DueFirst, EdgesOf, Eligible, MembersOf, Miss, Stop, View};
 
 /// So many milliseconds after the samples were made.
 pub(crate) fn at(ms: u64) -> TimestampMs {
@@ -120,6 +122,34 @@ impl View for Shelf {
 
     fn ring(&self, _: u16) -> Result<Option<&KeyRing>, Miss> {
         Ok(None)
+    }
+
+    fn flow(&self, _: &FlowId) -> Result<Option<&Flow>, Miss> {
+        Ok(None)
+    }
+
+    fn edge(&self, _: &FlowId, _: &EdgeId) -> Result<Option<&Edge>, Miss> {
+        Ok(None)
+    }
+
+    fn group(&self, _: &ExecutionId) -> Result<Option<&Group>, Miss> {
+        Ok(None)
+    }
+
+    fn flow_key(&self, _: &FlowId, _: &IdempotencyKey) -> Result<Option<&FlowKeyEntry>, Miss> {
+        Ok(None)
+    }
+
+    fn edges(&self, _: &EdgesOf) -> Result<Vec<EdgeId>, Miss> {
+        Ok(vec![])
+    }
+
+    fn members(&self, _: &MembersOf) -> Result<Vec<ExecutionId>, Miss> {
+        Ok(vec![])
+    }
+
+    fn due_flows(&self, _: &DueFirst) -> Result<Vec<(TimestampMs, FlowId)>, Miss> {
+        Ok(vec![])
     }
 
     fn eligible(&self, _: &Eligible) -> Result<Vec<ExecutionId>, Miss> {

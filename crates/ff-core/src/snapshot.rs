@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::change::KeyEntry;
 use crate::execution::{Attempt, Execution};
+use crate::flow::{Edge, Flow, FlowEvent, FlowIndex, FlowKeyEntry, Group};
 use crate::index::{Index, Score};
 use crate::lease::LeaseEvent;
 use crate::payload::Payload;
 use crate::signal::{Delivery, Signal, SignalKeyEntry};
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
-use crate::types::{ExecutionId, IdempotencyKey, SignalId, WaitpointId};
+use crate::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, SignalId, WaitpointId};
 
 /// The contents of one partition.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,6 +38,17 @@ pub struct Snapshot {
     pub pending_waitpoints: BTreeMap<WaitpointId, Score>,
     /// The feed of delivered signals, oldest first.
     pub deliveries: Vec<Delivery>,
+    /// Every flow, those that are staged among them.
+    pub flows: BTreeMap<FlowId, Flow>,
+    pub edges: BTreeMap<(FlowId, EdgeId), Edge>,
+    /// The edges into an execution, as a group.
+    pub groups: BTreeMap<ExecutionId, Group>,
+    /// Keys of changes to a flow's graph that are remembered.
+    pub flow_keys: BTreeMap<(FlowId, IdempotencyKey), FlowKeyEntry>,
+    /// What happened in a flow, oldest first.
+    pub flow_events: BTreeMap<FlowId, Vec<FlowEvent>>,
+    /// Every index of flows as stored, not as computed.
+    pub flow_indexes: BTreeMap<FlowIndex, BTreeMap<FlowId, Score>>,
     /// The secrets of the partition, if it was given any.
     pub ring: Option<KeyRing>,
     /// Every index as stored, not as computed.

@@ -4,10 +4,11 @@
 use crate::change::KeyEntry;
 use crate::engine_error::Refusal;
 use crate::execution::Execution;
+use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
 use crate::signal::SignalKeyEntry;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
-use crate::types::{ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, TimestampMs, WaitpointId};
+use crate::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, Kind, LaneId, Namespace, TimestampMs, WaitpointId};
 
 /// The records a rule may look at, as they stand when it runs.
 pub trait View {
@@ -31,6 +32,26 @@ pub trait View {
 
     /// The secrets of a partition; none when it was never given one.
     fn ring(&self, partition: u16) -> Result<Option<&KeyRing>, Miss>;
+
+    /// A flow, visible or not.
+    fn flow(&self, id: &FlowId) -> Result<Option<&Flow>, Miss>;
+
+    fn edge(&self, flow: &FlowId, edge: &EdgeId) -> Result<Option<&Edge>, Miss>;
+
+    /// The edges into an execution as a group; none when there never was one.
+    fn group(&self, downstream: &ExecutionId) -> Result<Option<&Group>, Miss>;
+
+    /// The first answer to a change of a flow's graph under a key.
+    fn flow_key(&self, flow: &FlowId, key: &IdempotencyKey) -> Result<Option<&FlowKeyEntry>, Miss>;
+
+    /// The next edges out of or into a member, in the order of their ids.
+    fn edges(&self, query: &EdgesOf) -> Result<Vec<EdgeId>, Miss>;
+
+    /// The next members of a flow, in the order of their ids.
+    fn members(&self, query: &MembersOf) -> Result<Vec<ExecutionId>, Miss>;
+
+    /// The flows of a partition that have something due themselves, earliest first, then by id.
+    fn due_flows(&self, query: &DueFirst) -> Result<Vec<(TimestampMs, FlowId)>, Miss>;
 
     /// The first waiting executions a query asks for, in the order they are to be claimed.
     fn eligible(&self, query: &Eligible) -> Result<Vec<ExecutionId>, Miss>;
@@ -56,6 +77,33 @@ pub struct DueFirst {
     pub limit: usize,
 }
 
+/// Which edges: out of a member or into it, after one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EdgesOf {
+    pub flow: FlowId,
+    pub member: ExecutionId,
+    pub side: Side,
+    pub after: Option<EdgeId>,
+    pub limit: usize,
+}
+
+/// Which end of its edges a member is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// The upstream: the edges leave it.
+    Outgoing,
+    /// The downstream: the edges enter it.
+    Incoming,
+}
+
+/// Which members of a flow: those after one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MembersOf {
+    pub flow: FlowId,
+    pub after: Option<ExecutionId>,
+    pub limit: usize,
+}
+
 /// What an executor must load before the rule can decide.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Miss {
@@ -65,8 +113,23 @@ pub enum Miss {
     SuspendKey(ExecutionId, IdempotencyKey),
     SignalKey(ExecutionId, WaitpointId, IdempotencyKey),
     Ring(u16),
+    Flow(FlowId),
+    Edge(FlowId, EdgeId),
+    Group(ExecutionId),
+    FlowKey(FlowId, IdempotencyKey),
+    Edges(EdgesOf),
+    Members(MembersOf),
+    DueFlows(DueFirst),
     Eligible(Eligible),
     Due(DueFirst),
+    /// Several at once: a rule that is going to look at many records says so before it looks at the first.
+    All(Vec<Miss>),
+}
+
+/// Looks at several things, so that what is missing of them is missed together.
+pub(crate) fn together<T>(looks: impl IntoIterator<Item = Result<T, Miss>>) -> Result<(), Miss> {
+    let missing: Vec<_> = looks.into_iter().filter_map(Result::err).collect();
+    if missing.is_empty() { Ok(()) } else { Err(Miss::All(missing)) }
 }
 
 /// Why a rule did not decide.

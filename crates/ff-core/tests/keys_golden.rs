@@ -63,6 +63,9 @@ fn our_own_keys_follow_the_same_grammar() {
 
     let exec = ExecKeyContext::new(&Partition::new(PartitionFamily::Execution, 7), &execution(EXECUTION));
     let suspension = format!("ff:exec:{{fp:7}}:{EXECUTION}:suspension");
+    let partition = Partition::new(PartitionFamily::Flow, 7);
+    let (flow, flows) = (FlowKeyContext::new(&partition, &FlowId::from_uuid(uuid(1))), FlowIndexKeys::new(&partition));
+    let of_flow = format!("ff:flow:{{fp:7}}:{}", flow.flow_id());
 
     let ours = [
         (index.lanes(), "ff:idx:{fp:7}:lanes"),
@@ -76,6 +79,12 @@ fn our_own_keys_follow_the_same_grammar() {
         (index.partition_events(), "ff:part:{fp:7}:events"),
         (exec.suspension_tally(), &format!("{suspension}:tally")),
         (exec.suspension_last(), &format!("{suspension}:last")),
+        (exec.deps_inputs(), &format!("ff:exec:{{fp:7}}:{EXECUTION}:deps:inputs")),
+        (flow.grants(), &format!("{of_flow}:grants")),
+        (flow.nodes(), &format!("{of_flow}:nodes")),
+        (flow.graph(), &format!("{of_flow}:graph")),
+        (flows.flows(), "ff:idx:{fp:7}:flows"),
+        (flows.sibling_backlog(), "ff:idx:{fp:7}:sibling_backlog"),
     ];
     for (key, expected) in ours {
         assert_eq!(key, expected);

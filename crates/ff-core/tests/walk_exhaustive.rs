@@ -169,8 +169,8 @@ impl Walk {
         let Some(decision) = deed.alters().then_some(deed.decided).and_then(Result::ok) else { return Ok(None) };
         let mut next = world.clone();
         next.remember(operation, &decision.reply);
-        decision.changes.into_iter().for_each(|change| next.model.apply(change));
-        answers_again(&next.model, operation, &decision.reply, at)?;
+        let reply = next.model.write(decision);
+        answers_again(&next.model, operation, &reply, at)?;
         Ok(Some(next))
     }
 

@@ -2,6 +2,7 @@
 //! waiting, one for what only an engine asks.
 
 mod execution;
+mod flow;
 mod lease;
 mod signal;
 mod suspension;
@@ -12,6 +13,7 @@ use crate::engine_error::EngineError;
 use crate::partition::PartitionConfig;
 
 pub use execution::ExecutionRoom;
+pub use flow::FlowRoom;
 pub use lease::LeaseRoom;
 pub use signal::SignalRoom;
 pub use suspension::SuspensionRoom;
@@ -23,7 +25,7 @@ pub type Answer<T> = Result<T, EngineError>;
 
 /// Everything callers may ask of a store: the sum of its rooms. A store has all of it; a method that may be unavailable
 /// would be a promise nobody can build on.
-pub trait EngineBackend: ExecutionRoom + LeaseRoom + SuspensionRoom + SignalRoom + Send + Sync {
+pub trait EngineBackend: ExecutionRoom + LeaseRoom + SuspensionRoom + SignalRoom + FlowRoom + Send + Sync {
     /// How many partitions the store was made with.
     fn partitions(&self) -> PartitionConfig;
 }

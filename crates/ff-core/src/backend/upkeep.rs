@@ -8,10 +8,11 @@ use super::{Answer, EngineBackend};
 use crate::due::Pumped;
 use crate::engine_error::Code;
 use crate::execution::contracts::Ended;
+use crate::flow::contracts::FlowEnd;
 use crate::hint::Hints;
 use crate::lease::contracts::Head;
 use crate::snapshot::Snapshot;
-use crate::types::{ExecutionId, Kind, LaneId, TimestampMs};
+use crate::types::{ExecutionId, FlowId, Kind, LaneId, TimestampMs};
 
 /// What happens unasked: firing what is due, finding what hints have missed, checking the whole.
 #[async_trait]
@@ -19,7 +20,8 @@ pub trait Upkeep: EngineBackend {
     /// What time it is for this store.
     async fn now(&self) -> Answer<TimestampMs>;
 
-    /// Fires what is due on a partition, at most one batch, and says when the next thing is.
+    /// Fires what is due on a partition, at most one batch, pays one step of what is owed within flows, and says when the
+    /// next thing is: in the past when there is more of either.
     async fn pump(&self, partition: u16) -> Answer<Pumped>;
 
     /// Looks at a partition without being told: what waits there, and what is due when.
@@ -39,6 +41,12 @@ pub trait Upkeep: EngineBackend {
             Err(error) if error.code() == Code::ExecutionNotTerminal => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// How a flow ended. While it has not, its end and what happens in it are among the hints from now on, for at least a
+    /// long poll's time; stores may leave out flows nobody asked about.
+    async fn end_of_flow(&self, id: &FlowId) -> Answer<Option<FlowEnd>> {
+        Ok(self.describe_flow(id).await?.end())
     }
 
     /// Everything a partition holds.

@@ -4,9 +4,10 @@ use async_trait::async_trait;
 
 use super::Answer;
 use crate::execution::contracts::Ended;
+use crate::flow::contracts::{FlowEnd, FlowEventsArgs, FlowEventsPage};
 use crate::lease::contracts::{Claimed, Control, ControlArgs, NextArgs};
 use crate::signal::contracts::{DeliveriesArgs, DeliveriesPage};
-use crate::types::ExecutionId;
+use crate::types::{ExecutionId, FlowId};
 
 /// What callers may wait for. Nothing here polls: an answer is pushed, or the wait runs out.
 #[async_trait]
@@ -23,4 +24,11 @@ pub trait Waits: Send + Sync {
     /// What was delivered on any partition since a cursor, waiting for something up to `wait_ms`. Empty when there was
     /// nothing in time.
     async fn next_deliveries(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage>;
+
+    /// How a flow ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
+    async fn flow_ended(&self, id: &FlowId, wait_ms: u64) -> Answer<Option<FlowEnd>>;
+
+    /// What happened in a flow since, waiting for something up to `wait_ms`. Empty when there was nothing in time, and at
+    /// once when the flow has ended.
+    async fn next_flow_events(&self, args: FlowEventsArgs, wait_ms: u64) -> Answer<FlowEventsPage>;
 }

@@ -12,17 +12,28 @@ pub fn cancel(execution: &Execution, args: &CancelArgs, now: TimestampMs) -> Res
     match execution.phase {
         Phase::Finished { outcome: Outcome::Cancelled, .. } => Ok(execution.unchanged()),
         Phase::Finished { .. } => Err(execution.not_active()),
-        Phase::Delayed { .. } | Phase::Waiting | Phase::Running { .. } | Phase::Suspended { .. } => {
+        Phase::Delayed { .. }
+        | Phase::Waiting
+        | Phase::Blocked { .. }
+        | Phase::Running { .. }
+        | Phase::Suspended { .. } => {
             let by = FinishedBy::Cancel { reason: args.reason.clone(), requested_by: args.requested_by.clone() };
-            let end = End {
-                outcome: Outcome::Cancelled,
-                by,
-                lease: LeaseEnding::Cancelled,
-                attempt: AttemptOutcome::Cancelled,
-                failure: None,
-            };
-            Ok(execution.finish(end, now))
+            Ok(execution.cancelled(by, now))
         }
+    }
+}
+
+impl Execution {
+    /// Ends as cancelled, whoever wanted it.
+    pub(crate) fn cancelled(&self, by: FinishedBy, now: TimestampMs) -> Change {
+        let end = End {
+            outcome: Outcome::Cancelled,
+            by,
+            lease: LeaseEnding::Cancelled,
+            attempt: AttemptOutcome::Cancelled,
+            failure: None,
+        };
+        self.finish(end, now)
     }
 }
 

@@ -18,7 +18,7 @@ impl Execution {
             tags: self.tags.clone(),
             policy: self.policy.clone(),
             idempotency_key: self.idempotency_key.clone(),
-            payload_bytes: self.payload_bytes,
+            payload_bytes: self.input_size(),
             created_at: self.created_at,
             started_at: self.started_at,
             changed_at: self.changed_at,
@@ -34,10 +34,13 @@ impl Execution {
             progress: self.progress.clone(),
             failure: self.failure.clone(),
             suspension: None,
+            flow_id: self.membership.as_ref().map(|membership| membership.flow_id),
+            node: self.membership.as_ref().map(|membership| membership.node.clone()),
         };
         match &self.phase {
             Phase::Waiting => {}
             Phase::Delayed { until, .. } => info.delayed_until = Some(*until),
+            Phase::Blocked { until, .. } => info.delayed_until = *until,
             Phase::Running { lease } => {
                 info.lease = Some(LeaseInfo {
                     worker_id: lease.holder.worker_id.clone(),
@@ -55,6 +58,12 @@ impl Execution {
             }
         }
         info
+    }
+
+    /// The bytes of its payload: what was submitted, or what an upstream put in its place.
+    pub fn input_size(&self) -> u64 {
+        let injected = self.membership.as_ref().and_then(|membership| membership.injected_bytes);
+        injected.unwrap_or(self.payload_bytes)
     }
 
     /// How it ended, once it has.

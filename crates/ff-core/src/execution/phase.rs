@@ -21,6 +21,12 @@ pub enum Phase {
     Waiting,
     /// Held by a worker.
     Running { lease: Lease },
+    /// For something else to happen first; and not before a moment, when it has one.
+    Blocked {
+        on: Blocker,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<TimestampMs>,
+    },
     /// For people or the outside world.
     Suspended { suspension: Box<Suspension> },
     /// At its end.
@@ -39,6 +45,18 @@ pub enum DelayReason {
     Holder,
     /// Its suspension is over, and it wants to go on later.
     Resume,
+}
+
+/// What an execution is blocked on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Blocker {
+    /// Its upstreams in its flow.
+    Dependencies,
+    /// The rest of the submission it is a part of.
+    Staging,
+    /// Its dependents, which learn first that it runs again.
+    Reopening,
 }
 
 /// How an execution ended.
@@ -67,6 +85,12 @@ pub enum FinishedBy {
     AttemptTimeout,
     ReclaimCap,
     SuspensionTimeout,
+    /// Its upstreams: its join could no longer be met.
+    Dependencies,
+    /// Whoever cancelled its flow.
+    FlowCancel,
+    /// A join that fired and no longer needed it, like nobody else.
+    Join,
 }
 
 impl From<Outcome> for TerminalOutcome {
@@ -98,6 +122,7 @@ impl Execution {
         match &self.phase {
             Phase::Delayed { .. } => PublicState::Delayed,
             Phase::Waiting => PublicState::Waiting,
+            Phase::Blocked { .. } => PublicState::WaitingChildren,
             Phase::Running { .. } => PublicState::Active,
             Phase::Suspended { .. } => PublicState::Suspended,
             Phase::Finished { outcome, .. } => (*outcome).into(),
@@ -115,6 +140,7 @@ impl Execution {
             eligibility_state: match self.phase {
                 Phase::Waiting => EligibilityState::EligibleNow,
                 Phase::Delayed { .. } => EligibilityState::NotEligibleUntilTime,
+                Phase::Blocked { .. } => EligibilityState::BlockedByDependencies,
                 Phase::Running { .. } | Phase::Suspended { .. } | Phase::Finished { .. } => {
                     EligibilityState::NotApplicable
                 }
@@ -131,7 +157,7 @@ impl Execution {
 
     fn lifecycle_phase(&self) -> LifecyclePhase {
         match self.phase {
-            Phase::Delayed { .. } | Phase::Waiting => LifecyclePhase::Runnable,
+            Phase::Delayed { .. } | Phase::Waiting | Phase::Blocked { .. } => LifecyclePhase::Runnable,
             Phase::Running { .. } => LifecyclePhase::Active,
             Phase::Suspended { .. } => LifecyclePhase::Suspended,
             Phase::Finished { .. } => LifecyclePhase::Terminal,
@@ -144,6 +170,7 @@ impl Execution {
             Phase::Delayed { why: DelayReason::Backoff, .. } => BlockingReason::WaitingForRetryBackoff,
             Phase::Delayed { why: DelayReason::Resume, .. } => BlockingReason::WaitingForResumeDelay,
             Phase::Delayed { .. } => BlockingReason::WaitingForDelay,
+            Phase::Blocked { .. } => BlockingReason::WaitingForChildren,
             Phase::Suspended { suspension } if suspension.escalated_at.is_some() => BlockingReason::PausedByOperator,
             Phase::Suspended { suspension } => suspension.reason.into(),
             Phase::Running { .. } | Phase::Finished { .. } => BlockingReason::None,

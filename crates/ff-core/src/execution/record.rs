@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
-use crate::execution::{Attempt, AttemptEnd, AttemptOutcome, Failure, FinishedBy, Origin, Outcome, Phase};
+use crate::execution::{Attempt, AttemptEnd, AttemptOutcome, Blocker, Failure, FinishedBy, Origin, Outcome, Phase};
+use crate::flow::Membership;
 use crate::lease::{Fence, LastLease, Lease, LeaseEnding, LeaseEvent};
 use crate::payload::Fingerprint;
 use crate::policy::Policy;
@@ -69,6 +70,9 @@ pub struct Execution {
     pub signals_taken: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_suspension: Option<Box<PastSuspension>>,
+    /// Its place in a flow, when it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub membership: Option<Box<Membership>>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
@@ -100,6 +104,11 @@ impl Execution {
     /// The lane as indexes and keys name it.
     pub fn lane_key(&self) -> LaneId {
         self.lane.within(&self.namespace)
+    }
+
+    /// Whether it is part of a submission that was not visible when it was written. Once its flow is, it is as well.
+    pub fn is_staged(&self) -> bool {
+        matches!(self.phase, Phase::Blocked { on: Blocker::Staging, .. })
     }
 
     pub fn is_finished(&self) -> bool {

@@ -18,23 +18,31 @@ pub fn replay(execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Res
         let allowed = execution.policy.max_replay_count as usize;
         return Err(Refusal::over_limit(Code::MaxReplaysExhausted, "replays", allowed, allowed + 1));
     }
-    let mut change = execution.enter(Phase::Waiting, now);
-    let after = &mut change.after;
-    after.replays += 1;
-    after.retries = 0;
-    after.reclaims = 0;
-    after.progress = None;
-    after.failure = None;
-    after.last_suspension.iter_mut().for_each(|past| past.forget());
-    after.deadline_at = execution.policy.timeout_policy.execution_deadline_ms.map(|ms| now + ms);
-    after.attempt = AttemptSlot::Next(Origin::Replay {
+    let origin = Origin::Replay {
         of: execution.last_attempt(),
         reason: args.reason.clone(),
         requested_by: args.requested_by.clone(),
-    });
-    change.result = Write::Remove;
-    change.events.push(Event::new(&execution.id, now, What::Replayed));
-    Ok(change)
+    };
+    Ok(execution.afresh(origin, now))
+}
+
+impl Execution {
+    /// Another life under the same id.
+    pub(crate) fn afresh(&self, origin: Origin, now: TimestampMs) -> Change {
+        let mut change = self.enter(Phase::Waiting, now);
+        let after = &mut change.after;
+        after.replays += 1;
+        after.retries = 0;
+        after.reclaims = 0;
+        after.progress = None;
+        after.failure = None;
+        after.last_suspension.iter_mut().for_each(|past| past.forget());
+        after.deadline_at = self.policy.timeout_policy.execution_deadline_ms.map(|ms| now + ms);
+        after.attempt = AttemptSlot::Next(origin);
+        change.result = Write::Remove;
+        change.events.push(Event::new(&self.id, now, What::Replayed));
+        change
+    }
 }
 
 #[cfg(test)]
@@ -46,7 +54,12 @@ mod tests {
     use crate::stage::Stage;
 
     fn args() -> ReplayArgs {
-        ReplayArgs { execution_id: running().id, reason: Some("fixed".into()), requested_by: Some("ops".into()) }
+        ReplayArgs {
+            execution_id: running().id,
+            reason: Some("fixed".into()),
+            requested_by: Some("ops".into()),
+            reopen_downstream: false,
+        }
     }
 
     fn finished() -> Execution {

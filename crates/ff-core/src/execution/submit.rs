@@ -73,7 +73,8 @@ fn same_work(existing: &Execution, args: &SubmitArgs) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Execution {
+/// New work as it is when nothing is known of it but what was submitted.
+pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Execution {
     Execution {
         id,
         namespace: args.namespace.clone(),
@@ -104,6 +105,7 @@ fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Execution {
         pending_waitpoints: Vec::new(),
         signals_taken: 0,
         last_suspension: None,
+        membership: None,
     }
 }
 

@@ -102,6 +102,8 @@ keys! { ExecKeyContext { tag, eid }
     deps_unresolved() => "ff:exec:{tag}:{eid}:deps:unresolved";
     /// Every edge it ever had, so that retention finds them all.
     deps_all_edges() => "ff:exec:{tag}:{eid}:deps:all_edges";
+    /// Results of upstreams it was given by name, in the order of names.
+    deps_inputs() => "ff:exec:{tag}:{eid}:deps:inputs";
 
     /// Stands where a function takes a key and has no use for it; never read or written.
     noop() => "ff:noop:{tag}";

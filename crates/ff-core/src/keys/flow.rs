@@ -51,6 +51,12 @@ keys! { FlowKeyContext { tag, fid }
     summary() => "ff:flow:{tag}:{fid}:summary";
     /// That one change of the graph was made, so that asking twice makes it once.
     grant(mutation_id: &str) => "ff:flow:{tag}:{fid}:grant:{mutation_id}";
+    /// The grants there are, by when each is forgotten.
+    grants() => "ff:flow:{tag}:{fid}:grants";
+    /// The executions in it, in the order they were added.
+    nodes() => "ff:flow:{tag}:{fid}:nodes";
+    /// Its members and edges by their ids, and the edges of each member by theirs, in the order of bytes.
+    graph() => "ff:flow:{tag}:{fid}:graph";
     /// Members whose cancellation is still owed.
     pending_cancels() => "ff:flow:{tag}:{fid}:pending_cancels";
 }
@@ -78,6 +84,14 @@ keys! { FlowIndexKeys { tag }
     flow_index() => "ff:idx:{tag}:flow_index";
     /// Flows with cancellations owed, by when the engine may take them over.
     cancel_backlog() => "ff:idx:{tag}:cancel_backlog";
+    /// Submissions whose last part has not come, by when they are given up.
+    staging() => "ff:idx:{tag}:flow_staging";
+    /// Flows whose members are still to be opened after the last part came.
+    opening() => "ff:idx:{tag}:flow_opening";
+    /// The flows that live here, by creation.
+    flows() => "ff:idx:{tag}:flows";
+    /// Executions whose join fired and whose other upstreams are still to be looked at, by since when.
+    sibling_backlog() => "ff:idx:{tag}:sibling_backlog";
     /// Joins that are satisfied and whose other upstreams are still to be cancelled.
     pending_cancel_groups() => "ff:idx:{tag}:pending_cancel_groups";
 }

@@ -71,8 +71,10 @@ keys! { IndexKeys { tag }
     all_executions() => "ff:idx:{tag}:all_executions";
     /// Every execution here with this label, by creation: the truth behind the directory of labels.
     tag(namespace: &Namespace, key: &TagKey, value: &TagValue) => "ff:idx:{tag}:tag:{namespace}:{key}:{value}";
-    /// Finished upstreams whose dependents have not all been told yet.
+    /// Upstreams whose dependents have not all been told yet.
     dispatch_backlog() => "ff:idx:{tag}:dispatch_backlog";
+    /// Joins that fired and whose other upstreams are still to be cancelled; the same key as the flows' index of it.
+    pending_cancel_groups() => "ff:idx:{tag}:pending_cancel_groups";
 
     /// The latest moment of this partition, and which server saw it: time goes on from there on any other.
     clock() => "ff:part:{tag}:clock";

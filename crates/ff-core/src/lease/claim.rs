@@ -3,13 +3,14 @@
 use crate::change::Change;
 use crate::dice::Nonce;
 use crate::event::{Event, What};
-use crate::execution::{Attempt, AttemptSlot, Execution, Origin, Phase};
+use crate::execution::{Attempt, AttemptSlot, Execution, FinishedBy, Origin, Phase};
+use crate::flow::contracts::TaskFlow;
 use crate::lease::contracts::{ClaimArgs, Head, Taken, Task};
 use crate::lease::{Fence, Holder, Lease};
 use crate::limits;
 use crate::suspension::contracts::Resumption;
-use crate::types::{AttemptId, AttemptIndex, LeaseId, TimestampMs};
-use crate::view::{Eligible, Stop, View};
+use crate::types::{AttemptId, AttemptIndex, FlowId, LeaseId, TimestampMs};
+use crate::view::{Eligible, Stop, View, together};
 
 /// Takes up to `max` executions of a lane on a partition: by priority, then age, then id.
 ///
@@ -26,13 +27,20 @@ pub fn claim(
         kinds: args.kinds.clone(),
         limit: args.max + 1,
     })?;
+    together(waiting.iter().filter_map(|id| Some(view.flow(&flow_of(view.execution(id).ok()??)?))))?;
     let mut taken = Taken { tasks: Vec::new(), next: None };
+    let mut passed_over = None;
     let mut changes = Vec::new();
     let mut bytes = 0;
     for id in &waiting {
         let Some(execution) = view.execution(id)? else { continue };
+        if !may_start(view, execution)? {
+            passed_over = Some(Head::new(execution.priority, execution.created_at));
+            changes.push(execution.cancelled(FinishedBy::FlowCancel, now));
+            continue;
+        }
         let resumption = execution.last_suspension.as_deref().and_then(Resumption::of);
-        bytes += execution.payload_bytes + resumption.as_ref().map_or(0, |(_, bytes)| *bytes);
+        bytes += execution.input_size() + inputs_handed(execution) + resumption.as_ref().map_or(0, |(_, bytes)| *bytes);
         let full = taken.tasks.len() == args.max || bytes > limits::CLAIM_BYTES as u64;
         if full && !taken.tasks.is_empty() {
             taken.next = Some(Head::new(execution.priority, execution.created_at));
@@ -42,7 +50,25 @@ pub fn claim(
         taken.tasks.extend(task(&change.after, execution, resumption.map(|(resumption, _)| resumption)));
         changes.push(change);
     }
+    // There may be more behind what was looked at and turned out not to start.
+    taken.next = taken.next.or(passed_over.filter(|_| waiting.len() > args.max));
     Ok((taken, changes))
+}
+
+/// Whether its flow lets it start. One whose flow is cancelled is not handed out, but ends.
+fn may_start(view: &impl View, execution: &Execution) -> Result<bool, Stop> {
+    let Some(flow) = flow_of(execution) else { return Ok(true) };
+    Ok(view.flow(&flow)?.is_none_or(|flow| flow.spares(execution)))
+}
+
+fn flow_of(execution: &Execution) -> Option<FlowId> {
+    execution.membership.as_ref().map(|membership| membership.flow_id)
+}
+
+/// The bytes of named inputs that come with it.
+fn inputs_handed(execution: &Execution) -> u64 {
+    let all = execution.membership.as_ref().map_or(0, |membership| membership.input_bytes);
+    all.min(limits::INPUT_BYTES as u64)
 }
 
 /// Hands one waiting execution to a holder: a new attempt, or the open one resumed.
@@ -116,5 +142,6 @@ fn task(after: &Execution, before: &Execution, resumption: Option<Resumption>) -
         created_at: after.created_at,
         deadline_at: after.deadline_at,
         resumption,
+        flow: after.membership.as_deref().map(TaskFlow::from),
     })
 }

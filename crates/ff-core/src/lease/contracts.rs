@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine_error::{Code, Refusal};
 use crate::execution::contracts::check_message;
 use crate::execution::{Origin, Tags};
+use crate::flow::contracts::{Input, TaskFlow};
 use crate::lease::{Fence, Holder, LeaseEnding};
 use crate::limits;
 use crate::payload::Payload;
@@ -82,6 +83,9 @@ pub struct Task {
     /// How its last suspension ended, with the signals it was ended by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumption: Option<Resumption>,
+    /// Its place in a flow, when it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<TaskFlow>,
 }
 
 /// What a claim decided: the executions taken, and where the lane stands now.
@@ -106,6 +110,8 @@ pub struct Claimed {
     pub payload: Payload,
     /// The signals of the task's resumption, in its order.
     pub signals: Vec<ReceivedSignal>,
+    /// The results of upstreams that were passed on to it by name.
+    pub inputs: Vec<Input>,
 }
 
 /// What decides between two waiting executions: the smaller goes first.

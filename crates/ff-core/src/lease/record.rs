@@ -42,6 +42,7 @@ pub enum LeaseEnding {
         until: TimestampMs,
     },
     Suspended,
+    WaitingForChildren,
     Expired,
     Revoked,
     TimedOut,
@@ -53,7 +54,11 @@ impl LeaseEnding {
     /// Whether the holder lost the lease rather than gave it up, so that it must be told.
     pub fn is_loss(self) -> bool {
         match self {
-            Self::Completed | Self::Failed { .. } | Self::Delayed { .. } | Self::Suspended => false,
+            Self::Completed
+            | Self::Failed { .. }
+            | Self::Delayed { .. }
+            | Self::Suspended
+            | Self::WaitingForChildren => false,
             Self::Expired | Self::Revoked | Self::TimedOut | Self::Cancelled | Self::DeadlinePassed => true,
         }
     }

@@ -1,6 +1,7 @@
 //! The whole system in memory: the rules applied to plain maps. The memory backend runs it; the tests of every other store
 //! compare against it.
 
+mod flows;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,20 +9,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::change::{Change, KeyEntry, Write};
 use crate::engine_error::Refusal;
 use crate::execution::{Attempt, Execution};
-use crate::hint::{Hint, delivered, hints};
+use crate::flow::{Edge, Flow, FlowEvent, FlowKeyEntry, Group};
+use crate::hint::{Hint, delivered, flow_hints, hints};
 use crate::index::{Index, Score, entries};
 use crate::lease::LeaseEvent;
 use crate::lease::contracts::Head;
 use crate::limits;
-use crate::operation::{Conditions, Operation, Reply};
+use crate::operation::{Conditions, Decision, Operation, Reply};
 use crate::payload::Payload;
 use crate::signal::{FeedPart, Position, Signal, SignalKeyEntry};
 use crate::snapshot::Snapshot;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
-use crate::types::{ExecutionId, IdempotencyKey, Namespace, SignalId, TimestampMs, WaitpointId};
-use crate::view::{DueFirst, Eligible, Miss, Stop, View};
+use crate::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, Namespace, SignalId, TimestampMs, WaitpointId};
+use crate::view::{DueFirst, EdgesOf, Eligible, MembersOf, Miss, Stop, View};
 
+use self::flows::Flows;
 use self::waiting::Waiting;
 
 /// Everything there is.
@@ -36,6 +39,7 @@ pub struct Model {
     indexes: BTreeMap<(u16, Index), BTreeSet<(Score, ExecutionId)>>,
     due: BTreeMap<u16, BTreeSet<(TimestampMs, ExecutionId)>>,
     waiting: Waiting,
+    flows: Flows,
 }
 
 impl Model {
@@ -47,15 +51,27 @@ impl Model {
             Err(Stop::Miss(miss)) => unreachable!("everything is in memory, yet {miss:?} was missed"),
         };
         let mut told = Vec::new();
-        for change in decision.changes {
+        for change in &decision.changes {
             told.extend(hints(self.executions.get(&change.after.id), &change.after));
-            told.extend(delivered(&change));
-            self.apply(change);
+            told.extend(delivered(change));
+        }
+        for change in &decision.flows {
+            told.extend(flow_hints(self.flows.flows.get(&change.after.id), change));
+        }
+        Ok((self.write(decision), told))
+    }
+
+    /// Writes everything that was decided, and gives the answer.
+    pub fn write(&mut self, decision: Decision) -> Reply {
+        decision.changes.into_iter().for_each(|change| self.apply(change));
+        for change in decision.flows {
+            change.forgotten.iter().for_each(|id| self.forget(id));
+            self.flows.apply(change);
         }
         if let Some((partition, ring)) = decision.ring {
             self.set_ring(partition, ring);
         }
-        Ok((decision.reply, told))
+        decision.reply
     }
 
     /// Writes a change, and moves the execution between the indexes it leaves and enters.
@@ -90,12 +106,24 @@ impl Model {
             let surplus = history.len().saturating_sub(limits::LEASE_HISTORY);
             history.drain(..surplus);
         }
+        if let Write::ResultOf(other) = &change.payload {
+            change.payload = self.results.get(other).cloned().map_or(Write::Keep, Write::Put);
+        }
         write(&mut self.payloads, id, change.payload);
         write(&mut self.results, id, change.result);
+        if let Some(membership) = &change.after.membership {
+            self.flows.enrol(membership.flow_id, id);
+        }
         if let Some(key) = change.key {
             self.keys.insert((key.namespace.clone(), key.key.clone()), key);
         }
         self.executions.insert(id, change.after);
+    }
+
+    /// Forgets an execution that was staged and given up. It is in no index.
+    fn forget(&mut self, id: &ExecutionId) {
+        self.executions.remove(id);
+        self.payloads.remove(id);
     }
 
     /// Gives a partition its secrets.
@@ -157,6 +185,28 @@ impl Model {
         self.waiting.feed_end(partition)
     }
 
+    /// Every flow somebody can see, by id.
+    pub fn flows(&self) -> impl Iterator<Item = &Flow> {
+        self.flows.flows.values().filter(|flow| flow.staging.is_none())
+    }
+
+    /// A flow somebody can see.
+    pub fn find_flow(&self, id: &FlowId) -> Option<&Flow> {
+        self.flows.flows.get(id).filter(|flow| flow.staging.is_none())
+    }
+
+    /// The edges of a flow after one of them, in the order of their ids.
+    pub fn edges_after(&self, flow: &FlowId, after: Option<EdgeId>) -> impl Iterator<Item = &Edge> {
+        let (flow, first) = (*flow, after.unwrap_or(EdgeId::from_uuid(uuid::Uuid::nil())));
+        let own = self.flows.edges.range((flow, first)..).take_while(move |((of, _), _)| *of == flow);
+        own.map(|(_, edge)| edge).filter(move |edge| Some(edge.id) != after)
+    }
+
+    /// The events of a flow that are kept, oldest first.
+    pub fn flow_events(&self, flow: &FlowId) -> impl Iterator<Item = &FlowEvent> {
+        self.flows.events(flow)
+    }
+
     /// What waits on a partition: the best of each lane and kind.
     pub fn ready(&self, partition: u16) -> Vec<crate::backend::Ready> {
         let here = self.indexes.iter().filter(|((of, _), _)| *of == partition);
@@ -173,7 +223,8 @@ impl Model {
 
     /// When the next thing on a partition is due.
     pub fn next_due(&self, partition: u16) -> Option<TimestampMs> {
-        self.due.get(&partition)?.first().map(|(at, _)| *at)
+        let execution = self.due.get(&partition).and_then(|due| due.first()).map(|(at, _)| *at);
+        execution.into_iter().chain(self.flows.due(partition).next().map(|(at, _)| at)).min()
     }
 
     /// Everything a partition holds.
@@ -187,6 +238,7 @@ impl Model {
             ..Snapshot::default()
         };
         self.waiting.snapshot(partition, &mut snapshot);
+        self.flows.snapshot(partition, &mut snapshot);
         for ((namespace, key), entry) in &self.keys {
             if entry.execution_id.partition() == partition {
                 snapshot.keys.insert((namespace.to_string(), key.to_string()), entry.clone());
@@ -230,6 +282,34 @@ impl View for Model {
         Ok(self.waiting.rings.get(&partition))
     }
 
+    fn flow(&self, id: &FlowId) -> Result<Option<&Flow>, Miss> {
+        Ok(self.flows.flows.get(id))
+    }
+
+    fn edge(&self, flow: &FlowId, edge: &EdgeId) -> Result<Option<&Edge>, Miss> {
+        Ok(self.flows.edges.get(&(*flow, *edge)))
+    }
+
+    fn group(&self, downstream: &ExecutionId) -> Result<Option<&Group>, Miss> {
+        Ok(self.flows.groups.get(downstream))
+    }
+
+    fn flow_key(&self, flow: &FlowId, key: &IdempotencyKey) -> Result<Option<&FlowKeyEntry>, Miss> {
+        Ok(self.flows.keys.get(&(*flow, key.clone())))
+    }
+
+    fn edges(&self, query: &EdgesOf) -> Result<Vec<EdgeId>, Miss> {
+        Ok(self.flows.edges_of(query))
+    }
+
+    fn members(&self, query: &MembersOf) -> Result<Vec<ExecutionId>, Miss> {
+        Ok(self.flows.members_of(query))
+    }
+
+    fn due_flows(&self, query: &DueFirst) -> Result<Vec<(TimestampMs, FlowId)>, Miss> {
+        Ok(self.flows.due(query.partition).take(query.limit).collect())
+    }
+
     fn eligible(&self, query: &Eligible) -> Result<Vec<ExecutionId>, Miss> {
         let members = |index| self.indexes.get(&(query.partition, index)).into_iter().flatten();
         if query.kinds.is_empty() {
@@ -255,7 +335,8 @@ impl View for Model {
 
 fn write(bytes: &mut BTreeMap<ExecutionId, Payload>, id: ExecutionId, write: Write<Payload>) {
     match write {
-        Write::Keep => {}
+        // The result of another execution has been put in its place before.
+        Write::Keep | Write::ResultOf(_) => {}
         Write::Put(payload) => {
             bytes.insert(id, payload);
         }

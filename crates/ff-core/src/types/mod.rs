@@ -11,7 +11,7 @@ mod uuids;
 pub use checked_text::BadText;
 pub use drawn::draw_execution_uuid;
 pub use execution_id::{ExecutionId, ExecutionIdError};
-pub use names::{Kind, LaneId, Namespace, SignalName, TagKey, WorkerId, WorkerInstanceId};
+pub use names::{InputName, Kind, LaneId, Namespace, NodeName, SignalName, TagKey, WorkerId, WorkerInstanceId};
 pub use numbers::{AttemptIndex, BadPriority, LeaseEpoch, Priority, TimestampMs};
 pub use text::{ContentType, IdempotencyKey, Kid, SourceIdentity, TagValue, WaitpointKey};
 pub use uuids::{

@@ -13,6 +13,10 @@ checked_text! { refused_in_a_name:
     Kind, at most limits::NAME_BYTES;
     /// What a signal says, in one word: a condition may wait for it by name.
     SignalName, at most limits::NAME_BYTES;
+    /// What a member of a flow is called within it.
+    NodeName, at most limits::NAME_BYTES;
+    /// What a worker knows the result of an upstream by.
+    InputName, at most limits::NAME_BYTES;
     /// The key of a label.
     TagKey, at most limits::NAME_BYTES;
     /// A worker program, however many copies of it run.

@@ -49,7 +49,8 @@ impl<'m> Deed<'m> {
 
     /// Whether anything is to be written that is not there already.
     pub(crate) fn alters(&self) -> bool {
-        self.changes().next().is_some() || self.decided.as_ref().is_ok_and(|decision| decision.ring.is_some())
+        let beside = |decision: &Decision| decision.ring.is_some() || !decision.flows.is_empty();
+        self.changes().next().is_some() || self.decided.as_ref().is_ok_and(beside)
     }
 }
 
@@ -63,6 +64,7 @@ pub(crate) fn in_the_name_of(operation: &Operation) -> Option<(ExecutionId, Fenc
         Operation::Delay(args) => Some((args.execution_id, args.fence)),
         Operation::Suspend(args) => Some((args.execution_id, args.fence)),
         Operation::CreateWaitpoint(args) => Some((args.execution_id, args.fence)),
+        Operation::WaitForChildren(args) => Some((args.execution_id, args.fence)),
         Operation::Submit(_)
         | Operation::Claim(_)
         | Operation::Cancel(_)
@@ -72,6 +74,13 @@ pub(crate) fn in_the_name_of(operation: &Operation) -> Option<(ExecutionId, Fenc
         | Operation::Deliver(_)
         | Operation::Resume(_)
         | Operation::Rotate(_)
+        | Operation::StageFlow(_)
+        | Operation::CreateFlow(_)
+        | Operation::GrowFlow(_)
+        | Operation::CloseFlow(_)
+        | Operation::CancelFlow(_)
+        | Operation::SetFlowTags(_)
+        | Operation::Cascade(_)
         | Operation::Pump(_) => None,
     }
 }

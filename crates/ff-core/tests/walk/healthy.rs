@@ -36,7 +36,9 @@ fn moments_are_known(model: &Model, snapshot: &Snapshot, partition: u16) -> Verd
         snapshot.executions.values().filter_map(|e| e.next_due().map(|(at, _)| (at, e.id))).collect();
     expected.sort_unstable();
     let known = model.due(&DueFirst { partition, limit: usize::MAX }).unwrap_or_default();
-    if known != expected || model.next_due(partition) != expected.first().map(|(at, _)| *at) {
+    let of_flows = snapshot.flows.values().filter_map(|flow| flow.next_due());
+    let first = expected.iter().map(|(at, _)| *at).chain(of_flows).min();
+    if known != expected || model.next_due(partition) != first {
         return Err(format!("I9: due are {expected:?}, known are {known:?}"));
     }
     let stuck = |e: &&Execution| matches!(e.phase, Phase::Delayed { .. } | Phase::Running { .. });

@@ -1,6 +1,6 @@
 //! What must hold of every step, whatever it is: told from the record before, the change and the time.
 
-use ff_core::change::Change;
+use ff_core::change::{Change, Write};
 use ff_core::event::What;
 use ff_core::execution::{AttemptSlot, Execution, Phase};
 use ff_core::lease::Lease;
@@ -62,7 +62,13 @@ fn submitted_for_good(before: &Execution, after: &Execution) -> Verdict {
 /// I2: an outcome stays until someone asks for a replay.
 fn final_until_replayed(before: &Execution, change: &Change) -> Verdict {
     let replayed = change.events.iter().any(|event| event.what == What::Replayed);
-    if before.is_finished() && !replayed && before.unchanged() != *change {
+    // What a flow still owes on its behalf is not its own, nor is what it would be given in another life.
+    let mut own = change.clone();
+    own.after.membership.clone_from(&before.membership);
+    if matches!(own.payload, Write::ResultOf(_)) {
+        own.payload = Write::Keep;
+    }
+    if before.is_finished() && !replayed && before.unchanged() != own {
         return Err("I2: something finished has changed".into());
     }
     Ok(())

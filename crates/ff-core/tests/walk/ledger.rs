@@ -80,7 +80,9 @@ impl Ledger {
             let (outcome, held) = match &execution.phase {
                 Phase::Finished { outcome, .. } => (Some(*outcome), None),
                 Phase::Running { lease } => (None, Some((lease.fence, lease.until))),
-                Phase::Waiting | Phase::Delayed { .. } | Phase::Suspended { .. } => (None, None),
+                Phase::Waiting | Phase::Delayed { .. } | Phase::Blocked { .. } | Phase::Suspended { .. } => {
+                    (None, None)
+                }
             };
             if outcome != promise.outcome {
                 return Err(format!("I2: {id} ended as {outcome:?}, told was {:?}", promise.outcome));

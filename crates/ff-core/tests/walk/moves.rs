@@ -142,7 +142,12 @@ impl World {
         let (reason, requested_by) = (None, None);
         let oldest = self.held.iter().find(|held| held.id == execution_id).map(|held| held.fence.lease_id);
         operations.push(Operation::Cancel(CancelArgs { execution_id, reason: None, requested_by: None }));
-        operations.push(Operation::Replay(ReplayArgs { execution_id, reason: None, requested_by }));
+        operations.push(Operation::Replay(ReplayArgs {
+            execution_id,
+            reason: None,
+            requested_by,
+            reopen_downstream: false,
+        }));
         operations.push(Operation::Revoke(RevokeArgs { execution_id, lease_id: None, reason: None }));
         operations.push(Operation::Revoke(RevokeArgs { execution_id, lease_id: oldest, reason }));
     }

@@ -195,9 +195,12 @@ impl<'t> Play<'t> {
             Act::Cancel { of } => {
                 Operation::Cancel(CancelArgs { execution_id: execution(of), reason: None, requested_by: None })
             }
-            Act::Replay { of } => {
-                Operation::Replay(ReplayArgs { execution_id: execution(of), reason: None, requested_by: None })
-            }
+            Act::Replay { of } => Operation::Replay(ReplayArgs {
+                execution_id: execution(of),
+                reason: None,
+                requested_by: None,
+                reopen_downstream: false,
+            }),
             Act::Revoke { of, which } => {
                 let (execution_id, lease_id) = match which {
                     Which::Any => (execution(of), None),

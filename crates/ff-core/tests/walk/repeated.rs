@@ -1,6 +1,9 @@
 //! A reply that got lost: the caller asks again, and must learn the same and change nothing.
 
-use ff_core::contracts::{Cancelled, ClosedWaitpoint, Delivered, Resumed, Revoked, Rotated, Submitted};
+use ff_core::contracts::{
+    Cancelled, ClosedFlow, ClosedWaitpoint, Delivered, FlowCancelled, Resumed, Revoked, Rotated, StagedFlow, Submitted,
+    SubmittedFlow,
+};
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::signal::Effect;
@@ -31,13 +34,29 @@ pub(crate) fn answers_again(after: &Model, operation: &Operation, reply: &Reply,
         | Reply::Noted(_)
         | Reply::Replayed(_)
         | Reply::Delivered(_)
+        | Reply::Cascaded(_)
         | Reply::Pumped(_) => return Ok(()),
+        Reply::FlowStaged(StagedFlow::Submitted(first)) => {
+            Reply::FlowStaged(StagedFlow::Submitted(SubmittedFlow { duplicate: true, ..first.clone() }))
+        }
+        Reply::FlowCreated(first) => Reply::FlowCreated(SubmittedFlow { duplicate: true, ..first.clone() }),
+        Reply::FlowGrown(_) if !is_remembered_growth(operation) => return Ok(()),
+        Reply::FlowStaged(_) | Reply::FlowGrown(_) | Reply::FlowTagged(_) | Reply::WaitedForChildren(_) => {
+            reply.clone()
+        }
+        Reply::FlowClosed(first) => Reply::FlowClosed(ClosedFlow { already: true, ..*first }),
+        Reply::FlowCancelled(first) => Reply::FlowCancelled(FlowCancelled { already: true, cancelled: 0, ..*first }),
     };
     let again = Deed::decide(after, operation, at);
     match &again.decided {
         Ok(decision) if decision.reply == expected && !again.alters() => Ok(()),
         other => Err(format!("I16: answered {reply:?} first and then {other:?}")),
     }
+}
+
+/// Whether a change of a graph has a key under which it is known again.
+fn is_remembered_growth(operation: &Operation) -> bool {
+    matches!(operation, Operation::GrowFlow(args) if args.idempotency_key.is_some())
 }
 
 /// Whether a signal has a key under which it is known again.

@@ -42,6 +42,7 @@ fn standing<'m>(execution: &'m Execution, workers: &mut Vec<&'m WorkerInstanceId
             (2, number)
         }
         Phase::Suspended { suspension } => (4, suspension.timeout_behavior as usize),
+        Phase::Blocked { on, .. } => (5, *on as usize),
         Phase::Finished { outcome, .. } => (3, *outcome as usize),
     }
 }
@@ -97,6 +98,7 @@ fn ending(ending: LeaseEnding) -> u8 {
         LeaseEnding::Cancelled => 6,
         LeaseEnding::DeadlinePassed => 7,
         LeaseEnding::Suspended => 8,
+        LeaseEnding::WaitingForChildren => 9,
     }
 }
 

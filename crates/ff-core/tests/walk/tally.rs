@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use ff_core::contracts::{Failed, Rotated, SuspendOutcome};
+use ff_core::contracts::{Failed, Rotated, StagedFlow, SuspendOutcome};
+use ff_core::flow::{FlowWhat, GroupState};
 use ff_core::operation::Reply;
 
 use super::deed::{Deed, Verdict};
@@ -31,6 +32,27 @@ impl Tally {
             self.count(&name);
         }
         Ok(())
+    }
+
+    /// Counts a step of a flow: its reply or refusal, and how what it changed came about.
+    #[allow(dead_code, reason = "only walks over flows take such steps")]
+    pub(crate) fn step_in_flow(&mut self, deed: &Deed<'_>) {
+        match &deed.decided {
+            Ok(decision) => self.count(replied(&decision.reply)),
+            Err(refusal) => self.count(refusal.code.as_str()),
+        }
+        for (before, change) in deed.changes() {
+            if let Some(name) = transition::in_flow(deed.operation, before, change) {
+                self.count(name);
+            }
+        }
+        for flow in deed.decided.as_ref().map_or(&[][..], |decision| &decision.flows) {
+            let ended = flow.events.iter().filter_map(|event| match event.what {
+                FlowWhat::Ended { state } => Some(format!("flow {state}")),
+                _ => None,
+            });
+            ended.for_each(|name| self.count(&name));
+        }
     }
 
     pub(crate) fn count(&mut self, name: &str) {
@@ -112,6 +134,20 @@ fn replied(reply: &Reply) -> &'static str {
         Reply::Resumed(_) => "resumed",
         Reply::Rotated(Rotated::Rotated { .. }) => "rotated",
         Reply::Rotated(Rotated::Noop { .. }) => "rotated noop",
+        Reply::FlowStaged(StagedFlow::Staged { .. }) => "flow staged",
+        Reply::FlowStaged(StagedFlow::Submitted(flow)) if flow.duplicate => "flow submitted duplicate",
+        Reply::FlowStaged(StagedFlow::Submitted(_)) => "flow submitted",
+        Reply::FlowCreated(flow) if flow.duplicate => "flow created duplicate",
+        Reply::FlowCreated(_) => "flow created",
+        Reply::FlowGrown(_) => "flow grown",
+        Reply::FlowClosed(closed) if closed.already => "flow closed already",
+        Reply::FlowClosed(_) => "flow closed",
+        Reply::FlowCancelled(cancelled) if cancelled.already => "flow cancelled already",
+        Reply::FlowCancelled(_) => "flow cancelled",
+        Reply::FlowTagged(_) => "flow tagged",
+        Reply::WaitedForChildren(waited) if waited.state == GroupState::Pending => "waits for children",
+        Reply::WaitedForChildren(_) => "need not wait for children",
+        Reply::Cascaded(_) => "cascaded",
         Reply::Pumped(pumped) if pumped.fired == 0 => "pumped nothing",
         Reply::Pumped(_) => "pumped",
     }

@@ -108,9 +108,38 @@ pub(crate) fn name(operation: &Operation, before: Option<&Execution>, change: &C
         Operation::Deliver(_) => "signal".into(),
         Operation::Resume(_) => "resume".into(),
         Operation::Rotate(_) => "rotate".into(),
+        Operation::StageFlow(_) | Operation::CreateFlow(_) | Operation::GrowFlow(_) => "grow".into(),
+        Operation::CloseFlow(_) => "close".into(),
+        Operation::CancelFlow(_) => "cancel flow".into(),
+        Operation::SetFlowTags(_) => "tag".into(),
+        Operation::WaitForChildren(_) => "wait for children".into(),
+        Operation::Cascade(_) => "cascade".into(),
         Operation::Pump(_) => fired(change).join(", "),
     };
     format!("{} -{cause}-> {}", before.map_or("nothing", place), place(&change.after))
+}
+
+/// How a member of a flow came to where it is, where that is worth counting.
+#[allow(dead_code, reason = "only walks over flows ask")]
+pub(crate) fn in_flow(operation: &Operation, before: Option<&Execution>, change: &Change) -> Option<&'static str> {
+    let membership = change.after.membership.as_ref()?;
+    let reopened = change.events.iter().any(|event| event.what == What::Replayed);
+    let asked_for = matches!(operation, Operation::Replay(args) if args.execution_id == change.after.id);
+    if before.is_some_and(Execution::is_finished) && reopened && !asked_for {
+        return Some("reopened");
+    }
+    match (before.map(|before| &before.phase), &change.after.phase) {
+        (Some(Phase::Finished { .. }), Phase::Finished { .. }) | (None, _) => None,
+        (_, Phase::Finished { by: FinishedBy::Dependencies, .. }) => Some("ended by its upstreams"),
+        (_, Phase::Finished { by: FinishedBy::FlowCancel, .. }) => Some("ended by its flow"),
+        (_, Phase::Finished { by: FinishedBy::Join, .. }) => Some("ended by a join"),
+        (_, Phase::Finished { by: FinishedBy::Deadline, .. }) => Some("ended by its deadline"),
+        (_, Phase::Finished { .. }) if membership.owes.is_some() => Some("owed"),
+        (Some(Phase::Blocked { .. }), Phase::Waiting) if matches!(change.after.attempt, AttemptSlot::Open(_)) => {
+            Some("went on after its children")
+        }
+        _ => None,
+    }
 }
 
 fn place(execution: &Execution) -> &'static str {
@@ -119,6 +148,7 @@ fn place(execution: &Execution) -> &'static str {
         Phase::Waiting => "waiting",
         Phase::Running { .. } => "running",
         Phase::Suspended { .. } => "suspended",
+        Phase::Blocked { .. } => "blocked",
         Phase::Finished { outcome: Outcome::Success, .. } => "succeeded",
         Phase::Finished { outcome: Outcome::Failed, .. } => "failed",
         Phase::Finished { outcome: Outcome::Cancelled, .. } => "cancelled",

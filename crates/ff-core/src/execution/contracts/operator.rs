@@ -36,6 +36,8 @@ pub struct ReplayArgs {
     pub execution_id: ExecutionId,
     pub reason: Option<String>,
     pub requested_by: Option<String>,
+    /// Whether what depends on it in its flow runs again after it, if it has finished.
+    pub reopen_downstream: bool,
 }
 
 impl ReplayArgs {

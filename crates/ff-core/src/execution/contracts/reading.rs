@@ -9,8 +9,8 @@ use crate::policy::Policy;
 use crate::state::{PublicState, StateVector};
 use crate::suspension::contracts::SuspensionInfo;
 use crate::types::{
-    AttemptIndex, ExecutionId, IdempotencyKey, Kind, LaneId, LeaseEpoch, Namespace, Priority, TimestampMs, WorkerId,
-    WorkerInstanceId,
+    AttemptIndex, ExecutionId, FlowId, IdempotencyKey, Kind, LaneId, LeaseEpoch, Namespace, NodeName, Priority,
+    TimestampMs, WorkerId, WorkerInstanceId,
 };
 
 /// An execution as callers see it.
@@ -53,6 +53,11 @@ pub struct ExecutionInfo {
     pub failure: Option<Failure>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<SuspensionInfo>,
+    /// The flow it is in, and what it is called there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow_id: Option<FlowId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeName>,
 }
 
 /// A lease as others than its holder see it: without what would let them act in the holder's name.

@@ -1,0 +1,395 @@
+//! What the doctor looks for in flows, their members, edges and joins.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Finding;
+use crate::execution::{AttemptSlot, Blocker, Execution, Outcome, Phase};
+use crate::flow::{
+    Counts, Edge, EdgeState, Errand, Flow, FlowIndex, Group, GroupState, Membership, Owed, Passing, entries,
+};
+use crate::index::Score;
+use crate::lease::LeaseEnding;
+use crate::snapshot::Snapshot;
+use crate::types::{ExecutionId, FlowId};
+
+/// Everything wrong with the flows of a partition.
+pub(super) fn examine(snapshot: &Snapshot, partition: u16) -> Vec<Finding> {
+    let mut findings = Findings::default();
+    let graph = Graph::of(snapshot);
+    for (id, flow) in &snapshot.flows {
+        let members = graph.members.get(id).map_or(&[][..], Vec::as_slice);
+        if flow.id != *id || flow.partition != partition {
+            findings.find("I1", id, format!("is kept on partition {partition} under another id"));
+        }
+        numbers(flow, members, &graph, &mut findings);
+        ends_with_its_last(flow, members, &mut findings);
+        tells_everything(flow, snapshot, &mut findings);
+    }
+    for (execution, membership) in graph.members.values().flatten() {
+        member(execution, membership, snapshot, &graph, &mut findings);
+        waits_for_its_join(execution, snapshot, &mut findings);
+    }
+    for edge in snapshot.edges.values() {
+        told(edge, snapshot, &mut findings);
+    }
+    for group in snapshot.groups.values() {
+        counted(group, &graph, &mut findings);
+    }
+    indexes(snapshot, &mut findings);
+    orphans(snapshot, &mut findings);
+    findings.0
+}
+
+#[derive(Default)]
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn find(&mut self, invariant: &'static str, about: &impl ToString, what: impl Into<String>) {
+        self.0.push(Finding { invariant, about: about.to_string(), what: what.into() });
+    }
+}
+
+/// The records by what they belong to.
+struct Graph<'s> {
+    members: BTreeMap<FlowId, Vec<(&'s Execution, &'s Membership)>>,
+    outgoing: BTreeMap<ExecutionId, u32>,
+    incoming: BTreeMap<ExecutionId, Vec<&'s Edge>>,
+    edges: BTreeMap<FlowId, u32>,
+}
+
+impl<'s> Graph<'s> {
+    fn of(snapshot: &'s Snapshot) -> Self {
+        let mut graph = Self {
+            members: BTreeMap::new(),
+            outgoing: BTreeMap::new(),
+            incoming: BTreeMap::new(),
+            edges: BTreeMap::new(),
+        };
+        for execution in snapshot.executions.values() {
+            if let Some(membership) = execution.membership.as_deref() {
+                graph.members.entry(membership.flow_id).or_default().push((execution, membership));
+            }
+        }
+        for edge in snapshot.edges.values() {
+            *graph.outgoing.entry(edge.upstream_execution_id).or_default() += 1;
+            graph.incoming.entry(edge.downstream_execution_id).or_default().push(edge);
+            *graph.edges.entry(edge.flow_id).or_default() += 1;
+        }
+        graph
+    }
+}
+
+/// The numbers of a flow are those of its members and edges.
+fn numbers(flow: &Flow, members: &[(&Execution, &Membership)], graph: &Graph<'_>, findings: &mut Findings) {
+    if is_given_up(flow) {
+        return;
+    }
+    let counts: Counts = members.iter().map(|(execution, _)| execution.public_state()).collect();
+    if counts != flow.counts || counts.all() != flow.nodes {
+        findings.find("I10", &flow.id, format!("counts {:?} of {}, has {counts:?}", flow.counts, flow.nodes));
+    }
+    if graph.edges.get(&flow.id).copied().unwrap_or(0) != flow.edges {
+        findings.find("I10", &flow.id, format!("does not have the {} edges it counts", flow.edges));
+    }
+    let unsuccessful = |execution: &Execution| matches!(execution.phase, Phase::Finished { outcome, .. } if outcome != Outcome::Success);
+    let lost = members.iter().filter(|(e, membership)| unsuccessful(e) && membership.dependents == 0).count();
+    if lost != flow.lost as usize {
+        findings.find("I10", &flow.id, format!("counts {} lost, has {lost}", flow.lost));
+    }
+    if waits_for_itself(members, graph) {
+        findings.find("I9", &flow.id, "waits for itself");
+    }
+    let positions: BTreeSet<_> = members.iter().map(|(_, membership)| membership.position).collect();
+    let nodes: BTreeSet<_> = members.iter().map(|(_, membership)| &membership.node).collect();
+    if positions.len() != members.len() || nodes.len() != members.len() {
+        findings.find("I10", &flow.id, "two members have one place or one name");
+    }
+}
+
+/// Whether a submission is being forgotten, member by member: until it is, its numbers are those of the whole.
+fn is_given_up(flow: &Flow) -> bool {
+    flow.tour.is_some_and(|tour| tour.errand == Errand::Discard)
+}
+
+/// I9: a flow that waits for itself waits for ever.
+fn waits_for_itself(members: &[(&Execution, &Membership)], graph: &Graph<'_>) -> bool {
+    let upstreams = |id: &ExecutionId| graph.incoming.get(id).into_iter().flatten().map(|e| e.upstream_execution_id);
+    let mut ahead: BTreeMap<_, _> = members.iter().map(|(e, _)| (e.id, upstreams(&e.id).count())).collect();
+    let mut below: BTreeMap<ExecutionId, Vec<ExecutionId>> = BTreeMap::new();
+    for id in ahead.keys() {
+        upstreams(id).for_each(|upstream| below.entry(upstream).or_default().push(*id));
+    }
+    let mut free: Vec<_> = ahead.iter().filter(|(_, count)| **count == 0).map(|(id, _)| *id).collect();
+    let mut ordered = 0;
+    while let Some(id) = free.pop() {
+        ordered += 1;
+        for downstream in below.get(&id).into_iter().flatten() {
+            let count = ahead.entry(*downstream).or_default();
+            *count -= 1;
+            if *count == 0 {
+                free.push(*downstream);
+            }
+        }
+    }
+    ordered < ahead.len()
+}
+
+/// I2 and I10: a flow ends with its last member, and a cancelled one lets nothing go on that it does not spare.
+fn ends_with_its_last(flow: &Flow, members: &[(&Execution, &Membership)], findings: &mut Findings) {
+    if flow.ended_at.is_some() != flow.is_over() {
+        findings.find("I2", &flow.id, format!("is over: {}, ended at {:?}", flow.is_over(), flow.ended_at));
+    }
+    let live = || members.iter().map(|(execution, _)| execution).filter(|execution| !execution.is_finished());
+    if flow.tour.is_none() && live().any(|execution| !flow.spares(execution)) {
+        findings.find("I10", &flow.id, "is cancelled, and a member it does not spare goes on");
+    }
+    let opened = flow.staging.is_none() && flow.tour.is_none();
+    if opened && live().any(|execution| execution.is_staged()) {
+        findings.find("I9", &flow.id, "is there, and a member of it is still staged");
+    }
+    if flow.staging.is_some() && live().any(|execution| !execution.is_staged()) {
+        findings.find("I10", &flow.id, "is staged, and a member of it is not");
+    }
+}
+
+/// Events are numbered without gaps up to the last.
+fn tells_everything(flow: &Flow, snapshot: &Snapshot, findings: &mut Findings) {
+    let events = snapshot.flow_events.get(&flow.id).map_or(&[][..], Vec::as_slice);
+    let gapless = events.windows(2).all(|pair| pair[0].seq + 1 == pair[1].seq && pair[0].at <= pair[1].at);
+    if !gapless || events.last().map_or(0, |last| last.seq + 1) != flow.events {
+        findings.find("I18", &flow.id, "its events have a gap, or do not end with the last");
+    }
+}
+
+/// A member agrees with its flow, its edges and its bytes.
+fn member(
+    execution: &Execution,
+    membership: &Membership,
+    snapshot: &Snapshot,
+    graph: &Graph<'_>,
+    findings: &mut Findings,
+) {
+    let flow = snapshot.flows.get(&membership.flow_id);
+    if flow.is_none() {
+        findings.find("I10", &execution.id, format!("is a member of {}, which is gone", membership.flow_id));
+    }
+    let dependents = graph.outgoing.get(&execution.id).copied().unwrap_or(0);
+    if dependents != membership.dependents && !flow.is_some_and(is_given_up) {
+        findings.find("I10", &execution.id, format!("does not have {} dependents", membership.dependents));
+    }
+    let result = snapshot.results.get(&execution.id).map(|result| result.bytes.len() as u64);
+    if execution.is_finished() && result != membership.result_bytes {
+        let what = format!("says its result has {:?} bytes, has {result:?}", membership.result_bytes);
+        findings.find("I17", &execution.id, what);
+    }
+    let payload = snapshot.payloads.get(&execution.id).map(|payload| payload.bytes.len() as u64);
+    if payload.is_some_and(|bytes| bytes != execution.input_size()) {
+        findings.find("I17", &execution.id, "its payload is not as long as it says");
+    }
+    let entering = graph.incoming.get(&execution.id).into_iter().flatten();
+    let inputs = entering.filter(|edge| matches!(edge.passes, Some(Passing::Input(_)))).filter_map(|e| e.passed_bytes);
+    let (count, bytes) = inputs.fold((0, 0), |(count, sum), bytes| (count + 1, sum + bytes));
+    if (count, bytes) != (membership.inputs, membership.input_bytes) {
+        findings.find("I17", &execution.id, format!("was passed {count} inputs of {bytes} bytes, and counts others"));
+    }
+}
+
+/// I9 and I10: what is blocked has a join that can still go either way; what goes on has one that holds.
+fn waits_for_its_join(execution: &Execution, snapshot: &Snapshot, findings: &mut Findings) {
+    // How edges are to join may be said before there are any.
+    let group = snapshot.groups.get(&execution.id).filter(|group| group.n > 0);
+    let state = group.map_or(GroupState::Satisfied, |group| group.state);
+    let (first, begun) = (group.is_none_or(|g| g.round == 0), matches!(execution.attempt, AttemptSlot::Open(_)));
+    let owes = execution.membership.as_ref().and_then(|membership| membership.owes);
+    let waited = execution.last_lease.as_ref().is_some_and(|last| last.ended == LeaseEnding::WaitingForChildren);
+    match &execution.phase {
+        Phase::Blocked { on: Blocker::Dependencies, .. } if state != GroupState::Pending => {
+            findings.find("I9", &execution.id, format!("is blocked, and its join is {state}"));
+        }
+        Phase::Blocked { on: Blocker::Reopening, .. } if owes.is_none() => {
+            findings.find("I9", &execution.id, "waits for dependents that know already");
+        }
+        Phase::Waiting | Phase::Delayed { .. } if !begun && first && state != GroupState::Satisfied => {
+            findings.find("I10", &execution.id, format!("may start, and its join is {state}"));
+        }
+        Phase::Waiting if waited && !first && state == GroupState::Pending => {
+            findings.find("I10", &execution.id, "goes on, and the children it waited for are not done");
+        }
+        Phase::Finished { outcome: Outcome::Skipped, .. } if state != GroupState::Impossible => {
+            findings.find("I10", &execution.id, format!("was skipped, and its join is {state}"));
+        }
+        _ => {}
+    }
+}
+
+/// I9: an edge stands as its upstream does, or its upstream still owes it to.
+fn told(edge: &Edge, snapshot: &Snapshot, findings: &mut Findings) {
+    let end = |id: &ExecutionId| {
+        let member = snapshot.executions.get(id);
+        member.filter(|member| member.membership.as_ref().is_some_and(|m| m.flow_id == edge.flow_id))
+    };
+    let (Some(upstream), Some(downstream)) = (end(&edge.upstream_execution_id), end(&edge.downstream_execution_id))
+    else {
+        let discarding = snapshot.flows.get(&edge.flow_id).is_some_and(|flow| flow.staging.is_some());
+        if !discarding {
+            findings.find("I10", &edge.id, "goes from or to what is not in its flow");
+        }
+        return;
+    };
+    let (owes, expected) = match upstream.phase {
+        Phase::Finished { outcome, .. } => (Owed::End, EdgeState::from(outcome)),
+        _ => (Owed::Replay { reopen: false }, EdgeState::Pending),
+    };
+    let owed = upstream.membership.as_ref().and_then(|membership| membership.owes).is_some_and(|is| {
+        let kind = matches!((is.what, owes), (Owed::End, Owed::End) | (Owed::Replay { .. }, Owed::Replay { .. }));
+        kind && is.after.is_none_or(|after| after < edge.id)
+    });
+    if edge.state != expected && !owed {
+        findings.find("I9", &edge.id, format!("is {}, should be {expected}, and nobody owes it", edge.state));
+    }
+    if !snapshot.groups.contains_key(&downstream.id) {
+        findings.find("I10", &edge.id, "enters what has no group");
+    }
+}
+
+/// A group counts each edge of its round once, and is decided when the numbers say so.
+fn counted(group: &Group, graph: &Graph<'_>, findings: &mut Findings) {
+    let entering = graph.incoming.get(&group.downstream_execution_id).into_iter().flatten();
+    let current: Vec<_> = entering.filter(|edge| edge.round == group.round).collect();
+    let of = |state| current.iter().filter(|edge| edge.state == state).count();
+    let is = [current.len(), of(EdgeState::Satisfied), of(EdgeState::Failed), of(EdgeState::Skipped)];
+    let says = [group.n, group.succeeded, group.failed, group.skipped].map(|count| count as usize);
+    if is != says {
+        findings.find("I10", &group.downstream_execution_id, format!("its group counts {says:?}, has {is:?}"));
+    }
+    // Nothing is decided by edges that are still to come.
+    let short = group.n == 0 || group.join.is_short(group.n);
+    if group.state == GroupState::Pending && group.verdict() != GroupState::Pending && !short {
+        findings.find("I9", &group.downstream_execution_id, format!("its join is {}, undecided", group.verdict()));
+    }
+}
+
+/// I8: recomputing every index of flows from the records gives exactly the stored ones.
+fn indexes(snapshot: &Snapshot, findings: &mut Findings) {
+    let mut expected: BTreeMap<FlowIndex, BTreeMap<FlowId, Score>> = BTreeMap::new();
+    for (id, flow) in &snapshot.flows {
+        for (index, score) in entries(flow) {
+            expected.entry(index).or_default().insert(*id, score);
+        }
+    }
+    let none = BTreeMap::new();
+    for index in expected.keys().chain(snapshot.flow_indexes.keys()).collect::<BTreeSet<_>>() {
+        let should = expected.get(index).unwrap_or(&none);
+        let does = snapshot.flow_indexes.get(index).unwrap_or(&none);
+        for id in should.keys().chain(does.keys()).collect::<BTreeSet<_>>() {
+            if should.get(id) != does.get(id) {
+                let what = format!("in {index:?} should be {:?}, is {:?}", should.get(id), does.get(id));
+                findings.find("I8", id, what);
+            }
+        }
+    }
+}
+
+/// What belongs to a flow that is not there.
+fn orphans(snapshot: &Snapshot, findings: &mut Findings) {
+    let mut orphan = |id: &FlowId, what: &str| {
+        if !snapshot.flows.contains_key(id) {
+            findings.find("I1", id, format!("is gone, its {what} is not"));
+        }
+    };
+    snapshot.edges.keys().for_each(|(id, _)| orphan(id, "edge"));
+    snapshot.groups.values().for_each(|group| orphan(&group.flow_id, "group"));
+    snapshot.flow_events.keys().for_each(|id| orphan(id, "event"));
+    snapshot.flow_keys.keys().for_each(|(id, _)| orphan(id, "key"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::playground::{Playground, graph};
+    use crate::limits;
+    use crate::operation::PumpArgs;
+
+    /// What is found once a healthy flow of three was damaged.
+    fn found(damage: impl FnOnce(&mut Snapshot, &dyn Fn(&str) -> ExecutionId)) -> Vec<&'static str> {
+        let mut flow = Playground::of("a>b b>c");
+        flow.run_until("a");
+        let mut snapshot = flow.model.snapshot(0);
+        assert_eq!(examine(&snapshot, 0), []);
+        damage(&mut snapshot, &|name| flow.member(name));
+        let mut found: Vec<_> = examine(&snapshot, 0).into_iter().map(|finding| finding.invariant).collect();
+        found.dedup();
+        found
+    }
+
+    fn the_flow(snapshot: &mut Snapshot) -> &mut Flow {
+        snapshot.flows.values_mut().next().unwrap()
+    }
+
+    #[test]
+    fn numbers_that_do_not_add_up_are_found() {
+        assert_eq!(found(|snapshot, _| the_flow(snapshot).lost = 1), ["I10"]);
+        assert_eq!(found(|snapshot, _| the_flow(snapshot).edges = 3), ["I10"]);
+        assert_eq!(found(|snapshot, _| the_flow(snapshot).counts = Counts::default()), ["I10", "I2"]);
+        let uncount = |snapshot: &mut Snapshot, id: &dyn Fn(&str) -> ExecutionId| {
+            snapshot.groups.get_mut(&id("b")).unwrap().succeeded = 0;
+        };
+        assert_eq!(found(uncount), ["I10"]);
+    }
+
+    #[test]
+    fn a_submission_that_is_half_forgotten_is_in_order() {
+        let edges: Vec<_> = (0..450).map(|n| format!("a>n{n}")).collect();
+        let mut flow = Playground::empty();
+        let parts = graph(&edges.join(" "), &[]).plan().unwrap();
+        flow.parts(&parts[..2]);
+        flow.now = flow.now + limits::STAGING_MS;
+        flow.ask(PumpArgs { partition: 0 }).unwrap();
+        let snapshot = flow.model.snapshot(0);
+        assert!(!snapshot.executions.is_empty() && snapshot.executions.len() < 400);
+        assert_eq!(examine(&snapshot, 0), []);
+    }
+
+    #[test]
+    fn an_end_that_was_not_told_is_found() {
+        let untold = |snapshot: &mut Snapshot, id: &dyn Fn(&str) -> ExecutionId| {
+            let group = snapshot.groups.get_mut(&id("b")).unwrap();
+            (group.succeeded, group.state) = (0, GroupState::Pending);
+            let edge = snapshot.edges.values_mut().find(|edge| edge.downstream_execution_id == id("b")).unwrap();
+            edge.state = EdgeState::Pending;
+        };
+        assert!(found(untold).contains(&"I9"));
+    }
+
+    #[test]
+    fn a_start_ahead_of_the_join_is_found() {
+        let early = |snapshot: &mut Snapshot, id: &dyn Fn(&str) -> ExecutionId| {
+            snapshot.executions.get_mut(&id("c")).unwrap().phase = Phase::Waiting;
+        };
+        assert!(found(early).contains(&"I10"));
+        let stuck = |snapshot: &mut Snapshot, id: &dyn Fn(&str) -> ExecutionId| {
+            let phase = Phase::Blocked { on: Blocker::Dependencies, until: None };
+            snapshot.executions.get_mut(&id("b")).unwrap().phase = phase;
+        };
+        assert!(found(stuck).contains(&"I9"));
+    }
+
+    #[test]
+    fn a_flow_that_waits_for_itself_is_found() {
+        let turned = |snapshot: &mut Snapshot, id: &dyn Fn(&str) -> ExecutionId| {
+            let edge = snapshot.edges.values_mut().find(|edge| edge.downstream_execution_id == id("b")).unwrap();
+            edge.upstream_execution_id = id("c");
+        };
+        assert!(found(turned).contains(&"I9"));
+    }
+
+    #[test]
+    fn what_is_lost_or_left_behind_is_found() {
+        assert_eq!(found(|snapshot, _| snapshot.flow_indexes.clear()), ["I8"]);
+        assert!(found(|snapshot, _| snapshot.flows.clear()).contains(&"I1"));
+        let gap = |snapshot: &mut Snapshot, _: &dyn Fn(&str) -> ExecutionId| {
+            snapshot.flow_events.values_mut().for_each(|events| drop(events.remove(1)));
+        };
+        assert_eq!(found(gap), ["I18"]);
+    }
+}

@@ -1,0 +1,164 @@
+//! Cancelling a flow: once it is acknowledged, nothing starts that the policy does not spare.
+
+use super::contracts::{CancelFlowArgs, FlowCancelled};
+use super::{CancelPolicy, Errand, Flow, FlowCancel, FlowWhat, Settled, Step};
+use crate::engine_error::Code;
+use crate::state::PublicState;
+use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+/// Stops a flow. Members are cancelled in the same step up to its bound, the rest in further steps; a claim starts none of
+/// them meanwhile. Asked again, the first policy stands, unless all are to be cancelled now.
+pub fn cancel(view: &impl View, args: &CancelFlowArgs, now: TimestampMs) -> Result<(FlowCancelled, Settled), Stop> {
+    let flow = view.flow(&args.flow_id)?.filter(|flow| flow.staging.is_none()).ok_or(Code::FlowNotFound)?;
+    let harder = args.policy == CancelPolicy::CancelAll && flow.counts.live() > 0;
+    if let Some(cancel) = &flow.cancel
+        && (cancel.policy == CancelPolicy::CancelAll || !harder)
+    {
+        let scheduled = flow.unvisited();
+        return Ok((
+            FlowCancelled { policy: cancel.policy, already: true, cancelled: 0, scheduled },
+            Settled::default(),
+        ));
+    }
+    if flow.ended_at.is_some() && flow.cancel.is_none() {
+        return Err(Code::FlowAlreadyTerminal.refusal().because(format!("the flow is {}", flow.state())).into());
+    }
+    let before = flow.counts.of(PublicState::Cancelled);
+    let mut step = Step::new(view, now);
+    step.flow_change(&args.flow_id)?.after.cancel = Some(FlowCancel {
+        policy: args.policy,
+        at: now,
+        reason: args.reason.clone(),
+        requested_by: args.requested_by.clone(),
+    });
+    step.tell(&args.flow_id, FlowWhat::Cancelled { policy: args.policy })?;
+    // A flow whose members are spared goes on opening what was staged.
+    if args.policy != CancelPolicy::FlowOnly {
+        step.set_out(&args.flow_id, Errand::Cancel)?;
+    }
+    let settled = step.run()?;
+    let flow = settled.flow(&args.flow_id).ok_or(Code::InvariantViolation)?;
+    let cancelled = flow.counts.of(PublicState::Cancelled) - before;
+    let (policy, scheduled) = (args.policy, flow.unvisited());
+    Ok((FlowCancelled { policy, already: false, cancelled, scheduled }, settled))
+}
+
+impl Flow {
+    /// Members a cancellation has not come to.
+    fn unvisited(&self) -> u32 {
+        let cancelling = self.tour.filter(|tour| tour.errand == Errand::Cancel);
+        cancelling.map_or(0, |tour| self.nodes - tour.seen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::contracts::FailArgs;
+    use crate::execution::{Failure, FinishedBy, Phase};
+    use crate::flow::playground::{Playground, graph};
+    use crate::limits;
+    use crate::types::Kind;
+
+    fn wide(width: usize) -> Playground {
+        let names: Vec<_> = (0..width).map(|n| format!("n{n}")).collect();
+        Playground::of(&names.join(" "))
+    }
+
+    #[test]
+    fn after_the_acknowledgement_no_member_starts() {
+        let mut flow = wide(500);
+        flow.drain();
+        let answer = flow.cancel_flow(CancelPolicy::CancelAll);
+        let at_once = u32::try_from(limits::FLOW_STEP).unwrap();
+        assert_eq!((answer.cancelled, answer.scheduled), (at_once, 500 - at_once));
+        assert_eq!(flow.claim(50), [], "a claim ends what it finds instead of starting it");
+        flow.drain();
+        assert_eq!(flow.flow().counts.of(PublicState::Cancelled), 500);
+        assert!(flow.flow().ended_at.is_some());
+    }
+
+    #[test]
+    fn cancelling_twice_is_one_cancellation() {
+        let mut flow = wide(limits::FLOW_STEP + 2);
+        let first = flow.cancel_flow(CancelPolicy::CancelPending);
+        let events = flow.flow().events;
+        let again = flow.cancel_flow(CancelPolicy::LetActiveFinish);
+        assert_eq!(again, FlowCancelled { already: true, cancelled: 0, ..first });
+        assert_eq!(flow.flow().events, events);
+    }
+
+    #[test]
+    fn what_has_started_goes_on_when_only_the_rest_is_cancelled() {
+        let mut flow = Playground::of("a>b c");
+        flow.start();
+        flow.cancel_flow(CancelPolicy::CancelPending);
+        assert_eq!(flow.states("a b c"), ["active", "cancelled", "active"]);
+        let failure = Failure { category: Kind::parse("error").unwrap(), message: "no".into(), permanent: false };
+        let (execution_id, fence) = (flow.member("a"), flow.fence("a"));
+        flow.ask(FailArgs { execution_id, fence, failure }).unwrap();
+        assert_eq!(flow.state("a"), "delayed", "another try is allowed");
+    }
+
+    #[test]
+    fn an_attempt_under_way_may_finish_and_nothing_follows_it() {
+        let mut flow = Playground::of("a>b c");
+        flow.start();
+        flow.cancel_flow(CancelPolicy::LetActiveFinish);
+        assert_eq!(flow.states("a b c"), ["active", "cancelled", "active"]);
+        let failure = Failure { category: Kind::parse("error").unwrap(), message: "no".into(), permanent: false };
+        let (execution_id, fence) = (flow.member("a"), flow.fence("a"));
+        flow.ask(FailArgs { execution_id, fence, failure }).unwrap();
+        assert_eq!(flow.state("a"), "cancelled", "there is no other try");
+        assert!(matches!(flow.execution("a").phase, Phase::Finished { by: FinishedBy::FlowCancel, .. }));
+        flow.complete("c");
+        assert_eq!((flow.flow_state(), flow.flow().ended_at), ("cancelled", Some(flow.now)));
+    }
+
+    #[test]
+    fn a_flow_cancelled_alone_lets_its_members_go_on() {
+        let mut flow = Playground::of("a>b");
+        flow.cancel_flow(CancelPolicy::FlowOnly);
+        assert_eq!(flow.flow_state(), "cancelled");
+        let growth = flow.growth(&["c"], &[]);
+        assert_eq!(flow.refused(growth).code, Code::FlowAlreadyTerminal);
+        flow.run();
+        assert_eq!(flow.states("a b"), ["completed", "completed"]);
+    }
+
+    #[test]
+    fn all_can_be_cancelled_after_less_was() {
+        let mut flow = Playground::of("a b");
+        flow.start();
+        flow.cancel_flow(CancelPolicy::LetActiveFinish);
+        let answer = flow.cancel_flow(CancelPolicy::CancelAll);
+        assert_eq!((answer.policy, answer.already, answer.cancelled), (CancelPolicy::CancelAll, false, 2));
+    }
+
+    #[test]
+    fn members_left_alone_can_still_be_cancelled() {
+        let mut flow = Playground::of("a b");
+        flow.cancel_flow(CancelPolicy::FlowOnly);
+        assert_eq!(flow.cancel_flow(CancelPolicy::CancelAll).cancelled, 2);
+    }
+
+    #[test]
+    fn what_has_ended_is_not_cancelled() {
+        let mut flow = Playground::of("a");
+        flow.run();
+        let args =
+            CancelFlowArgs { flow_id: flow.id, policy: CancelPolicy::CancelAll, reason: None, requested_by: None };
+        assert_eq!(flow.refused(args).code, Code::FlowAlreadyTerminal);
+    }
+
+    #[test]
+    fn a_flow_that_is_still_being_opened_is_cancelled_whole() {
+        let mut flow = Playground::empty();
+        let names: Vec<_> = (0..450).map(|n| format!("n{n}")).collect();
+        flow.submit(graph(&names.join(" "), &[])).unwrap();
+        flow.cancel_flow(CancelPolicy::CancelAll);
+        flow.drain();
+        assert_eq!(flow.flow().counts.of(PublicState::Cancelled), 450);
+    }
+}

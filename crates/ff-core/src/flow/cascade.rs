@@ -1,0 +1,71 @@
+//! Telling the dependents of one execution, asked for by name: what a step left owed, or what a repair wants looked at.
+
+use super::contracts::Cascaded;
+use super::{Owed, Owes, Settled, Step};
+use crate::engine_error::Code;
+use crate::execution::Execution;
+use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+/// Settles the edges of an execution that has ended, as far as one step goes. Finds nothing to do when all is well.
+pub fn cascade(view: &impl View, execution: &Execution, now: TimestampMs) -> Result<(Cascaded, Settled), Stop> {
+    let id = execution.id;
+    let Some(membership) = execution.membership.as_ref().filter(|membership| membership.dependents > 0) else {
+        return Ok((Cascaded::default(), Settled::default()));
+    };
+    let mut step = Step::new(view, now);
+    if membership.owes.is_none() {
+        if !execution.is_finished() {
+            let state = execution.public_state();
+            let why = format!("the execution is {state}");
+            return Err(Code::ExecutionNotTerminal.refusal().in_state(state).because(why).into());
+        }
+        let owes = Owes { since: now, what: Owed::End, after: None };
+        step.amend(&id, |membership| membership.owes = Some(owes))?;
+        step.owe(&id)?;
+    } else {
+        step.owed_by(execution);
+    }
+    let settled = step.run()?;
+    let owing = settled.after(&id).and_then(|after| after.membership.as_ref());
+    let more = owing.is_some_and(|membership| membership.owes.is_some());
+    let cascaded = Cascaded { resolved: settled.resolved, cascaded_children: settled.cascaded, more };
+    let nothing = cascaded == Cascaded::default() && membership.owes.is_none();
+    Ok((cascaded, if nothing { Settled::default() } else { settled }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::contracts::CascadeArgs;
+    use crate::flow::playground::Playground;
+    use crate::limits;
+
+    #[test]
+    fn there_is_nothing_left_to_tell_when_all_is_well() {
+        let mut flow = Playground::of("a>b");
+        flow.start();
+        let args = CascadeArgs { execution_id: flow.member("a") };
+        assert_eq!(flow.refused(args).code, Code::ExecutionNotTerminal);
+        flow.complete("a");
+        assert_eq!(flow.ask(args), Ok(Cascaded::default()));
+        let leaf = CascadeArgs { execution_id: flow.member("b") };
+        assert_eq!(flow.ask(leaf), Ok(Cascaded::default()));
+    }
+
+    #[test]
+    fn what_is_owed_is_paid_step_by_step() {
+        let step = u32::try_from(limits::FLOW_STEP).unwrap();
+        let edges: Vec<_> = (0..2 * step + 44).map(|n| format!("a>n{n}")).collect();
+        let mut flow = Playground::of(&edges.join(" "));
+        flow.drain();
+        flow.start();
+        flow.fail("a");
+        let args = CascadeArgs { execution_id: flow.member("a") };
+        let second = flow.ask(args).unwrap();
+        assert_eq!(second, Cascaded { resolved: step, cascaded_children: step, more: true });
+        let third = flow.ask(args).unwrap();
+        assert_eq!(third, Cascaded { resolved: 44, cascaded_children: 44, more: false });
+        assert_eq!(flow.flow_state(), "failed");
+    }
+}

@@ -1,0 +1,134 @@
+//! Waiting for children: a holder lets go until the members it added have ended as its join asks.
+
+use super::GroupState;
+use super::contracts::{WaitForChildrenArgs, WaitedForChildren};
+use crate::change::Change;
+use crate::engine_error::Code;
+use crate::event::{Event, What};
+use crate::execution::{Blocker, Execution, Phase};
+use crate::lease::LeaseEnding;
+use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+/// Gives the lease back until the holder's join is decided; keeps it when that has happened already. The attempt stays
+/// open, and goes on whichever way it is decided: only the handler knows what a child that failed means to it.
+pub fn wait_for_children(
+    view: &impl View,
+    execution: &Execution,
+    args: &WaitForChildrenArgs,
+    now: TimestampMs,
+) -> Result<(WaitedForChildren, Option<Change>), Stop> {
+    if execution.ended_for(&args.fence) == Some(LeaseEnding::WaitingForChildren) {
+        return Ok((WaitedForChildren { state: GroupState::Pending }, None));
+    }
+    execution.held_by(&args.fence, now)?;
+    if execution.membership.is_none() {
+        return Err(Code::ExecutionNotInFlow.refusal().at("execution_id").because("is in no flow").into());
+    }
+    let Some(group) = view.group(&execution.id)?.filter(|group| group.round > 0) else {
+        return Err(Code::InvalidDependency.refusal().because("the execution has no children to wait for").into());
+    };
+    if group.state != GroupState::Pending {
+        return Ok((WaitedForChildren { state: group.state }, None));
+    }
+    let phase = Phase::Blocked { on: Blocker::Dependencies, until: None };
+    let mut change = execution.end_lease(phase, LeaseEnding::WaitingForChildren, None, now);
+    change.events.push(Event::new(&execution.id, now, What::WaitsForChildren));
+    Ok((WaitedForChildren { state: GroupState::Pending }, Some(change)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine_error::Refusal;
+    use crate::flow::OnSatisfied;
+    use crate::flow::contracts::{GrowFlowArgs, JoinSpec, MemberRef};
+    use crate::flow::playground::{Playground, any_of, named};
+
+    fn wait(flow: &mut Playground, name: &str) -> Result<GroupState, Refusal> {
+        let args = WaitForChildrenArgs { execution_id: flow.member(name), fence: flow.fence(name) };
+        Ok(flow.ask(args)?.state)
+    }
+
+    fn add(flow: &mut Playground, children: &[&str]) {
+        let edges: Vec<_> = children.iter().map(|child| (*child, "p")).collect();
+        let holder = Some((flow.member("p"), flow.fence("p")));
+        let growth = GrowFlowArgs { holder, ..flow.growth(children, &edges) };
+        flow.ask(growth).unwrap();
+    }
+
+    #[test]
+    fn a_holder_waits_for_the_children_it_added_and_goes_on_with_its_attempt() {
+        let mut flow = Playground::of("p>q");
+        flow.start();
+        add(&mut flow, &["c1", "c2"]);
+        assert_eq!(wait(&mut flow, "p"), Ok(GroupState::Pending));
+        assert_eq!(wait(&mut flow, "p"), Ok(GroupState::Pending), "a lost reply is asked for again");
+        assert_eq!(flow.states("p c1"), ["waiting_children", "waiting"]);
+        flow.start();
+        flow.complete("c1");
+        flow.complete("c2");
+        assert_eq!(flow.state("p"), "waiting");
+        let task = flow.claim(1).remove(0);
+        assert!(task.resumed);
+        assert_eq!(wait(&mut flow, "p"), Ok(GroupState::Satisfied));
+        flow.complete("p");
+        flow.run();
+        assert_eq!(flow.flow_state(), "completed");
+    }
+
+    #[test]
+    fn a_child_that_failed_is_for_its_parent_to_judge() {
+        let mut flow = Playground::of("p");
+        flow.start();
+        add(&mut flow, &["c1"]);
+        wait(&mut flow, "p").unwrap();
+        flow.start();
+        flow.fail("c1");
+        assert_eq!(flow.state("p"), "waiting");
+        flow.start();
+        assert_eq!(wait(&mut flow, "p"), Ok(GroupState::Impossible));
+        flow.complete("p");
+        assert_eq!(flow.flow_state(), "completed", "the parent took care of it");
+    }
+
+    #[test]
+    fn a_holder_may_wait_again_for_others() {
+        let mut flow = Playground::of("a>p");
+        flow.run_until("a");
+        flow.start();
+        add(&mut flow, &["c1"]);
+        flow.start();
+        flow.fail("c1");
+        assert_eq!(wait(&mut flow, "p"), Ok(GroupState::Impossible));
+        add(&mut flow, &["c2"]);
+        assert_eq!(wait(&mut flow, "p"), Ok(GroupState::Pending), "what was counted before counts no more");
+        flow.start();
+        flow.complete("c2");
+        flow.start();
+        assert_eq!(wait(&mut flow, "p"), Ok(GroupState::Satisfied));
+    }
+
+    #[test]
+    fn the_first_of_several_children_is_enough_when_it_is_asked_for() {
+        let mut flow = Playground::of("p");
+        flow.start();
+        let join = JoinSpec { member: MemberRef::Node(named("p")), join: any_of(OnSatisfied::CancelRemaining) };
+        let holder = Some((flow.member("p"), flow.fence("p")));
+        let growth = flow.growth(&["c1", "c2"], &[("c1", "p"), ("c2", "p")]);
+        flow.ask(GrowFlowArgs { holder, joins: vec![join], ..growth }).unwrap();
+        wait(&mut flow, "p").unwrap();
+        flow.start();
+        flow.complete("c2");
+        assert_eq!(flow.states("c1 p"), ["cancelled", "waiting"]);
+    }
+
+    #[test]
+    fn nobody_waits_for_no_children_or_without_a_lease() {
+        let mut flow = Playground::of("p>q");
+        flow.start();
+        assert_eq!(wait(&mut flow, "p").unwrap_err().code, Code::InvalidDependency);
+        flow.complete("p");
+        assert_eq!(wait(&mut flow, "p").unwrap_err().code, Code::ExecutionNotActive);
+    }
+}

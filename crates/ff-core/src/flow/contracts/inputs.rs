@@ -1,0 +1,55 @@
+//! What a worker is told of the flow its work is in, and what upstreams passed on to it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::flow::{Edge, Membership, Passing};
+use crate::limits;
+use crate::payload::Payload;
+use crate::types::{ExecutionId, FlowId, InputName, NodeName};
+
+/// The place of a task in its flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskFlow {
+    pub flow_id: FlowId,
+    pub node: NodeName,
+    /// How many named inputs it was given.
+    pub inputs: u32,
+}
+
+impl From<&Membership> for TaskFlow {
+    fn from(membership: &Membership) -> Self {
+        Self { flow_id: membership.flow_id, node: membership.node.clone(), inputs: membership.inputs }
+    }
+}
+
+/// The result of an upstream, under the name its edge gave it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Input {
+    pub name: InputName,
+    pub from: ExecutionId,
+    /// Absent when it would not fit beside those before it: it is read as the result of the upstream. Absent as well when
+    /// the upstream runs again meanwhile.
+    pub payload: Option<Payload>,
+}
+
+impl Input {
+    /// The inputs passed on by the edges into an execution, by name, with as many bytes as come with a claim.
+    pub fn handed<'e>(
+        edges: impl IntoIterator<Item = &'e Edge>,
+        mut result: impl FnMut(&ExecutionId) -> Option<Payload>,
+    ) -> Vec<Self> {
+        let named = |edge: &'e Edge| match (&edge.passes, edge.passed_bytes) {
+            (Some(Passing::Input(name)), Some(bytes)) => Some((name, edge.id, edge.upstream_execution_id, bytes)),
+            _ => None,
+        };
+        let mut passed: Vec<_> = edges.into_iter().filter_map(named).collect();
+        passed.sort_unstable();
+        let mut left = limits::INPUT_BYTES as u64;
+        let mut hand = |(name, _, from, bytes): (&InputName, _, ExecutionId, u64)| {
+            let fits = bytes <= left;
+            left -= if fits { bytes } else { 0 };
+            Self { name: name.clone(), from, payload: if fits { result(&from) } else { None } }
+        };
+        passed.into_iter().map(&mut hand).collect()
+    }
+}

@@ -1,0 +1,160 @@
+//! A flow, its members, its edges and its events, as callers see them.
+
+use serde::{Deserialize, Serialize};
+
+use super::listing::check_page;
+use crate::engine_error::Refusal;
+use crate::execution::Tags;
+use crate::flow::{Counts, EdgeState, FlowCancel, FlowEvent, FlowState, GroupState, Join, Passing};
+use crate::state::PublicState;
+use crate::types::{EdgeId, ExecutionId, FlowId, Kind, LaneId, Namespace, NodeName, TimestampMs};
+
+/// A flow as callers see it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowInfo {
+    pub flow_id: FlowId,
+    pub namespace: Namespace,
+    pub kind: Kind,
+    pub state: FlowState,
+    #[serde(default, skip_serializing_if = "Tags::is_empty")]
+    pub tags: Tags,
+    pub graph_revision: u64,
+    pub nodes: u32,
+    pub edges: u32,
+    /// How many members are in which state, exactly.
+    pub counts: Counts,
+    /// True while more members may come, so that it does not end with its last.
+    pub held_open: bool,
+    pub created_at: TimestampMs,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<TimestampMs>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<TimestampMs>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel: Option<FlowCancel>,
+}
+
+/// How a flow ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowEnd {
+    pub flow_id: FlowId,
+    pub state: FlowState,
+    pub at: TimestampMs,
+    pub counts: Counts,
+}
+
+/// Which members to show: in the order they were added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowMembersArgs {
+    pub flow_id: FlowId,
+    /// From this position on.
+    pub from: u32,
+    pub limit: usize,
+}
+
+impl FlowMembersArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_page(self.limit)
+    }
+}
+
+/// A member as its flow shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MemberInfo {
+    pub node: NodeName,
+    pub position: u32,
+    pub execution_id: ExecutionId,
+    pub kind: Kind,
+    pub lane_id: LaneId,
+    pub public_state: PublicState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<TimestampMs>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<TimestampMs>,
+    pub attempts_made: u32,
+    pub replays: u32,
+    /// How the edges into it join, when there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupInfo>,
+}
+
+/// How the edges into a member join, and how far they have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupInfo {
+    pub join: Join,
+    pub state: GroupState,
+    pub n: u32,
+    pub succeeded: u32,
+    pub failed: u32,
+    pub skipped: u32,
+}
+
+/// Some members of a flow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MembersPage {
+    pub members: Vec<MemberInfo>,
+    /// Where the next page starts; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u32>,
+}
+
+/// Which edges to show: in the order of their ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowEdgesArgs {
+    pub flow_id: FlowId,
+    pub after: Option<EdgeId>,
+    pub limit: usize,
+}
+
+impl FlowEdgesArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_page(self.limit)
+    }
+}
+
+/// An edge as its flow shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EdgeInfo {
+    pub edge_id: EdgeId,
+    pub upstream_execution_id: ExecutionId,
+    pub downstream_execution_id: ExecutionId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passes: Option<Passing>,
+    pub state: EdgeState,
+}
+
+/// Some edges of a flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EdgesPage {
+    pub edges: Vec<EdgeInfo>,
+    /// Where the next page starts; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<EdgeId>,
+}
+
+/// What happened in a flow since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowEventsArgs {
+    pub flow_id: FlowId,
+    /// The number of the first event to read.
+    pub from: u64,
+    pub limit: usize,
+}
+
+impl FlowEventsArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_page(self.limit)
+    }
+}
+
+/// Some events of a flow, oldest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowEventsPage {
+    pub events: Vec<FlowEvent>,
+    /// The number to go on from.
+    pub next: u64,
+    /// True when some before the first were kept no longer.
+    pub missed: bool,
+    /// True when the flow has ended and nothing more is to come, unless a member is replayed.
+    pub ended: bool,
+}

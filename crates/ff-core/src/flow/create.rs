@@ -1,0 +1,103 @@
+//! Creating: a flow without members, to be grown.
+
+use super::contracts::{CreateFlowArgs, SubmittedFlow};
+use super::{Counts, Flow, FlowWhat, Settled, Step};
+use crate::engine_error::Code;
+use crate::flow::contracts::FlowHeader;
+use crate::partition::{PartitionConfig, flow_partition};
+use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+/// Makes an empty flow that stays open until it is closed, or finds it.
+pub fn create(
+    view: &impl View,
+    args: &CreateFlowArgs,
+    config: &PartitionConfig,
+    now: TimestampMs,
+) -> Result<(SubmittedFlow, Settled), Stop> {
+    let header = &args.header;
+    if let Some(known) = view.flow(&header.flow_id)? {
+        let same = known.namespace == header.namespace && known.kind == header.kind && known.fingerprint.is_none();
+        if !same {
+            let refusal = Code::IdempotencyConflict.refusal().at("flow_id");
+            return Err(refusal.because("was used before for another flow").into());
+        }
+        return Ok((SubmittedFlow::of(known, true), Settled::default()));
+    }
+    let mut step = Step::new(view, now);
+    step.begin(Flow { held_open: true, ..Flow::new(header, config, now) });
+    step.tell(&header.flow_id, FlowWhat::Opened { nodes: 0, edges: 0 })?;
+    let settled = step.run()?;
+    let flow = settled.flow(&header.flow_id).ok_or(Code::InvariantViolation)?;
+    Ok((SubmittedFlow::of(flow, false), settled))
+}
+
+impl Flow {
+    pub(super) fn new(header: &FlowHeader, config: &PartitionConfig, now: TimestampMs) -> Self {
+        Self {
+            id: header.flow_id,
+            namespace: header.namespace.clone(),
+            kind: header.kind.clone(),
+            tags: header.tags.clone(),
+            partition: flow_partition(&header.flow_id, config).index,
+            created_at: now,
+            graph_revision: 0,
+            nodes: 0,
+            edges: 0,
+            payload_bytes: 0,
+            counts: Counts::default(),
+            lost: 0,
+            fingerprint: None,
+            staging: None,
+            held_open: false,
+            started_at: None,
+            cancel: None,
+            tour: None,
+            ended_at: None,
+            events: 0,
+        }
+    }
+}
+
+impl SubmittedFlow {
+    pub(super) fn of(flow: &Flow, duplicate: bool) -> Self {
+        Self {
+            flow_id: flow.id,
+            state: flow.state(),
+            nodes: flow.nodes,
+            edges: flow.edges,
+            graph_revision: flow.graph_revision,
+            duplicate,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::contracts::CloseFlowArgs;
+    use crate::flow::playground::{Playground, graph};
+    use crate::flow::{FlowState, Join};
+    use crate::types::Kind;
+
+    fn args(flow: &Playground, kind: &str) -> CreateFlowArgs {
+        CreateFlowArgs { header: FlowHeader { flow_id: flow.id, ..FlowHeader::new(Kind::parse(kind).unwrap()) } }
+    }
+
+    #[test]
+    fn an_empty_flow_is_open_and_ends_when_it_is_closed() {
+        let mut flow = Playground::empty();
+        let args = args(&flow, "etl");
+        assert_eq!(flow.ask(args).unwrap().state, FlowState::Open);
+        flow.ask(CloseFlowArgs { flow_id: flow.id }).unwrap();
+        let opened = FlowWhat::Opened { nodes: 0, edges: 0 };
+        assert_eq!(flow.told(), [opened, FlowWhat::Closed, FlowWhat::Ended { state: FlowState::Completed }]);
+    }
+
+    #[test]
+    fn an_id_that_is_taken_is_a_conflict() {
+        let mut flow = Playground::with(graph("a", &[("a", Join::AllOf)]));
+        let args = args(&flow, "etl");
+        assert_eq!(flow.refused(args).code, Code::IdempotencyConflict);
+    }
+}

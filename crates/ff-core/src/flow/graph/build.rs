@@ -1,0 +1,220 @@
+//! Adding members and edges to a flow, with everything that is refused about it named.
+
+use std::collections::BTreeSet;
+
+use crate::change::{Change, Write};
+use crate::engine_error::{Code, Refusal};
+use crate::event::{Event, What};
+use crate::execution::{AttemptSlot, Blocker, Execution, Origin, Phase};
+use crate::flow::contracts::NodeSpec;
+use crate::flow::step::Step;
+use crate::flow::{Edge, EdgeState, Flow, Group, GroupState, Join, Membership, Passing, edge_id, member_id};
+use crate::limits;
+use crate::partition::PartitionConfig;
+use crate::types::{ExecutionId, FlowId};
+use crate::view::{Stop, View, together};
+
+/// An edge whose ends are known.
+pub(in crate::flow) struct NewEdge {
+    pub(in crate::flow) upstream: ExecutionId,
+    pub(in crate::flow) downstream: ExecutionId,
+    pub(in crate::flow) passes: Option<Passing>,
+    /// How the caller calls it.
+    pub(in crate::flow) name: String,
+}
+
+/// What else must hold of an edge beside what always must.
+#[derive(Clone, Copy)]
+pub(in crate::flow) enum Accepts {
+    /// It goes from an earlier member to a later one, so that there cannot be a cycle. Nothing runs yet.
+    Ordered,
+    /// It closes no cycle, and its downstream has not started, unless it is held by whoever asks.
+    Live { holder: Option<ExecutionId> },
+}
+
+impl<V: View> Step<'_, V> {
+    /// Adds members. One that edges enter, or that is staged, is blocked; any other waits at once.
+    pub(in crate::flow) fn add_nodes(
+        &mut self,
+        flow: &FlowId,
+        nodes: &[NodeSpec],
+        entered: &BTreeSet<ExecutionId>,
+        config: &PartitionConfig,
+    ) -> Result<Vec<ExecutionId>, Stop> {
+        let ids: Vec<_> = nodes.iter().map(|node| member_id(flow, &node.name, config)).collect();
+        together(ids.iter().map(|id| self.view.execution(id)))?;
+        for (node, id) in nodes.iter().zip(&ids) {
+            self.add_node(flow, node, *id, entered.contains(id))?;
+        }
+        Ok(ids)
+    }
+
+    fn add_node(&mut self, flow: &FlowId, node: &NodeSpec, id: ExecutionId, entered: bool) -> Result<(), Stop> {
+        if self.execution(&id)?.is_some() {
+            let refusal = Code::ExecutionAlreadyInFlow.refusal().at(format!("nodes.{}", node.name));
+            return Err(refusal.because("is a member of the flow already").into());
+        }
+        let namespace = self.flow(flow)?.namespace.clone();
+        let mut after = crate::execution::create(&node.work(&namespace), id, self.now);
+        let record = &mut self.flow_change(flow)?.after;
+        after.membership = Some(Box::new(Membership::new(*flow, node.name.clone(), record.nodes)));
+        record.nodes += 1;
+        record.payload_bytes += after.payload_bytes;
+        within("nodes", limits::FLOW_NODES as u64, record.nodes.into(), Code::LimitExceeded)?;
+        within("nodes", limits::FLOW_BYTES as u64, record.payload_bytes, Code::PayloadTooLarge)?;
+        let until = match after.phase {
+            Phase::Delayed { until, .. } => Some(until),
+            _ => None,
+        };
+        if record.staging.is_some() {
+            after.phase = Phase::Blocked { on: Blocker::Staging, until };
+        } else if entered {
+            after.phase = Phase::Blocked { on: Blocker::Dependencies, until };
+        }
+        if node.join != Join::AllOf {
+            self.put_group(Group::new(*flow, id, node.join))?;
+        }
+        let mut change = Change::of(after);
+        change.payload = Write::Put(node.payload.clone());
+        change.events.push(Event::new(&id, self.now, What::Submitted));
+        self.write(change)
+    }
+
+    /// Adds edges. Those onto an upstream that has ended are settled at once.
+    pub(in crate::flow) fn add_edges(
+        &mut self,
+        flow: &FlowId,
+        edges: &[NewEdge],
+        accepts: Accepts,
+    ) -> Result<(), Stop> {
+        let ends = || edges.iter().flat_map(|edge| [&edge.upstream, &edge.downstream]);
+        let executions = ends().map(|id| self.view.execution(id).map(|_| ()));
+        let groups = ends().map(|id| self.view.group(id).map(|_| ()));
+        let known = edges.iter().map(|edge| edge_id(flow, &edge.upstream, &edge.downstream));
+        let known = known.map(|id| self.view.edge(flow, &id).map(|_| ()));
+        together(executions.chain(groups).chain(known))?;
+        let mut added = Vec::new();
+        for edge in edges {
+            self.add_edge(flow, edge, accepts, &added)?;
+            added.push((edge.upstream, edge.downstream));
+        }
+        for edge in edges {
+            self.settle_new(flow, edge)?;
+        }
+        Ok(())
+    }
+
+    fn add_edge(
+        &mut self,
+        flow: &FlowId,
+        new: &NewEdge,
+        accepts: Accepts,
+        added: &[(ExecutionId, ExecutionId)],
+    ) -> Result<(), Stop> {
+        let field = format!("edges.{}", new.name);
+        let refused = |code: Code, why: &str| Stop::from(code.refusal().at(field.clone()).because(why));
+        if new.upstream == new.downstream {
+            return Err(refused(Code::SelfReferencingEdge, "leaves and enters the same node"));
+        }
+        let upstream = self.member(flow, &new.upstream, &field)?;
+        let downstream = self.member(flow, &new.downstream, &field)?;
+        let id = edge_id(flow, &new.upstream, &new.downstream);
+        if self.edge(flow, &id)?.is_some() {
+            return Err(refused(Code::DependencyAlreadyExists, "is there already"));
+        }
+        let held = matches!(accepts, Accepts::Live { holder: Some(holder) } if holder == new.downstream);
+        match accepts {
+            Accepts::Ordered if position(&upstream) >= position(&downstream) => {
+                return Err(refused(Code::CycleDetected, "goes from a later node to an earlier one"));
+            }
+            Accepts::Ordered => {}
+            Accepts::Live { .. } if !held && !downstream.has_not_started() => {
+                let state = downstream.public_state();
+                let refusal = Code::NotRunnable.refusal().at(field).in_state(state);
+                return Err(refusal.because(format!("enters a node that has started, and is {state}")).into());
+            }
+            Accepts::Live { .. } => self.closes_no_cycle(flow, new, added, &field)?,
+        }
+        let mut group = self.group(&new.downstream)?.unwrap_or(Group::new(*flow, new.downstream, Join::AllOf));
+        if held && (group.round == 0 || group.state != GroupState::Pending) {
+            group.begin_round();
+        }
+        // What has not started is not decided for good while more edges come.
+        group.state = GroupState::Pending;
+        group.fired_at = None;
+        group.n += 1;
+        let leaving = upstream.membership.as_ref().map_or(0, |membership| membership.dependents) + 1;
+        let record = &mut self.flow_change(flow)?.after;
+        record.edges += 1;
+        let edges = record.edges;
+        within("edges", limits::FLOW_EDGES as u64, edges.into(), Code::LimitExceeded)?;
+        within(&format!("{field}.downstream"), limits::NODE_EDGES as u64, group.n.into(), Code::LimitExceeded)?;
+        within(&format!("{field}.upstream"), limits::NODE_EDGES as u64, leaving.into(), Code::LimitExceeded)?;
+        self.put_group(group)?;
+        self.add(Edge {
+            id,
+            flow_id: *flow,
+            upstream_execution_id: new.upstream,
+            downstream_execution_id: new.downstream,
+            passes: new.passes.clone(),
+            round: group.round,
+            state: EdgeState::Pending,
+            passed_bytes: None,
+        })?;
+        self.amend(&new.upstream, |membership| membership.dependents = leaving)
+    }
+
+    /// Settles a new edge whose upstream has ended.
+    fn settle_new(&mut self, flow: &FlowId, new: &NewEdge) -> Result<(), Stop> {
+        let Some(upstream) = self.execution(&new.upstream)?.cloned() else { return Ok(()) };
+        let Phase::Finished { outcome, .. } = upstream.phase else { return Ok(()) };
+        let id = edge_id(flow, &new.upstream, &new.downstream);
+        let Some(edge) = self.edge(flow, &id)?.cloned() else { return Ok(()) };
+        self.count(edge, outcome.into(), upstream.membership.and_then(|membership| membership.result_bytes))
+    }
+
+    /// An execution that is a member of this flow; otherwise why it is not.
+    pub(in crate::flow) fn member(&self, flow: &FlowId, id: &ExecutionId, field: &str) -> Result<Execution, Stop> {
+        let found = self.execution(id)?;
+        let Some(membership) = found.and_then(|execution| execution.membership.as_ref()) else {
+            let refusal = Code::ExecutionNotInFlow.refusal().at(field);
+            return Err(refusal.because("names a node that the flow does not have").into());
+        };
+        if membership.flow_id != *flow {
+            let refusal = Code::AlreadyMemberOfDifferentFlow.refusal().at(field);
+            return Err(refusal.because(format!("names a member of the flow {}", membership.flow_id)).into());
+        }
+        Ok(found.cloned().ok_or(Code::ExecutionNotInFlow)?)
+    }
+}
+
+impl Flow {
+    /// Refuses to change a flow that nobody sees, or that takes no more changes.
+    pub(in crate::flow) fn check_live(&self) -> Result<(), Refusal> {
+        if self.staging.is_some() {
+            return Err(Code::FlowNotFound.refusal());
+        }
+        let state = self.state();
+        if state.is_terminal() {
+            return Err(Code::FlowAlreadyTerminal.refusal().because(format!("the flow is {state}")));
+        }
+        Ok(())
+    }
+}
+
+impl Execution {
+    /// Whether no attempt of this life was made, so that it may still wait for more.
+    fn has_not_started(&self) -> bool {
+        let before_its_first = matches!(self.attempt, AttemptSlot::Next(Origin::Initial | Origin::Replay { .. }));
+        let idle = matches!(self.phase, Phase::Waiting | Phase::Delayed { .. } | Phase::Blocked { .. });
+        before_its_first && idle
+    }
+}
+
+fn position(member: &Execution) -> u32 {
+    member.membership.as_ref().map_or(0, |membership| membership.position)
+}
+
+fn within(field: &str, limit: u64, sent: u64, code: Code) -> Result<(), Refusal> {
+    if sent > limit { Err(Refusal::over_limit(code, field, limit, sent)) } else { Ok(()) }
+}

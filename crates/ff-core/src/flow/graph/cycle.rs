@@ -1,0 +1,97 @@
+//! Whether a new edge would let a flow wait for itself.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use crate::engine_error::Code;
+use crate::flow::graph::NewEdge;
+use crate::flow::step::Step;
+use crate::limits;
+use crate::types::{ExecutionId, FlowId};
+use crate::view::{EdgesOf, Miss, Side, Stop, View, together};
+
+impl<V: View> Step<'_, V> {
+    /// Refuses an edge whose downstream already comes before its upstream. Looks from both ends, so that what is added
+    /// before or after a large graph is found to be harmless at once; gives up when there is too much on both sides.
+    pub(in crate::flow) fn closes_no_cycle(
+        &self,
+        flow: &FlowId,
+        new: &NewEdge,
+        added: &[(ExecutionId, ExecutionId)],
+        field: &str,
+    ) -> Result<(), Stop> {
+        let refused = |why: String| Err(Code::CycleDetected.refusal().at(field).because(why).into());
+        let mut down = Search::new(new.downstream, new.upstream, Side::Outgoing);
+        let mut up = Search::new(new.upstream, new.downstream, Side::Incoming);
+        loop {
+            if down.is_spent() && up.is_spent() {
+                return refused(format!("cannot be told from a cycle within {} edges", limits::CYCLE_SEARCH));
+            }
+            let upwards = !up.is_spent() && (down.is_spent() || up.looked < down.looked);
+            let search = if upwards { &mut up } else { &mut down };
+            let Some(from) = search.ahead.pop_front() else { return Ok(()) };
+            let next = self.neighbours(flow, &from, search.side, added);
+            let next = next.map_err(|stop| self.with_those_ahead(stop, flow, search))?;
+            search.looked += next.len();
+            if next.contains(&search.target) {
+                return refused("would let the flow wait for itself".into());
+            }
+            let unseen: Vec<_> = next.into_iter().filter(|id| search.seen.insert(*id)).collect();
+            search.ahead.extend(unseen);
+        }
+    }
+
+    /// A miss, together with the edges of all those the search is going to come to.
+    fn with_those_ahead(&self, stop: Stop, flow: &FlowId, search: &Search) -> Stop {
+        let Stop::Miss(miss) = stop else { return stop };
+        let edges = search.ahead.iter().filter_map(|of| self.view.edges(&neighbourhood(flow, of, search.side)).err());
+        Stop::Miss(Miss::All(std::iter::once(miss).chain(edges).collect()))
+    }
+
+    /// The members one edge away, those of edges that are only just being added among them.
+    fn neighbours(
+        &self,
+        flow: &FlowId,
+        of: &ExecutionId,
+        side: Side,
+        added: &[(ExecutionId, ExecutionId)],
+    ) -> Result<Vec<ExecutionId>, Stop> {
+        let ids = self.view.edges(&neighbourhood(flow, of, side))?;
+        together(ids.iter().map(|id| self.view.edge(flow, id)))?;
+        let mut next = Vec::new();
+        for id in &ids {
+            let ends = self.edge(flow, id)?.map(|edge| (edge.upstream_execution_id, edge.downstream_execution_id));
+            next.extend(ends);
+        }
+        let ends = next.into_iter().chain(added.iter().copied());
+        Ok(ends
+            .filter_map(|(upstream, downstream)| match side {
+                Side::Outgoing => (upstream == *of).then_some(downstream),
+                Side::Incoming => (downstream == *of).then_some(upstream),
+            })
+            .collect())
+    }
+}
+
+fn neighbourhood(flow: &FlowId, of: &ExecutionId, side: Side) -> EdgesOf {
+    EdgesOf { flow: *flow, member: *of, side, after: None, limit: limits::CYCLE_SEARCH + 1 }
+}
+
+/// A search in one direction.
+struct Search {
+    target: ExecutionId,
+    side: Side,
+    seen: BTreeSet<ExecutionId>,
+    ahead: VecDeque<ExecutionId>,
+    /// Edges looked at.
+    looked: usize,
+}
+
+impl Search {
+    fn new(from: ExecutionId, target: ExecutionId, side: Side) -> Self {
+        Self { target, side, seen: BTreeSet::from([from]), ahead: VecDeque::from([from]), looked: 0 }
+    }
+
+    fn is_spent(&self) -> bool {
+        self.looked > limits::CYCLE_SEARCH
+    }
+}

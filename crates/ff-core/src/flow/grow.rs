@@ -1,0 +1,266 @@
+//! Growing: members and edges for a flow that lives, all of them or none.
+
+use std::collections::BTreeSet;
+
+use super::contracts::{GrowFlowArgs, Grown, MemberRef};
+use super::graph::{Accepts, NewEdge};
+use super::{FlowKeyEntry, FlowWhat, Group, GroupState, Join, Settled, Step, edge_id, member_id};
+use crate::engine_error::{Code, Refusal};
+use crate::execution::{Blocker, Phase};
+use crate::limits;
+use crate::partition::PartitionConfig;
+use crate::types::{ExecutionId, FlowId, TimestampMs};
+use crate::view::{Stop, View};
+
+/// Adds members and edges. An edge onto an upstream that has ended is settled at once; one into a member that has started
+/// is refused, unless its holder asks for it, to wait for its children.
+pub fn grow(
+    view: &impl View,
+    args: &GrowFlowArgs,
+    config: &PartitionConfig,
+    now: TimestampMs,
+) -> Result<(Grown, Settled), Stop> {
+    let id = args.flow_id;
+    let flow = view.flow(&id)?.filter(|flow| flow.staging.is_none()).ok_or(Code::FlowNotFound)?;
+    if let Some(key) = &args.idempotency_key
+        && let Some(entry) = view.flow_key(&id, key)?
+        && now < entry.until
+    {
+        return Ok((entry.answer.clone(), Settled::default()));
+    }
+    flow.check_live()?;
+    let mut step = Step::new(view, now);
+    if let Some((holder, fence)) = &args.holder {
+        step.member(&id, holder, "holder")?.held_by(fence, now)?;
+    }
+    if let Some(expected) = args.expected_graph_revision.filter(|expected| *expected != flow.graph_revision) {
+        let why = format!("is {expected}, and the graph's is {}", flow.graph_revision);
+        return Err(Code::StaleGraphRevision.refusal().at("expected_graph_revision").because(why).into());
+    }
+    let resolve = |of: &MemberRef| match of {
+        MemberRef::Node(node) => member_id(&id, node, config),
+        MemberRef::Execution(execution) => *execution,
+    };
+    let edges: Vec<_> = args
+        .edges
+        .iter()
+        .map(|edge| NewEdge {
+            upstream: resolve(&edge.upstream),
+            downstream: resolve(&edge.downstream),
+            passes: edge.passes.clone(),
+            name: format!("{}->{}", edge.upstream, edge.downstream),
+        })
+        .collect();
+    let entered: BTreeSet<_> = edges.iter().map(|edge| edge.downstream).collect();
+    let members = step.add_nodes(&id, &args.nodes, &entered, config)?;
+    let holder = args.holder.map(|(holder, _)| holder);
+    for spec in &args.joins {
+        step.set_join(&id, resolve(&spec.member), spec.join, holder, &format!("joins.{}", spec.member))?;
+    }
+    step.add_edges(&id, &edges, Accepts::Live { holder })?;
+    let touched: Vec<_> = step.groups().copied().collect();
+    for group in touched {
+        step.judge_new(group)?;
+    }
+    let record = &mut step.flow_change(&id)?.after;
+    record.graph_revision += 1;
+    let graph_revision = record.graph_revision;
+    let [added_nodes, added_edges] = [members.len(), edges.len()].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+    step.tell(&id, FlowWhat::Grown { nodes: added_nodes, edges: added_edges, graph_revision })?;
+    let mut states = Vec::new();
+    for edge in &edges {
+        let id = edge_id(&args.flow_id, &edge.upstream, &edge.downstream);
+        states.extend(step.edge(&args.flow_id, &id)?.map(|edge| (id, edge.state)));
+    }
+    let grown = Grown { graph_revision, members, edges: states };
+    if let Some(key) = args.idempotency_key.clone() {
+        let entry = FlowKeyEntry { key, answer: grown.clone(), until: now + limits::FLOW_DEDUP_MS };
+        step.flow_change(&id)?.key = Some(entry);
+    }
+    Ok((grown, step.run()?))
+}
+
+impl<V: View> Step<'_, V> {
+    /// Says how the edges into a member are to join, as long as there are none.
+    fn set_join(
+        &mut self,
+        flow: &FlowId,
+        id: ExecutionId,
+        join: Join,
+        holder: Option<ExecutionId>,
+        field: &str,
+    ) -> Result<(), Stop> {
+        self.member(flow, &id, field)?;
+        let mut group = self.group(&id)?.unwrap_or(Group::new(*flow, id, Join::AllOf));
+        if holder == Some(id) && (group.round == 0 || group.state != GroupState::Pending) {
+            group.begin_round();
+        }
+        if group.n > 0 && group.join != join {
+            return Err(Refusal::invalid(field, "is fixed: there are edges that join otherwise").into());
+        }
+        group.join = join;
+        self.put_group(group)
+    }
+
+    /// Decides a join that got edges: what waits for a worker waits for its upstreams now, if it must.
+    fn judge_new(&mut self, mut group: Group) -> Result<(), Stop> {
+        let id = group.downstream_execution_id;
+        let Some(child) = self.execution(&id)?.cloned() else { return Ok(()) };
+        let node = child.membership.as_ref().map(|membership| membership.node.clone());
+        group.join.check_of(group.n, &node.map_or_else(|| "joins".into(), |node| format!("nodes.{node}.join")))?;
+        group.judge(self.now);
+        self.put_group(group)?;
+        let until = match child.phase {
+            Phase::Delayed { until, .. } => Some(until),
+            _ => None,
+        };
+        let waits = matches!(child.phase, Phase::Waiting | Phase::Delayed { .. });
+        if waits && group.state != GroupState::Satisfied {
+            self.write(child.enter(Phase::Blocked { on: Blocker::Dependencies, until }, self.now))?;
+        }
+        if group.state == GroupState::Pending { Ok(()) } else { self.fired(&group) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::contracts::SubmitArgs;
+    use crate::flow::contracts::{CloseFlowArgs, CreateFlowArgs, FlowHeader, GrownEdge, JoinSpec, WaitForChildrenArgs};
+    use crate::flow::playground::{Playground, edge, graph, named, quorum};
+    use crate::flow::{EdgeState, OnSatisfied};
+    use crate::payload::Payload;
+    use crate::types::{IdempotencyKey, Kind};
+
+    #[test]
+    fn a_flow_that_is_grown_stays_open_until_it_is_closed() {
+        let mut flow = Playground::empty();
+        let header = FlowHeader { flow_id: flow.id, ..FlowHeader::new(Kind::parse("etl").unwrap()) };
+        flow.ask(CreateFlowArgs { header: header.clone() }).unwrap();
+        assert!(flow.ask(CreateFlowArgs { header }).unwrap().duplicate);
+        let growth = flow.growth(&["a"], &[]);
+        flow.ask(growth).unwrap();
+        flow.run();
+        assert_eq!(flow.flow_state(), "running");
+        let growth = flow.growth(&["b"], &[("a", "b")]);
+        let grown = flow.ask(growth).unwrap();
+        assert_eq!(grown.edges[0].1, EdgeState::Satisfied, "its upstream had ended");
+        assert_eq!(flow.state("b"), "waiting");
+        flow.run();
+        let closed = flow.ask(CloseFlowArgs { flow_id: flow.id }).unwrap();
+        assert_eq!(closed.state.as_str(), "completed");
+        assert!(flow.ask(CloseFlowArgs { flow_id: flow.id }).unwrap().already);
+        let growth = flow.growth(&["c"], &[]);
+        assert_eq!(flow.refused(growth).code, Code::FlowAlreadyTerminal);
+    }
+
+    #[test]
+    fn an_edge_onto_what_failed_skips_at_once() {
+        let mut flow = Playground::of("a b>c");
+        flow.start();
+        flow.fail("a");
+        let growth = flow.growth(&[], &[("a", "c")]);
+        flow.ask(growth).unwrap();
+        assert_eq!(flow.states("b c"), ["active", "skipped"]);
+    }
+
+    #[test]
+    fn what_waits_for_a_worker_waits_for_its_new_upstream_instead() {
+        let mut flow = Playground::of("a b");
+        let growth = flow.growth(&[], &[("a", "b")]);
+        flow.ask(growth).unwrap();
+        assert_eq!(flow.states("a b"), ["waiting", "waiting_children"]);
+        flow.run();
+        assert_eq!(flow.flow_state(), "completed");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_change_is_named_and_nothing_is_written() {
+        let mut flow = Playground::of("a>b b>c x");
+        flow.claim(1);
+        let stranger = flow.ask(SubmitArgs::new(Kind::parse("k").unwrap(), Payload::json("1"))).unwrap().execution_id;
+        let started = if flow.state("a") == "active" { "a" } else { "x" };
+        let by_id = |id| GrownEdge { upstream: MemberRef::Execution(id), ..edge("x", "c") };
+        let cases = [
+            (vec![edge("c", "c")], Code::SelfReferencingEdge, "edges.c->c".to_owned()),
+            (vec![edge("nobody", "c")], Code::ExecutionNotInFlow, "edges.nobody->c".into()),
+            (vec![edge("b", "c")], Code::DependencyAlreadyExists, "edges.b->c".into()),
+            (vec![edge("c", "b")], Code::CycleDetected, "edges.c->b".into()),
+            (vec![edge("c", started)], Code::NotRunnable, format!("edges.c->{started}")),
+            (vec![by_id(stranger)], Code::ExecutionNotInFlow, format!("edges.{stranger}->c")),
+        ];
+        for (edges, code, field) in cases {
+            let refusal = flow.refused(GrowFlowArgs { edges, ..GrowFlowArgs::new(flow.id) });
+            assert_eq!((refusal.code, refusal.field), (code, Some(field)));
+        }
+        let twice = flow.growth(&["a"], &[]);
+        assert_eq!(flow.refused(twice).code, Code::ExecutionAlreadyInFlow);
+        let stale = GrowFlowArgs { expected_graph_revision: Some(0), ..flow.growth(&["d"], &[]) };
+        assert_eq!(flow.refused(stale).code, Code::StaleGraphRevision);
+        let short = GrowFlowArgs {
+            joins: vec![JoinSpec { member: MemberRef::Node(named("d")), join: quorum(2, OnSatisfied::LetRun) }],
+            ..flow.growth(&["d"], &[("x", "d")])
+        };
+        assert_eq!(flow.refused(short).field.as_deref(), Some("nodes.d.join"));
+    }
+
+    #[test]
+    fn a_member_of_another_flow_is_told_from_a_stranger() {
+        let mut flow = Playground::of("a");
+        let (first, foreign) = (flow.id, flow.member("a"));
+        flow.submit(graph("b", &[])).unwrap();
+        assert_ne!(flow.id, first);
+        let edges = vec![GrownEdge { upstream: MemberRef::Execution(foreign), ..edge("b", "b") }];
+        let refusal = flow.refused(GrowFlowArgs { edges, ..GrowFlowArgs::new(flow.id) });
+        assert_eq!(refusal.code, Code::AlreadyMemberOfDifferentFlow);
+        assert!(refusal.detail.unwrap().contains(&first.to_string()));
+    }
+
+    #[test]
+    fn a_cycle_within_one_change_is_found() {
+        let mut flow = Playground::of("a");
+        let growth = flow.growth(&["b", "c"], &[("a", "b"), ("b", "c"), ("c", "b")]);
+        assert_eq!(flow.refused(growth).field.as_deref(), Some("edges.c->b"));
+    }
+
+    #[test]
+    fn what_is_skipped_the_moment_it_is_added_skips_what_was_added_behind_it() {
+        let mut flow = Playground::of("a b x");
+        flow.start();
+        flow.fail("a");
+        let growth = flow.growth(&["c", "d"], &[("a", "c"), ("c", "d"), ("x", "d")]);
+        flow.ask(growth).unwrap();
+        assert_eq!(flow.states("c d"), ["skipped", "skipped"]);
+    }
+
+    #[test]
+    fn a_join_without_edges_is_met() {
+        let mut flow = Playground::of("a b");
+        let all_of = |name: &str| JoinSpec { member: MemberRef::Node(named(name)), join: Join::AllOf };
+        let growth = GrowFlowArgs { joins: vec![all_of("a")], ..flow.growth(&["c"], &[]) };
+        flow.ask(growth).unwrap();
+        assert_eq!(flow.state("a"), "waiting");
+        let growth = flow.growth(&[], &[("b", "a")]);
+        flow.ask(growth).unwrap();
+        assert_eq!(flow.state("a"), "waiting_children", "with its first edge it waits like any other");
+
+        flow.start();
+        let execution_id = flow.member("b");
+        let fence = flow.fence("b");
+        let holder = Some((execution_id, fence));
+        let growth = GrowFlowArgs { joins: vec![all_of("b")], holder, ..flow.growth(&["d"], &[]) };
+        flow.ask(growth).unwrap();
+        let waited = flow.ask(WaitForChildrenArgs { execution_id, fence }).unwrap();
+        assert_eq!(waited.state, GroupState::Satisfied, "a round without children is over");
+    }
+
+    #[test]
+    fn a_change_under_a_key_is_made_once() {
+        let mut flow = Playground::of("a");
+        let key = Some(IdempotencyKey::parse("once").unwrap());
+        let growth = GrowFlowArgs { idempotency_key: key, ..flow.growth(&["b"], &[("a", "b")]) };
+        let first = flow.ask(growth.clone()).unwrap();
+        flow.run();
+        assert_eq!(flow.ask(growth), Ok(first), "also after the flow has ended");
+    }
+}

@@ -1,0 +1,38 @@
+//! What a rule decided about a flow, beside what it decided about executions.
+
+use crate::flow::contracts::Grown;
+use crate::flow::{Edge, Flow, FlowEvent, Group};
+use crate::types::{ExecutionId, IdempotencyKey, TimestampMs};
+
+/// The effect of a rule on one flow, as a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowChange {
+    pub after: Flow,
+    /// Edges as they are to be.
+    pub edges: Vec<Edge>,
+    /// Groups as they are to be.
+    pub groups: Vec<Group>,
+    /// What happened, to be added to the flow's events.
+    pub events: Vec<FlowEvent>,
+    /// The key of a change to the graph to remember.
+    pub key: Option<FlowKeyEntry>,
+    /// Executions that were staged and are given up: with each go its payload, its group and the edges into it.
+    pub forgotten: Vec<ExecutionId>,
+    /// The flow itself goes as well.
+    pub gone: bool,
+}
+
+impl FlowChange {
+    pub(crate) fn of(after: Flow) -> Self {
+        let (edges, groups, events, forgotten) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { after, edges, groups, events, key: None, forgotten, gone: false }
+    }
+}
+
+/// Under which key a flow's graph was changed, and what was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowKeyEntry {
+    pub key: IdempotencyKey,
+    pub answer: Grown,
+    pub until: TimestampMs,
+}

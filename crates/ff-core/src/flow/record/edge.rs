@@ -1,0 +1,63 @@
+//! One dependency between two members of a flow.
+
+use serde::{Deserialize, Serialize};
+
+use crate::execution::Outcome;
+use crate::state::words;
+use crate::types::{EdgeId, ExecutionId, FlowId, InputName};
+
+/// That one member waits for another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edge {
+    pub id: EdgeId,
+    pub flow_id: FlowId,
+    pub upstream_execution_id: ExecutionId,
+    pub downstream_execution_id: ExecutionId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passes: Option<Passing>,
+    /// The round of its group it counts in.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub round: u32,
+    pub state: EdgeState,
+    /// The bytes that were passed on. An upstream without a result passes none on, and one that succeeds after the join
+    /// fired only counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed_bytes: Option<u64>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_first(round: &u32) -> bool {
+    *round == 0
+}
+
+/// What becomes of the upstream's result.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Passing {
+    /// It takes the place of the downstream's payload.
+    Payload,
+    /// It comes beside the payload, under a name.
+    Input(InputName),
+}
+
+words! {
+    /// How an edge stands. Only success satisfies; whatever else its upstream comes to makes it impossible.
+    EdgeState {
+        Pending "pending",
+        Satisfied "satisfied",
+        /// The upstream failed, was cancelled, or expired.
+        Failed "failed",
+        /// The upstream was skipped itself.
+        Skipped "skipped",
+    }
+}
+
+impl From<Outcome> for EdgeState {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Success => Self::Satisfied,
+            Outcome::Failed | Outcome::Cancelled | Outcome::Expired => Self::Failed,
+            Outcome::Skipped => Self::Skipped,
+        }
+    }
+}

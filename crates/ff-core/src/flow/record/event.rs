@@ -1,0 +1,51 @@
+//! What happened in a flow: every change of a member's state, and what befell the flow itself, numbered without gaps.
+
+use serde::{Deserialize, Serialize};
+
+use crate::flow::{CancelPolicy, FlowState};
+use crate::state::PublicState;
+use crate::types::{ExecutionId, NodeName, TimestampMs};
+
+/// One thing that happened in a flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowEvent {
+    /// Its number in the flow, from 0.
+    pub seq: u64,
+    pub at: TimestampMs,
+    #[serde(flatten)]
+    pub what: FlowWhat,
+}
+
+/// What it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum FlowWhat {
+    /// The flow is there, with so many members and edges.
+    Opened {
+        nodes: u32,
+        edges: u32,
+    },
+    /// Members or edges were added.
+    Grown {
+        nodes: u32,
+        edges: u32,
+        graph_revision: u64,
+    },
+    /// A member came to another state.
+    Moved {
+        node: NodeName,
+        execution_id: ExecutionId,
+        from: PublicState,
+        to: PublicState,
+    },
+    /// No more members are to come.
+    Closed,
+    Cancelled {
+        policy: CancelPolicy,
+    },
+    Ended {
+        state: FlowState,
+    },
+    /// It had ended, and a member runs again.
+    Reopened,
+}

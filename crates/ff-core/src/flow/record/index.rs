@@ -1,0 +1,46 @@
+//! Indexes follow from the record: which ones of its partition a flow belongs in, and with what score.
+
+use crate::flow::{Errand, Flow};
+use crate::index::Score;
+use crate::keys::FlowIndexKeys;
+
+/// One index of the flows of a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FlowIndex {
+    /// Every flow somebody can see, by creation.
+    Flows,
+    /// Submissions whose last part has not come, by when they are given up.
+    Staging,
+    /// Flows whose members are being opened.
+    Opening,
+    /// Flows whose members are being cancelled.
+    CancelBacklog,
+}
+
+impl FlowIndex {
+    /// The key of this index on Valkey.
+    pub fn key(self, keys: &FlowIndexKeys) -> String {
+        match self {
+            Self::Flows => keys.flow_index(),
+            Self::Staging => keys.staging(),
+            Self::Opening => keys.opening(),
+            Self::CancelBacklog => keys.cancel_backlog(),
+        }
+    }
+}
+
+/// Every index a flow belongs in, with its score there.
+pub fn entries(flow: &Flow) -> Vec<(FlowIndex, Score)> {
+    let mut entries = Vec::new();
+    match flow.staging {
+        Some(staging) => entries.push((FlowIndex::Staging, staging.until.0)),
+        None => entries.push((FlowIndex::Flows, flow.created_at.0)),
+    }
+    match flow.tour.map(|tour| (tour.errand, tour.since.0)) {
+        Some((Errand::Open, since)) => entries.push((FlowIndex::Opening, since)),
+        Some((Errand::Cancel, since)) => entries.push((FlowIndex::CancelBacklog, since)),
+        // What is being forgotten is found where it was staged.
+        Some((Errand::Discard, _)) | None => {}
+    }
+    entries
+}

@@ -1,0 +1,197 @@
+//! The flow: a graph of executions that ends with its last member.
+
+mod change;
+mod counts;
+mod edge;
+mod event;
+mod group;
+mod index;
+mod info;
+mod membership;
+
+pub use change::{FlowChange, FlowKeyEntry};
+pub use counts::Counts;
+pub use edge::{Edge, EdgeState, Passing};
+pub use event::{FlowEvent, FlowWhat};
+pub use group::{Group, GroupState, Join, OnSatisfied};
+pub use index::{FlowIndex, entries};
+pub use membership::{Membership, Owed, Owes, Siblings};
+
+use serde::{Deserialize, Serialize};
+
+use crate::execution::{AttemptSlot, Execution, Tags};
+use crate::payload::Fingerprint;
+use crate::state::words;
+use crate::types::{ExecutionId, FlowId, Kind, Namespace, TimestampMs};
+
+/// One graph of executions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Flow {
+    pub id: FlowId,
+    pub namespace: Namespace,
+    pub kind: Kind,
+    #[serde(default, skip_serializing_if = "Tags::is_empty")]
+    pub tags: Tags,
+    /// Where it and everything of it lives.
+    pub partition: u16,
+    pub created_at: TimestampMs,
+    /// Rises with every change of the graph.
+    pub graph_revision: u64,
+    pub nodes: u32,
+    pub edges: u32,
+    /// The payloads of its members together.
+    pub payload_bytes: u64,
+    /// How many members are in which state.
+    pub counts: Counts,
+    /// Members nobody depends on that ended without success: with one of them the flow has failed.
+    #[serde(default)]
+    pub lost: u32,
+    /// Stands for the graph it was submitted with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Fingerprint>,
+    /// While it is handed in part by part, and nobody sees it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staging: Option<Staging>,
+    /// It does not end with its last member, because more are to come.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub held_open: bool,
+    /// When the first of its members was claimed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<TimestampMs>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel: Option<FlowCancel>,
+    /// What is being done to its members, one after the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tour: Option<Tour>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<TimestampMs>,
+    /// Events told so far; the number of the next.
+    #[serde(default)]
+    pub events: u64,
+}
+
+/// A submission whose last part has not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Staging {
+    /// Parts that came; the number of the next.
+    pub parts: u32,
+    /// Quorums that have fewer upstreams than they need, so far.
+    #[serde(default)]
+    pub short: u32,
+    /// When it is given up.
+    pub until: TimestampMs,
+}
+
+/// Someone wanted the flow stopped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowCancel {
+    pub policy: CancelPolicy,
+    pub at: TimestampMs,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested_by: Option<String>,
+}
+
+/// Something that is done to every member, in the order of their ids, in bounded steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tour {
+    pub errand: Errand,
+    pub since: TimestampMs,
+    /// The last member it was done to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<ExecutionId>,
+    /// How many it was done to.
+    #[serde(default)]
+    pub seen: u32,
+}
+
+words! {
+    /// What is done to every member.
+    Errand {
+        /// What was staged begins to wait for its upstreams or a worker.
+        Open "open",
+        /// What the policy does not spare is cancelled.
+        Cancel "cancel",
+        /// What was staged and given up is forgotten.
+        Discard "discard",
+    }
+
+    /// How a flow stands, in one word.
+    FlowState {
+        /// Handed in in part; nobody sees it.
+        Staging "staging",
+        /// No member has started.
+        Open "open",
+        Running "running",
+        /// Every member nobody depends on has succeeded.
+        Completed "completed",
+        /// Every member has ended, and one that nobody depends on without success.
+        Failed "failed",
+        Cancelled "cancelled",
+    }
+
+    /// What cancelling a flow does to its members.
+    CancelPolicy {
+        /// Every member is cancelled.
+        CancelAll "cancel_all",
+        /// Members that were never started are cancelled; the others go on.
+        CancelPending "cancel_pending",
+        /// Attempts under way may finish; nothing else starts, not even another try.
+        LetActiveFinish "let_active_finish",
+        /// The flow takes no more members; those it has go on.
+        FlowOnly "flow_only",
+    }
+}
+
+impl FlowState {
+    /// Whether this is an end.
+    pub fn is_terminal(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+}
+
+impl CancelPolicy {
+    /// Whether a member may go on.
+    pub fn spares(self, member: &Execution) -> bool {
+        match self {
+            Self::CancelAll => false,
+            Self::CancelPending => member.attempts_made > 0,
+            Self::LetActiveFinish => matches!(member.attempt, AttemptSlot::Open(_)),
+            Self::FlowOnly => true,
+        }
+    }
+}
+
+impl Flow {
+    pub fn state(&self) -> FlowState {
+        if self.staging.is_some() {
+            FlowState::Staging
+        } else if self.cancel.is_some() {
+            FlowState::Cancelled
+        } else if self.ended_at.is_some() {
+            if self.lost == 0 { FlowState::Completed } else { FlowState::Failed }
+        } else if self.started_at.is_some() {
+            FlowState::Running
+        } else {
+            FlowState::Open
+        }
+    }
+
+    /// Whether a member may go on: a claim starts nothing that a cancelled flow does not spare.
+    pub fn spares(&self, member: &Execution) -> bool {
+        self.cancel.as_ref().is_none_or(|cancel| cancel.policy.spares(member))
+    }
+
+    /// Whether nothing is left to happen in it.
+    pub(crate) fn is_over(&self) -> bool {
+        let left_alone = self.cancel.as_ref().is_some_and(|cancel| cancel.policy == CancelPolicy::FlowOnly);
+        let empty = self.counts.live() == 0 && (self.cancel.is_some() || !self.held_open);
+        self.staging.is_none() && (left_alone || empty)
+    }
+
+    /// When something of the flow itself is due: a tour of its members goes on, or a submission is given up.
+    pub fn next_due(&self) -> Option<TimestampMs> {
+        self.tour.map(|tour| tour.since).or(self.staging.map(|staging| staging.until))
+    }
+}

@@ -1,0 +1,124 @@
+//! Replaying a member: it waits for its join as the numbers stand now, its dependents learn that it runs again, and those
+//! that have finished may run again after it.
+
+use super::{CancelPolicy, GroupState, Settled, Step};
+use crate::engine_error::Code;
+use crate::execution::contracts::ReplayArgs;
+use crate::execution::{self, Execution};
+use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+/// Starts a finished execution afresh. One that is in no flow waits at once.
+pub fn replay(view: &impl View, execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<Settled, Stop> {
+    let mut change = execution::replay(execution, args, now)?;
+    let Some(membership) = &execution.membership else {
+        return Ok(Settled { changes: vec![change], ..Settled::default() });
+    };
+    let mut step = Step::new(view, now);
+    let flow = step.flow(&membership.flow_id)?;
+    if flow.cancel.as_ref().is_some_and(|cancel| cancel.policy != CancelPolicy::FlowOnly) {
+        return Err(Code::FlowAlreadyTerminal.refusal().because(format!("the flow is {}", flow.state())).into());
+    }
+    if let Some(mut group) = step.group(&execution.id)? {
+        // A life that begins anew has added no children yet.
+        if group.round > 0 {
+            group.state = GroupState::Satisfied;
+            group.fired_at.get_or_insert(now);
+        } else {
+            group.judge(now);
+        }
+        if group.state == GroupState::Impossible {
+            let why = "its join can no longer be met; replay an upstream first";
+            return Err(Code::DepsNotSatisfied.refusal().in_state(execution.public_state()).because(why).into());
+        }
+        step.put_group(group)?;
+    }
+    step.owe_the_replay(&mut change, args.reopen_downstream);
+    step.write(change)?;
+    step.admit(&execution.id)?;
+    step.run()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::OnSatisfied;
+    use crate::flow::playground::{Playground, graph, quorum};
+
+    #[test]
+    fn a_replay_reopens_what_depends_on_it() {
+        let mut flow = Playground::of("a>b b>c x>c");
+        flow.start();
+        flow.fail("a");
+        flow.complete("x");
+        assert_eq!((flow.states("a b c"), flow.flow_state()), (vec!["failed", "skipped", "skipped"], "failed"));
+        assert_eq!(flow.replay("b", false), Err(Code::DepsNotSatisfied));
+        assert_eq!(flow.replay("a", true), Ok("waiting"));
+        assert_eq!(flow.states("a b c x"), ["waiting", "waiting_children", "waiting_children", "completed"]);
+        assert_eq!(flow.flow_state(), "running");
+        flow.run();
+        assert_eq!((flow.state("c"), flow.flow_state()), ("completed", "completed"));
+    }
+
+    #[test]
+    fn a_replay_alone_leaves_its_dependents_as_they_are() {
+        let mut flow = Playground::of("a>b b>c");
+        flow.run();
+        assert_eq!(flow.replay("b", false), Ok("waiting"));
+        assert_eq!((flow.state("c"), flow.flow_state()), ("completed", "running"));
+        flow.run();
+        assert_eq!((flow.execution("c").replays, flow.flow_state()), (0, "completed"));
+    }
+
+    #[test]
+    fn a_dependent_that_has_not_started_waits_for_the_replay() {
+        let mut flow = Playground::of("a>c b>c");
+        flow.start();
+        flow.complete("a");
+        assert_eq!(flow.replay("a", false), Ok("waiting"));
+        flow.complete("b");
+        assert_eq!(flow.state("c"), "waiting_children");
+        flow.run();
+        assert_eq!(flow.state("c"), "completed");
+    }
+
+    #[test]
+    fn a_skipped_child_of_a_quorum_runs_once_its_upstreams_allow() {
+        let mut flow = Playground::with(graph("a>d b>d c>d", &[("d", quorum(2, OnSatisfied::LetRun))]));
+        flow.start();
+        flow.fail("a");
+        flow.fail("b");
+        flow.complete("c");
+        assert_eq!(flow.replay("d", false), Err(Code::DepsNotSatisfied));
+        flow.replay("a", false).unwrap();
+        assert_eq!(flow.replay("d", false), Ok("waiting_children"), "it is possible again");
+        flow.run();
+        assert_eq!(flow.states("a b c d"), ["completed", "failed", "completed", "completed"]);
+        assert_eq!(flow.flow_state(), "completed");
+    }
+
+    #[test]
+    fn many_dependents_know_before_it_runs_again() {
+        let edges: Vec<_> = (0..300).map(|n| format!("a>n{n} n{n}>z")).collect();
+        let mut flow = Playground::empty();
+        flow.watched = false;
+        flow.submit(graph(&edges.join(" "), &[])).unwrap();
+        flow.run();
+        assert_eq!(flow.flow_state(), "completed");
+        flow.watched = true;
+        assert_eq!(flow.replay("a", true), Ok("waiting_children"), "its dependents do not all know yet");
+        assert_eq!(flow.claim(10), []);
+        flow.drain();
+        assert_eq!(flow.states("a n0 n299 z"), ["waiting", "waiting_children", "waiting_children", "waiting_children"]);
+        flow.watched = false;
+        flow.run();
+        assert_eq!((flow.execution("z").replays, flow.flow_state()), (1, "completed"));
+    }
+
+    #[test]
+    fn nothing_of_a_cancelled_flow_runs_again() {
+        let mut flow = Playground::of("a");
+        flow.cancel_flow(CancelPolicy::CancelAll);
+        assert_eq!(flow.replay("a", false), Err(Code::FlowAlreadyTerminal));
+    }
+}

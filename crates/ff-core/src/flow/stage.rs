@@ -1,0 +1,208 @@
+//! Submitting a whole graph: in one part, or in several that nobody sees until the last has come.
+
+use std::collections::BTreeSet;
+
+use super::contracts::{StageFlowArgs, StagedFlow, SubmittedFlow};
+use super::graph::{Accepts, NewEdge};
+use super::{Errand, Flow, FlowWhat, Settled, Staging, Step, member_id};
+use crate::engine_error::{Code, Refusal};
+use crate::limits;
+use crate::partition::PartitionConfig;
+use crate::types::{NodeName, TimestampMs};
+use crate::view::{Stop, View};
+
+/// Takes the next part of a submission; with the last one the flow is there, whole.
+pub fn stage(
+    view: &impl View,
+    args: &StageFlowArgs,
+    config: &PartitionConfig,
+    now: TimestampMs,
+) -> Result<(StagedFlow, Settled), Stop> {
+    let id = args.header.flow_id;
+    if let Some(answer) = known(view.flow(&id)?, args)? {
+        return Ok((answer, Settled::default()));
+    }
+    let mut step = Step::new(view, now);
+    if args.part == 0 {
+        let staging = (args.parts > 1).then_some(Staging { parts: 0, short: 0, until: now });
+        let fingerprint = Some(args.fingerprint);
+        step.begin(Flow { staging, fingerprint, ..Flow::new(&args.header, config, now) });
+    }
+    let edges: Vec<_> = args
+        .edges
+        .iter()
+        .map(|edge| {
+            let end = |node: &NodeName| member_id(&id, node, config);
+            NewEdge {
+                upstream: end(&edge.upstream),
+                downstream: end(&edge.downstream),
+                passes: edge.passes.clone(),
+                name: format!("{}->{}", edge.upstream, edge.downstream),
+            }
+        })
+        .collect();
+    let entered: BTreeSet<_> = edges.iter().map(|edge| edge.downstream).collect();
+    step.add_nodes(&id, &args.nodes, &entered, config)?;
+    step.add_edges(&id, &edges, Accepts::Ordered)?;
+    step.count_short(args)?;
+    let record = &mut step.flow_change(&id)?.after;
+    if let Some(staging) = &mut record.staging {
+        staging.parts += 1;
+        staging.until = now + limits::STAGING_MS;
+    }
+    if !args.is_last() {
+        return Ok((StagedFlow::Staged { next_part: args.part + 1 }, step.run()?));
+    }
+    if record.nodes == 0 {
+        return Err(Refusal::invalid("nodes", "a flow has at least one").into());
+    }
+    record.graph_revision = 1;
+    let (nodes, edges, staged) = (record.nodes, record.edges, record.staging.take().is_some());
+    step.tell(&id, FlowWhat::Opened { nodes, edges })?;
+    if staged {
+        step.announce_tour(&id, Errand::Open)?;
+    }
+    let settled = step.run()?;
+    let flow = settled.flow(&id).ok_or(Code::InvariantViolation)?;
+    Ok((StagedFlow::Submitted(SubmittedFlow::of(flow, false)), settled))
+}
+
+/// The answer to a part that came before, or why this one cannot come now.
+fn known(flow: Option<&Flow>, args: &StageFlowArgs) -> Result<Option<StagedFlow>, Refusal> {
+    let Some(flow) = flow else {
+        return if args.part == 0 { Ok(None) } else { Err(Code::FlowNotFound.refusal()) };
+    };
+    if flow.namespace != args.header.namespace || flow.fingerprint != Some(args.fingerprint) {
+        let refusal = Code::IdempotencyConflict.refusal().at("flow_id");
+        return Err(refusal.because("was used before for another flow"));
+    }
+    match flow.staging {
+        None => Ok(Some(StagedFlow::Submitted(SubmittedFlow::of(flow, true)))),
+        // It is being forgotten, and can be submitted again once it is.
+        Some(_) if flow.tour.is_some() => Err(Code::FlowNotFound.refusal()),
+        Some(staging) if args.part < staging.parts => Ok(Some(StagedFlow::Staged { next_part: staging.parts })),
+        Some(staging) if args.part > staging.parts => {
+            Err(Refusal::invalid("part", format!("must be {}, got {}", staging.parts, args.part)))
+        }
+        Some(_) => Ok(None),
+    }
+}
+
+impl<V: View> Step<'_, V> {
+    /// Refuses a join that is left with fewer upstreams than it needs. Before the last part more may come.
+    fn count_short(&mut self, args: &StageFlowArgs) -> Result<(), Stop> {
+        let mut short = self.flow(&args.header.flow_id)?.staging.map_or(0, |staging| staging.short);
+        for group in self.groups() {
+            let before = self.view.group(&group.downstream_execution_id)?;
+            short -= u32::from(before.is_some_and(|before| before.join.is_short(before.n)));
+            short += u32::from(group.join.is_short(group.n));
+        }
+        if args.is_last() && short > 0 {
+            for group in self.groups() {
+                let member = self.execution(&group.downstream_execution_id)?;
+                let node = member.and_then(|member| member.membership.as_ref()).map(|membership| &membership.node);
+                let field = node.map_or_else(|| "nodes".into(), |node| format!("nodes.{node}.join"));
+                group.join.check_of(group.n, &field)?;
+            }
+            return Err(Refusal::invalid("nodes", format!("{short} joins need more upstreams than they have")).into());
+        }
+        if let Some(staging) = &mut self.flow_change(&args.header.flow_id)?.after.staging {
+            staging.short = short;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::contracts::CancelArgs;
+    use crate::flow::contracts::{EdgeSpec, SubmitFlowArgs};
+    use crate::flow::playground::{Playground, graph, named, spec};
+    use crate::state::PublicState;
+
+    fn large() -> SubmitFlowArgs {
+        let edges: Vec<_> = (0..450).map(|n| format!("n{n}>z")).collect();
+        graph(&edges.join(" "), &[])
+    }
+
+    #[test]
+    fn what_is_submitted_half_way_is_not_there() {
+        let mut flow = Playground::empty();
+        let args = large();
+        flow.id = args.header.flow_id;
+        let parts = args.plan().unwrap();
+        assert!(parts.len() > 2);
+        flow.parts(&parts[..parts.len() - 1]);
+        assert!(flow.model.find_flow(&flow.id).is_none());
+        assert_eq!(flow.claim(10), []);
+        let execution_id = flow.member("n0");
+        let cancel = CancelArgs { execution_id, reason: None, requested_by: None };
+        assert_eq!(flow.refused(cancel).code, Code::ExecutionNotFound);
+        assert!(flow.model.snapshot(0).indexes.is_empty());
+        flow.part(parts[parts.len() - 1].clone()).unwrap();
+        flow.drain();
+        assert_eq!((flow.flow().nodes, flow.claim(10).len()), (451, 10));
+    }
+
+    #[test]
+    fn parts_that_come_again_are_the_same_parts() {
+        let mut flow = Playground::empty();
+        let args = large();
+        flow.id = args.header.flow_id;
+        let parts = args.plan().unwrap();
+        flow.part(parts[0].clone()).unwrap();
+        assert_eq!(flow.part(parts[0].clone()), Ok(StagedFlow::Staged { next_part: 1 }));
+        assert_eq!(flow.part(parts[2].clone()).unwrap_err().field.as_deref(), Some("part"));
+        flow.parts(&parts[1..]);
+        let again = flow.part(parts[1].clone()).unwrap();
+        assert!(matches!(again, StagedFlow::Submitted(SubmittedFlow { duplicate: true, nodes: 451, .. })));
+    }
+
+    #[test]
+    fn the_same_id_for_another_graph_is_a_conflict() {
+        let mut flow = Playground::of("a>b");
+        let mut other = graph("a>b b>c", &[]);
+        other.header.flow_id = flow.id;
+        assert_eq!(flow.submit(other).unwrap_err().code, Code::IdempotencyConflict);
+        let mut same = graph("a>b", &[]);
+        same.header.flow_id = flow.id;
+        assert!(flow.submit(same).unwrap().duplicate);
+    }
+
+    #[test]
+    fn a_submission_that_is_given_up_leaves_nothing() {
+        let mut flow = Playground::empty();
+        let args = large();
+        flow.id = args.header.flow_id;
+        let parts = args.plan().unwrap();
+        flow.parts(&parts[..2]);
+        flow.now = flow.now + limits::STAGING_MS;
+        assert!(flow.drain() > 1);
+        assert_eq!(flow.model.snapshot(0), crate::snapshot::Snapshot::default());
+        assert_eq!(flow.part(parts[2].clone()).unwrap_err().code, Code::FlowNotFound);
+        flow.parts(&parts);
+        assert_eq!(flow.flow().nodes, 451);
+    }
+
+    #[test]
+    fn a_part_whose_edge_goes_backwards_is_refused() {
+        let mut flow = Playground::empty();
+        let mut part = graph("a>b", &[]).plan().unwrap().remove(0);
+        part.edges[0] = EdgeSpec { upstream: named("b"), downstream: named("a"), passes: None };
+        let refusal = flow.refused(part);
+        assert_eq!((refusal.code, refusal.field.as_deref()), (Code::CycleDetected, Some("edges.b->a")));
+    }
+
+    #[test]
+    fn a_flow_of_ten_thousand_is_one_flow() {
+        let nodes: Vec<_> = (0..limits::FLOW_NODES).map(|n| spec(&format!("n{n}"))).collect();
+        let mut args = graph("x", &[]);
+        args.nodes = nodes;
+        let mut flow = Playground::empty();
+        flow.watched = false;
+        flow.submit(args).unwrap();
+        flow.drain();
+        assert_eq!(flow.flow().counts.of(PublicState::Waiting), 10_000);
+    }
+}

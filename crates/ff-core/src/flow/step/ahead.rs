@@ -1,0 +1,58 @@
+//! Looking ahead: what a step is going to look at is missed together, so that an executor loads it at once.
+
+use crate::change::Change;
+use crate::flow::step::{Step, Work};
+use crate::flow::{Membership, Owed, Owes};
+use crate::limits;
+use crate::types::{EdgeId, ExecutionId};
+use crate::view::{EdgesOf, Miss, Side, Stop, View, together};
+
+impl<V: View> Step<'_, V> {
+    /// Misses together what is certain to be looked at: the flows of what changed, and the edges out of what ended.
+    pub(super) fn look_ahead_of(&self, changes: &[Change]) -> Result<(), Stop> {
+        let members = || changes.iter().filter_map(|change| Some((&change.after, change.after.membership.as_ref()?)));
+        let flows = members().map(|(_, membership)| self.view.flow(&membership.flow_id).map(|_| ()));
+        let ended = members().filter(|(after, membership)| after.is_finished() && membership.dependents > 0);
+        let edges = ended.map(|(after, membership)| {
+            let owes = Owes { since: self.now, what: Owed::End, after: None };
+            self.view.edges(&edges_to_tell(&after.id, membership, &owes)).map(|_| ())
+        });
+        Ok(together(flows.chain(edges))?)
+    }
+
+    /// A miss, together with what the rest of the work is going to miss: whatever those look at who have dependents to tell.
+    pub(super) fn with_what_comes_after(&self, stop: Stop) -> Stop {
+        let Stop::Miss(miss) = stop else { return stop };
+        let telling = self.work.iter().filter_map(|(work, _)| match work {
+            Work::Dependents(id) => Some(id),
+            Work::Siblings(_) | Work::Tour(_) => None,
+        });
+        let missing = telling.take(self.budget).flat_map(|id| self.missing_to_tell(id));
+        Stop::Miss(Miss::All(std::iter::once(miss).chain(missing).collect()))
+    }
+
+    /// What is missing of the edges a member has to tell, or of what is at their other ends.
+    fn missing_to_tell(&self, id: &ExecutionId) -> Vec<Miss> {
+        let membership = self.execution(id).ok().flatten().and_then(|member| member.membership.as_ref());
+        let Some((membership, owes)) = membership.and_then(|m| Some((m, m.owes?))) else { return Vec::new() };
+        let page = match self.view.edges(&edges_to_tell(id, membership, &owes)) {
+            Ok(page) => page,
+            Err(miss) => return vec![miss],
+        };
+        let of_edge = |edge: &EdgeId| match self.view.edge(&membership.flow_id, edge) {
+            Ok(Some(edge)) => {
+                let child = &edge.downstream_execution_id;
+                [self.view.execution(child).err(), self.view.group(child).err()]
+            }
+            Ok(None) => [None, None],
+            Err(miss) => [Some(miss), None],
+        };
+        page.iter().take(self.budget).flat_map(of_edge).flatten().collect()
+    }
+}
+
+/// The edges a member still has to tell, one more than a step may. However much of the step is left, they are the same.
+pub(super) fn edges_to_tell(id: &ExecutionId, membership: &Membership, owes: &Owes) -> EdgesOf {
+    let (flow, after, limit) = (membership.flow_id, owes.after, limits::FLOW_STEP + 1);
+    EdgesOf { flow, member: *id, side: Side::Outgoing, after, limit }
+}

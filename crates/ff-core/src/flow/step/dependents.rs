@@ -1,0 +1,395 @@
+//! Telling dependents: an edge is settled by how its upstream ended, a join is decided as soon as the numbers say so, and
+//! what it decides is released, or skipped and tells its own dependents.
+
+use crate::change::Change;
+use crate::event::{Event, What};
+use crate::execution::{AttemptOutcome, AttemptSlot, Blocker, DelayReason, End, Execution, FinishedBy, Outcome, Phase};
+use crate::flow::step::ahead::edges_to_tell;
+use crate::flow::step::{Step, Work};
+use crate::flow::{Edge, EdgeState, Group, GroupState, Membership, Owed, Owes, Passing, Siblings};
+use crate::lease::LeaseEnding;
+use crate::types::{EdgeId, ExecutionId, FlowId, TimestampMs};
+use crate::view::{Stop, View, together};
+
+impl<V: View> Step<'_, V> {
+    /// Goes on telling the dependents of a member what became of it, where it was left.
+    pub(in crate::flow) fn tell_dependents(&mut self, id: &ExecutionId) -> Result<(), Stop> {
+        let Some((member, membership, owes)) = self.owing(id)? else { return Ok(()) };
+        let (flow, after) = (membership.flow_id, owes.after);
+        let page = self.edges_of(&edges_to_tell(id, &membership, &owes))?;
+        let told = &page[..page.len().min(self.budget)];
+        let edges = self.look_ahead(&flow, told)?;
+        self.budget -= told.len();
+        for edge in edges {
+            match (owes.what, &member.phase) {
+                (Owed::End, Phase::Finished { outcome, .. }) => {
+                    self.settle(edge, (*outcome).into(), membership.result_bytes)?;
+                }
+                (Owed::End, _) => {}
+                (Owed::Replay { reopen }, _) => self.unsettle(edge, reopen)?,
+            }
+        }
+        if told.len() < page.len() {
+            let after = told.last().copied().or(after);
+            return self.amend(id, |membership| membership.owes = Some(Owes { after, ..owes }));
+        }
+        self.amend(id, |membership| membership.owes = None)?;
+        if matches!(owes.what, Owed::Replay { .. }) { self.admit(id) } else { Ok(()) }
+    }
+
+    /// Settles an edge, and has its join judged unless that has fired: later outcomes only count.
+    fn settle(&mut self, edge: Edge, to: EdgeState, result_bytes: Option<u64>) -> Result<(), Stop> {
+        let (child, round) = (edge.downstream_execution_id, edge.round);
+        if edge.state == to {
+            return Ok(());
+        }
+        self.count(edge, to, result_bytes)?;
+        let Some(mut group) = self.group(&child)? else { return Ok(()) };
+        if group.state != GroupState::Pending || group.round != round {
+            return Ok(());
+        }
+        group.judge(self.now);
+        self.put_group(group)?;
+        if group.state == GroupState::Pending { Ok(()) } else { self.fired(&group) }
+    }
+
+    /// Counts an edge where it is of the current round, and passes the result on to whom still waits for it.
+    pub(in crate::flow) fn count(
+        &mut self,
+        mut edge: Edge,
+        to: EdgeState,
+        result_bytes: Option<u64>,
+    ) -> Result<(), Stop> {
+        let Some(mut group) = self.group(&edge.downstream_execution_id)? else { return Ok(()) };
+        self.resolved += 1;
+        let from = std::mem::replace(&mut edge.state, to);
+        if edge.round == group.round {
+            group.recount(from, to);
+            self.put_group(group)?;
+            if group.state == GroupState::Pending && to == EdgeState::Satisfied {
+                self.pass_on(&mut edge, result_bytes)?;
+            }
+        }
+        self.put_edge(edge)
+    }
+
+    /// What a blocked execution does once nothing but its join keeps it.
+    pub(in crate::flow) fn admit(&mut self, id: &ExecutionId) -> Result<(), Stop> {
+        let group = self.group(id)?;
+        let Some(execution) = self.execution(id)?.cloned() else { return Ok(()) };
+        let Phase::Blocked { on, until } = execution.phase else { return Ok(()) };
+        let owes = execution.membership.as_ref().is_some_and(|membership| membership.owes.is_some());
+        if on == Blocker::Staging || (on == Blocker::Reopening && owes) {
+            return Ok(());
+        }
+        let waits_again = matches!(execution.attempt, AttemptSlot::Open(_));
+        let change = match group.map_or(GroupState::Satisfied, |group| group.state) {
+            GroupState::Pending if on == Blocker::Dependencies => return Ok(()),
+            GroupState::Pending => execution.enter(Phase::Blocked { on: Blocker::Dependencies, until }, self.now),
+            GroupState::Impossible if !waits_again => {
+                self.cascaded += 1;
+                execution.skipped(self.now)
+            }
+            GroupState::Satisfied | GroupState::Impossible => {
+                let phase = match until.filter(|until| *until > self.now) {
+                    Some(until) => Phase::Delayed { until, why: DelayReason::Submitted },
+                    None => Phase::Waiting,
+                };
+                let mut change = execution.enter(phase, self.now);
+                change.events.push(Event::new(id, self.now, What::Unblocked));
+                change
+            }
+        };
+        self.write(change)
+    }
+
+    /// A join that fired moves its member, and may need its other upstreams no longer.
+    pub(in crate::flow) fn fired(&mut self, group: &Group) -> Result<(), Stop> {
+        let id = group.downstream_execution_id;
+        if self.execution(&id)?.is_none_or(Execution::is_finished) {
+            return Ok(());
+        }
+        if group.join.cancels_remaining() {
+            let siblings = Some(Siblings { since: self.now, after: None, within: None });
+            self.amend(&id, |membership| membership.siblings = siblings)?;
+            self.later(Work::Siblings(id));
+        }
+        self.admit(&id)
+    }
+
+    /// Passes a result on.
+    fn pass_on(&mut self, edge: &mut Edge, result_bytes: Option<u64>) -> Result<(), Stop> {
+        let (Some(passes), Some(bytes)) = (&edge.passes, result_bytes) else { return Ok(()) };
+        let id = edge.downstream_execution_id;
+        match passes {
+            Passing::Input(_) => self.amend(&id, |membership| {
+                membership.inputs += 1;
+                membership.input_bytes += bytes;
+            })?,
+            Passing::Payload => {
+                self.amend(&id, |membership| membership.injected_bytes = Some(bytes))?;
+                self.inject(&id, edge.upstream_execution_id);
+            }
+        }
+        edge.passed_bytes = Some(bytes);
+        Ok(())
+    }
+
+    /// A member with what it owes its dependents.
+    fn owing(&self, id: &ExecutionId) -> Result<Option<(Execution, Membership, Owes)>, Stop> {
+        let Some(member) = self.execution(id)?.cloned() else { return Ok(None) };
+        let Some(membership) = member.membership.as_deref().cloned() else { return Ok(None) };
+        Ok(membership.owes.map(|owes| (member, membership, owes)))
+    }
+
+    /// Edges with everything it takes to settle them, missed together where they are missing.
+    fn look_ahead(&self, flow: &FlowId, ids: &[EdgeId]) -> Result<Vec<Edge>, Stop> {
+        let edges = self.edges(flow, ids)?;
+        let children = || edges.iter().map(|edge| &edge.downstream_execution_id);
+        let executions = children().map(|id| self.view.execution(id).map(|_| ()));
+        together(executions.chain(children().map(|id| self.view.group(id).map(|_| ()))))?;
+        Ok(edges)
+    }
+}
+
+impl Execution {
+    /// Ends without having run: what it waited for cannot come any more.
+    fn skipped(&self, now: TimestampMs) -> Change {
+        let end = End {
+            outcome: Outcome::Skipped,
+            by: FinishedBy::Dependencies,
+            lease: LeaseEnding::Cancelled,
+            attempt: AttemptOutcome::Cancelled,
+            failure: None,
+        };
+        self.finish(end, now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine_error::Code;
+    use crate::execution::contracts::{CancelArgs, Start};
+    use crate::flow::playground::{Playground, any_of, graph, named, quorum};
+    use crate::flow::{CancelPolicy, OnSatisfied};
+    use crate::limits;
+    use crate::operation::PumpArgs;
+    use crate::payload::Payload;
+    use crate::policy::Policy;
+    use crate::state::PublicState;
+    use crate::suspension::contracts::{SuspendArgs, Timeout};
+    use crate::token::{KeyRing, Secret};
+    use crate::types::{InputName, Kid, WaitpointKey};
+
+    #[test]
+    fn a_diamond_ends_itself() {
+        let mut flow = Playground::of("a>b a>c b>d c>d");
+        assert_eq!(flow.states("a b c d"), ["waiting", "waiting_children", "waiting_children", "waiting_children"]);
+        flow.start();
+        flow.complete("a");
+        assert_eq!(flow.states("b c d"), ["waiting", "waiting", "waiting_children"]);
+        flow.start();
+        flow.complete("b");
+        assert_eq!(flow.state("d"), "waiting_children");
+        flow.complete("c");
+        assert_eq!((flow.state("d"), flow.flow_state()), ("waiting", "running"));
+        flow.start();
+        flow.complete("d");
+        assert_eq!(flow.flow_state(), "completed");
+    }
+
+    #[test]
+    fn a_failure_skips_exactly_what_can_no_longer_run() {
+        let mut flow = Playground::with(graph("a>b b>c a>x y>x y>z", &[("x", any_of(OnSatisfied::LetRun))]));
+        flow.start();
+        flow.fail("a");
+        assert_eq!(
+            flow.states("a b c x y z"),
+            ["failed", "skipped", "skipped", "waiting_children", "active", "waiting_children"]
+        );
+        flow.complete("y");
+        assert_eq!(flow.states("x z"), ["waiting", "waiting"]);
+        flow.run();
+        assert_eq!(flow.flow_state(), "failed");
+    }
+
+    #[test]
+    fn a_flow_whose_joins_bear_a_failure_completes() {
+        let mut flow = Playground::with(graph("a>c b>c", &[("c", any_of(OnSatisfied::LetRun))]));
+        flow.start();
+        flow.fail("a");
+        flow.complete("b");
+        flow.run();
+        assert_eq!((flow.state("c"), flow.flow_state()), ("completed", "completed"));
+    }
+
+    #[test]
+    fn a_chain_of_skips_goes_on_below_the_bound() {
+        let edges: Vec<_> = (0..200).map(|n| format!("n{n}>n{}", n + 1)).collect();
+        let mut flow = Playground::of(&edges.join(" "));
+        flow.start();
+        flow.fail("n0");
+        let skipped = flow.flow().counts.of(PublicState::Skipped) as usize;
+        assert_eq!(skipped, limits::MAX_CASCADE_DEPTH);
+        assert_eq!(flow.drain(), 3, "the rest, fifty at a time");
+        assert_eq!((flow.state("n200"), flow.flow_state()), ("skipped", "failed"));
+    }
+
+    #[test]
+    fn more_dependents_than_one_step_tells_are_owed() {
+        let edges: Vec<_> = (0..300).map(|n| format!("a>n{n}")).collect();
+        let mut flow = Playground::of(&edges.join(" "));
+        flow.drain();
+        flow.start();
+        flow.complete("a");
+        let released = |flow: &Playground| flow.flow().counts.of(PublicState::Waiting) as usize;
+        assert_eq!(released(&flow), limits::FLOW_STEP);
+        assert!(flow.execution("a").membership.as_ref().unwrap().owes.is_some());
+        assert_eq!(flow.drain(), 300 / limits::FLOW_STEP);
+        assert_eq!(released(&flow), 300);
+    }
+
+    #[test]
+    fn what_a_step_had_no_time_for_is_still_due() {
+        let owing = |from: &str| (0..2 * limits::FLOW_STEP).map(|n| format!("{from}>{from}{n}")).collect::<Vec<_>>();
+        let mut flow = Playground::of(&[owing("a"), owing("b")].concat().join(" "));
+        flow.drain();
+        flow.start();
+        flow.complete("a");
+        flow.complete("b");
+        let pumped = flow.ask(PumpArgs { partition: 0 }).unwrap();
+        assert!(pumped.next_due.is_some_and(|at| at <= flow.now), "one was paid in full, and the other not at all");
+        assert_eq!(flow.drain(), 1);
+        assert_eq!(flow.flow().counts.of(PublicState::Waiting) as usize, 4 * limits::FLOW_STEP);
+    }
+
+    #[test]
+    fn a_start_in_the_future_is_waited_for_after_the_join() {
+        let mut args = graph("a>b", &[]);
+        args.nodes[1].start = Start::After(5_000);
+        let mut flow = Playground::with(args);
+        flow.start();
+        flow.complete("a");
+        assert_eq!(flow.state("b"), "delayed");
+    }
+
+    #[test]
+    fn results_are_passed_on_by_name_and_as_payload_whatever_their_bytes() {
+        let bytes = Payload::bytes(vec![0, 255, 10, 13, 0]);
+        let mut args = graph("a>c b>c", &[]);
+        args.edges[0].passes = Some(Passing::Input(InputName::parse("left").unwrap()));
+        args.edges[1].passes = Some(Passing::Payload);
+        let mut flow = Playground::with(args);
+        flow.start();
+        flow.complete_with("a", Some(bytes.clone()));
+        flow.complete_with("b", Some(bytes.clone()));
+        let id = flow.member("c");
+        assert_eq!(flow.model.payload(&id), Some(&bytes));
+        let task = flow.claim(1).remove(0);
+        assert_eq!(task.flow.map(|of| (of.node, of.inputs)), Some((named("c"), 1)));
+    }
+
+    #[test]
+    fn an_upstream_that_succeeds_too_late_only_counts() {
+        let mut args = graph("a>c b>c", &[("c", any_of(OnSatisfied::LetRun))]);
+        for edge in &mut args.edges {
+            edge.passes = Some(Passing::Payload);
+        }
+        let mut flow = Playground::with(args);
+        flow.start();
+        flow.complete_with("a", Some(Payload::json("\"first\"")));
+        flow.complete_with("b", Some(Payload::json("\"second\"")));
+        let id = flow.member("c");
+        assert_eq!(flow.model.payload(&id), Some(&Payload::json("\"first\"")));
+    }
+
+    #[test]
+    fn every_way_to_end_tells_the_dependents() {
+        let ends: &[fn(&mut Playground)] = &[
+            |flow| flow.complete("a"),
+            |flow| flow.fail("a"),
+            |flow| {
+                let execution_id = flow.member("a");
+                flow.ask(CancelArgs { execution_id, reason: None, requested_by: None }).unwrap();
+            },
+            Playground::wait_a_minute,
+        ];
+        for (nth, end) in ends.iter().enumerate() {
+            let mut args = graph("a>b b>c", &[]);
+            if nth == 3 {
+                args.nodes[0].policy.timeout_policy.execution_deadline_ms = Some(1_000);
+            }
+            let mut flow = Playground::with(args);
+            flow.start();
+            end(&mut flow);
+            let expected = if nth == 0 { "waiting" } else { "skipped" };
+            assert_eq!(flow.state("b"), expected, "end {nth}");
+        }
+    }
+
+    #[test]
+    fn every_end_that_comes_with_time_tells_the_dependents() {
+        let limits: &[fn(&mut Policy)] = &[
+            |policy| policy.timeout_policy.execution_deadline_ms = Some(1_000),
+            |policy| policy.timeout_policy.attempt_timeout_ms = Some(1_000),
+            |policy| policy.max_reclaim_count = 0,
+        ];
+        for (nth, limit) in limits.iter().enumerate() {
+            let mut args = graph("a>b b>c", &[]);
+            args.nodes[0].policy.retry_policy.max_retries = 0;
+            limit(&mut args.nodes[0].policy);
+            let mut flow = Playground::with(args);
+            flow.start();
+            flow.wait_a_minute();
+            assert_eq!((flow.state("b"), flow.flow_state()), ("skipped", "failed"), "limit {nth}");
+        }
+    }
+
+    #[test]
+    fn a_suspension_that_times_out_tells_the_dependents() {
+        let mut flow = Playground::of("a>b");
+        flow.model.set_ring(0, KeyRing::of(Kid::first(), Secret::drawn([7; 32])));
+        flow.start();
+        let suspend = SuspendArgs::new(flow.member("a"), flow.fence("a"), WaitpointKey::parse("approval").unwrap());
+        flow.ask(SuspendArgs { timeout: Some(Timeout::After(1_000)), ..suspend }).unwrap();
+        assert_eq!(flow.states("a b"), ["suspended", "waiting_children"]);
+        flow.wait_a_minute();
+        assert_eq!(flow.states("a b"), ["failed", "skipped"]);
+    }
+
+    #[test]
+    fn what_is_kept_of_a_flow_survives_being_written_and_read() {
+        fn again<T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug>(record: &T) {
+            let text = serde_json::to_string(record).unwrap();
+            assert_eq!(&serde_json::from_str::<T>(&text).unwrap(), record, "{text}");
+        }
+        let edges: Vec<_> = (0..300).map(|n| format!("a>n{n} b>n{n}")).collect();
+        let mut flow = Playground::with(graph(&edges.join(" "), &[("n0", any_of(OnSatisfied::CancelRemaining))]));
+        flow.start();
+        flow.complete("a");
+        flow.cancel_flow(CancelPolicy::CancelPending);
+        let snapshot = flow.model.snapshot(0);
+        assert!(snapshot.flows.values().any(|flow| flow.tour.is_some()));
+        assert!(snapshot.executions.values().any(|e| e.membership.as_ref().is_some_and(|m| m.owes.is_some())));
+        snapshot.flows.values().for_each(again);
+        snapshot.executions.values().for_each(again);
+        snapshot.edges.values().for_each(again);
+        snapshot.groups.values().for_each(again);
+        snapshot.flow_events.values().for_each(again);
+    }
+
+    #[test]
+    fn a_quorum_fires_once_and_is_impossible_as_soon_as_it_is() {
+        let join = quorum(2, OnSatisfied::LetRun);
+        let mut flow = Playground::with(graph("a>d b>d c>d", &[("d", join)]));
+        flow.start();
+        flow.complete("a");
+        flow.fail("b");
+        assert_eq!(flow.state("d"), "waiting_children");
+        flow.fail("c");
+        assert_eq!(flow.state("d"), "skipped");
+        let refused = flow.replay("d", false).unwrap_err();
+        assert_eq!(refused, Code::DepsNotSatisfied);
+    }
+}

@@ -1,0 +1,382 @@
+//! One step of a flow: what an operation changed, and whatever follows from it within its flow.
+//!
+//! Every change of an execution goes through here, so no way to end one can forget its dependents. A step looks at a
+//! bounded number of edges and members and goes a bounded number of hops down, without recursion; what is left is owed by
+//! the records it is left on, and further steps pay it.
+
+mod ahead;
+mod dependents;
+mod reopen;
+mod siblings;
+mod tour;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+use crate::change::{Change, Write};
+use crate::engine_error::Code;
+use crate::execution::{Execution, FinishedBy, Outcome, Phase};
+use crate::flow::{Edge, Flow, FlowChange, FlowEvent, FlowWhat, Group, Membership, Owed, Owes};
+use crate::limits;
+use crate::state::PublicState;
+use crate::types::{EdgeId, ExecutionId, FlowId, TimestampMs};
+use crate::view::{EdgesOf, Side, Stop, View, together};
+
+/// A step under way: what it has changed so far, over what was there before.
+pub(crate) struct Step<'v, V> {
+    pub(in crate::flow) view: &'v V,
+    pub(in crate::flow) now: TimestampMs,
+    /// Edges and members it may still look at.
+    pub(in crate::flow) budget: usize,
+    changes: Vec<Change>,
+    places: HashMap<ExecutionId, usize>,
+    pub(in crate::flow) flows: BTreeMap<FlowId, FlowChange>,
+    edges: BTreeMap<(FlowId, EdgeId), Edge>,
+    /// Edges that were not there before, by their ends.
+    added: BTreeSet<(ExecutionId, Side, EdgeId)>,
+    groups: BTreeMap<ExecutionId, Group>,
+    work: VecDeque<(Work, usize)>,
+    /// How many hops below what was asked for the step is.
+    depth: usize,
+    /// Edges that were settled.
+    pub(in crate::flow) resolved: u32,
+    /// Executions that ended because of others.
+    pub(in crate::flow) cascaded: u32,
+}
+
+/// Something a step still has to do.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::flow) enum Work {
+    /// Tell the dependents of a member what became of it.
+    Dependents(ExecutionId),
+    /// Look after the other upstreams of a join that fired.
+    Siblings(ExecutionId),
+    /// Go on with what is done to every member.
+    Tour(FlowId),
+}
+
+/// What a step came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settled {
+    pub changes: Vec<Change>,
+    pub flows: Vec<FlowChange>,
+    pub(crate) resolved: u32,
+    pub(crate) cascaded: u32,
+}
+
+/// What follows from the changes of an operation within the flows of the executions it changed.
+pub(crate) fn follow(view: &impl View, changes: Vec<Change>, now: TimestampMs) -> Result<Settled, Stop> {
+    if changes.iter().all(|change| change.after.membership.is_none()) {
+        return Ok(Settled { changes, ..Settled::default() });
+    }
+    let mut step = Step::new(view, now);
+    step.look_ahead_of(&changes)?;
+    changes.into_iter().try_for_each(|change| step.write(change))?;
+    step.run()
+}
+
+impl Settled {
+    /// When the next thing of what was changed is due.
+    pub(crate) fn next_due(&self) -> Option<TimestampMs> {
+        let executions = self.changes.iter().filter_map(|change| Some(change.after.next_due()?.0));
+        let flows = self.flows.iter().filter(|change| !change.gone).filter_map(|change| change.after.next_due());
+        executions.chain(flows).min()
+    }
+
+    /// An execution as the step leaves it.
+    pub(crate) fn after(&self, id: &ExecutionId) -> Option<&Execution> {
+        self.changes.iter().find(|change| change.after.id == *id).map(|change| &change.after)
+    }
+
+    /// A flow as the step leaves it.
+    pub(crate) fn flow(&self, id: &FlowId) -> Option<&Flow> {
+        self.flows.iter().find(|change| change.after.id == *id).map(|change| &change.after)
+    }
+}
+
+impl<'v, V: View> Step<'v, V> {
+    pub(crate) fn new(view: &'v V, now: TimestampMs) -> Self {
+        Self {
+            view,
+            now,
+            budget: limits::FLOW_STEP,
+            changes: Vec::new(),
+            places: HashMap::new(),
+            flows: BTreeMap::new(),
+            edges: BTreeMap::new(),
+            added: BTreeSet::new(),
+            groups: BTreeMap::new(),
+            work: VecDeque::new(),
+            depth: 0,
+            resolved: 0,
+            cascaded: 0,
+        }
+    }
+
+    /// Takes over a change, and whatever its flow makes of it: counts and events, the end of what a cancelled flow does
+    /// not spare, and what is owed to dependents of something that ended.
+    pub(crate) fn write(&mut self, mut change: Change) -> Result<(), Stop> {
+        let id = change.after.id;
+        let Some(flow_id) = change.after.membership.as_ref().map(|membership| membership.flow_id) else {
+            self.push(change);
+            return Ok(());
+        };
+        let before = self.execution(&id)?.cloned();
+        let flow = self.flow(&flow_id)?;
+        let held = matches!(change.after.phase, Phase::Running { .. });
+        if !held && !change.after.is_finished() && !flow.spares(&change.after) {
+            let cancelled = change.after.cancelled(FinishedBy::FlowCancel, self.now);
+            change = change.then(cancelled);
+        }
+        if change.after.is_finished() && !before.as_ref().is_some_and(Execution::is_finished) {
+            self.owe_the_end(&mut change);
+        }
+        self.account(before.as_ref(), &change.after)?;
+        self.push(change);
+        Ok(())
+    }
+
+    /// Does as much of what there is to do as one step may.
+    pub(crate) fn run(mut self) -> Result<Settled, Stop> {
+        while let Some((work, depth)) = self.work.pop_front() {
+            if self.budget == 0 || depth > limits::MAX_CASCADE_DEPTH {
+                continue;
+            }
+            self.depth = depth;
+            let done = match work {
+                Work::Dependents(id) => self.tell_dependents(&id),
+                Work::Siblings(id) => self.look_after_siblings(&id),
+                Work::Tour(id) => self.go_on_tour(&id),
+            };
+            done.map_err(|stop| self.with_what_comes_after(stop))?;
+        }
+        Ok(self.settled())
+    }
+
+    /// Takes up what an execution owes.
+    pub(crate) fn owed_by(&mut self, execution: &Execution) {
+        let Some(membership) = &execution.membership else { return };
+        if membership.owes.is_some() {
+            self.later(Work::Dependents(execution.id));
+        }
+        if membership.siblings.is_some() {
+            self.later(Work::Siblings(execution.id));
+        }
+    }
+
+    /// Takes up what is owed to the dependents of an execution.
+    pub(in crate::flow) fn owe(&mut self, id: &ExecutionId) -> Result<(), Stop> {
+        if let Some(execution) = self.execution(id)?.cloned() {
+            self.owed_by(&execution);
+        }
+        Ok(())
+    }
+
+    pub(in crate::flow) fn later(&mut self, work: Work) {
+        self.work.push_back((work, self.depth + 1));
+    }
+
+    pub(in crate::flow) fn execution(&self, id: &ExecutionId) -> Result<Option<&Execution>, Stop> {
+        match self.places.get(id) {
+            Some(place) => Ok(Some(&self.changes[*place].after)),
+            None => Ok(self.view.execution(id)?),
+        }
+    }
+
+    /// A flow that is there because something of it is.
+    pub(in crate::flow) fn flow(&self, id: &FlowId) -> Result<&Flow, Stop> {
+        match self.flows.get(id) {
+            Some(change) => Ok(&change.after),
+            None => self.view.flow(id)?.ok_or_else(|| Code::InvariantViolation.into()),
+        }
+    }
+
+    pub(in crate::flow) fn flow_change(&mut self, id: &FlowId) -> Result<&mut FlowChange, Stop> {
+        let flow = self.flow(id)?.clone();
+        Ok(self.flows.entry(*id).or_insert_with(|| FlowChange::of(flow)))
+    }
+
+    /// Takes over a flow that was not there before.
+    pub(in crate::flow) fn begin(&mut self, flow: Flow) {
+        self.flows.insert(flow.id, FlowChange::of(flow));
+    }
+
+    pub(in crate::flow) fn tell(&mut self, flow: &FlowId, what: FlowWhat) -> Result<(), Stop> {
+        let at = self.now;
+        let change = self.flow_change(flow)?;
+        change.events.push(FlowEvent { seq: change.after.events, at, what });
+        change.after.events += 1;
+        Ok(())
+    }
+
+    pub(in crate::flow) fn edge(&self, flow: &FlowId, id: &EdgeId) -> Result<Option<&Edge>, Stop> {
+        match self.edges.get(&(*flow, *id)) {
+            Some(edge) => Ok(Some(edge)),
+            None => Ok(self.view.edge(flow, id)?),
+        }
+    }
+
+    /// The next edges of a member, those that were only just added among them, as far as they are at hand.
+    pub(in crate::flow) fn edges_of(&self, query: &EdgesOf) -> Result<Vec<EdgeId>, Stop> {
+        let mut edges = self.view.edges(query)?;
+        let first = query.after.unwrap_or(EdgeId::from_uuid(uuid::Uuid::nil()));
+        let added = self.added.range((query.member, query.side, first)..);
+        let added = added.take_while(|(member, side, _)| (*member, *side) == (query.member, query.side));
+        edges.extend(added.map(|(_, _, edge)| *edge).filter(|edge| Some(*edge) != query.after));
+        edges.sort_unstable();
+        edges.truncate(query.limit);
+        Ok(edges)
+    }
+
+    /// Several edges, missed together where they are missing.
+    pub(in crate::flow) fn edges(&self, flow: &FlowId, ids: &[EdgeId]) -> Result<Vec<Edge>, Stop> {
+        let stored = ids.iter().filter(|id| !self.edges.contains_key(&(*flow, **id)));
+        together(stored.map(|id| self.view.edge(flow, id)))?;
+        let mut edges = Vec::new();
+        for id in ids {
+            edges.extend(self.edge(flow, id)?.cloned());
+        }
+        Ok(edges)
+    }
+
+    /// Takes over an edge that was not there before.
+    pub(in crate::flow) fn add(&mut self, edge: Edge) -> Result<(), Stop> {
+        self.added.insert((edge.upstream_execution_id, Side::Outgoing, edge.id));
+        self.added.insert((edge.downstream_execution_id, Side::Incoming, edge.id));
+        self.put_edge(edge)
+    }
+
+    pub(in crate::flow) fn put_edge(&mut self, edge: Edge) -> Result<(), Stop> {
+        self.flow_change(&edge.flow_id)?;
+        self.edges.insert((edge.flow_id, edge.id), edge);
+        Ok(())
+    }
+
+    pub(in crate::flow) fn group(&self, downstream: &ExecutionId) -> Result<Option<Group>, Stop> {
+        match self.groups.get(downstream) {
+            Some(group) => Ok(Some(*group)),
+            None => Ok(self.view.group(downstream)?.copied()),
+        }
+    }
+
+    pub(in crate::flow) fn put_group(&mut self, group: Group) -> Result<(), Stop> {
+        self.flow_change(&group.flow_id)?;
+        self.groups.insert(group.downstream_execution_id, group);
+        Ok(())
+    }
+
+    /// The groups that were changed.
+    pub(in crate::flow) fn groups(&self) -> impl Iterator<Item = &Group> {
+        self.groups.values()
+    }
+
+    /// Changes what a member knows of its flow, and nothing else of it.
+    pub(in crate::flow) fn amend(&mut self, id: &ExecutionId, amend: impl FnOnce(&mut Membership)) -> Result<(), Stop> {
+        let Some(before) = self.execution(id)?.cloned() else { return Ok(()) };
+        let mut after = before.clone();
+        if let Some(membership) = &mut after.membership {
+            amend(membership);
+        }
+        self.account(Some(&before), &after)?;
+        self.push(Change::of(after));
+        Ok(())
+    }
+
+    /// The result of one execution becomes the payload of another.
+    pub(in crate::flow) fn inject(&mut self, id: &ExecutionId, from: ExecutionId) {
+        if let Some(place) = self.places.get(id) {
+            self.changes[*place].payload = Write::ResultOf(from);
+        }
+    }
+
+    fn push(&mut self, change: Change) {
+        let id = change.after.id;
+        match self.places.get(&id) {
+            Some(place) => {
+                let place = &mut self.changes[*place];
+                let earlier = std::mem::replace(place, Change::of(change.after.clone()));
+                *place = earlier.then(change);
+            }
+            None => {
+                self.places.insert(id, self.changes.len());
+                self.changes.push(change);
+            }
+        }
+    }
+
+    /// What ended owes its dependents to know.
+    fn owe_the_end(&mut self, change: &mut Change) {
+        let result_bytes = match &change.result {
+            Write::Put(result) => Some(result.bytes.len() as u64),
+            _ => None,
+        };
+        let (id, since) = (change.after.id, self.now);
+        let Some(membership) = &mut change.after.membership else { return };
+        membership.result_bytes = result_bytes;
+        membership.owes = (membership.dependents > 0).then_some(Owes { since, what: Owed::End, after: None });
+        if membership.owes.is_some() {
+            self.later(Work::Dependents(id));
+        }
+    }
+
+    /// Keeps the numbers of a flow, and tells of a member that came to another state.
+    fn account(&mut self, before: Option<&Execution>, after: &Execution) -> Result<(), Stop> {
+        let Some(membership) = &after.membership else { return Ok(()) };
+        let (from, to) = (before.map(Execution::public_state), after.public_state());
+        let (was_lost, is_lost) = (before.is_some_and(lost), lost(after));
+        let now = self.now;
+        if from == Some(to) && was_lost == is_lost {
+            return Ok(());
+        }
+        let flow = &mut self.flow_change(&membership.flow_id)?.after;
+        flow.lost = flow.lost + u32::from(is_lost) - u32::from(was_lost);
+        if from == Some(to) {
+            return Ok(());
+        }
+        flow.counts.moved(from, to);
+        if to == PublicState::Active {
+            flow.started_at.get_or_insert(now);
+        }
+        match from {
+            Some(from) => {
+                let (node, execution_id) = (membership.node.clone(), after.id);
+                self.tell(&membership.flow_id, FlowWhat::Moved { node, execution_id, from, to })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the flows that are over, and hands out everything.
+    fn settled(mut self) -> Settled {
+        let over: Vec<_> =
+            self.flows.values().filter(|change| !change.gone).map(|change| change.after.clone()).collect();
+        for flow in over {
+            let (ended_at, what) = match (flow.is_over(), flow.ended_at) {
+                (true, None) => {
+                    let state = Flow { ended_at: Some(self.now), ..flow.clone() }.state();
+                    (Some(self.now), FlowWhat::Ended { state })
+                }
+                (false, Some(_)) => (None, FlowWhat::Reopened),
+                _ => continue,
+            };
+            if let Some(change) = self.flows.get_mut(&flow.id) {
+                change.after.ended_at = ended_at;
+                change.events.push(FlowEvent { seq: change.after.events, at: self.now, what });
+                change.after.events += 1;
+            }
+        }
+        for edge in self.edges.into_values() {
+            self.flows.entry(edge.flow_id).and_modify(|change| change.edges.push(edge));
+        }
+        for group in self.groups.into_values() {
+            self.flows.entry(group.flow_id).and_modify(|change| change.groups.push(group));
+        }
+        let flows = self.flows.into_values().collect();
+        Settled { changes: self.changes, flows, resolved: self.resolved, cascaded: self.cascaded }
+    }
+}
+
+/// Whether a member that nobody depends on ended without success.
+fn lost(member: &Execution) -> bool {
+    let unsuccessful = matches!(member.phase, Phase::Finished { outcome, .. } if outcome != Outcome::Success);
+    unsuccessful && member.membership.as_ref().is_some_and(|membership| membership.dependents == 0)
+}

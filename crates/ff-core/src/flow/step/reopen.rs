@@ -1,0 +1,79 @@
+//! Running again: the edges of what is replayed wait for it once more, and its finished dependents may run again as well.
+
+use crate::change::Change;
+use crate::execution::{Blocker, Execution, Origin, Phase};
+use crate::flow::step::{Step, Work};
+use crate::flow::{Edge, EdgeState, Group, Join, Owed, Owes, Passing};
+use crate::view::{Stop, View};
+
+impl<V: View> Step<'_, V> {
+    /// An upstream that runs again: the edge waits for it once more. A dependent that has finished runs again as well, if
+    /// that was asked for; one that has started is left alone.
+    pub(in crate::flow) fn unsettle(&mut self, mut edge: Edge, reopen: bool) -> Result<(), Stop> {
+        let id = edge.downstream_execution_id;
+        let Some(mut group) = self.group(&id)? else { return Ok(()) };
+        if edge.round == group.round {
+            group.recount(edge.state, EdgeState::Pending);
+        }
+        self.take_back(&mut edge)?;
+        let Some(child) = self.execution(&id)?.cloned() else { return Ok(()) };
+        let again = reopen && child.is_finished() && child.replays < child.policy.max_replay_count;
+        if again && group.round > 0 {
+            group.begin_round();
+        }
+        let blocked = again || matches!(child.phase, Phase::Blocked { .. });
+        if blocked && edge.round != group.round {
+            edge.round = group.round;
+            group.n += 1;
+        }
+        if again {
+            group.judge(self.now);
+        }
+        self.put_edge(edge)?;
+        self.put_group(group)?;
+        if again { self.reopen(&child) } else { Ok(()) }
+    }
+
+    /// Has a finished dependent run again, once its own dependents know.
+    fn reopen(&mut self, child: &Execution) -> Result<(), Stop> {
+        let origin = Origin::Replay { of: child.last_attempt(), reason: None, requested_by: None };
+        let mut change = child.afresh(origin, self.now);
+        self.owe_the_replay(&mut change, true);
+        self.write(change)?;
+        self.admit(&child.id)
+    }
+
+    /// What runs again is blocked until its dependents know, and then by its join.
+    pub(in crate::flow) fn owe_the_replay(&mut self, change: &mut Change, reopen: bool) {
+        let (id, since) = (change.after.id, self.now);
+        change.after.phase = Phase::Blocked { on: Blocker::Reopening, until: None };
+        let Some(membership) = &mut change.after.membership else { return };
+        membership.result_bytes = None;
+        membership.siblings = None;
+        let owes = Owes { since, what: Owed::Replay { reopen }, after: None };
+        membership.owes = (membership.dependents > 0).then_some(owes);
+        if membership.owes.is_some() {
+            self.later(Work::Dependents(id));
+        }
+    }
+
+    /// Makes an edge pending again. An input it passed on is passed on no longer.
+    fn take_back(&mut self, edge: &mut Edge) -> Result<(), Stop> {
+        edge.state = EdgeState::Pending;
+        match (edge.passed_bytes.take(), &edge.passes) {
+            (Some(bytes), Some(Passing::Input(_))) => self.amend(&edge.downstream_execution_id, |membership| {
+                membership.inputs -= 1;
+                membership.input_bytes -= bytes;
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Group {
+    /// Forgets what was counted: from now on other edges count.
+    pub(in crate::flow) fn begin_round(&mut self) {
+        let fresh = Self::new(self.flow_id, self.downstream_execution_id, Join::AllOf);
+        *self = Self { round: self.round + 1, ..fresh };
+    }
+}

@@ -1,0 +1,51 @@
+//! Labels by which people find a flow.
+
+use super::contracts::{SetFlowTagsArgs, TaggedFlow};
+use super::{Settled, Step};
+use crate::engine_error::{Code, Refusal};
+use crate::limits;
+use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+/// Puts labels on a flow, beside those it has; one of the same key is replaced. Also when the flow has ended.
+pub fn set_tags(view: &impl View, args: &SetFlowTagsArgs, now: TimestampMs) -> Result<(TaggedFlow, Settled), Stop> {
+    let flow = view.flow(&args.flow_id)?.filter(|flow| flow.staging.is_none()).ok_or(Code::FlowNotFound)?;
+    let mut tags = flow.tags.clone();
+    tags.extend(args.tags.clone());
+    if tags.len() > limits::TAGS {
+        return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::TAGS, tags.len()).into());
+    }
+    if tags == flow.tags {
+        return Ok((TaggedFlow { tags }, Settled::default()));
+    }
+    let mut step = Step::new(view, now);
+    step.flow_change(&args.flow_id)?.after.tags = tags.clone();
+    Ok((TaggedFlow { tags }, step.run()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::Tags;
+    use crate::flow::playground::Playground;
+    use crate::types::{FlowId, TagKey, TagValue};
+
+    fn tags(from: usize, until: usize) -> Tags {
+        let tag = |n| (TagKey::parse(&format!("k{n}")).unwrap(), TagValue::parse("v").unwrap());
+        (from..until).map(tag).collect()
+    }
+
+    #[test]
+    fn labels_add_up_to_their_limit_and_no_further() {
+        let mut flow = Playground::of("a");
+        let flow_id = flow.id;
+        let all = flow.ask(SetFlowTagsArgs { flow_id, tags: tags(0, 20) }).unwrap();
+        assert_eq!(all.tags.len(), 20);
+        let all = flow.ask(SetFlowTagsArgs { flow_id, tags: tags(10, limits::TAGS) }).unwrap();
+        assert_eq!(all.tags.len(), limits::TAGS);
+        let refusal = flow.refused(SetFlowTagsArgs { flow_id, tags: tags(limits::TAGS, limits::TAGS + 1) });
+        assert_eq!(refusal.limit, Some((32, 33)));
+        let nobody = SetFlowTagsArgs { flow_id: FlowId::new(), tags: tags(0, 1) };
+        assert_eq!(flow.refused(nobody).code, Code::FlowNotFound);
+    }
+}

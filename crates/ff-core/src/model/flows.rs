@@ -1,0 +1,123 @@
+//! What the model keeps of flows, beside the executions in them.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::flow::{Edge, Flow, FlowChange, FlowEvent, FlowIndex, FlowKeyEntry, Group, entries};
+use crate::index::Score;
+use crate::limits;
+use crate::snapshot::Snapshot;
+use crate::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, TimestampMs};
+use crate::view::{EdgesOf, MembersOf, Side};
+
+/// Flows, their edges and groups, and what happened in them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flows {
+    pub(super) flows: BTreeMap<FlowId, Flow>,
+    pub(super) edges: BTreeMap<(FlowId, EdgeId), Edge>,
+    pub(super) groups: BTreeMap<ExecutionId, Group>,
+    pub(super) keys: BTreeMap<(FlowId, IdempotencyKey), FlowKeyEntry>,
+    events: BTreeMap<FlowId, VecDeque<FlowEvent>>,
+    sides: BTreeSet<(ExecutionId, Side, EdgeId)>,
+    members: BTreeSet<(FlowId, ExecutionId)>,
+    due: BTreeMap<u16, BTreeSet<(TimestampMs, FlowId)>>,
+    indexes: BTreeMap<(u16, FlowIndex), BTreeMap<FlowId, Score>>,
+}
+
+impl Flows {
+    /// Writes what a change says of a flow.
+    pub(super) fn apply(&mut self, change: FlowChange) {
+        let (id, partition) = (change.after.id, change.after.partition);
+        if let Some(before) = self.flows.get(&id) {
+            for (index, _) in entries(before) {
+                self.indexes.entry((partition, index)).or_default().remove(&id);
+            }
+            if let (Some(at), Some(due)) = (before.next_due(), self.due.get_mut(&partition)) {
+                due.remove(&(at, id));
+            }
+        }
+        for edge in change.edges {
+            self.sides.insert((edge.upstream_execution_id, Side::Outgoing, edge.id));
+            self.sides.insert((edge.downstream_execution_id, Side::Incoming, edge.id));
+            self.edges.insert((edge.flow_id, edge.id), edge);
+        }
+        self.groups.extend(change.groups.into_iter().map(|group| (group.downstream_execution_id, group)));
+        self.keys.extend(change.key.map(|entry| ((id, entry.key.clone()), entry)));
+        change.forgotten.iter().for_each(|member| self.forget(&id, member));
+        if change.gone {
+            self.flows.remove(&id);
+            self.events.remove(&id);
+            self.keys.retain(|(flow, _), _| *flow != id);
+            return;
+        }
+        let events = self.events.entry(id).or_default();
+        events.extend(change.events);
+        let surplus = events.len().saturating_sub(limits::FLOW_EVENTS);
+        events.drain(..surplus);
+        for (index, score) in entries(&change.after) {
+            self.indexes.entry((partition, index)).or_default().insert(id, score);
+        }
+        if let Some(at) = change.after.next_due() {
+            self.due.entry(partition).or_default().insert((at, id));
+        }
+        self.flows.insert(id, change.after);
+    }
+
+    /// Notes an execution that was written as a member of its flow.
+    pub(super) fn enrol(&mut self, flow: FlowId, member: ExecutionId) {
+        self.members.insert((flow, member));
+    }
+
+    /// Everything of a member that is given up, but its record and its bytes.
+    fn forget(&mut self, flow: &FlowId, member: &ExecutionId) {
+        self.members.remove(&(*flow, *member));
+        self.groups.remove(member);
+        let entering = |(of, side, _): &(ExecutionId, Side, EdgeId)| of == member && *side == Side::Incoming;
+        let gone: Vec<_> = self.sides.iter().copied().filter(entering).collect();
+        for side in gone {
+            if let Some(edge) = self.edges.remove(&(*flow, side.2)) {
+                self.sides.remove(&(edge.upstream_execution_id, Side::Outgoing, edge.id));
+            }
+            self.sides.remove(&side);
+        }
+    }
+
+    pub(super) fn events(&self, flow: &FlowId) -> impl Iterator<Item = &FlowEvent> {
+        self.events.get(flow).into_iter().flatten()
+    }
+
+    pub(super) fn edges_of(&self, query: &EdgesOf) -> Vec<EdgeId> {
+        let first = query.after.unwrap_or(EdgeId::from_uuid(uuid::Uuid::nil()));
+        let own = self.sides.range((query.member, query.side, first)..);
+        own.take_while(|(member, side, _)| (*member, *side) == (query.member, query.side))
+            .map(|(_, _, edge)| *edge)
+            .filter(|edge| Some(*edge) != query.after)
+            .take(query.limit)
+            .collect()
+    }
+
+    pub(super) fn members_of(&self, query: &MembersOf) -> Vec<ExecutionId> {
+        let first = query.after.unwrap_or(ExecutionId::new(0, uuid::Uuid::nil()));
+        let own = self.members.range((query.flow, first)..).take_while(|(flow, _)| *flow == query.flow);
+        own.map(|(_, member)| *member).filter(|member| Some(*member) != query.after).take(query.limit).collect()
+    }
+
+    pub(super) fn due(&self, partition: u16) -> impl Iterator<Item = (TimestampMs, FlowId)> {
+        self.due.get(&partition).into_iter().flatten().copied()
+    }
+
+    pub(super) fn snapshot(&self, partition: u16, snapshot: &mut Snapshot) {
+        let here = |id: &FlowId| self.flows.get(id).is_some_and(|flow| flow.partition == partition);
+        let flows = self.flows.iter().filter(|(id, _)| here(id));
+        snapshot.flows = flows.map(|(id, flow)| (*id, flow.clone())).collect();
+        let edges = self.edges.iter().filter(|((flow, _), _)| here(flow));
+        snapshot.edges = edges.map(|(key, edge)| (*key, edge.clone())).collect();
+        let groups = self.groups.iter().filter(|(id, _)| id.partition() == partition);
+        snapshot.groups = groups.map(|(id, group)| (*id, *group)).collect();
+        let keys = self.keys.iter().filter(|((flow, _), _)| here(flow));
+        snapshot.flow_keys = keys.map(|(key, entry)| (key.clone(), entry.clone())).collect();
+        let events = self.events.iter().filter(|(flow, _)| here(flow));
+        snapshot.flow_events = events.map(|(id, events)| (*id, events.iter().cloned().collect())).collect();
+        let indexes = self.indexes.iter().filter(|((of, _), members)| *of == partition && !members.is_empty());
+        snapshot.flow_indexes = indexes.map(|((_, index), members)| (*index, members.clone())).collect();
+    }
+}
