@@ -89,9 +89,15 @@ impl MemoryBackend {
     pub(crate) fn look<T>(&self, id: &ExecutionId, read: impl FnOnce(&Model, &Execution) -> Answer<T>) -> Answer<T> {
         check_id(id, &self.partitions)?;
         let model = self.model()?;
-        let execution = model.find(id).ok_or(Code::ExecutionNotFound)?;
-        read(&model, execution)
+        let execution = model.find(id).filter(|execution| is_visible(&model, execution));
+        read(&model, execution.ok_or(Code::ExecutionNotFound)?)
     }
+}
+
+/// Whether an execution is there for whoever asks: what is staged is not, until its flow is.
+fn is_visible(model: &Model, execution: &Execution) -> bool {
+    let flow = execution.membership.as_ref().filter(|_| execution.is_staged()).map(|membership| membership.flow_id);
+    flow.is_none_or(|flow| model.find_flow(&flow).is_some())
 }
 
 /// The bytes an execution was submitted with. Every execution has some, if only none.
@@ -102,7 +108,8 @@ pub(crate) fn payload_of(model: &Model, id: &ExecutionId) -> Answer<Payload> {
 fn page(model: &Model, args: &ListArgs) -> Page {
     let place = |execution: &Execution| Cursor { created_at: execution.created_at, execution_id: execution.id };
     let wanted = |execution: &&Execution| {
-        execution.namespace == args.namespace
+        !execution.is_staged()
+            && execution.namespace == args.namespace
             && args.lane.as_ref().is_none_or(|lane| execution.lane == *lane)
             && args.state.is_none_or(|state| execution.public_state() == state)
             && args.after.is_none_or(|after| place(execution) < after)

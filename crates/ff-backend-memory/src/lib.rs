@@ -2,6 +2,7 @@
 //! tests and for trying things out.
 
 mod execution;
+mod flow;
 mod hints;
 mod lease;
 mod signal;
