@@ -165,7 +165,12 @@ impl Pump {
         match hint {
             Hint::Due { partition, at } => self.agenda.note(partition, at),
             Hint::Missed => self.sweeper.everything(),
-            Hint::Ready { .. } | Hint::LeaseLost { .. } | Hint::SignalDelivered { .. } | Hint::Ended { .. } => {}
+            Hint::Ready { .. }
+            | Hint::LeaseLost { .. }
+            | Hint::SignalDelivered { .. }
+            | Hint::Ended { .. }
+            | Hint::FlowMoved { .. }
+            | Hint::FlowEnded { .. } => {}
         }
     }
 }

@@ -56,7 +56,12 @@ impl Listener {
         match hint {
             Hint::Ready { partition, lane, kind, head } => self.exchange.add(partition, &lane, &kind, head),
             Hint::Missed => self.sweeper.everything(),
-            Hint::Due { .. } | Hint::LeaseLost { .. } | Hint::SignalDelivered { .. } | Hint::Ended { .. } => {}
+            Hint::Due { .. }
+            | Hint::LeaseLost { .. }
+            | Hint::SignalDelivered { .. }
+            | Hint::Ended { .. }
+            | Hint::FlowMoved { .. }
+            | Hint::FlowEnded { .. } => {}
         }
     }
 }

@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use ff_core::backend::{Answer, Upkeep};
 use ff_core::execution::contracts::Ended;
+use ff_core::flow::contracts::{FlowEnd, FlowEventsArgs, FlowEventsPage};
 use ff_core::hint::{Hint, Hints};
 use ff_core::lease::contracts::{Control, ControlArgs, check_wait};
 use ff_core::signal::contracts::{DeliveriesArgs, DeliveriesPage};
-use ff_core::types::{ExecutionId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, FlowId, WorkerInstanceId};
 use futures_util::StreamExt;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -19,7 +20,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use bells::Bells;
 use lost::LostLeases;
 
-/// Tells workers which leases they lost, and callers how an execution ended or what was delivered. A hint wakes only those it is for.
+/// Tells workers which leases they lost, and callers how an execution or a flow ended, what was delivered, or what happened
+/// in a flow. A hint wakes only those it is for.
 pub struct Board {
     store: Arc<dyn Upkeep>,
     notices: Arc<Notices>,
@@ -93,6 +95,38 @@ impl Board {
         }
     }
 
+    /// How a flow ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
+    pub async fn flow_ended(&self, id: &FlowId, wait_ms: u64) -> Answer<Option<FlowEnd>> {
+        check_wait(wait_ms)?;
+        let deadline = after(wait_ms);
+        let bell = self.notices.flow_ends.join(id);
+        loop {
+            let rung = bell.rung();
+            if let Some(end) = self.store.end_of_flow(id).await? {
+                return Ok(Some(end));
+            }
+            if !self.wait(rung, deadline).await {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// What happened in a flow since, waiting for something up to `wait_ms`; at once when the flow has ended.
+    pub async fn next_flow_events(&self, args: FlowEventsArgs, wait_ms: u64) -> Answer<FlowEventsPage> {
+        check_wait(wait_ms)?;
+        let deadline = after(wait_ms);
+        let bell = self.notices.flow_events.join(&args.flow_id);
+        loop {
+            let rung = bell.rung();
+            // A store that tells only of what somebody follows learns by this question who does.
+            self.store.end_of_flow(&args.flow_id).await?;
+            let page = self.store.flow_events(args).await?;
+            if page.missed || page.ended || !page.events.is_empty() || !self.wait(rung, deadline).await {
+                return Ok(page);
+            }
+        }
+    }
+
     /// Whether the bell rang before the wait was over.
     async fn wait(&self, rung: impl Future<Output = ()>, deadline: Instant) -> bool {
         if Instant::now() >= deadline {
@@ -119,6 +153,8 @@ struct Notices {
     ends: Bells<ExecutionId>,
     /// One bell for all partitions: who reads the feeds reads all of them.
     deliveries: Bells<()>,
+    flow_ends: Bells<FlowId>,
+    flow_events: Bells<FlowId>,
 }
 
 impl Notices {
@@ -134,11 +170,15 @@ impl Notices {
             }
             Hint::Ended { execution_id } => self.ends.ring(&execution_id),
             Hint::SignalDelivered { .. } => self.deliveries.ring_all(),
+            Hint::FlowMoved { flow_id } => self.flow_events.ring(&flow_id),
+            Hint::FlowEnded { flow_id } => self.flow_ends.ring(&flow_id),
             Hint::Missed => {
                 self.lost().missed();
                 self.workers.ring_all();
                 self.ends.ring_all();
                 self.deliveries.ring_all();
+                self.flow_ends.ring_all();
+                self.flow_events.ring_all();
             }
             Hint::Ready { .. } | Hint::Due { .. } => {}
         }

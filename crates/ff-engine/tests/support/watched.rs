@@ -6,12 +6,19 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ff_core::backend::{Answer, EngineBackend, ExecutionRoom, LeaseRoom, SignalRoom, SuspensionRoom, Swept, Upkeep};
+use ff_core::backend::{
+    Answer, EngineBackend, ExecutionRoom, FlowRoom, LeaseRoom, SignalRoom, SuspensionRoom, Swept, Upkeep,
+};
 use ff_core::due::Pumped;
 use ff_core::engine_error::EngineError;
 use ff_core::execution::contracts::{
     Attempts, CancelArgs, Cancelled, CompleteArgs, Completed, DelayArgs, Delayed, Ended, ExecutionInfo, FailArgs,
     Failed, ListArgs, Noted, Page, ProgressArgs, ReplayArgs, Replayed, SubmitArgs, Submitted,
+};
+use ff_core::flow::contracts::{
+    CancelFlowArgs, Cascaded, CloseFlowArgs, ClosedFlow, CreateFlowArgs, EdgesPage, FlowCancelled, FlowEdgesArgs,
+    FlowEnd, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs, FlowsPage, GrowFlowArgs, Grown, ListFlowsArgs,
+    MembersPage, SetFlowTagsArgs, SubmitFlowArgs, SubmittedFlow, TaggedFlow, WaitForChildrenArgs, WaitedForChildren,
 };
 use ff_core::hint::{Hint, Hints};
 use ff_core::lease::contracts::{ClaimArgs, Claims, RenewArgs, Renewed, RevokeArgs, Revoked};
@@ -27,7 +34,7 @@ use ff_core::suspension::contracts::{
 };
 use ff_core::token::WaitpointToken;
 use ff_core::token::contracts::{PartitionKids, RotateSecretArgs, RotationReport};
-use ff_core::types::{ExecutionId, SignalId, TimestampMs, WaitpointId};
+use ff_core::types::{ExecutionId, FlowId, SignalId, TimestampMs, WaitpointId};
 use futures_util::stream::{self, StreamExt};
 use tokio::sync::broadcast;
 
@@ -150,7 +157,23 @@ watch! {
         signal(id: &ExecutionId, signal: &SignalId) -> ReceivedSignal;
         deliveries(args: DeliveriesArgs) -> DeliveriesPage;
     }
+    FlowRoom {
+        submit_flow(args: SubmitFlowArgs) -> SubmittedFlow;
+        create_flow(args: CreateFlowArgs) -> SubmittedFlow;
+        grow_flow(args: GrowFlowArgs) -> Grown;
+        close_flow(args: CloseFlowArgs) -> ClosedFlow;
+        cancel_flow(args: CancelFlowArgs) -> FlowCancelled;
+        set_flow_tags(args: SetFlowTagsArgs) -> TaggedFlow;
+        describe_flow(id: &FlowId) -> FlowInfo;
+        flow_members(args: FlowMembersArgs) -> MembersPage;
+        flow_edges(args: FlowEdgesArgs) -> EdgesPage;
+        list_flows(args: ListFlowsArgs) -> FlowsPage;
+        flow_events(args: FlowEventsArgs) -> FlowEventsPage;
+        wait_for_children(args: WaitForChildrenArgs) -> WaitedForChildren;
+        cascade_completion(id: &ExecutionId) -> Cascaded;
+    }
     Upkeep {
+        end_of_flow(id: &FlowId) -> Option<FlowEnd>;
         pump(partition: u16) -> Pumped;
         sweep(partition: u16) -> Swept;
         snapshot(partition: u16) -> Snapshot;
