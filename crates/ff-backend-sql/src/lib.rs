@@ -7,6 +7,7 @@ mod batch;
 mod desk;
 mod error;
 mod execution;
+mod flow;
 mod lease;
 mod queries;
 mod queue;
@@ -20,14 +21,15 @@ mod upkeep;
 mod value;
 mod writer;
 
-pub use batch::{Answered, TakenUp, execute};
+pub use batch::{Answered, Brought, TakenUp, execute};
 pub use error::SqlError;
 pub use execution::{Describe, List, ReadAttempts, ReadPayload, ReadResult};
+pub use flow::{DescribeFlow, ListFlows, ReadFlowEdges, ReadFlowEvents, ReadFlowMembers};
 pub use queries::{QUERIES, RINGS};
 pub use queue::{Asker, Queue, queue};
 pub use schema::{
-    ATTEMPT, DELIVERY, EXECUTION, IDEMPOTENCY, KEY_RING, LEASE_EVENT, PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY,
-    TABLES, WAITPOINT,
+    ATTEMPT, DELIVERY, EDGE, EDGE_GROUP, EXECUTION, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_RING, LEASE_EVENT,
+    PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TABLES, WAITPOINT,
 };
 pub use session::{Key, Put, Question, Read, Session};
 pub use signal::{ListSignals, ReadDeliveries, ReadSignal};

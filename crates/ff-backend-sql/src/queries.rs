@@ -1,5 +1,19 @@
-//! Every query beyond loading rows by their keys. Each is answered from one index, in that index's order; only what the
-//! doctor asks goes through all keys.
+//! Every query beyond loading rows by their keys. Each is answered from one index, in that index's order, with what it
+//! brings along found by key; only what the doctor asks goes through all keys.
+
+/// An edge as rows bring it.
+macro_rules! edge {
+    () => {
+        "edge.edge_id, edge.upstream, edge.downstream, edge.passes, edge.round, edge.state, edge.passed_bytes"
+    };
+}
+
+/// A group as rows bring it, with its flow.
+macro_rules! group {
+    () => {
+        "edge_group.flow_id, joined_by, n, succeeded, failed, skipped, edge_group.state, fired_at, edge_group.round"
+    };
+}
 
 /// Every query by its name, for stores to explain.
 pub const QUERIES: &[(&str, &str)] = &[
@@ -24,6 +38,16 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("feed_last", FEED_LAST),
     ("feed_first", FEED_FIRST),
     ("feed_after", FEED_AFTER),
+    ("edges_out", EDGES_OUT),
+    ("edges_in", EDGES_IN),
+    ("edges_into", EDGES_INTO),
+    ("edges_after", EDGES_AFTER),
+    ("members_after", MEMBERS_AFTER),
+    ("members_from", MEMBERS_FROM),
+    ("list_flows", LIST_FLOWS),
+    ("flow_events_from", FLOW_EVENTS_FROM),
+    ("flow_keys_of", FLOW_KEYS_OF),
+    ("flows_on", FLOWS_ON),
 ];
 
 /// The first waiting executions of a lane on a partition, of any kind.
@@ -38,17 +62,24 @@ pub(crate) const WAITING_OF_KIND: &str = "\
     WHERE eligible = 1 AND partition = $1 AND lane = $2 AND kind = $3 \
     ORDER BY priority DESC, created_at, uuid LIMIT $4";
 
-/// The executions of a partition whose moment comes first, with the records of those whose moment has come.
+/// The executions of a partition whose moment comes first, and its flows whose moment does, told apart by the first
+/// column; with the records of those whose moment has come. One query, because whoever pumps asks for both.
 pub(crate) const DUE: &str = "\
-    SELECT uuid, due_at, CASE WHEN due_at <= $1 THEN record END FROM execution \
-    WHERE due_at IS NOT NULL AND partition = $2 \
-    ORDER BY due_at, uuid LIMIT $3";
+    SELECT 0, uuid, due_at, record FROM (\
+        SELECT uuid, due_at, CASE WHEN due_at <= $1 THEN record END AS record FROM execution \
+        WHERE due_at IS NOT NULL AND partition = $2 ORDER BY due_at, uuid LIMIT $3) AS executions \
+    UNION ALL \
+    SELECT 1, flow_id, due_at, record FROM (\
+        SELECT flow_id, due_at, CASE WHEN due_at <= $1 THEN record END AS record FROM flow \
+        WHERE due_at IS NOT NULL AND partition = $2 ORDER BY due_at, flow_id LIMIT $3) AS flows";
 
-/// When the next thing on a partition is due.
+/// When the next execution on a partition is due, and when the next flow.
 pub(crate) const NEXT_DUE: &str = "\
-    SELECT due_at FROM execution \
-    WHERE due_at IS NOT NULL AND partition = $1 \
-    ORDER BY due_at LIMIT 1";
+    SELECT due_at FROM (\
+        SELECT due_at FROM execution WHERE due_at IS NOT NULL AND partition = $1 ORDER BY due_at LIMIT 1) AS executions \
+    UNION ALL \
+    SELECT due_at FROM (\
+        SELECT due_at FROM flow WHERE due_at IS NOT NULL AND partition = $1 ORDER BY due_at LIMIT 1) AS flows";
 
 /// The best waiting execution of the next kind, in the order of lanes and kinds.
 pub(crate) const NEXT_READY: &str = "\
@@ -122,3 +153,70 @@ pub(crate) const FEED_FIRST: &str = "\
 pub(crate) const FEED_AFTER: &str = "\
     SELECT told_at, nth, record FROM delivery WHERE partition = $1 AND (told_at, nth) > ($2, $3) \
     ORDER BY told_at, nth LIMIT $4";
+
+/// The next edges out of a member of a flow, each with the execution and the group at its other end. An id names one
+/// member of one flow, so nothing else is asked for: a store must not think of going through all edges of the flow.
+pub(crate) const EDGES_OUT: &str = concat!(
+    "SELECT ",
+    edge!(),
+    ", execution.record, ",
+    group!(),
+    " FROM edge \
+    LEFT JOIN execution ON execution.uuid = edge.downstream AND execution.partition = $1 \
+    LEFT JOIN edge_group ON edge_group.uuid = edge.downstream AND edge_group.partition = $1 \
+    WHERE edge.upstream = $2 AND edge.edge_id > $3 ORDER BY edge.edge_id LIMIT $4"
+);
+
+/// The next edges into a member of a flow, each with the execution at its other end.
+pub(crate) const EDGES_IN: &str = concat!(
+    "SELECT ",
+    edge!(),
+    ", execution.record FROM edge \
+    LEFT JOIN execution ON execution.uuid = edge.upstream AND execution.partition = $1 \
+    WHERE edge.downstream = $2 AND edge.edge_id > $3 ORDER BY edge.edge_id LIMIT $4"
+);
+
+/// The edges into a member of a flow, and nothing else.
+pub(crate) const EDGES_INTO: &str =
+    concat!("SELECT ", edge!(), " FROM edge WHERE edge.downstream = $1 ORDER BY edge.edge_id LIMIT $2");
+
+/// The next edges of a flow.
+pub(crate) const EDGES_AFTER: &str = concat!(
+    "SELECT ",
+    edge!(),
+    " FROM edge WHERE edge.flow_id = $1 AND edge.edge_id > $2 ORDER BY edge.edge_id LIMIT $3"
+);
+
+/// The next members of a flow in the order of their ids, each with its group.
+pub(crate) const MEMBERS_AFTER: &str = concat!(
+    "SELECT execution.uuid, record, ",
+    group!(),
+    " FROM execution \
+    LEFT JOIN edge_group ON edge_group.uuid = execution.uuid AND edge_group.partition = execution.partition \
+    WHERE execution.flow_id = $1 AND execution.uuid > $2 ORDER BY execution.uuid LIMIT $3"
+);
+
+/// The members of a flow from a position on, each with its group.
+pub(crate) const MEMBERS_FROM: &str = concat!(
+    "SELECT position, record, ",
+    group!(),
+    " FROM execution \
+    LEFT JOIN edge_group ON edge_group.uuid = execution.uuid AND edge_group.partition = execution.partition \
+    WHERE execution.flow_id = $1 AND position >= $2 ORDER BY position LIMIT $3"
+);
+
+/// The newest flows of a namespace in one state, before a place in the list.
+pub(crate) const LIST_FLOWS: &str = "\
+    SELECT created_at, flow_id, record FROM flow \
+    WHERE namespace = $1 AND state = $2 AND (created_at, flow_id) < ($3, $4) \
+    ORDER BY created_at DESC, flow_id DESC LIMIT $5";
+
+/// Some events of a flow, from one of them on.
+pub(crate) const FLOW_EVENTS_FROM: &str = "\
+    SELECT record FROM flow_event WHERE flow_id = $1 AND seq >= $2 ORDER BY seq LIMIT $3";
+
+/// Every idempotency key under which a flow was changed.
+pub(crate) const FLOW_KEYS_OF: &str = "SELECT key, until, answer FROM flow_key WHERE flow_id = $1";
+
+/// Every flow of a partition. Only the doctor asks.
+pub(crate) const FLOWS_ON: &str = "SELECT flow_id FROM flow WHERE partition = $1";

@@ -2,7 +2,8 @@
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{
-    ClaimArgs, Claimed, Claims, RotatePartitionArgs, RotateSecretArgs, RotationReport, SubmitArgs, Submitted,
+    ClaimArgs, Claimed, Claims, NodeSpec, RotatePartitionArgs, RotateSecretArgs, RotationReport, StagedFlow,
+    SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::limits;
@@ -10,11 +11,11 @@ use ff_core::operation::{Ask, Operation};
 use ff_core::partition::PartitionConfig;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::batch::Answered;
+use crate::batch::{Answered, Brought};
 
 /// How many operations wait before callers do.
 const CAPACITY: usize = 1_024;
-/// How many operations one batch takes up.
+/// How many operations one batch takes up. What adds many executions at once counts as many.
 const BATCH: usize = 256;
 /// How many bytes of payload a batch takes up before it takes no more.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
@@ -77,11 +78,22 @@ impl Asker {
     /// Claims, and gives what was claimed with its payloads.
     pub async fn claim(&self, args: ClaimArgs) -> Answer<Claims> {
         let mut answered = wait(self.enqueue(args.into_operation()).await?).await?;
-        let brought = std::mem::take(&mut answered.payloads).into_iter().zip(std::mem::take(&mut answered.signals));
+        let brought = std::mem::take(&mut answered.brought);
         let taken = answer::<ClaimArgs>(answered)?;
         let claimed = taken.tasks.into_iter().zip(brought);
-        let claimed = claimed.map(|(task, (payload, signals))| Claimed { task, payload, signals });
+        let claimed =
+            claimed.map(|(task, Brought { payload, signals, inputs })| Claimed { task, payload, signals, inputs });
         Ok(Claims { claimed: claimed.collect(), next: taken.next })
+    }
+
+    /// Submits a whole graph, in as many parts as it takes. Between them others are let in.
+    pub async fn submit_flow(&self, args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
+        for part in args.plan()? {
+            if let StagedFlow::Submitted(submitted) = self.ask(part).await? {
+                return Ok(submitted);
+            }
+        }
+        Err(EngineError::Corrupt("the last part of a flow did not complete it".into()))
     }
 
     /// Lets nobody in any more; what is in the queue is still done.
@@ -128,22 +140,32 @@ impl Queue {
     /// closed and empty.
     pub(crate) async fn take(&mut self) -> Option<Vec<Asked>> {
         let mut batch = Vec::new();
-        let mut bytes = 0;
+        let (mut count, mut bytes) = (0, 0);
         while batch.is_empty() {
             let mut next = Some(self.0.recv().await?);
             while let Some(entry) = next {
                 match entry {
                     Some(asked) => {
+                        count += size(&asked.operation);
                         bytes += weight(&asked.operation);
                         batch.push(asked);
                     }
                     None => self.0.close(),
                 }
-                let full = batch.len() == BATCH || bytes >= BATCH_BYTES;
+                let full = count >= BATCH || bytes >= BATCH_BYTES;
                 next = if full { None } else { self.0.try_recv().ok() };
             }
         }
         Some(batch)
+    }
+}
+
+/// How many operations an operation is as good as.
+fn size(operation: &Operation) -> usize {
+    match operation {
+        Operation::StageFlow(args) => args.nodes.len().max(1),
+        Operation::GrowFlow(args) => args.nodes.len().max(1),
+        _ => 1,
     }
 }
 
@@ -153,8 +175,14 @@ fn weight(operation: &Operation) -> usize {
         Operation::Submit(args) => args.payload.bytes.len(),
         Operation::Complete(args) => args.result.as_ref().map_or(0, |result| result.bytes.len()),
         Operation::Deliver(args) => args.payload.as_ref().map_or(0, |payload| payload.bytes.len()),
+        Operation::StageFlow(args) => payloads(&args.nodes),
+        Operation::GrowFlow(args) => payloads(&args.nodes),
         _ => 0,
     }
+}
+
+fn payloads(nodes: &[NodeSpec]) -> usize {
+    nodes.iter().map(|node| node.payload.bytes.len()).sum()
 }
 
 #[cfg(test)]
@@ -169,7 +197,7 @@ mod tests {
 
     fn pumped(partition: u16) -> Answer<Answered> {
         let reply = Reply::Pumped(Pumped { fired: usize::from(partition), next_due: None });
-        Ok(Answered { reply, payloads: vec![], signals: vec![] })
+        Ok(Answered { reply, brought: vec![] })
     }
 
     #[tokio::test]

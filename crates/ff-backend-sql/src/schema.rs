@@ -1,5 +1,5 @@
-//! The tables. The record is the truth; every other column of an execution is derived from it, for the sake of indexes and
-//! of people.
+//! The tables. The record is the truth; every other column of an execution or a flow is derived from it, for the sake of
+//! indexes and of people.
 
 use crate::table::{Column, Table};
 
@@ -17,6 +17,11 @@ pub static TABLES: &[&Table] = &[
     &SIGNAL,
     &SIGNAL_KEY,
     &DELIVERY,
+    &FLOW,
+    &EDGE,
+    &EDGE_GROUP,
+    &FLOW_EVENT,
+    &FLOW_KEY,
 ];
 
 /// One row per execution.
@@ -47,6 +52,8 @@ pub static EXECUTION: Table = Table {
         Column::int("eligible"),
         Column::int("due_at"),
         Column::text("record"),
+        Column::uuid("flow_id"),
+        Column::int("position"),
     ],
 };
 
@@ -151,4 +158,76 @@ pub static DELIVERY: Table = Table {
         Column::int("seq"),
         Column::text("record"),
     ],
+};
+
+/// One row per flow, those that are only staged among them.
+pub static FLOW: Table = Table {
+    name: "flow",
+    key: 2,
+    columns: &[
+        Column::uuid("flow_id"),
+        Column::int("partition"),
+        Column::text("namespace"),
+        Column::text("kind"),
+        Column::text("state"),
+        Column::int("nodes"),
+        Column::int("edges"),
+        Column::int("graph_revision"),
+        Column::int("created_at"),
+        Column::int("started_at"),
+        Column::int("ended_at"),
+        Column::int("staged_until"),
+        Column::text("errand"),
+        Column::int("due_at"),
+        Column::text("record"),
+    ],
+};
+
+/// Edges. There are many of them, so they are kept in columns alone. Both ends live on the partition of the flow.
+pub static EDGE: Table = Table {
+    name: "edge",
+    key: 2,
+    columns: &[
+        Column::uuid("flow_id"),
+        Column::uuid("edge_id"),
+        Column::uuid("upstream"),
+        Column::uuid("downstream"),
+        Column::text("passes"),
+        Column::int("round"),
+        Column::text("state"),
+        Column::int("passed_bytes"),
+    ],
+};
+
+/// The edges into one execution, as a group.
+pub static EDGE_GROUP: Table = Table {
+    name: "edge_group",
+    key: 2,
+    columns: &[
+        Column::uuid("uuid"),
+        Column::int("partition"),
+        Column::uuid("flow_id"),
+        Column::text("joined_by"),
+        Column::int("n"),
+        Column::int("succeeded"),
+        Column::int("failed"),
+        Column::int("skipped"),
+        Column::text("state"),
+        Column::int("fired_at"),
+        Column::int("round"),
+    ],
+};
+
+/// What happened in flows, the newest of each.
+pub static FLOW_EVENT: Table = Table {
+    name: "flow_event",
+    key: 2,
+    columns: &[Column::uuid("flow_id"), Column::int("seq"), Column::text("record")],
+};
+
+/// The first answer to a change of a flow's graph under an idempotency key.
+pub static FLOW_KEY: Table = Table {
+    name: "flow_key",
+    key: 2,
+    columns: &[Column::uuid("flow_id"), Column::text("key"), Column::int("until"), Column::text("answer")],
 };

@@ -65,6 +65,13 @@ impl Put {
     pub(crate) fn whole(values: Vec<Value>) -> Self {
         Self { row: Row::new(values), changed: None }
     }
+
+    /// A row in the place of one whose values are known, where there is one.
+    pub(crate) fn over(before: Option<Vec<Value>>, values: Vec<Value>) -> Self {
+        let differing = |before: Vec<Value>| (0..values.len()).filter(|at| before[*at] != values[*at]).collect();
+        let changed = before.map(differing);
+        Self { row: Row::new(values), changed }
+    }
 }
 
 /// Something to be read, as a value, so that a store can carry it to where its readers are.

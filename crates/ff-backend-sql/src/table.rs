@@ -1,5 +1,7 @@
 //! Tables as the executor knows them: declared once, put into words by each dialect.
 
+use crate::value::{Row, Value};
+
 /// A table. Its first columns are its key.
 #[derive(Debug)]
 pub struct Table {
@@ -67,9 +69,34 @@ impl Table {
         (0..self.columns.len()).filter(|at| names.contains(&self.columns[*at].name)).collect()
     }
 
+    /// Where a column is in a whole row.
+    pub(crate) fn place(&self, column: &str) -> usize {
+        self.columns.iter().position(|of| of.name == column).unwrap_or(self.columns.len())
+    }
+
+    /// What of a stored row is not as it follows from its record.
+    pub(crate) fn strays(&self, stored: &Row, follows: impl FnOnce(Value) -> Vec<Value>) -> Vec<String> {
+        let record = stored.values().get(self.place("record")).cloned().unwrap_or(Value::Null);
+        // The key is how the row was found, so it is compared as an id and not here.
+        let columns = self.columns.iter().zip(stored.values().iter().zip(follows(record))).skip(self.key);
+        let astray = columns.filter(|(_, (stored, follows))| !is_same(stored, follows));
+        let told = |(column, (stored, follows)): (&Column, (&Value, Value))| {
+            format!("{} should be {follows:?}, is {stored:?}", column.name)
+        };
+        astray.map(told).collect()
+    }
+
     /// The chosen columns, in the order of the table.
     pub fn chosen(&self, columns: Columns) -> impl Iterator<Item = (usize, &'static Column)> {
         self.columns.iter().enumerate().filter(move |(at, _)| columns.has(*at))
+    }
+}
+
+/// Whether two values are the same, one of them perhaps from a store without a type for uuids.
+fn is_same(stored: &Value, follows: &Value) -> bool {
+    match (stored, follows) {
+        (Value::Bytes(bytes), Value::Uuid(uuid)) => bytes.as_ref() == uuid.as_bytes(),
+        _ => stored == follows,
     }
 }
 

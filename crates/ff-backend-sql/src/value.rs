@@ -27,6 +27,13 @@ impl From<i64> for Value {
     }
 }
 
+impl Value {
+    /// A count, as far as a column can hold it.
+    pub(crate) fn number(count: impl TryInto<i64>) -> Self {
+        Self::Int(count.try_into().unwrap_or(i64::MAX))
+    }
+}
+
 impl From<u16> for Value {
     fn from(number: u16) -> Self {
         Self::Int(number.into())
@@ -71,6 +78,15 @@ impl Row {
             Some(Value::Int(number)) => Ok(*number),
             _ => Err(self.unlike(at, "a number")),
         }
+    }
+
+    pub(crate) fn is_null(&self, at: usize) -> bool {
+        matches!(self.0.get(at), Some(Value::Null))
+    }
+
+    /// A number that is never negative.
+    pub(crate) fn count<T: TryFrom<i64>>(&self, at: usize) -> Result<T, SqlError> {
+        T::try_from(self.int(at)?).map_err(|_| self.unlike(at, "a count"))
     }
 
     pub(crate) fn moment(&self, at: usize) -> Result<TimestampMs, SqlError> {

@@ -6,6 +6,7 @@ mod batches;
 mod connection;
 mod dialect;
 mod execution;
+mod flow;
 mod hints;
 mod lease;
 mod meta;

@@ -2,15 +2,20 @@
 
 use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
-use ff_core::operation::{Conditions, Reply};
-use ff_core::view::Stop;
+use ff_core::operation::{Conditions, Decision, Reply};
+use ff_core::view::{EdgesOf, Stop, View};
 
 use super::TakenUp;
+use super::brought::{Promised, edges_of_inputs, promised};
 use super::foresight::foreseen;
 use super::misses::Misses;
-use crate::desk::Desk;
+use crate::desk::{Desk, all_into};
 use crate::error::SqlError;
 use crate::session::Read;
+
+/// How often an operation may miss something before the others are no longer asked what they would miss along with it. Most
+/// miss twice or thrice; one that goes on from record to record does so alone.
+const TOGETHER: usize = 3;
 
 /// Decides every operation, each after the ones before it, and applies what it decides to the desk.
 ///
@@ -21,40 +26,63 @@ pub(super) async fn decide<R: Read>(
     desk: &mut Desk,
     batch: &[TakenUp],
     conditions: &[Conditions],
-) -> Result<Vec<Answer<Reply>>, SqlError> {
+) -> Result<Vec<Answer<(Reply, Vec<Promised>)>>, SqlError> {
     let mut replies = Vec::with_capacity(batch.len());
+    let mut missed_by_next = 0;
     while let Some(next) = batch.get(replies.len()) {
         let at = &conditions[replies.len()];
-        match next.operation.decide(desk, at) {
-            Ok(decision) => {
-                decision.changes.into_iter().for_each(|change| desk.apply(change));
-                if let Some((partition, ring)) = decision.ring {
-                    desk.waits.rings.write(partition, ring);
-                }
-                replies.push(Ok(decision.reply));
+        let reply = match next.operation.decide(desk, at) {
+            Ok(decision) if lacking(desk, &decision).next().is_some() => None,
+            Ok(decision) => Some(Ok(apply(desk, decision))),
+            Err(Stop::Refused(refusal)) => Some(Err(refusal.into())),
+            Err(Stop::Miss(miss)) => desk.unreadable(&miss).map(|why| Err(EngineError::Corrupt(why))),
+        };
+        match reply {
+            Some(reply) => {
+                replies.push(reply);
+                missed_by_next = 0;
             }
-            Err(Stop::Refused(refusal)) => replies.push(Err(refusal.into())),
-            Err(Stop::Miss(miss)) => match desk.unreadable(&miss) {
-                Some(why) => replies.push(Err(EngineError::Corrupt(why))),
-                None => {
-                    let rest = batch.iter().zip(conditions).skip(replies.len());
-                    missed(desk, rest).load(reader, desk, at).await?;
-                }
-            },
+            None => {
+                let asked = if missed_by_next < TOGETHER { batch.len() } else { 1 };
+                let rest = batch.iter().zip(conditions).skip(replies.len()).take(asked);
+                missed(desk, rest).load(reader, desk, at).await?;
+                missed_by_next += 1;
+            }
         }
     }
     Ok(replies)
+}
+
+/// Takes up what was decided, and notes what the answer is to bring along.
+fn apply(desk: &mut Desk, decision: Decision) -> (Reply, Vec<Promised>) {
+    decision.changes.into_iter().for_each(|change| desk.apply(change));
+    decision.flows.into_iter().for_each(|change| desk.apply_to_flow(change));
+    if let Some((partition, ring)) = decision.ring {
+        desk.waits.rings.write(partition, ring);
+    }
+    let promised = promised(desk, &decision.reply);
+    (decision.reply, promised)
+}
+
+/// What a decision cannot be carried out without: the edges that go with what is forgotten, and those that brought a
+/// worker its inputs.
+fn lacking<'d>(desk: &'d Desk, decision: &'d Decision) -> impl Iterator<Item = EdgesOf> + use<'d> {
+    let flows = decision.flows.iter();
+    let going = flows.flat_map(|change| change.forgotten.iter().map(|member| all_into(change.after.id, *member)));
+    going.chain(edges_of_inputs(&decision.reply)).filter(|query| desk.edges(query).is_err())
 }
 
 /// What operations would miss, were they decided now.
 fn missed<'b>(desk: &Desk, rest: impl Iterator<Item = (&'b TakenUp, &'b Conditions)>) -> Misses {
     let mut misses = Misses::default();
     for (taken_up, at) in rest {
-        if let Err(Stop::Miss(miss)) = taken_up.operation.decide(desk, at)
-            && desk.unreadable(&miss).is_none()
-        {
-            misses.add(desk, miss);
-            foreseen(desk, &taken_up.operation).into_iter().for_each(|miss| misses.add(desk, miss));
+        match taken_up.operation.decide(desk, at) {
+            Err(Stop::Miss(miss)) if desk.unreadable(&miss).is_none() => {
+                misses.add(desk, miss);
+                foreseen(desk, &taken_up.operation, &at.partitions).into_iter().for_each(|miss| misses.add(desk, miss));
+            }
+            Ok(decision) => lacking(desk, &decision).for_each(|query| misses.add_bare(desk, &query)),
+            Err(_) => {}
         }
     }
     misses

@@ -3,14 +3,15 @@
 use std::collections::{HashMap, HashSet};
 
 use ff_core::change::KeyEntry;
-use ff_core::execution::Execution;
 use ff_core::index::eligible_score;
 use ff_core::operation::Conditions;
 use ff_core::partition::PartitionConfig;
-use ff_core::types::{ExecutionId, IdempotencyKey, Namespace, Priority, TimestampMs};
-use ff_core::view::Miss;
+use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, Namespace, Priority, TimestampMs};
+use ff_core::view::{EdgesOf, Miss};
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
+use super::flows::MissedFlows;
 use super::waits::MissedWaits;
 use crate::desk::{Desk, Shortlist, Wanted};
 use crate::error::{SqlError, unreadable};
@@ -27,8 +28,11 @@ pub(super) struct Misses {
     keys: HashSet<(Namespace, IdempotencyKey)>,
     /// With how many are needed: as many as all who ask could take.
     waiting: HashMap<Wanted, usize>,
+    /// Of executions and of flows, which are found together.
     due: HashMap<u16, usize>,
+    due_flows: HashMap<u16, usize>,
     waits: MissedWaits,
+    flows: MissedFlows,
 }
 
 impl Misses {
@@ -59,7 +63,30 @@ impl Misses {
             Miss::Ring(partition) => {
                 self.waits.rings.insert(partition);
             }
+            Miss::DueFlows(query) => {
+                self.due_flows.entry(query.partition).and_modify(|more| *more += query.limit).or_insert(length);
+            }
+            Miss::Flow(id) => {
+                self.flows.flows.insert(id);
+            }
+            Miss::Edge(flow, edge) => {
+                self.flows.edges.insert((flow, edge));
+            }
+            Miss::Group(id) => {
+                self.flows.groups.insert(id);
+            }
+            Miss::FlowKey(flow, key) => {
+                self.flows.keys.insert((flow, key));
+            }
+            Miss::Edges(query) => self.flows.ends.want((&query).into(), length),
+            Miss::Members(query) => self.flows.members.want((&query).into(), length),
+            Miss::All(several) => several.into_iter().for_each(|miss| self.add(desk, miss)),
         }
+    }
+
+    /// Adds edges into a member that are wanted without what is at their other ends.
+    pub(super) fn add_bare(&mut self, desk: &Desk, query: &EdgesOf) {
+        self.flows.bare.want(query.into(), desk.length_beyond(&Miss::Edges(*query)));
     }
 
     /// Loads everything missed onto the desk.
@@ -69,8 +96,13 @@ impl Misses {
         let (any, named) = self.waiting.into_iter().partition(|(wanted, _)| wanted.kinds.is_empty());
         load_waiting(reader, desk, any, WAITING).await?;
         load_waiting(reader, desk, named, WAITING_OF_KIND).await?;
-        load_due(reader, desk, self.due.into_iter().collect(), at.now).await?;
-        self.waits.load(reader, &mut desk.waits).await
+        let mut due = self.due;
+        for (partition, length) in self.due_flows {
+            due.entry(partition).and_modify(|longest| *longest = length.max(*longest)).or_insert(length);
+        }
+        load_due(reader, desk, due.into_iter().collect(), at.now).await?;
+        self.waits.load(reader, &mut desk.waits).await?;
+        self.flows.load(reader, desk, &at.partitions).await
     }
 }
 
@@ -81,7 +113,7 @@ async fn load_executions<R: Read>(reader: &mut R, desk: &mut Desk, ids: Vec<Exec
     let keys: Vec<_> = ids.iter().map(key_of).collect();
     let rows = reader.load(&EXECUTION, EXECUTION.named(&["record"]), &keys).await?;
     for (id, row) in ids.into_iter().zip(rows) {
-        desk.lay(id, row.map(|row| execution(&row, 0)).transpose());
+        desk.lay(id, row.map(|row| read_record(&row, 0)).transpose());
     }
     Ok(())
 }
@@ -131,7 +163,7 @@ async fn load_waiting<R: Read>(
             let id = row.id(0, wanted.partition)?;
             let priority = Priority::new(row.int(1)?).map_err(unreadable("a priority"))?;
             members.push((eligible_score(priority, row.moment(2)?), id));
-            desk.lay(id, execution(&row, 3).map(Some));
+            desk.lay(id, read_record(&row, 3).map(Some));
         }
         desk.lay_waiting(wanted, Shortlist::new(members, limit));
     }
@@ -141,7 +173,7 @@ async fn load_waiting<R: Read>(
 /// One set of parameters per kind wanted, or one for any.
 fn parameters_of(wanted: &Wanted, limit: usize) -> Vec<Vec<Value>> {
     let lane = || vec![wanted.partition.into(), wanted.lane.as_str().into()];
-    let limit = || vec![number(limit)];
+    let limit = || vec![Value::number(limit)];
     if wanted.kinds.is_empty() {
         return vec![[lane(), limit()].concat()];
     }
@@ -157,27 +189,34 @@ async fn load_due<R: Read>(
     if lists.is_empty() {
         return Ok(());
     }
-    let parameters = |(partition, limit): &(u16, usize)| vec![now.into(), (*partition).into(), number(*limit)];
+    let parameters = |(partition, limit): &(u16, usize)| vec![now.into(), (*partition).into(), Value::number(*limit)];
     let found = reader.query(DUE, &lists.iter().map(parameters).collect::<Vec<_>>()).await?;
     for ((partition, limit), rows) in lists.into_iter().zip(found) {
-        let mut members = Vec::with_capacity(rows.len());
+        let (mut executions, mut flows) = (Vec::with_capacity(rows.len()), Vec::new());
         for row in rows {
-            let id = row.id(0, partition)?;
-            members.push((row.moment(1)?, id));
-            if !matches!(row.values().get(2), Some(Value::Null)) {
-                desk.lay(id, execution(&row, 2).map(Some));
+            let (uuid, at) = (row.uuid(1)?, row.moment(2)?);
+            let has_come = !row.is_null(3);
+            if row.int(0)? == 0 {
+                let id = ExecutionId::new(partition, uuid);
+                executions.push((at, id));
+                if has_come {
+                    desk.lay(id, read_record(&row, 3).map(Some));
+                }
+            } else {
+                let id = FlowId::from_uuid(uuid);
+                flows.push((at, id));
+                if has_come {
+                    desk.flows.flows.lay(id, read_record(&row, 3).map(Some));
+                }
             }
         }
-        desk.lay_due(partition, Shortlist::new(members, limit));
+        desk.lay_due(partition, Shortlist::new(executions, limit));
+        desk.flows.lay_due(partition, Shortlist::new(flows, limit));
     }
     Ok(())
 }
 
 /// A record from a row; what cannot be read concerns only those who ask for it.
-fn execution(row: &Row, at: usize) -> Result<Execution, String> {
+pub(super) fn read_record<T: DeserializeOwned>(row: &Row, at: usize) -> Result<T, String> {
     row.text(at).and_then(record::read).map_err(|error| error.to_string())
-}
-
-fn number(limit: usize) -> Value {
-    Value::Int(i64::try_from(limit).unwrap_or(i64::MAX))
 }

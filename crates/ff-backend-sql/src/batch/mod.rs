@@ -1,9 +1,10 @@
 //! A batch: several operations decided one after the other and committed once.
 
+mod brought;
 mod decide;
+mod flows;
 mod foresight;
 mod misses;
-mod payloads;
 mod signals;
 mod waits;
 mod writes;
@@ -11,7 +12,7 @@ mod writes;
 use std::collections::BTreeSet;
 
 use ff_core::backend::Answer;
-use ff_core::contracts::ReceivedSignal;
+use ff_core::contracts::{Input, ReceivedSignal};
 use ff_core::dice::Nonce;
 use ff_core::engine_error::EngineError;
 use ff_core::operation::{Conditions, Operation, Reply};
@@ -35,10 +36,19 @@ pub struct TakenUp {
 pub struct Answered {
     /// What its rule replied.
     pub reply: Reply,
-    /// The payload of every execution a claim took, in the order it took them.
-    pub payloads: Vec<Payload>,
-    /// The signals each of their workers is handed, in the same order.
-    pub signals: Vec<Vec<ReceivedSignal>>,
+    /// What comes with every execution a claim took, in the order it took them.
+    pub brought: Vec<Brought>,
+}
+
+/// What comes with an execution that was claimed.
+#[derive(Debug, PartialEq)]
+pub struct Brought {
+    /// What it works on.
+    pub payload: Payload,
+    /// The signals its worker is handed.
+    pub signals: Vec<ReceivedSignal>,
+    /// The results of others that were passed on to it.
+    pub inputs: Vec<Input>,
 }
 
 /// Decides operations in order, each seeing what those before it did, and commits what they changed, once. A refused one
@@ -94,7 +104,7 @@ async fn prepare<S: Session>(
     conditions: &[Conditions],
 ) -> Result<(Vec<Answer<Answered>>, bool), SqlError> {
     let replies = decide::decide(session, desk, batch, conditions).await?;
-    let answers = payloads::attach(session, desk, replies).await?;
+    let answers = brought::attach(session, desk, replies).await?;
     let written = writes::write(session, desk).await?;
     Ok((answers, written))
 }

@@ -50,7 +50,7 @@ impl MissedWaits {
 }
 
 /// Loads columns of the rows under names onto a shelf.
-async fn load<R: Read, K: Eq + Hash + Ord, T>(
+pub(super) async fn load<R: Read, K: Eq + Hash + Ord, T>(
     reader: &mut R,
     shelf: &mut Shelf<K, T>,
     names: HashSet<K>,

@@ -7,15 +7,18 @@ use ff_core::execution::Attempt;
 use ff_core::payload::Payload;
 use ff_core::types::ExecutionId;
 
-use crate::desk::{Desk, Waits};
+use super::brought::bodies;
+use crate::desk::{Desk, Flows, Waits};
 use crate::error::SqlError;
 use crate::execution::{body_of, put};
+use crate::flow::{edge_put, flow_event_of, flow_key_of, flow_put, group_put, key_of_edge, key_of_flow, trim_events};
 use crate::lease::{event_of, trim};
 use crate::record;
 use crate::schema::{
-    ATTEMPT, EXECUTION, IDEMPOTENCY, KEY_RING, LEASE_EVENT, PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT,
+    ATTEMPT, EDGE, EDGE_GROUP, EXECUTION, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_RING, LEASE_EVENT, PAYLOAD,
+    RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT,
 };
-use crate::session::{Put, Session, key_of};
+use crate::session::{Key, Put, Read, Session, key_of};
 use crate::signal::{signal_key_of, signal_of, tell};
 use crate::suspension::{ring_of, suspend_key_of, waitpoint_of};
 use crate::table::Table;
@@ -27,8 +30,10 @@ pub(super) async fn write<S: Session>(session: &mut S, desk: &mut Desk) -> Resul
     executions.sort_unstable_by_key(|(_, after)| in_order(&after.id));
     let executions = executions.into_iter().map(|(before, after)| put(before, after));
     let mut written = put_all(session, &EXECUTION, executions.collect::<Result<_, _>>()?).await?;
+    written |= delete_all(session, &EXECUTION, desk.forgotten().map(key_of).collect()).await?;
 
-    let beside = std::mem::take(&mut desk.beside);
+    let mut beside = std::mem::take(&mut desk.beside);
+    inject(session, &mut beside.payloads).await?;
     written |= write_bodies(session, &PAYLOAD, beside.payloads).await?;
     written |= write_bodies(session, &RESULT, beside.results).await?;
     let attempts = beside.attempts.iter().map(attempt_of).collect::<Result<_, _>>()?;
@@ -38,6 +43,27 @@ pub(super) async fn write<S: Session>(session: &mut S, desk: &mut Desk) -> Resul
     trim(session, &beside.leases).await?;
     written |= put_all(session, &IDEMPOTENCY, beside.keys.values().map(key_entry).collect()).await?;
     written |= write_waits(session, &desk.waits).await?;
+    written |= write_flows(session, &desk.flows).await?;
+    Ok(written)
+}
+
+async fn write_flows<S: Session>(session: &mut S, flows: &Flows) -> Result<bool, SqlError> {
+    let put = |(id, after)| flow_put(flows.flows.stored(id), after);
+    let mut written = put_all(session, &FLOW, flows.flows.written().map(put).collect::<Result<_, _>>()?).await?;
+    let gone = flows.flows.removed().filter_map(|id| flows.flows.stored(id));
+    written |= delete_all(session, &FLOW, gone.map(|flow| key_of_flow(&flow.id, flow.partition)).collect()).await?;
+    let put = |(id, after)| edge_put(flows.edges.stored(id), after);
+    written |= put_all(session, &EDGE, flows.edges.written().map(put).collect::<Result<_, _>>()?).await?;
+    let gone = flows.edges.removed().map(|(flow, edge)| key_of_edge(flow, edge));
+    written |= delete_all(session, &EDGE, gone.collect()).await?;
+    let put = |(id, after)| group_put(flows.groups.stored(id), after);
+    written |= put_all(session, &EDGE_GROUP, flows.groups.written().map(put).collect::<Result<_, _>>()?).await?;
+    written |= delete_all(session, &EDGE_GROUP, flows.groups.removed().map(key_of).collect()).await?;
+    let keys = flows.keys.written().map(|((flow, _), entry)| flow_key_of(flow, entry));
+    written |= put_all(session, &FLOW_KEY, keys.collect::<Result<_, _>>()?).await?;
+    let events = flows.events.iter().map(|(flow, event)| flow_event_of(flow, event));
+    written |= put_all(session, &FLOW_EVENT, events.collect::<Result<_, _>>()?).await?;
+    trim_events(session, &flows.events).await?;
     Ok(written)
 }
 
@@ -64,6 +90,29 @@ async fn put_all<S: Session>(session: &mut S, table: &'static Table, rows: Vec<P
     Ok(true)
 }
 
+async fn delete_all<S: Session>(session: &mut S, table: &'static Table, keys: Vec<Key>) -> Result<bool, SqlError> {
+    if keys.is_empty() {
+        return Ok(false);
+    }
+    session.delete(table, &keys).await?;
+    Ok(true)
+}
+
+/// Puts the stored results of others where they are to take the place of a payload.
+async fn inject<R: Read>(reader: &mut R, payloads: &mut HashMap<ExecutionId, Write<Payload>>) -> Result<(), SqlError> {
+    let others = payloads.values().filter_map(|write| match write {
+        Write::ResultOf(other) => Some(*other),
+        _ => None,
+    });
+    let results = bodies(reader, &RESULT, others.collect()).await?;
+    for write in payloads.values_mut() {
+        if let Write::ResultOf(other) = write {
+            *write = results.get(other).cloned().map_or(Write::Keep, Write::Put);
+        }
+    }
+    Ok(())
+}
+
 async fn write_bodies<S: Session>(
     session: &mut S,
     table: &'static Table,
@@ -74,15 +123,13 @@ async fn write_bodies<S: Session>(
     let (mut rows, mut removed) = (Vec::new(), Vec::new());
     for (id, write) in &writes {
         match write {
-            Write::Keep => {}
+            // The result of another has been put in its place before.
+            Write::Keep | Write::ResultOf(_) => {}
             Write::Put(payload) => rows.push(body_of(id, payload)),
             Write::Remove => removed.push(key_of(id)),
         }
     }
-    if !removed.is_empty() {
-        session.delete(table, &removed).await?;
-    }
-    Ok(put_all(session, table, rows).await? | !removed.is_empty())
+    Ok(delete_all(session, table, removed).await? | put_all(session, table, rows).await?)
 }
 
 fn attempt_of((id, attempt): &(ExecutionId, Attempt)) -> Result<Put, SqlError> {

@@ -30,12 +30,25 @@ impl Beside {
     /// Takes what is written beside the record, and leaves the record.
     pub(crate) fn take(&mut self, change: Change) -> Execution {
         let id = change.after.id;
-        keep_last(&mut self.payloads, id, change.payload);
+        let payload = self.injected(change.payload);
+        keep_last(&mut self.payloads, id, payload);
         keep_last(&mut self.results, id, change.result);
         self.attempts.extend(change.attempts.into_iter().map(|attempt| (id, attempt)));
         self.leases.extend(change.leases.into_iter().map(|lease| (id, lease)));
         self.keys.extend(change.key.map(|entry| ((entry.namespace.clone(), entry.key.clone()), entry)));
         change.after
+    }
+
+    /// A payload that is another's result, as that stands now: what the batch has made of it, or what is stored.
+    fn injected(&self, payload: Write<Payload>) -> Write<Payload> {
+        match payload {
+            Write::ResultOf(other) => match self.results.get(&other) {
+                Some(Write::Put(result)) => Write::Put(result.clone()),
+                Some(_) => Write::Keep,
+                None => Write::ResultOf(other),
+            },
+            payload => payload,
+        }
     }
 }
 

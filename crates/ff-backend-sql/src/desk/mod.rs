@@ -2,24 +2,29 @@
 //! operation of a batch sees what those before it did, and nothing is written before all are decided.
 
 mod beside;
+mod flows;
+mod sheet;
 mod shelf;
 mod shortlist;
 mod waits;
 mod wanted;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use ff_core::change::{Change, KeyEntry};
+use ff_core::change::{Change, KeyEntry, Write};
 use ff_core::execution::{Execution, Phase};
-use ff_core::hint::{Hint, delivered, hints};
+use ff_core::flow::{Edge, Flow, FlowChange, FlowKeyEntry, Group};
+use ff_core::hint::{Hint, delivered, flow_hints, hints};
 use ff_core::index::{Score, eligible_score};
 use ff_core::signal::SignalKeyEntry;
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
 use ff_core::token::KeyRing;
-use ff_core::types::{ExecutionId, IdempotencyKey, Namespace, TimestampMs, WaitpointId};
-use ff_core::view::{DueFirst, Eligible, Miss, View};
+use ff_core::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, Namespace, TimestampMs, WaitpointId};
+use ff_core::view::{DueFirst, EdgesOf, Eligible, MembersOf, Miss, View};
 
 pub(crate) use beside::Beside;
+pub(crate) use flows::{Ends, Flows, Members, all_into};
+use sheet::{Fate, Sheet};
 pub(crate) use shelf::{Shelf, Stored};
 pub(crate) use shortlist::Shortlist;
 pub(crate) use waits::{NewSignal, Waits};
@@ -36,19 +41,21 @@ pub(crate) struct Desk {
     changed: HashMap<u16, Vec<ExecutionId>>,
     pub(crate) beside: Beside,
     pub(crate) waits: Waits,
+    pub(crate) flows: Flows,
     pub(crate) hints: Vec<Hint>,
-}
-
-/// One execution: as stored, and as it is to be.
-struct Sheet {
-    stored: Stored<Execution>,
-    after: Option<Execution>,
+    /// Flows it was told of that something happened in them: once for all that happens in one commit.
+    moved: HashSet<FlowId>,
 }
 
 impl Desk {
     /// Puts what the store has under an id on the desk. What is there already is as fresh: a batch reads one moment.
     pub(crate) fn lay(&mut self, id: ExecutionId, stored: Stored<Execution>) {
-        self.sheets.entry(id).or_insert(Sheet { stored, after: None });
+        self.sheets.entry(id).or_insert(Sheet { stored, fate: None });
+    }
+
+    /// Whether what the store has under an id is on the desk.
+    pub(crate) fn has(&self, id: &ExecutionId) -> bool {
+        self.sheets.contains_key(id)
     }
 
     pub(crate) fn lay_key(&mut self, namespace: Namespace, key: IdempotencyKey, entry: Option<KeyEntry>) {
@@ -68,6 +75,9 @@ impl Desk {
         match miss {
             Miss::Eligible(query) => self.waiting.get(&Wanted::by(query)).map_or(0, Shortlist::limit) + query.limit,
             Miss::Due(query) => self.due.get(&query.partition).map_or(0, Shortlist::limit) + query.limit,
+            Miss::DueFlows(query) => self.flows.length_of_due(query) + query.limit,
+            Miss::Edges(query) => self.flows.length_of_ends(query) + query.limit,
+            Miss::Members(query) => self.flows.length_of_members(query) + query.limit,
             _ => 1,
         }
     }
@@ -95,7 +105,29 @@ impl Desk {
                 let why = self.waits.rings.unreadable(partition)?;
                 Some(format!("partition {partition}: {why}"))
             }
-            Miss::Key(..) | Miss::Eligible(_) | Miss::Due(_) => None,
+            Miss::Flow(id) => {
+                let why = self.flows.flows.unreadable(id)?;
+                Some(format!("flow {id}: {why}"))
+            }
+            Miss::Edge(flow, edge) => {
+                let why = self.flows.edges.unreadable(&(*flow, *edge))?;
+                Some(format!("edge {edge} of flow {flow}: {why}"))
+            }
+            Miss::Group(id) => {
+                let why = self.flows.groups.unreadable(id)?;
+                Some(format!("the edges into {id}: {why}"))
+            }
+            Miss::FlowKey(flow, key) => {
+                let why = self.flows.keys.unreadable(&(*flow, key.clone()))?;
+                Some(format!("a change of flow {flow} under a key: {why}"))
+            }
+            Miss::All(several) => several.iter().find_map(|miss| self.unreadable(miss)),
+            Miss::Key(..)
+            | Miss::Eligible(_)
+            | Miss::Due(_)
+            | Miss::DueFlows(_)
+            | Miss::Edges(_)
+            | Miss::Members(_) => None,
         }
     }
 
@@ -106,36 +138,56 @@ impl Desk {
         if before == Some(&change.after) && Beside::is_untouched_by(&change) && Waits::is_untouched_by(&change) {
             return;
         }
-        let told = hints(before, &change.after);
+        let (told, is_new) = (hints(before, &change.after), before.is_none());
         self.hints.extend(told);
         self.hints.extend(delivered(&change));
         self.waits.take(&mut change);
         if let Some(entry) = &change.key {
             self.keys.insert((entry.namespace.clone(), entry.key.clone()), Some(entry.clone()));
         }
-        let after = self.beside.take(change);
-        let sheet = self.sheets.entry(id).or_insert(Sheet { stored: Ok(None), after: None });
-        if sheet.after.replace(after).is_none() {
-            self.changed.entry(id.partition()).or_default().push(id);
+        if let Some(membership) = change.after.membership.as_ref().filter(|_| is_new) {
+            self.flows.enrol(membership.flow_id, id);
         }
+        let after = self.beside.take(change);
+        self.decide(id, Fate::Written(Box::new(after)));
+    }
+
+    /// Takes up what a rule decided about a flow. The edges into what is to be forgotten are on the desk.
+    pub(crate) fn apply_to_flow(&mut self, change: FlowChange) {
+        let before = self.flows.flows.find(&change.after.id).flatten();
+        let mut told = flow_hints(before, &change);
+        told.retain(|hint| !matches!(hint, Hint::FlowMoved { flow_id } if !self.moved.insert(*flow_id)));
+        self.hints.extend(told);
+        for id in &change.forgotten {
+            self.beside.payloads.insert(*id, Write::Remove);
+            self.decide(*id, Fate::Forgotten);
+        }
+        self.flows.take(change);
     }
 
     /// Every execution that is to be written: as stored, and as it is to be.
     pub(crate) fn rewritten(&self) -> impl Iterator<Item = (Option<&Execution>, &Execution)> {
-        let sheets = self.changed.values().flatten().filter_map(|id| self.sheets.get(id));
-        sheets.filter_map(|sheet| {
-            let stored = sheet.stored.as_ref().ok()?.as_ref();
-            sheet.after.as_ref().filter(|after| stored != Some(after)).map(|after| (stored, after))
-        })
+        self.changed.values().flatten().filter_map(|id| self.sheets.get(id)).filter_map(Sheet::rewritten)
+    }
+
+    /// Every execution that is to be deleted.
+    pub(crate) fn forgotten(&self) -> impl Iterator<Item = &ExecutionId> {
+        self.changed.values().flatten().filter(|id| self.sheets.get(id).is_some_and(Sheet::is_forgotten))
+    }
+
+    fn decide(&mut self, id: ExecutionId, fate: Fate) {
+        let sheet = self.sheets.entry(id).or_insert(Sheet { stored: Ok(None), fate: None });
+        if sheet.fate.replace(fate).is_none() {
+            self.changed.entry(id.partition()).or_default().push(id);
+        }
     }
 
     fn current(&self, id: &ExecutionId) -> Option<&Execution> {
-        let sheet = self.sheets.get(id)?;
-        sheet.after.as_ref().or(sheet.stored.as_ref().ok()?.as_ref())
+        self.sheets.get(id)?.current().ok()?
     }
 
     fn has_changed(&self, id: &ExecutionId) -> bool {
-        self.sheets.get(id).is_some_and(|sheet| sheet.after.is_some())
+        self.sheets.get(id).is_some_and(|sheet| sheet.fate.is_some())
     }
 
     fn changed_on(&self, partition: u16) -> impl Iterator<Item = &Execution> {
@@ -145,11 +197,8 @@ impl Desk {
 
 impl View for Desk {
     fn execution(&self, id: &ExecutionId) -> Result<Option<&Execution>, Miss> {
-        match self.sheets.get(id) {
-            Some(Sheet { after: Some(after), .. }) => Ok(Some(after)),
-            Some(Sheet { stored: Ok(stored), .. }) => Ok(stored.as_ref()),
-            Some(Sheet { stored: Err(_), .. }) | None => Err(Miss::Execution(*id)),
-        }
+        let sheet = self.sheets.get(id).ok_or(Miss::Execution(*id))?;
+        sheet.current().map_err(|_| Miss::Execution(*id))
     }
 
     fn key(&self, namespace: &Namespace, key: &IdempotencyKey) -> Result<Option<&KeyEntry>, Miss> {
@@ -199,5 +248,35 @@ impl View for Desk {
         let list = self.due.get(&query.partition);
         let first = list.and_then(|list| list.first(query.limit, |(_, id)| self.has_changed(id), entered));
         first.ok_or(Miss::Due(*query))
+    }
+
+    fn flow(&self, id: &FlowId) -> Result<Option<&Flow>, Miss> {
+        self.flows.flows.find(id).ok_or(Miss::Flow(*id))
+    }
+
+    fn edge(&self, flow: &FlowId, edge: &EdgeId) -> Result<Option<&Edge>, Miss> {
+        self.flows.edges.find(&(*flow, *edge)).ok_or(Miss::Edge(*flow, *edge))
+    }
+
+    fn group(&self, downstream: &ExecutionId) -> Result<Option<&Group>, Miss> {
+        self.flows.groups.find(downstream).ok_or(Miss::Group(*downstream))
+    }
+
+    fn flow_key(&self, flow: &FlowId, key: &IdempotencyKey) -> Result<Option<&FlowKeyEntry>, Miss> {
+        let known = self.flows.keys.find(&(*flow, key.clone()));
+        known.ok_or_else(|| Miss::FlowKey(*flow, key.clone()))
+    }
+
+    fn edges(&self, query: &EdgesOf) -> Result<Vec<EdgeId>, Miss> {
+        self.flows.edges_of(query).ok_or(Miss::Edges(*query))
+    }
+
+    fn members(&self, query: &MembersOf) -> Result<Vec<ExecutionId>, Miss> {
+        let forgotten = |id: &ExecutionId| self.sheets.get(id).is_some_and(Sheet::is_forgotten);
+        self.flows.members_of(query, forgotten).ok_or(Miss::Members(*query))
+    }
+
+    fn due_flows(&self, query: &DueFirst) -> Result<Vec<(TimestampMs, FlowId)>, Miss> {
+        self.flows.due(query).ok_or(Miss::DueFlows(*query))
     }
 }

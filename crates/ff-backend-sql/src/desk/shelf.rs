@@ -9,7 +9,8 @@ pub(crate) type Stored<T> = Result<Option<T>, String>;
 /// Records under their keys.
 pub(crate) struct Shelf<K, T> {
     stored: HashMap<K, Stored<T>>,
-    written: BTreeMap<K, T>,
+    /// As they are to be; nothing where there is to be none.
+    touched: BTreeMap<K, Option<T>>,
 }
 
 impl<K: Eq + Hash + Ord, T> Shelf<K, T> {
@@ -18,18 +19,33 @@ impl<K: Eq + Hash + Ord, T> Shelf<K, T> {
         self.stored.entry(key).or_insert(stored);
     }
 
+    /// Whether what the store has under a key is on the shelf.
+    pub(crate) fn has(&self, key: &K) -> bool {
+        self.stored.contains_key(key)
+    }
+
     /// Takes up a record as it is to be.
     pub(crate) fn write(&mut self, key: K, record: T) {
-        self.written.insert(key, record);
+        self.touched.insert(key, Some(record));
+    }
+
+    /// Takes up that there is to be no record.
+    pub(crate) fn remove(&mut self, key: K) {
+        self.touched.insert(key, None);
     }
 
     /// What is under a key; nothing is known when it was not loaded, or cannot be read.
     pub(crate) fn find(&self, key: &K) -> Option<Option<&T>> {
-        match (self.written.get(key), self.stored.get(key)) {
-            (Some(written), _) => Some(Some(written)),
+        match (self.touched.get(key), self.stored.get(key)) {
+            (Some(touched), _) => Some(touched.as_ref()),
             (None, Some(Ok(stored))) => Some(stored.as_ref()),
             (None, Some(Err(_)) | None) => None,
         }
+    }
+
+    /// What the store has under a key.
+    pub(crate) fn stored(&self, key: &K) -> Option<&T> {
+        self.stored.get(key)?.as_ref().ok()?.as_ref()
     }
 
     /// Why what is stored under a key cannot be read.
@@ -37,15 +53,35 @@ impl<K: Eq + Hash + Ord, T> Shelf<K, T> {
         self.stored.get(key)?.as_ref().err()
     }
 
+    /// Whether a record was taken up or given up.
+    pub(crate) fn is_touched(&self, key: &K) -> bool {
+        self.touched.contains_key(key)
+    }
+
+    /// Every record that was taken up or given up, by key.
+    pub(crate) fn touched(&self) -> impl Iterator<Item = (&K, Option<&T>)> {
+        self.touched.iter().map(|(key, record)| (key, record.as_ref()))
+    }
+
     /// Every record that is to be written, by key.
-    pub(crate) fn written(&self) -> impl Iterator<Item = (&K, &T)> {
-        self.written.iter()
+    pub(crate) fn written(&self) -> impl Iterator<Item = (&K, &T)>
+    where
+        T: PartialEq,
+    {
+        let written = self.touched.iter().filter_map(|(key, record)| Some((key, record.as_ref()?)));
+        written.filter(|(key, record)| self.stored(key) != Some(record))
+    }
+
+    /// Every key whose record is to be deleted.
+    pub(crate) fn removed(&self) -> impl Iterator<Item = &K> {
+        let removed = self.touched.iter().filter(|(_, record)| record.is_none()).map(|(key, _)| key);
+        removed.filter(|key| self.stored(key).is_some())
     }
 }
 
 impl<K, T> Default for Shelf<K, T> {
     fn default() -> Self {
-        Self { stored: HashMap::new(), written: BTreeMap::new() }
+        Self { stored: HashMap::new(), touched: BTreeMap::new() }
     }
 }
 
@@ -63,6 +99,21 @@ mod tests {
         shelf.lay(1, Ok(Some("stored")));
         assert_eq!(shelf.find(&1), Some(Some(&"written")));
         assert_eq!(shelf.written().collect::<Vec<_>>(), [(&1, &"written")]);
+    }
+
+    #[test]
+    fn what_comes_to_what_it_was_is_not_written_and_what_was_not_there_is_not_deleted() {
+        let mut shelf = Shelf::default();
+        shelf.lay(1, Ok(Some("stored")));
+        shelf.lay(2, Ok(Some("stored")));
+        shelf.write(1, "written");
+        shelf.write(1, "stored");
+        shelf.remove(2);
+        shelf.write(3, "written");
+        shelf.remove(3);
+        assert_eq!((shelf.find(&2), shelf.find(&3)), (Some(None), Some(None)));
+        assert_eq!(shelf.written().count(), 0);
+        assert_eq!(shelf.removed().collect::<Vec<_>>(), [&2]);
     }
 
     #[test]

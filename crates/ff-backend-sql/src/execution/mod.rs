@@ -9,4 +9,4 @@ pub(crate) use body::{body_of, read_body};
 pub use list::List;
 pub use read::{Describe, ReadAttempts, ReadPayload, ReadResult};
 pub(crate) use read::{attempts_of, found, leases_of};
-pub(crate) use row::{lane_of, put, strays};
+pub(crate) use row::{STAGED, lane_of, put, strays};

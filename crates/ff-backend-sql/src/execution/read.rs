@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 
 use super::read_body;
 use crate::error::SqlError;
+use crate::flow::is_there;
 use crate::queries::{ATTEMPTS_OF, LEASES_OF};
 use crate::record;
 use crate::schema::{EXECUTION, PAYLOAD, RESULT};
@@ -83,11 +84,17 @@ pub(crate) async fn leases_of<R: Read>(reader: &mut R, ids: &[ExecutionId]) -> R
     records(reader, LEASES_OF, ids).await
 }
 
-/// An execution that is to be there.
+/// An execution that is to be there: what is staged is not, until its flow is.
 pub(crate) async fn found<R: Read>(reader: &mut R, id: &ExecutionId) -> Answer<Execution> {
     let rows = reader.load(&EXECUTION, EXECUTION.named(&["record"]), &[key_of(id)]).await?;
     let row = rows.into_iter().flatten().next().ok_or(Code::ExecutionNotFound)?;
-    Ok(record::read(row.text(0)?)?)
+    let execution: Execution = record::read(row.text(0)?)?;
+    match execution.membership.as_ref().filter(|_| execution.is_staged()) {
+        Some(membership) if !is_there(reader, &membership.flow_id, id.partition()).await? => {
+            Err(Code::ExecutionNotFound.into())
+        }
+        _ => Ok(execution),
+    }
 }
 
 async fn body<R: Read>(reader: &mut R, table: &'static Table, id: &ExecutionId) -> Result<Option<Payload>, SqlError> {

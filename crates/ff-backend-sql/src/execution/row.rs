@@ -8,19 +8,20 @@ use crate::error::{SqlError, unreadable};
 use crate::record;
 use crate::schema::EXECUTION;
 use crate::session::Put;
-use crate::table::Columns;
 use crate::value::{Row, Value};
+
+/// What the column of states says of an execution that is staged. No listing asks for it.
+pub(crate) const STAGED: &str = "staged";
 
 /// The row that makes `after` of `before`.
 pub(crate) fn put(before: Option<&Execution>, after: &Execution) -> Result<Put, SqlError> {
-    let mut values = derived(after);
-    let changed = before.map(|before| differing(&derived(before), &values));
-    values.push(record::written(after)?);
-    Ok(Put { row: Row::new(values), changed })
+    // Without its record, a row differs from any other in its record at least.
+    let before = before.map(|before| row(before, Value::Null));
+    Ok(Put::over(before, row(after, record::written(after)?)))
 }
 
-/// Every column but the record, which comes last. A moment is kept while it is waited for, as the indexes are.
-fn derived(execution: &Execution) -> Vec<Value> {
+/// Every column, the record as it is given. A moment is kept while it is waited for, as the indexes are.
+fn row(execution: &Execution, record: Value) -> Vec<Value> {
     let due = |due| Value::from(execution.due_at(due));
     let lease = match &execution.phase {
         Phase::Running { lease } => Some(lease),
@@ -32,13 +33,14 @@ fn derived(execution: &Execution) -> Vec<Value> {
     };
     // What runs and what is suspended can both time out, and nothing is both.
     let timeout_at = execution.due_at(Due::AttemptTimeout).or(execution.due_at(Due::SuspensionTimeout));
+    let membership = execution.membership.as_ref();
     vec![
         Value::Uuid(execution.id.uuid()),
         execution.id.partition().into(),
         execution.namespace.as_str().into(),
         execution.lane_key().as_str().into(),
         execution.kind.as_str().into(),
-        execution.public_state().as_str().into(),
+        if execution.is_staged() { STAGED } else { execution.public_state().as_str() }.into(),
         execution.priority.get().into(),
         execution.created_at.into(),
         execution.started_at.into(),
@@ -52,21 +54,15 @@ fn derived(execution: &Execution) -> Vec<Value> {
         due(Due::Deadline),
         Value::Int((execution.phase == Phase::Waiting).into()),
         execution.next_due().map(|(at, _)| at).into(),
+        record,
+        membership.map_or(Value::Null, |membership| Value::Uuid(*membership.flow_id.as_uuid())),
+        membership.map_or(Value::Null, |membership| Value::number(membership.position)),
     ]
 }
 
-/// The columns in which two rows of one execution differ. Their records always may.
-fn differing(before: &[Value], after: &[Value]) -> Columns {
-    let record = after.len();
-    before.iter().zip(after).enumerate().filter(|(_, (b, a))| b != a).map(|(at, _)| at).chain([record]).collect()
-}
-
 /// What of a stored row does not follow from its record.
-pub(crate) fn strays(row: &Row, execution: &Execution) -> Vec<String> {
-    // The key is how the row was found, so it is compared as an id and not here.
-    let columns = EXECUTION.columns.iter().zip(row.values().iter().zip(derived(execution))).skip(EXECUTION.key);
-    let astray = columns.filter(|(_, (stored, follows))| *stored != follows);
-    astray.map(|(column, (stored, follows))| format!("{} should be {follows:?}, is {stored:?}", column.name)).collect()
+pub(crate) fn strays(stored: &Row, execution: &Execution) -> Vec<String> {
+    EXECUTION.strays(stored, |record| row(execution, record))
 }
 
 /// The lane a key names.

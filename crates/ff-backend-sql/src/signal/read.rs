@@ -25,7 +25,7 @@ impl Question for ListSignals {
         found(reader, &execution_id).await?;
         // Signals are numbered without gaps, so passing over some is starting at a number. One more than a page tells
         // whether another page follows.
-        let parameters = [key_of(&execution_id), vec![number(skip), number(limit + 1)]].concat();
+        let parameters = [key_of(&execution_id), vec![Value::number(skip), Value::number(limit + 1)]].concat();
         let rows: Vec<_> = reader.query(SIGNALS_PAGE, &[parameters]).await?.into_iter().flatten().collect();
         let next = (rows.len() > limit).then(|| skip.saturating_add(limit));
         let signals = rows.iter().take(limit).map(|row| record::read(row.text(0)?));
@@ -51,8 +51,4 @@ impl Question for ReadSignal {
         let row = rows.into_iter().flatten().next().ok_or(Code::NotFound)?;
         Ok(read_signal(&row)?)
     }
-}
-
-fn number(count: usize) -> Value {
-    Value::Int(i64::try_from(count).unwrap_or(i64::MAX))
 }

@@ -1,5 +1,6 @@
 //! What an engine reads: how a partition stands, and all it holds.
 
+mod flows;
 mod snapshot;
 mod sweep;
 mod waits;

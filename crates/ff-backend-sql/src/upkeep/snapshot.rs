@@ -12,9 +12,10 @@ use ff_core::snapshot::Snapshot;
 use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, IdempotencyKey, Kind, Namespace, Priority, TimestampMs, WorkerInstanceId};
 
+use super::flows::add_flows;
 use super::waits::add_waits;
 use crate::error::{SqlError, unreadable};
-use crate::execution::{attempts_of, lane_of, leases_of, read_body, strays};
+use crate::execution::{STAGED, attempts_of, lane_of, leases_of, read_body, strays};
 use crate::queries::{EXECUTIONS_ON, KEYS_ON};
 use crate::record;
 use crate::schema::{EXECUTION, PAYLOAD, RESULT};
@@ -53,6 +54,7 @@ impl Question for TakeSnapshot {
         snapshot.leases = present(&ids, leases_of(reader, &ids).await?);
         snapshot.keys = keys_on(reader, self.partition).await?;
         add_waits(reader, &mut snapshot, self.partition, &ids).await?;
+        add_flows(reader, &mut snapshot, self.partition, &ids).await?;
         Ok(snapshot)
     }
 }
@@ -100,6 +102,9 @@ struct Stored<'r> {
 impl Stored<'_> {
     /// Puts the execution where its columns place it, as one of the store's own queries would find it there.
     fn file(&self, snapshot: &mut Snapshot) -> Result<(), SqlError> {
+        if self.text("state")? == STAGED {
+            return Ok(());
+        }
         let mut enter = |index, score| {
             snapshot.indexes.entry(index).or_default().insert(self.id, score);
         };
@@ -123,6 +128,9 @@ impl Stored<'_> {
             // A suspension begins when the execution enters it, and nothing changes its phase before its end.
             enter(Index::LaneSuspended(lane.clone()), self.int("changed_at")?.unwrap_or_default());
         }
+        if self.text("state")? == PublicState::WaitingChildren.as_str() {
+            enter(Index::LaneBlockedDependencies(lane.clone()), created_at);
+        }
         let times_out = if is_suspended { Index::SuspensionTimeout } else { Index::AttemptTimeout };
         for (column, index) in [
             ("delayed_until", Index::LaneDelayed(lane.clone())),
@@ -140,18 +148,13 @@ impl Stored<'_> {
     }
 
     fn text(&self, column: &str) -> Result<&str, SqlError> {
-        self.row.text(place(column))
+        self.row.text(EXECUTION.place(column))
     }
 
     fn int(&self, column: &str) -> Result<Option<i64>, SqlError> {
-        match self.row.values().get(place(column)) {
+        match self.row.values().get(EXECUTION.place(column)) {
             Some(Value::Null) => Ok(None),
-            _ => self.row.int(place(column)).map(Some),
+            _ => self.row.int(EXECUTION.place(column)).map(Some),
         }
     }
-}
-
-/// Where a column is in a whole row.
-fn place(column: &str) -> usize {
-    EXECUTION.columns.iter().position(|of| of.name == column).unwrap_or(EXECUTION.columns.len())
 }

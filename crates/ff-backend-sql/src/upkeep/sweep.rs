@@ -28,8 +28,9 @@ impl Question for Sweep {
             last = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
             swept.ready.push(ready(&row)?);
         }
-        if let Some(row) = first(reader, NEXT_DUE, vec![partition]).await? {
-            swept.next_due = Some(row.moment(0)?);
+        for row in reader.query(NEXT_DUE, &[vec![partition]]).await?.iter().flatten() {
+            let at = row.moment(0)?;
+            swept.next_due = Some(swept.next_due.map_or(at, |earliest| earliest.min(at)));
         }
         Ok(swept)
     }

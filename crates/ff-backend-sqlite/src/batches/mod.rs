@@ -1,9 +1,11 @@
 //! A batch decides as its operations would one by one. Random batches run on a file and, operation by operation, on the
 //! model; every answer and all contents are compared.
 
+mod flows;
 mod waiting;
 mod walk;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ff_backend_sql::{Question, TakeSnapshot, TakenUp, execute};
@@ -34,25 +36,58 @@ const SECRET_SEED: u64 = 5;
 #[test]
 fn a_batch_decides_as_its_operations_would_one_by_one() {
     for seed in 0..4 {
-        let directory = tempfile::tempdir().unwrap();
-        let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
-        let owner = Owner::take(&directory.path().join("work.db")).unwrap();
-        let mut session = session(file(&owner), clock.clone());
-        let mut walk = Walk::new(seed);
-        for round in 0..40 {
-            let (batch, expected) = walk.batch(clock.now());
-            let answers = pollster::block_on(execute(&mut session, &batch, &PARTITIONS));
-            for ((answer, expected), taken_up) in answers.into_iter().zip(expected).zip(&batch) {
-                assert_eq!(answer, expected, "seed {seed}, round {round}: {:?}", taken_up.operation);
-            }
-            if round % 4 == 3 {
-                compare(&mut session, &walk.model, clock.now());
-            }
-            clock.advance(walk.pick(400) * walk.pick(40));
-        }
+        let walk = stroll(Walk::new(seed), seed, 40);
         assert!(walk.claimed > 100, "seed {seed} claimed only {}", walk.claimed);
         assert!(walk.handed > 20, "seed {seed} handed on only {} signals", walk.handed);
     }
+}
+
+/// What must have been answered, and how often at least, for the walks among flows to have shown anything.
+const LEAST: &[(&str, usize)] = &[
+    ("FlowStaged", 40),
+    ("FlowGrown", 40),
+    ("FlowCancelled", 5),
+    ("FlowClosed", 5),
+    ("Completed", 100),
+    ("Replayed", 5),
+    ("Cascaded", 5),
+    ("WaitedForChildren", 1),
+    ("execution_not_found", 1),
+    ("flow_not_found", 1),
+    ("cycle_detected", 1),
+];
+
+#[test]
+fn a_batch_decides_about_flows_as_its_operations_would_one_by_one() {
+    let (mut seen, mut passed_on) = (BTreeMap::<_, usize>::new(), 0);
+    for seed in 0..5 {
+        let walk = stroll(Walk::among_flows(seed), seed, 20);
+        walk.seen.into_iter().for_each(|(word, count)| *seen.entry(word).or_default() += count);
+        passed_on += walk.passed_on;
+    }
+    let missing = LEAST.iter().filter(|(word, least)| seen.get(*word).is_none_or(|count| count < least));
+    assert_eq!(missing.collect::<Vec<_>>(), Vec::<&(&str, usize)>::new(), "the walks show too little: {seen:?}");
+    assert!(passed_on > 10, "only {passed_on} results were passed on");
+}
+
+/// Does what a walk does, batch by batch, and compares every answer and now and then everything.
+fn stroll(mut walk: Walk, seed: u64, rounds: u32) -> Walk {
+    let directory = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
+    let owner = Owner::take(&directory.path().join("work.db")).unwrap();
+    let mut session = session(file(&owner), clock.clone());
+    for round in 0..rounds {
+        let (batch, expected) = walk.batch(clock.now());
+        let answers = pollster::block_on(execute(&mut session, &batch, &PARTITIONS));
+        for ((answer, expected), taken_up) in answers.into_iter().zip(expected).zip(&batch) {
+            assert_eq!(answer, expected, "seed {seed}, round {round}: {:?}", taken_up.operation);
+        }
+        if round % 4 == 3 {
+            compare(&mut session, &walk.model, clock.now());
+        }
+        clock.advance(walk.pause());
+    }
+    walk
 }
 
 fn compare(session: &mut Writing, model: &Model, now: TimestampMs) {

@@ -119,7 +119,7 @@ impl Walk {
         WaitpointKey::parse(self.one(KEYS).unwrap()).unwrap()
     }
 
-    fn idempotency(&self) -> Option<IdempotencyKey> {
+    pub(super) fn idempotency(&self) -> Option<IdempotencyKey> {
         (self.pick(3) == 0).then(|| IdempotencyKey::parse(&self.pick(3).to_string()).unwrap())
     }
 }

@@ -1,14 +1,19 @@
 //! A random walk: operations, mostly sensible ones, and the answers each is to get.
 
-use ff_backend_sql::{Answered, TakenUp};
+use std::collections::BTreeMap;
+
+use ff_backend_sql::{Answered, Brought, TakenUp};
 use ff_core::backend::Answer;
 use ff_core::contracts::{
     CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, GrantedWaitpoint, PumpArgs, ReceivedSignal, RenewArgs,
     ReplayArgs, RevokeArgs, Start, SubmitArgs, Task,
 };
 use ff_core::dice::{Dice, SeededDice};
-use ff_core::execution::Failure;
+use ff_core::engine_error::Refusal;
+use ff_core::execution::{Failure, Phase};
+use ff_core::hint::Hint;
 use ff_core::lease::{Fence, Holder};
+use ff_core::limits;
 use ff_core::model::Model;
 use ff_core::operation::{Ask, Conditions, Operation, Reply};
 use ff_core::payload::Payload;
@@ -19,6 +24,7 @@ use ff_core::types::{
 };
 use uuid::Uuid;
 
+use super::flows::Graphs;
 use super::{PARTITIONS, SECRET_SEED};
 
 /// Random operations, mostly sensible ones, and the model they have been done to.
@@ -30,9 +36,15 @@ pub(super) struct Walk {
     held: Vec<Task>,
     /// Waitpoints somebody was given the token of.
     pub(super) granted: Vec<(ExecutionId, GrantedWaitpoint)>,
+    among_flows: bool,
+    pub(super) graphs: Graphs,
     pub(super) claimed: usize,
     /// Signals that came with a claim.
     pub(super) handed: usize,
+    /// Results of others that came with a claim.
+    pub(super) passed_on: usize,
+    /// Everything that was answered, and how often.
+    pub(super) seen: BTreeMap<String, usize>,
 }
 
 impl Walk {
@@ -47,9 +59,18 @@ impl Walk {
             ids: Vec::new(),
             held: Vec::new(),
             granted: Vec::new(),
+            among_flows: false,
+            graphs: Graphs::default(),
             claimed: 0,
             handed: 0,
+            passed_on: 0,
+            seen: BTreeMap::new(),
         }
+    }
+
+    /// A walk that has to do with flows alone.
+    pub(super) fn among_flows(seed: u64) -> Self {
+        Self { among_flows: true, ..Self::new(seed) }
     }
 
     /// A number below `bound`.
@@ -76,17 +97,30 @@ impl Walk {
         (batch, expected)
     }
 
+    /// How long it is until the next batch. Among flows it is now and then so long that what is staged is given up.
+    pub(super) fn pause(&self) -> u64 {
+        let short = self.pick(400) * self.pick(40);
+        if self.among_flows && self.pick(12) == 0 { limits::STAGING_MS } else { short }
+    }
+
     fn answer(&mut self, operation: &Operation, at: &Conditions) -> Answer<Answered> {
-        let (reply, _) = self.model.execute(operation, at)?;
-        let (mut payloads, mut signals) = (Vec::new(), Vec::new());
+        let answer = self.model.execute(operation, at);
+        self.see(&answer);
+        let (reply, _) = answer?;
+        let mut brought = Vec::new();
         match &reply {
             Reply::Submitted(submitted) if !submitted.duplicate => self.ids.push(submitted.execution_id),
             Reply::Taken(taken) => {
                 self.claimed += taken.tasks.len();
                 self.held.extend(taken.tasks.iter().cloned());
-                payloads.extend(taken.tasks.iter().map(|task| self.model.payload(&task.execution_id).unwrap().clone()));
-                signals.extend(taken.tasks.iter().map(|task| self.signals(task)));
-                self.handed += signals.iter().map(Vec::len).sum::<usize>();
+                brought.extend(taken.tasks.iter().map(|task| Brought {
+                    payload: self.model.payload(&task.execution_id).unwrap().clone(),
+                    signals: self.signals(task),
+                    inputs: self.inputs(task),
+                }));
+                self.handed += brought.iter().map(|brought| brought.signals.len()).sum::<usize>();
+                let whole = |brought: &Brought| brought.inputs.iter().filter(|input| input.payload.is_some()).count();
+                self.passed_on += brought.iter().map(whole).sum::<usize>();
             }
             Reply::Suspended(suspended) => {
                 let id = operation_id(operation);
@@ -95,7 +129,17 @@ impl Walk {
             Reply::WaitpointCreated(granted) => self.granted.push((operation_id(operation), granted.clone())),
             _ => {}
         }
-        Ok(Answered { reply, payloads, signals })
+        Ok(Answered { reply, brought })
+    }
+
+    /// Keeps count of what is answered, by its first word.
+    fn see(&mut self, answer: &Result<(Reply, Vec<Hint>), Refusal>) {
+        let said = match answer {
+            Ok((reply, _)) => format!("{reply:?}"),
+            Err(refusal) => refusal.code.to_string(),
+        };
+        let word = said.split(['(', ' ']).next().unwrap_or_default().to_owned();
+        *self.seen.entry(word).or_default() += 1;
     }
 
     /// What the worker of a task is handed.
@@ -109,7 +153,10 @@ impl Walk {
         resumption.signals.iter().enumerate().map(hand).collect()
     }
 
-    fn operation(&self) -> Operation {
+    fn operation(&mut self) -> Operation {
+        if self.among_flows {
+            return self.flow();
+        }
         let absent = ExecutionId::new(0, Uuid::nil());
         let execution_id = self.one(&self.ids).copied().unwrap_or(absent);
         let held = self.held();
@@ -121,11 +168,7 @@ impl Walk {
                 let result = (self.pick(2) == 0).then(|| Payload::json("2"));
                 CompleteArgs { execution_id, fence, result }.into_operation()
             }
-            (12, Some((execution_id, fence))) => {
-                let category = Kind::parse("network").unwrap();
-                let failure = Failure { category, message: "no".into(), permanent: self.pick(3) == 0 };
-                FailArgs { execution_id, fence, failure }.into_operation()
-            }
+            (12, Some((execution_id, fence))) => self.failure(execution_id, fence).into_operation(),
             (13, Some((execution_id, fence))) => {
                 DelayArgs { execution_id, fence, start: self.start() }.into_operation()
             }
@@ -133,7 +176,9 @@ impl Walk {
                 RenewArgs { execution_id, fence, lease_ttl_ms: None }.into_operation()
             }
             (16, _) => CancelArgs { execution_id, reason: None, requested_by: None }.into_operation(),
-            (17, _) => ReplayArgs { execution_id, reason: None, requested_by: None }.into_operation(),
+            (17, _) => {
+                ReplayArgs { execution_id, reason: None, requested_by: None, reopen_downstream: false }.into_operation()
+            }
             (18, _) => RevokeArgs { execution_id, lease_id: None, reason: None }.into_operation(),
             _ => PumpArgs { partition: self.partition() }.into_operation(),
         }
@@ -143,6 +188,22 @@ impl Walk {
     pub(super) fn held(&self) -> Option<(ExecutionId, Fence)> {
         let recent = self.held.len().saturating_sub(8);
         self.one(&self.held[recent..]).map(|task| (task.execution_id, task.fence))
+    }
+
+    /// Something somebody holds now.
+    pub(super) fn running(&self) -> Option<(ExecutionId, Fence)> {
+        let holds = |task: &&Task| {
+            let phase = self.model.find(&task.execution_id).map(|execution| &execution.phase);
+            matches!(phase, Some(Phase::Running { lease }) if lease.fence == task.fence)
+        };
+        let held: Vec<_> = self.held.iter().filter(holds).map(|task| (task.execution_id, task.fence)).collect();
+        self.one(&held).copied()
+    }
+
+    pub(super) fn failure(&self, execution_id: ExecutionId, fence: Fence) -> FailArgs {
+        let category = Kind::parse("network").unwrap();
+        let failure = Failure { category, message: "no".into(), permanent: self.pick(3) == 0 };
+        FailArgs { execution_id, fence, failure }
     }
 
     pub(super) fn submission(&self) -> SubmitArgs {
@@ -160,7 +221,7 @@ impl Walk {
         args
     }
 
-    fn claim(&self) -> ClaimArgs {
+    pub(super) fn claim(&self) -> ClaimArgs {
         ClaimArgs {
             partition: self.partition(),
             namespace: Namespace::parse(["default", "acme"][usize::from(self.pick(4) == 0)]).unwrap(),

@@ -1,12 +1,13 @@
 //! What is wrong in the file is found, and harms nobody but who asks for it.
 
-use ff_core::backend::{ExecutionRoom, LeaseRoom, SignalRoom, SuspensionRoom};
-use ff_core::contracts::{DeliverArgs, SuspendArgs};
+use ff_core::backend::{ExecutionRoom, FlowRoom, LeaseRoom, SignalRoom, SuspensionRoom};
+use ff_core::contracts::{CloseFlowArgs, DeliverArgs, SubmitFlowArgs, SuspendArgs};
 use ff_core::engine_error::Code;
 use ff_core::payload::Payload;
 use ff_core::suspension::{Condition, Distinct};
 use ff_core::types::ExecutionId;
 
+use crate::flows::{chain, partition_of, run};
 use crate::{Place, claim_on, findings, key, signal, suspended, work};
 
 async fn with_one_execution(place: &Place) -> ExecutionId {
@@ -39,6 +40,30 @@ async fn a_column_that_does_not_follow_from_its_record_is_found() {
         assert_eq!(findings.len(), found, "{change}: {findings:?}");
         assert!(findings.iter().all(|finding| finding.invariant == "I8" && finding.about == id.to_string()));
     }
+}
+
+#[tokio::test]
+async fn a_flow_that_is_not_as_its_record_says_or_cannot_be_read_is_found_and_harms_no_other() {
+    let place = Place::new();
+    let store = place.open();
+    let id = store.submit_flow(chain(2)).await.unwrap().flow_id;
+    // On another partition, so that no claim comes upon both.
+    let elsewhere = |args: &SubmitFlowArgs| partition_of(&store, &args.header.flow_id) != partition_of(&store, &id);
+    let whole = std::iter::repeat_with(|| chain(2)).find(elsewhere).unwrap();
+    let other = store.submit_flow(whole).await.unwrap().flow_id;
+    store.close().await;
+    drop(store);
+    let spoil = |sql: &str| assert_eq!(place.look().execute(sql, [id.as_uuid().as_bytes()]).unwrap(), 1);
+    spoil("UPDATE flow SET kind = 'other' WHERE flow_id = ?1");
+    let found = findings(&place.open()).await;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].invariant == "I8" && found[0].what.contains("flow: kind should be"), "{found:?}");
+    spoil("UPDATE flow SET record = 'torn' WHERE flow_id = ?1");
+    let store = place.open();
+    assert!(findings(&store).await.iter().any(|finding| finding.what.contains("flow: a record cannot be read")));
+    assert_eq!(store.close_flow(CloseFlowArgs { flow_id: id }).await.unwrap_err().code(), Code::Corruption);
+    run(&store, &other).await;
+    assert!(store.describe_flow(&other).await.unwrap().ended_at.is_some());
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
 use ff_core::backend::{Answer, LeaseRoom, Upkeep};
 use ff_core::clock::{Clock, ManualClock};
-use ff_core::contracts::{ClaimArgs, Claimed, PumpArgs, ReceivedSignal, Task};
+use ff_core::contracts::{ClaimArgs, Claimed, Input, PumpArgs, ReceivedSignal, Task};
 use ff_core::dice::{Dice, SeededDice};
 use ff_core::model::Model;
 use ff_core::operation::{Ask, Conditions};
@@ -49,9 +49,10 @@ impl Pair {
         let taken = self.model(args).unwrap();
         let tasks: Vec<_> = claims.claimed.iter().map(|claimed| claimed.task.clone()).collect();
         assert_eq!((&tasks, claims.next), (&taken.tasks, taken.next));
-        for Claimed { task, payload, signals } in claims.claimed {
+        for Claimed { task, payload, signals, inputs } in claims.claimed {
             assert_eq!(Some(&payload), self.model.payload(&task.execution_id));
             assert_eq!(signals, self.handed(&task));
+            assert_eq!(inputs, self.passed_on(&task));
         }
         self.compare().await;
         tasks
@@ -72,6 +73,14 @@ impl Pair {
             payload: self.model.signal_payload(id, signal).cloned(),
         };
         task.resumption.iter().flat_map(|resumption| resumption.signals.iter().map(received)).collect()
+    }
+
+    /// The inputs a task is handed.
+    fn passed_on(&self, task: &Task) -> Vec<Input> {
+        let Some(flow) = task.flow.as_ref().filter(|flow| flow.inputs > 0) else { return Vec::new() };
+        let edges = self.model.edges_after(&flow.flow_id, None);
+        let into = edges.filter(|edge| edge.downstream_execution_id == task.execution_id);
+        Input::handed(into, |upstream| self.model.result(upstream).cloned())
     }
 
     pub(crate) async fn compare(&self) {

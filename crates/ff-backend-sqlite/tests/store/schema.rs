@@ -1,10 +1,11 @@
 //! The file is what the code says it is, and what people can read.
 
 use ff_backend_sql::{Holds, TABLES};
-use ff_core::backend::{ExecutionRoom, LeaseRoom, SignalRoom, SuspensionRoom};
+use ff_core::backend::{ExecutionRoom, FlowRoom, LeaseRoom, SignalRoom, SuspensionRoom};
 use ff_core::contracts::{SubmitArgs, SuspendArgs};
 use ff_core::types::{ExecutionId, LaneId, Namespace};
 
+use crate::flows::{chain, run};
 use crate::{Place, claim_on, findings, key, signal, work};
 
 #[test]
@@ -29,8 +30,8 @@ fn the_migrations_make_the_tables_the_code_describes() {
     }
 }
 
-/// A file as the program made it that knew only executions and leases, with work in it.
-async fn of_the_first_schema(place: &Place) -> ExecutionId {
+/// A file as the program made it that knew only the first so many steps of the schema, with work in it.
+async fn of_an_older_schema(place: &Place, steps: &[&str], tables: &[&str]) -> ExecutionId {
     let newer = Place::new();
     let store = newer.open();
     let id = store.submit(work()).await.unwrap().execution_id;
@@ -39,34 +40,69 @@ async fn of_the_first_schema(place: &Place) -> ExecutionId {
     let application_id: i32 = newer.look().pragma_query_value(None, "application_id", |row| row.get(0)).unwrap();
     let sqlite = place.look();
     sqlite.pragma_update(None, "application_id", application_id).unwrap();
-    sqlite.execute_batch(include_str!("../../migrations/0001_executions_and_leases.sql")).unwrap();
+    steps.iter().for_each(|step| sqlite.execute_batch(step).unwrap());
     sqlite.execute("ATTACH ?1 AS newer", [newer.path().to_str().unwrap()]).unwrap();
-    for table in ["meta", "execution", "payload"] {
-        sqlite.execute(&format!("INSERT INTO {table} SELECT * FROM newer.{table}"), []).unwrap();
+    for table in tables {
+        let columns: Vec<String> = {
+            let mut statement = sqlite.prepare(&format!("PRAGMA main.table_info({table})")).unwrap();
+            statement.query_map([], |row| row.get("name")).unwrap().map(Result::unwrap).collect()
+        };
+        let columns = columns.join(", ");
+        sqlite.execute(&format!("INSERT INTO {table} SELECT {columns} FROM newer.{table}"), []).unwrap();
     }
-    sqlite.execute("UPDATE meta SET value = 1 WHERE key = 'schema_version'", []).unwrap();
+    sqlite
+        .execute("UPDATE meta SET value = ?1 WHERE key = 'schema_version'", [u32::try_from(steps.len()).unwrap()])
+        .unwrap();
     id
 }
 
 #[tokio::test]
 async fn a_file_of_an_older_schema_is_brought_up_to_date_with_what_is_in_it() {
-    let (fresh, older) = (Place::new(), Place::new());
+    let first = include_str!("../../migrations/0001_executions_and_leases.sql");
+    let second = include_str!("../../migrations/0002_suspensions_and_signals.sql");
+    let fresh = Place::new();
     drop(fresh.open());
-    let id = of_the_first_schema(&older).await;
-    let store = older.open();
-    assert_eq!(findings(&store).await, []);
-    let fence = store.claim(claim_on(&id)).await.unwrap().claimed.remove(0).task.fence;
-    let granted = store.suspend(SuspendArgs::new(id, fence, key("a"))).await.unwrap().waitpoints.remove(0);
-    store.deliver(signal(&id, &granted, "go")).await.unwrap();
-    assert_eq!(findings(&store).await, []);
+    for (steps, tables) in [
+        (&[first][..], &["meta", "execution", "payload"][..]),
+        (&[first, second], &["meta", "execution", "payload", "key_ring"]),
+    ] {
+        let older = Place::new();
+        let id = of_an_older_schema(&older, steps, tables).await;
+        let store = older.open();
+        assert_eq!(findings(&store).await, []);
+        let fence = store.claim(claim_on(&id)).await.unwrap().claimed.remove(0).task.fence;
+        let granted = store.suspend(SuspendArgs::new(id, fence, key("a"))).await.unwrap().waitpoints.remove(0);
+        store.deliver(signal(&id, &granted, "go")).await.unwrap();
+        let flow = store.submit_flow(chain(3)).await.unwrap().flow_id;
+        run(&store, &flow).await;
+        assert_eq!(findings(&store).await, []);
+        store.close().await;
+        assert_eq!(schema(&older), schema(&fresh));
+    }
+}
+
+fn schema(place: &Place) -> Vec<(String, Option<String>)> {
+    let sqlite = place.look();
+    let mut statement = sqlite.prepare("SELECT name, sql FROM sqlite_schema ORDER BY name").unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+#[tokio::test]
+async fn people_read_of_a_flow_what_it_is_and_who_is_in_it() {
+    let place = Place::new();
+    let store = place.open();
+    let flow = store.submit_flow(chain(2)).await.unwrap().flow_id;
     store.close().await;
-    let schema = |place: &Place| -> Vec<(String, Option<String>)> {
-        let sqlite = place.look();
-        let mut statement = sqlite.prepare("SELECT name, sql FROM sqlite_schema ORDER BY name").unwrap();
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-        rows.map(Result::unwrap).collect()
-    };
-    assert_eq!(schema(&older), schema(&fresh));
+    let sqlite = place.look();
+    let sql = "SELECT flows.kind, flows.state, nodes, node, executions.state FROM flows \
+               JOIN executions ON executions.flow_id = flows.id WHERE flows.id = ?1 ORDER BY node";
+    let mut statement = sqlite.prepare(sql).unwrap();
+    let columns = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
+    let rows: Vec<(String, String, u32, String, String)> =
+        statement.query_map([flow.to_string()], columns).unwrap().map(Result::unwrap).collect();
+    let member = |node: &str, state: &str| ("etl".to_owned(), "open".to_owned(), 2, node.to_owned(), state.to_owned());
+    assert_eq!(rows, [member("n0", "waiting"), member("n1", "waiting_children")]);
 }
 
 #[tokio::test]

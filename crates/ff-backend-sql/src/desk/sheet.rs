@@ -1,0 +1,40 @@
+//! One execution on the desk.
+
+use ff_core::execution::Execution;
+
+use super::Stored;
+
+/// One execution: as stored, and what a batch makes of it.
+pub(super) struct Sheet {
+    pub(super) stored: Stored<Execution>,
+    pub(super) fate: Option<Fate>,
+}
+
+/// What becomes of an execution.
+pub(super) enum Fate {
+    Written(Box<Execution>),
+    /// It goes, as if it had never been there.
+    Forgotten,
+}
+
+impl Sheet {
+    /// The execution as it stands, or why that is not known.
+    pub(super) fn current(&self) -> Result<Option<&Execution>, &String> {
+        match &self.fate {
+            Some(Fate::Written(after)) => Ok(Some(after)),
+            Some(Fate::Forgotten) => Ok(None),
+            None => self.stored.as_ref().map(Option::as_ref),
+        }
+    }
+
+    /// The execution as stored and as it is to be, when it is to be written.
+    pub(super) fn rewritten(&self) -> Option<(Option<&Execution>, &Execution)> {
+        let Some(Fate::Written(after)) = &self.fate else { return None };
+        let stored = self.stored.as_ref().ok()?.as_ref();
+        (stored != Some(after)).then_some((stored, after))
+    }
+
+    pub(super) fn is_forgotten(&self) -> bool {
+        matches!(self.fate, Some(Fate::Forgotten))
+    }
+}

@@ -1,0 +1,147 @@
+//! Reading one flow, and what is kept beside it.
+
+use ff_core::backend::Answer;
+use ff_core::contracts::{
+    EdgeInfo, EdgesPage, FlowEdgesArgs, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs, MemberInfo,
+    MembersPage,
+};
+use ff_core::engine_error::Code;
+use ff_core::execution::Execution;
+use ff_core::flow::{Edge, Flow, FlowEvent};
+use ff_core::partition::{PartitionConfig, flow_partition};
+use ff_core::types::{EdgeId, FlowId};
+use uuid::Uuid;
+
+use super::{group_beside, key_of_flow, read_edge};
+use crate::error::SqlError;
+use crate::queries::{EDGES_AFTER, FLOW_EVENTS_FROM, MEMBERS_FROM};
+use crate::record;
+use crate::schema::FLOW;
+use crate::session::{Question, Read};
+use crate::value::{Row, Value};
+
+/// How a flow stands.
+pub struct DescribeFlow {
+    /// Which flow.
+    pub flow_id: FlowId,
+    /// The partitions of the store.
+    pub partitions: PartitionConfig,
+}
+
+impl Question for DescribeFlow {
+    type Answer = FlowInfo;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<FlowInfo> {
+        Ok(found(reader, &self.flow_id, &self.partitions).await?.info())
+    }
+}
+
+/// One page of a flow's members, in the order they were added.
+pub struct ReadFlowMembers {
+    /// Which of them.
+    pub args: FlowMembersArgs,
+    /// The partitions of the store.
+    pub partitions: PartitionConfig,
+}
+
+impl Question for ReadFlowMembers {
+    type Answer = MembersPage;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<MembersPage> {
+        let FlowMembersArgs { flow_id, from, limit } = self.args;
+        found(reader, &flow_id, &self.partitions).await?;
+        // One more than a page tells where the next one starts.
+        let parameters = vec![Value::Uuid(*flow_id.as_uuid()), Value::number(from), Value::number(limit + 1)];
+        let rows: Vec<_> = reader.query(MEMBERS_FROM, &[parameters]).await?.into_iter().flatten().collect();
+        let next = rows.get(limit).map(|row| row.count(0)).transpose()?;
+        let members = rows.iter().take(limit).map(member).collect::<Result<Vec<_>, _>>()?;
+        Ok(MembersPage { members: members.into_iter().flatten().collect(), next })
+    }
+}
+
+fn member(row: &Row) -> Result<Option<MemberInfo>, SqlError> {
+    let execution: Execution = record::read(row.text(1)?)?;
+    Ok(MemberInfo::of(&execution, group_beside(execution.id, row, 2)?.as_ref()))
+}
+
+/// One page of a flow's edges, in the order of their ids.
+pub struct ReadFlowEdges {
+    /// Which of them.
+    pub args: FlowEdgesArgs,
+    /// The partitions of the store.
+    pub partitions: PartitionConfig,
+}
+
+impl Question for ReadFlowEdges {
+    type Answer = EdgesPage;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<EdgesPage> {
+        let FlowEdgesArgs { flow_id, after, limit } = self.args;
+        let flow = found(reader, &flow_id, &self.partitions).await?;
+        // One more than a page tells whether another page follows.
+        let edges = edges_after(reader, &flow_id, flow.partition, after, limit + 1).await?;
+        let page: Vec<EdgeInfo> = edges.iter().take(limit).map(EdgeInfo::from).collect();
+        let next = page.last().map(|edge| edge.edge_id).filter(|_| edges.len() > limit);
+        Ok(EdgesPage { edges: page, next })
+    }
+}
+
+/// What happened in a flow since.
+pub struct ReadFlowEvents {
+    /// Since when.
+    pub args: FlowEventsArgs,
+    /// The partitions of the store.
+    pub partitions: PartitionConfig,
+}
+
+impl Question for ReadFlowEvents {
+    type Answer = FlowEventsPage;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<FlowEventsPage> {
+        let flow = found(reader, &self.args.flow_id, &self.partitions).await?;
+        let events = events_from(reader, &flow.id, self.args.from, self.args.limit).await?;
+        Ok(FlowEventsPage::of(&flow, events.iter(), &self.args))
+    }
+}
+
+/// Whether a flow is there for whoever asks: what is staged is not.
+pub(crate) async fn is_there<R: Read>(reader: &mut R, id: &FlowId, partition: u16) -> Result<bool, SqlError> {
+    Ok(visible(reader, id, partition).await?.is_some())
+}
+
+/// The edges of a flow after one of them, in the order of their ids.
+pub(crate) async fn edges_after<R: Read>(
+    reader: &mut R,
+    flow: &FlowId,
+    partition: u16,
+    after: Option<EdgeId>,
+    limit: usize,
+) -> Result<Vec<Edge>, SqlError> {
+    let after = after.map_or(Uuid::nil(), |after| *after.as_uuid());
+    let parameters = vec![Value::Uuid(*flow.as_uuid()), Value::Uuid(after), Value::number(limit)];
+    let rows = reader.query(EDGES_AFTER, &[parameters]).await?;
+    rows.iter().flatten().map(|row| read_edge(*flow, partition, row)).collect()
+}
+
+/// The events of a flow from one of them on, oldest first.
+pub(crate) async fn events_from<R: Read>(
+    reader: &mut R,
+    flow: &FlowId,
+    from: u64,
+    limit: usize,
+) -> Result<Vec<FlowEvent>, SqlError> {
+    let parameters = vec![Value::Uuid(*flow.as_uuid()), Value::number(from), Value::number(limit)];
+    let rows = reader.query(FLOW_EVENTS_FROM, &[parameters]).await?;
+    rows.iter().flatten().map(|row| record::read(row.text(0)?)).collect()
+}
+
+/// A flow that is to be there.
+async fn found<R: Read>(reader: &mut R, id: &FlowId, partitions: &PartitionConfig) -> Answer<Flow> {
+    Ok(visible(reader, id, flow_partition(id, partitions).index).await?.ok_or(Code::FlowNotFound)?)
+}
+
+async fn visible<R: Read>(reader: &mut R, id: &FlowId, partition: u16) -> Result<Option<Flow>, SqlError> {
+    let rows = reader.load(&FLOW, FLOW.named(&["record"]), &[key_of_flow(id, partition)]).await?;
+    let flow: Option<Flow> = rows.iter().flatten().next().map(|row| record::read(row.text(0)?)).transpose()?;
+    Ok(flow.filter(|flow| flow.staging.is_none()))
+}
