@@ -11,6 +11,7 @@ use tokio_util::sync::DropGuard;
 
 use crate::calls::Calls;
 use crate::hints::Announcer;
+use crate::reconcile::Sweeps;
 use crate::secrets::Secrets;
 use crate::together::Together;
 use crate::{ConnectError, ValkeyOptions, boot};
@@ -24,6 +25,7 @@ pub struct ValkeyBackend {
     pub(crate) submissions: Arc<Together<PlainWork>>,
     pub(crate) completions: Arc<Together<CompleteArgs>>,
     pub(crate) secrets: Secrets,
+    pub(crate) sweeps: Sweeps,
     /// Hints are heard for as long as the store lives.
     pub(crate) _listening: DropGuard,
 }

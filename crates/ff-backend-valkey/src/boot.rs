@@ -17,6 +17,7 @@ use crate::durability::FsyncGroup;
 use crate::hints::{Announcer, pass_on, subscribe};
 use crate::link::{ClusterLink, Link, Plain, SingleLink, connect as connect_to};
 use crate::probe::{probe, refusal};
+use crate::reconcile::Sweeps;
 use crate::secrets::{self, Secrets};
 use crate::url::Place;
 use crate::{ConnectError, Durability, ValkeyBackend, ValkeyOptions};
@@ -73,6 +74,7 @@ async fn finish(
         submissions: Arc::default(),
         completions: Arc::default(),
         secrets: Secrets::default(),
+        sweeps: Sweeps::of(partitions.num_flow_partitions),
         _listening: listening,
     })
 }

@@ -1,23 +1,19 @@
-//! Listing, newest first: each partition gives its newest, and the newest of all are read.
-//!
-//! A partition is asked for few at first and for more when those few were all among the newest, so that a page costs about
-//! as much as it holds, however many partitions there are.
+//! Listing executions, newest first: the newest of all partitions are read.
 
-use std::collections::VecDeque;
+use std::cmp::Ordering;
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{Cursor, ListArgs, Page};
 use ff_core::engine_error::Code;
-use ff_script::execution::{Before, Beside, Listed, Wanted, ff_list_executions};
+use ff_core::types::Namespace;
+use ff_script::execution::{Before, Beside, Wanted, ff_list_executions};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::ValkeyBackend;
+use crate::newest::{Part, newest};
 
-/// Partitions asked, and records read, at the same time.
+/// Records read at the same time.
 const AT_ONCE: usize = 64;
-
-/// The fewest a partition is asked for.
-const FEW: usize = 4;
 
 impl ValkeyBackend {
     pub(crate) async fn page(&self, args: ListArgs) -> Answer<Page> {
@@ -38,79 +34,24 @@ impl ValkeyBackend {
         Ok(Page { executions: rows.into_iter().flatten().collect(), next })
     }
 
+    /// The partitions on which a namespace may have something.
+    pub(crate) async fn partitions_of(&self, namespace: &Namespace) -> Answer<impl Iterator<Item = u16>> {
+        let named = self.calls.directory.partitions(&self.calls, namespace).await?;
+        let count = self.partitions.num_flow_partitions;
+        Ok(named.into_iter().filter(move |partition| *partition < count))
+    }
+
     /// The newest of all partitions together, one more than the page holds if there is one.
     async fn newest(&self, args: &ListArgs) -> Answer<Vec<Cursor>> {
         let wanted = Wanted { namespace: args.namespace.clone(), lane: args.lane.clone(), state: args.state };
-        let named = self.calls.directory.partitions(&self.calls, &args.namespace).await?;
-        let known = named.into_iter().filter(|partition| *partition < self.partitions.num_flow_partitions);
-        let mut sources: Vec<_> = known.map(|partition| Source::new(partition, args.after)).collect();
-        let mut newest = Vec::new();
-        let mut few = (args.limit / sources.len().max(1) + 1).max(FEW);
-        while newest.len() <= args.limit {
-            self.refill(&mut sources, &wanted, few.min(args.limit + 1)).await?;
-            few *= 2;
-            let before = newest.len();
-            while newest.len() <= args.limit && !sources.iter().any(Source::must_be_asked) {
-                let best = sources.iter_mut().max_by_key(|source| source.found.front().copied());
-                let Some(row) = best.and_then(|source| source.found.pop_front()) else { break };
-                newest.push(row);
-            }
-            if newest.len() == before && !sources.iter().any(Source::must_be_asked) {
-                break;
-            }
-        }
-        Ok(newest)
-    }
-
-    /// Asks the partitions that may have newer ones than are known of them.
-    async fn refill(&self, sources: &mut [Source], wanted: &Wanted, few: usize) -> Answer<()> {
-        let mut asked = Vec::new();
-        for (at, source) in sources.iter().enumerate().filter(|(_, source)| source.must_be_asked()) {
-            asked.push(self.ask(at, source.partition, source.before, wanted, few));
-        }
-        let answers: Vec<_> = stream::iter(asked).buffer_unordered(AT_ONCE).try_collect().await?;
-        for (at, listed) in answers {
-            sources[at].learn(listed);
-        }
-        Ok(())
-    }
-
-    async fn ask(
-        &self,
-        at: usize,
-        partition: u16,
-        before: Before,
-        wanted: &Wanted,
-        few: usize,
-    ) -> Answer<(usize, Listed)> {
-        Ok((at, ff_list_executions(&*self.calls, partition, wanted, before, few).await?))
-    }
-}
-
-/// What is known of one partition's part of the list.
-struct Source {
-    partition: u16,
-    before: Before,
-    found: VecDeque<Cursor>,
-    exhausted: bool,
-}
-
-impl Source {
-    fn new(partition: u16, after: Option<Cursor>) -> Self {
-        Self { partition, before: before(partition, after), found: VecDeque::new(), exhausted: false }
-    }
-
-    fn learn(&mut self, listed: Listed) {
-        self.found.extend(listed.found);
-        self.exhausted = listed.more.is_none();
-        if let Some(last) = listed.more {
-            self.before = Before::Execution(last);
-        }
-    }
-
-    /// Whether it may have more and nothing of it is known.
-    fn must_be_asked(&self) -> bool {
-        self.found.is_empty() && !self.exhausted
+        let wanted = &wanted;
+        let partitions = self.partitions_of(&args.namespace).await?;
+        let begin = partitions.map(|partition| (partition, before(partition, args.after)));
+        newest(begin, args.limit, |partition, before, few| async move {
+            let listed = ff_list_executions(&*self.calls, partition, wanted, before, few).await?;
+            Ok(Part { found: listed.found, more: listed.more.map(Before::Execution) })
+        })
+        .await
     }
 }
 
@@ -119,8 +60,8 @@ impl Source {
 fn before(partition: u16, after: Option<Cursor>) -> Before {
     let Some(after) = after else { return Before::Anything };
     match partition.cmp(&after.execution_id.partition()) {
-        std::cmp::Ordering::Less => Before::Moment(after.created_at + 1),
-        std::cmp::Ordering::Equal => Before::Execution(after),
-        std::cmp::Ordering::Greater => Before::Moment(after.created_at),
+        Ordering::Less => Before::Moment(after.created_at + 1),
+        Ordering::Equal => Before::Execution(after),
+        Ordering::Greater => Before::Moment(after.created_at),
     }
 }

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ff_core::backend::{Answer, Swept, Upkeep};
-use ff_core::contracts::{Ended, PumpArgs};
+use ff_core::contracts::{Ended, FlowEnd, PumpArgs};
 use ff_core::due::Pumped;
 use ff_core::hint::Hints;
 use ff_core::limits;
 use ff_core::snapshot::Snapshot;
-use ff_core::types::{ExecutionId, TimestampMs};
+use ff_core::types::{ExecutionId, FlowId, TimestampMs};
 use ff_script::Kept;
 use ff_script::execution::Beside;
+use ff_script::flow::FlowLook;
 use ff_script::upkeep::{ff_now, ff_pump, ff_sweep};
 
 use crate::ValkeyBackend;
@@ -31,6 +32,7 @@ impl Upkeep for ValkeyBackend {
 
     async fn sweep(&self, partition: u16) -> Answer<Swept> {
         let PumpArgs { partition } = self.checked(PumpArgs { partition })?;
+        self.reconcile(partition).await;
         Ok(ff_sweep(&*self.calls, partition).await?)
     }
 
@@ -46,6 +48,11 @@ impl Upkeep for ValkeyBackend {
         let beside = Beside { result: true, end: true, ..Beside::default() };
         let Kept { execution, result, .. } = self.kept(id, beside).await?;
         Ok(execution.ended(result))
+    }
+
+    async fn end_of_flow(&self, id: &FlowId) -> Answer<Option<FlowEnd>> {
+        let look = FlowLook { await_end: true, ..FlowLook::default() };
+        Ok(self.flow(id, look).await?.info().end())
     }
 
     async fn snapshot(&self, partition: u16) -> Answer<Snapshot> {

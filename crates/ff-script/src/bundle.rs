@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use ff_core::dice::ROLL;
+use ff_core::flow::CancelPolicy;
 use ff_core::limits;
 use ff_core::policy::Policy;
 use ff_core::suspension::{SuspendReason, SuspendedBy, TimeoutBehavior};
@@ -12,7 +13,7 @@ pub const LIBRARY: &str = "flowfabric";
 
 /// The library of this program. Raise the minor number with every change to the Lua: servers keep what they were given
 /// until they are given something newer. Raise the major number when programs of the version before cannot use it.
-pub const VERSION: Version = Version { major: 1, minor: 1 };
+pub const VERSION: Version = Version { major: 1, minor: 2 };
 
 /// A version of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,6 +42,13 @@ const AWAITED_REMEMBERED: usize = 10_000;
 const LISTED_AT_ONCE: usize = 100;
 /// Executions one call of a listing looks at before it lets others in.
 const LISTED_IN_ALL: usize = 1_000;
+
+/// Members or edges of a flow, and flows, that one reading call looks at before it lets others in.
+const FLOW_READ_AT_ONCE: usize = 200;
+/// Named inputs one call hands over, likewise.
+const INPUTS_AT_ONCE: usize = 200;
+/// Events of a flow one call reads, likewise.
+const FLOW_EVENTS_AT_ONCE: usize = 500;
 
 /// The text of the library.
 pub fn library(clock: LibraryClock) -> String {
@@ -92,6 +100,22 @@ fn constants(clock: LibraryClock) -> String {
     constant("feed", limits::FEED.to_string());
     constant("ring_kids", limits::RING_KIDS.to_string());
     constant("secret_bytes", limits::SECRET_BYTES.to_string());
+    constant("tags", limits::TAGS.to_string());
+    constant("flow_nodes", limits::FLOW_NODES.to_string());
+    constant("flow_edges", limits::FLOW_EDGES.to_string());
+    constant("node_edges", limits::NODE_EDGES.to_string());
+    constant("flow_bytes", limits::FLOW_BYTES.to_string());
+    constant("flow_step", limits::FLOW_STEP.to_string());
+    constant("cascade_depth", limits::MAX_CASCADE_DEPTH.to_string());
+    constant("cycle_search", limits::CYCLE_SEARCH.to_string());
+    constant("input_bytes", limits::INPUT_BYTES.to_string());
+    constant("flow_events", limits::FLOW_EVENTS.to_string());
+    constant("staging_ms", limits::STAGING_MS.to_string());
+    constant("flow_dedup_ms", limits::FLOW_DEDUP_MS.to_string());
+    constant("inputs_at_once", INPUTS_AT_ONCE.to_string());
+    constant("flow_read_at_once", FLOW_READ_AT_ONCE.to_string());
+    constant("flow_events_at_once", FLOW_EVENTS_AT_ONCE.to_string());
+    constant("cancel_policies", set(CancelPolicy::ALL.iter().map(|word| word.as_str())));
     constant("suspend_reasons", set(SuspendReason::ALL.iter().map(|word| word.as_str())));
     constant("suspended_by", set(SuspendedBy::ALL.iter().map(|word| word.as_str())));
     constant("timeout_behaviors", set(TimeoutBehavior::ALL.iter().map(|word| word.as_str())));

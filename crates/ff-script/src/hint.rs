@@ -36,6 +36,8 @@ fn hint(line: &str) -> Option<Hint> {
             Some(Hint::LeaseLost { worker_instance_id: word()?.parse().ok()?, lost })
         }
         "ended" => Some(Hint::Ended { execution_id: word()?.parse().ok()? }),
+        "moved" => Some(Hint::FlowMoved { flow_id: word()?.parse().ok()? }),
+        "flow_ended" => Some(Hint::FlowEnded { flow_id: word()?.parse().ok()? }),
         "delivered" => Some(Hint::SignalDelivered { partition: word()?.parse().ok()? }),
         _ => None,
     }
@@ -44,6 +46,13 @@ fn hint(line: &str) -> Option<Hint> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_happens_in_a_flow_is_read() {
+        let flow_id = ff_core::types::FlowId::new();
+        let told = hints(format!("moved {flow_id}\nflow_ended {flow_id}").as_bytes());
+        assert_eq!(told, [Hint::FlowMoved { flow_id }, Hint::FlowEnded { flow_id }]);
+    }
 
     #[test]
     fn a_message_of_another_program_costs_a_look_everywhere() {

@@ -10,6 +10,7 @@ mod bundle;
 mod error;
 pub mod execution;
 mod fcall;
+pub mod flow;
 mod hint;
 mod lane;
 pub mod lease;

@@ -1,5 +1,6 @@
 //! Everything a partition holds, read piece by piece while it goes on.
 
+mod flow;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +12,7 @@ use ff_core::change::KeyEntry;
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{Execution, Phase};
 use ff_core::index::{Index, Score};
-use ff_core::keys::{IndexKeys, idempotency_key};
+use ff_core::keys::{FlowIndexKeys, IndexKeys, idempotency_key};
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::snapshot::Snapshot;
 use ff_core::types::{ExecutionId, Kind, LaneId, WorkerInstanceId};
@@ -29,16 +30,20 @@ impl ValkeyBackend {
         let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
         let mut snapshot = Snapshot::default();
         let mut names = Names::default();
+        let flows = self.flows_of(partition).await?;
         let all = self.scores::<ExecutionId>(&keys.all_executions()).await?;
-        self.records(&mut snapshot, &mut names, all.keys().copied().collect()).await?;
+        let all: BTreeSet<_> = all.keys().copied().chain(flows.members()).collect();
+        self.records(&mut snapshot, &mut names, all).await?;
         self.keys(&mut snapshot, keys.hash_tag()).await?;
         self.shared_waits(&mut snapshot, partition, &keys).await?;
-        self.indexes(&mut snapshot, names, &keys).await?;
+        self.indexes(&mut snapshot, names, partition, &keys).await?;
         self.strays(&mut snapshot, &keys).await?;
+        self.sibling_strays(&mut snapshot, &flows, partition).await?;
+        flows.enter(&mut snapshot);
         Ok(snapshot)
     }
 
-    async fn records(&self, snapshot: &mut Snapshot, names: &mut Names, ids: Vec<ExecutionId>) -> Answer<()> {
+    async fn records(&self, snapshot: &mut Snapshot, names: &mut Names, ids: BTreeSet<ExecutionId>) -> Answer<()> {
         let read =
             ids.into_iter().map(|id| async move { (id, ff_read_execution(&*self.calls, &id, Beside::ALL).await) });
         let mut read = stream::iter(read).buffered(AT_ONCE);
@@ -71,11 +76,13 @@ impl ValkeyBackend {
         Ok(())
     }
 
-    async fn indexes(&self, snapshot: &mut Snapshot, names: Names, keys: &IndexKeys) -> Answer<()> {
+    async fn indexes(&self, snapshot: &mut Snapshot, names: Names, partition: u16, keys: &IndexKeys) -> Answer<()> {
         let executions = &snapshot.executions;
+        let flow_keys = &FlowIndexKeys::new(&Partition::new(PartitionFamily::Flow, partition));
         let read = |index: Index| async move {
             let members = match &index {
                 Index::WorkerLeases(instance) => self.leases(&keys.worker_leases(instance), executions).await?,
+                Index::PendingCancelGroups => self.scores(&flow_keys.sibling_backlog()).await?,
                 _ => self.scores(&index.key(keys)).await?,
             };
             Ok::<_, EngineError>((index, members))
@@ -166,12 +173,15 @@ impl Names {
             Index::AttemptTimeout,
             Index::ExecutionDeadline,
             Index::SuspensionTimeout,
+            Index::DispatchBacklog,
+            Index::PendingCancelGroups,
         ];
         for lane in self.lanes {
             indexes.push(Index::LaneEligible(lane.clone()));
             indexes.push(Index::LaneDelayed(lane.clone()));
             indexes.push(Index::LaneActive(lane.clone()));
             indexes.push(Index::LaneSuspended(lane.clone()));
+            indexes.push(Index::LaneBlockedDependencies(lane.clone()));
             indexes.push(Index::LaneTerminal(lane));
         }
         indexes.extend(self.kinds.into_iter().map(|(lane, kind)| Index::LaneEligibleKind(lane, kind)));

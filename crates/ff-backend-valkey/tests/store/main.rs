@@ -6,6 +6,7 @@ mod bytes;
 mod cluster;
 mod connecting;
 mod durability;
+mod flow;
 mod flushed;
 mod full;
 mod hanging;

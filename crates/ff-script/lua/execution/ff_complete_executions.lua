@@ -28,4 +28,5 @@ for nth = 1, #ends, FIELDS do
   answers[#answers + 1] = complete(id, lease_id, attempt, result, result_type, plain, moment)
 end
 finish_plain(plain, moment)
+step.shared_by(#answers)
 return ok(answers)

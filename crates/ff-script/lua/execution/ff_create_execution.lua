@@ -30,7 +30,7 @@ local id = keys.id(core)
 local existing = idempotency_key and submission.found_by_key(namespace, idempotency_key, moment)
 -- Every execution has a payload, if only an empty one, so one command both looks for it and writes it.
 if not existing and not call('SET', keys.of(id, 'payload'), payload, 'NX') then
-  existing = record.load(id)
+  existing = record.find(id)
 end
 if existing then
   return submission.again(existing, namespace, kind, digest, idempotency_key)

@@ -32,7 +32,7 @@ for nth = 1, #works, FIELDS do
     created[#created + 1] = id
     answer = ok(id, 'waiting')
   else
-    answer = submission.again(record.load(id), namespace, kind, digest, nil)
+    answer = submission.again(record.find(id), namespace, kind, digest, nil)
   end
   answers[#answers + 1] = answer
 end

@@ -5,6 +5,7 @@
 --- arg  with_result   flag
 --- arg  with_history  flag    its tries and its leases
 --- arg  await_end     flag    whether a hint is wanted when it ends
+--- arg+ staged        flag    also what is staged, and that nobody sees yet
 ---
 --- ok   core          names and values
 --- ok   lease         names and values, empty when nobody holds it
@@ -17,6 +18,7 @@
 --- ok   attempts      names and values of each try that is written down, oldest first
 --- ok   leases        how leases ended, oldest first
 --- ok   waits         its suspension, what that counted, the last one, how many signals; null when it never had a waitpoint
+--- ok   membership    what it knows of its dependencies, and how many depend on it; null when it is in no flow
 --- no   execution_not_found
 --- no   invalid_args
 --- flag no-writes
@@ -26,8 +28,13 @@ local fields = call('HGETALL', core)
 if #fields == 0 then
   return no.execution_not_found()
 end
-local current, put_off, outcome, has_waited =
-  unpack(call('HMGET', core, 'current_attempt_index', 'next_attempt', 'terminal_outcome', 'has_waited'))
+local NAMES = {
+  'current_attempt_index', 'next_attempt', 'terminal_outcome', 'has_waited', 'flow_id', 'blocked_on', 'payload_bytes',
+}
+local current, put_off, outcome, has_waited, flow_id, blocked_on, payload_bytes = unpack(call('HMGET', core, unpack(NAMES)))
+if blocked_on == 'staging' and not staged and flow_record.is_staged(flow_id) then
+  return no.execution_not_found()
+end
 if await_end and not outcome then
   hint.await(id)
 end
@@ -44,7 +51,7 @@ return ok(
   (put_off == 'resume' or outcome == 'success') and call('HGETALL', keys.attempt(id, current)) or {},
   call('HGETALL', keys.of(id, 'tags')),
   call('GET', keys.of(id, 'policy')),
-  call('STRLEN', keys.of(id, 'payload')),
+  payload_bytes or call('STRLEN', keys.of(id, 'payload')),
   with_payload and call('GET', keys.of(id, 'payload')),
   with_result and call('GET', keys.of(id, 'result')),
   attempts,
@@ -54,5 +61,6 @@ return ok(
     call('HGETALL', keys.of(id, 'suspension:tally')),
     call('HGETALL', keys.of(id, 'suspension:last')),
     signal.count(id),
-  }
+  },
+  flow_id and { call('HGETALL', keys.of(id, 'deps:meta')), call('SCARD', keys.flow(flow_id, 'out:' .. id)) }
 )

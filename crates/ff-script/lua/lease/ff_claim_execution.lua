@@ -1,6 +1,7 @@
 --- Takes up to so many executions of a lane: by priority, then age, then id. Each comes with everything a worker needs.
 ---
---- Stops before the payloads together pass what one reply may carry, but always takes one when there is one.
+--- Stops before the payloads together pass what one reply may carry, but always takes one when there is one. What a
+--- cancelled flow does not spare is ended instead of taken.
 ---
 --- key  lane_eligible       zset
 --- arg  lane                text   as indexes name it
@@ -31,7 +32,7 @@ append(holder.rest, 'lane', lane ~= 'default' and lane)
 local waiting = claim.first(lane_eligible, lane, kinds, max)
 index.collect()
 local tasks, plain, bytes, taken = {}, {}, 0, 0
-local behind, created_at
+local behind, created_at, passed_over
 local payloads = claim.payloads(waiting, max)
 for nth = 1, #waiting, 2 do
   local id = waiting[nth]
@@ -43,15 +44,22 @@ for nth = 1, #waiting, 2 do
   end
   local lease_id, attempt_id = claim.nth(first_lease_id, taken), claim.nth(first_attempt_id, taken)
   local room = taken > 0 and limits.claim_bytes - bytes
-  local task, more = claim.take(id, waiting[nth + 1], payload, lane, holder, lease_id, attempt_id, plain, room, moment)
-  if task then
+  local score = waiting[nth + 1]
+  local task, more, ended = claim.take(id, score, payload, lane, holder, lease_id, attempt_id, plain, room, moment)
+  if ended then
+    bytes, passed_over = bytes - #payload, tonumber(score)
+  elseif task then
     taken = taken + 1
     tasks[taken] = task
     bytes = bytes + (more or 0)
   elseif more then
-    behind, created_at = index.head(tonumber(waiting[nth + 1]), moment)
+    behind, created_at = index.head(tonumber(score), moment)
     break
   end
+end
+-- There may be more behind what was looked at and turned out not to start.
+if not behind and passed_over and #waiting > 2 * max then
+  behind, created_at = index.head(passed_over, moment)
 end
 for kind, ids in pairs(plain) do
   index.hold_all(lane, kind, worker_instance_id, moment, expires_at, ids)

@@ -31,5 +31,10 @@ append(rest, 'lane', e.lane ~= 'default' and e.lane)
 local name = worker_id .. ' ' .. worker_instance_id
 local holder = { name = name, instance = worker_instance_id, expires_at = expires_at, rest = rest }
 local payload = call('GET', keys.of(id, 'payload')) or ''
-local task = claim.take(id, nil, payload, e.lane, holder, lease_id, nil, {}, nil, moment)
+local task, _, ended = claim.take(id, nil, payload, e.lane, holder, lease_id, nil, {}, nil, moment)
+if ended then
+  -- Its flow was cancelled, so what was asked for is over instead of refused.
+  step.run()
+  return no.execution_not_eligible('state', e.core.public_state)
+end
 return ok(text(expires_at), e.core.namespace or 'default', e.core.lane_id or 'default', task)

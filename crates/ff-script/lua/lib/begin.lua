@@ -5,4 +5,5 @@ return function(key)
   here.enter(key)
   index.begin()
   hint.begin()
+  step.begin()
 end

@@ -104,16 +104,46 @@ local function attempt_of(id, core, new_id)
   }
 end
 
---- Hands over an execution that is not plain, unless its signals are more than there is room for. Its lease is marked, so
---- that its holder's calls read all of it. Says what `take` says.
-local function take_rare(key, id, payload, lane, holder, lease_id, new_attempt_id, room, moment)
-  local core = read(key)
-  local resumption, bytes
+--- How many inputs were passed on to a member of a flow, and how many bytes of them come with it.
+local function inputs_of(id)
+  local inputs, bytes = unpack(call('HMGET', keys.of(id, 'deps:meta'), 'inputs', 'input_bytes'))
+  return tonumber(inputs or 0), math.min(tonumber(bytes or 0), limits.input_bytes)
+end
+
+--- What of signals and inputs comes with an execution, and how many bytes that is.
+local function beside(id, core)
+  local resumption, bytes, inputs, more = nil, 0, 0, 0
   if core.has_waited then
     resumption, bytes = suspension.resumption(id)
-    if room and bytes > room then
-      return nil, bytes
-    end
+  end
+  if core.flow_id then
+    inputs, more = inputs_of(id)
+  end
+  return resumption, inputs, bytes + more
+end
+
+--- Ends an execution whose flow is cancelled and does not spare it, and says whether it did.
+local function ended(id, flow, core)
+  if not flow or flow_record.spares(flow, core, false) then
+    return false
+  end
+  local e = record.find(id)
+  step.cancel(e, 'flow_cancel')
+  record.save(e)
+  return true
+end
+
+--- Hands over an execution that is not plain, unless what comes with it is more than there is room for. Its lease is marked,
+--- so that its holder's calls read all of it. Says what `take` says.
+local function take_rare(key, id, payload, lane, holder, lease_id, new_attempt_id, room, moment)
+  local core = read(key)
+  local flow = core.flow_id and step.flow(core.flow_id)
+  if ended(id, flow, core) then
+    return nil, nil, true
+  end
+  local resumption, inputs, bytes = beside(id, core)
+  if room and bytes > room then
+    return nil, bytes
   end
   local attempt, resumed = attempt_of(id, core, new_attempt_id)
   local epoch = core.last_attempt and lease.attempt_parts(core.last_attempt) + 1 or 1
@@ -141,6 +171,10 @@ local function take_rare(key, id, payload, lane, holder, lease_id, new_attempt_i
   drop(key, core, resumed)
   index.unwait(lane, core.kind, id)
   index.hold(lane, holder.instance, moment, holder.expires_at, timeout_at, id)
+  if flow then
+    flow_record.moved(flow, id, core.node, 'waiting', 'active')
+    call('HSET', keys.flow(flow.id, 'member:' .. id), 'state', 'active')
+  end
   local told = { id, epoch, attempt.index, core.kind, core.created_at, payload }
   append(told, 'resumed', resumed and attempt.id)
   append(told, 'type', attempt.type)
@@ -152,12 +186,15 @@ local function take_rare(key, id, payload, lane, holder, lease_id, new_attempt_i
   append(told, 'policy', core.has_policy and call('GET', keys.of(id, 'policy')))
   append(told, 'tags', core.has_tags and call('HGETALL', keys.of(id, 'tags')))
   append(told, 'resumption', resumption and suspension.told(resumption))
+  append(told, 'flow', flow and { flow.id, core.node, inputs })
+  append(told, 'inputs', inputs > 0 and { meta.inputs(id, nil, limits.input_bytes) })
   return told, bytes
 end
 
 --- Hands one waiting execution to a worker, and says what the worker is told: id, epoch, index of the attempt, kind,
 --- creation and payload, and then in pairs what else there is. Nothing, when there is no such execution. Besides, how
---- many bytes of signals come with it; with nothing before it, how many it would be, when they do not go into the room.
+--- many bytes of signals and inputs come with it; with nothing before it, how many it would be, when they do not go into the
+--- room; and whether it ended instead, because its flow is cancelled.
 ---
 --- A first try of work with nothing particular about it is plain: little of it has to be read, and it is added to `plain`,
 --- which has ids by kind, for its indexes to be written with those of others. Its score is when it was created.

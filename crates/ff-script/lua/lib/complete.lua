@@ -6,7 +6,8 @@
 
 return function(id, lease_id, attempt, result, result_type, plain, moment)
   local core, held_key = keys.of(id, 'core'), keys.of(id, 'lease:current')
-  local held = call('HMGET', held_key, 'lease_id', 'attempt', 'expires_at', 'holder', 'lane', 'rare')
+  local held = step.is_changed(id) and {}
+    or call('HMGET', held_key, 'lease_id', 'attempt', 'expires_at', 'holder', 'lane', 'rare')
   if held[1] ~= lease_id or held[2] ~= attempt or moment >= tonumber(held[3]) then
     local refusal, ended = lease.refusal(id, lease_id, attempt)
     return ended == 'completed' and ok('completed') or refusal
@@ -19,6 +20,7 @@ return function(id, lease_id, attempt, result, result_type, plain, moment)
   end
   if held[6] then
     local e = record.load(id)
+    e.result_bytes = result and #result or nil
     finish(e, { outcome = 'success', state = 'completed', lease = 'completed', attempt = 'success' }, moment)
     record.save(e)
     return ok('completed')

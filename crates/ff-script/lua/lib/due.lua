@@ -101,7 +101,13 @@ function due.fire_one(core, row, moment)
   return ok(e.core.public_state)
 end
 
-local INDEXES = { 'execution_deadline', 'suspension_timeout', 'attempt_timeout', 'lease_expiry', 'delayed' }
+local INDEXES = {
+  'execution_deadline', 'suspension_timeout', 'attempt_timeout', 'lease_expiry', 'delayed', 'dispatch_backlog',
+  'sibling_backlog',
+}
+
+--- These have flows: submissions to be given up, and what is being done to the members of flows.
+local FLOW_INDEXES = { 'flow_staging', 'flow_opening', 'cancel_backlog' }
 
 --- This one has waitpoints, of which an execution may have several.
 local WAITPOINTS = 'pending_waitpoint_expiry'
@@ -143,6 +149,21 @@ function due.ready(most, moment)
   return ids
 end
 
+--- The flows of this partition that are due, earliest first, at most so many.
+function due.flows(most, moment)
+  local found, first = {}, {}
+  for _, name in ipairs(FLOW_INDEXES) do
+    local flat = due_in(name, 0, most, moment)
+    for nth = 1, #flat, 2 do
+      found[#found + 1], first[flat[nth]] = flat[nth], tonumber(flat[nth + 1])
+    end
+  end
+  table.sort(found, function(a, b)
+    return first[a] < first[b] or first[a] == first[b] and a < b
+  end)
+  return found
+end
+
 --- When the next thing on this partition is due.
 function due.next_here()
   local first
@@ -153,6 +174,9 @@ function due.next_here()
     end
   end
   for _, name in ipairs(INDEXES) do
+    look(name)
+  end
+  for _, name in ipairs(FLOW_INDEXES) do
     look(name)
   end
   look(WAITPOINTS)

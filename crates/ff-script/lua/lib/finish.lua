@@ -4,7 +4,8 @@
 --- the `lease` and of the `attempt` if there are any, and the `failure` if there was one.
 
 local GONE = {
-  'current_waitpoint_id', 'delayed_until', 'delayed_why', 'next_attempt', 'replay_reason', 'replay_requested_by',
+  'blocked_on', 'blocked_until', 'current_waitpoint_id', 'delayed_until', 'delayed_why', 'next_attempt', 'replay_reason',
+  'replay_requested_by',
 }
 local FAILURE = { 'failure_category', 'failure_message', 'failure_permanent' }
 
@@ -18,7 +19,9 @@ return function(e, ending, moment)
   if e.lease then
     lease.finish(e, ending.lease, nil, ending.attempt, ending.failure, moment)
   elseif e.core.next_attempt == 'resume' then
-    e.attempt = { 'ended_at', moment, 'outcome', ending.attempt }
+    e.attempt = e.attempt or {}
+    append(e.attempt, 'ended_at', moment)
+    append(e.attempt, 'outcome', ending.attempt)
     blame(e, ending.failure)
   end
   if e.suspension then

@@ -37,8 +37,8 @@ function hint.lost(id, held, ending)
   say('lost ' .. id .. ' ' .. held.lease_id .. ' ' .. held.attempt .. ' ' .. ending .. ' ' .. lease.instance(held.holder))
 end
 
---- Somebody waits for an execution to end. Whoever waits asks again now and then, so that what is forgotten here delays
---- it and no more.
+--- Somebody waits for an execution or a flow to end, or for more of a flow's events. Whoever waits asks again now and then,
+--- so that what is forgotten here delays it and no more.
 function hint.await(id)
   local memory = here.memory
   if memory.awaited[id] then
@@ -49,13 +49,37 @@ function hint.await(id)
   memory.awaited[id], memory.awaiting = true, memory.awaiting + 1
 end
 
+local function of_flow(id)
+  return 'events of ' .. id
+end
+
+--- Somebody has read the events of a flow, and may be waiting for more.
+function hint.await_events(flow_id)
+  hint.await(of_flow(flow_id))
+end
+
+--- Tells whoever waits for something, and remembers them no longer.
+local function tell(awaited, word, id)
+  local memory = here.memory
+  if memory.awaited[awaited] then
+    memory.awaited[awaited], memory.awaiting = nil, memory.awaiting - 1
+    say(word .. ' ' .. id)
+  end
+end
+
 --- An execution ended, which is worth a message if somebody waits for it.
 function hint.ended(id)
-  local memory = here.memory
-  if memory.awaited[id] then
-    memory.awaited[id], memory.awaiting = nil, memory.awaiting - 1
-    say('ended ' .. id)
-  end
+  tell(id, 'ended', id)
+end
+
+--- A flow ended, which is worth a message if somebody waits for it.
+function hint.flow_ended(flow_id)
+  tell(flow_id, 'flow_ended', flow_id)
+end
+
+--- Something happened in a flow, which is worth a message to whoever read its events since the last one.
+function hint.flow_moved(flow_id)
+  tell(of_flow(flow_id), 'moved', flow_id)
 end
 
 --- Somebody has read the feed of delivered signals, and may be waiting for more.

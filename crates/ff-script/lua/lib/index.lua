@@ -21,6 +21,9 @@ end
 
 --- From here on changes are collected until they are flushed.
 function index.collect()
+  if together then
+    return
+  end
   together, order, grown = { ZADD = {}, ZREM = {}, SADD = {}, SREM = {} }, {}, {}
 end
 
@@ -244,6 +247,39 @@ end
 
 function index.unpend(waitpoint_id)
   remove(keys.index('pending_waitpoint_expiry'), waitpoint_id)
+end
+
+--- It waits for its upstreams.
+function index.block(lane, created_at, id)
+  add(keys.lane(lane, 'blocked:dependencies'), created_at, id)
+end
+
+function index.unblock(lane, id)
+  remove(keys.lane(lane, 'blocked:dependencies'), id)
+end
+
+--- Something is owed since a moment, or was until now: by an execution, or by a flow.
+function index.owe(name, since, id)
+  add_due(name, since, id)
+end
+
+function index.unowe(name, id)
+  remove(keys.index(name), id)
+end
+
+--- The siblings of a join are to be looked at, or have been.
+function index.pend_group(flow_id, id)
+  call('SADD', keys.index('pending_cancel_groups'), flow_id .. '|' .. id)
+end
+
+function index.unpend_group(flow_id, id)
+  call('SREM', keys.index('pending_cancel_groups'), flow_id .. '|' .. id)
+end
+
+--- A flow can be seen.
+function index.open_flow(created_at, flow_id)
+  add(keys.index('flows'), created_at, flow_id)
+  call('SADD', keys.index('flow_index'), flow_id)
 end
 
 --- It ended.

@@ -55,6 +55,30 @@ function keys.secrets()
   return 'ff:sec:' .. here.tag .. ':waitpoint_hmac'
 end
 
+--- What belongs to a flow.
+function keys.flow(id, what)
+  return 'ff:flow:' .. here.tag .. ':' .. id .. ':' .. what
+end
+
+--- The id in the key of a flow's core.
+function keys.flow_id(core)
+  return core:sub(#here.tag + 10, -6)
+end
+
+--- An edge as its child sees it.
+function keys.dep_edge(id, edge_id)
+  return keys.of(id, 'dep:' .. edge_id)
+end
+
+--- The uuid of an execution of this partition, which is enough to tell it from others here; and the execution of a uuid.
+function keys.uuid(id)
+  return id:sub(#here.tag + 2)
+end
+
+function keys.execution(uuid)
+  return here.tag .. ':' .. uuid
+end
+
 function keys.clock()
   return 'ff:part:' .. here.tag .. ':clock'
 end

@@ -4,13 +4,18 @@
 --- `state`, `held` and `waited` are the public state, the lease and the suspension it was found with, from which its indexes
 --- have to be moved. What changes is collected in `set` and `gone`, and beside them in `attempt` and `event`, as the
 --- arguments of the commands that write it.
+---
+--- One that is in a flow is written at the end of the call, with whatever follows from its change within the flow.
 
 local record = {}
 
 local NUMBERS = {}
 for name in ([[
-  acquired_at attempt_timeout_ms changed_at created_at current_attempt_index deadline_at delayed_until ended_at expires_at
-  last_lease_until priority ran_ms reclaims replays retries started_at suspended_at timeout_at ttl_ms
+  acquired_at attempt_timeout_ms blocked_until cancelled_at changed_at created_at current_attempt_index deadline_at
+  delayed_until edges ended_at errand_seen errand_since events expires_at failed graph_revision injected_bytes input_bytes
+  inputs k last_lease_until lost n nodes owes_since passed_bytes payload_bytes position priority ran_ms reclaims replays
+  result_bytes retries round satisfied_at siblings_since skipped staging_parts staging_short staging_until started_at
+  succeeded suspended_at timeout_at ttl_ms
 ]]):gmatch('%S+') do
   NUMBERS[name] = true
 end
@@ -42,10 +47,28 @@ function record.lane(namespace, lane_id)
   return lane_id
 end
 
+--- What is staged is in no index, whatever its state.
+local function place(core)
+  return core.blocked_on == 'staging' and 'staged' or core.public_state
+end
+
+--- The execution of an id, if there is one for whoever asks: what is staged is not, until its flow is.
+function record.load(id)
+  local e = record.find(id)
+  if e and e.place == 'staged' and flow_record.is_staged(e.core.flow_id) then
+    return nil
+  end
+  return e
+end
+
 --- The execution of an id, if there is one.
 ---
 --- The last lease of a plain first try that completed is in the record of that try, which it became.
-function record.load(id)
+function record.find(id)
+  local known = step.known(id)
+  if known then
+    return known
+  end
   local core = record.hash(keys.of(id, 'core'))
   if not core then
     return nil
@@ -54,7 +77,8 @@ function record.load(id)
     core.last_lease_id, core.last_attempt = last[1], last[2]
   end
   local state, lane = core.public_state, record.lane(core.namespace, core.lane_id or 'default')
-  local e = { id = id, lane = lane, core = core, state = state, set = {}, gone = {} }
+  local e = { id = id, lane = lane, core = core, state = state, place = place(core), set = {}, gone = {} }
+  e.ended_at = core.changed_at
   if state == 'active' then
     e.lease = record.hash(keys.of(id, 'lease:current'))
     e.held = e.lease
@@ -62,7 +86,19 @@ function record.load(id)
     e.suspension = record.hash(keys.of(id, 'suspension:current'))
     e.waited = { timeout_at = e.suspension and e.suspension.timeout_at }
   end
+  if core.flow_id then
+    step.keep(e)
+  end
   return e
+end
+
+--- An execution that is not there yet. `fields` are those of its record, as names and values.
+function record.new(id, lane, fields)
+  local core = {}
+  for at = 1, #fields, 2 do
+    core[fields[at]] = fields[at + 1]
+  end
+  return { id = id, lane = lane, core = core, place = 'none', set = fields, gone = {} }
 end
 
 --- Sets a field.
@@ -135,6 +171,24 @@ function LEAVE.suspended(e)
   index.unsuspend(e.lane, e.waited.timeout_at, e.id)
 end
 
+function LEAVE.waiting_children(e)
+  index.unblock(e.lane, e.id)
+end
+
+function ENTER.waiting_children(e)
+  index.block(e.lane, e.core.created_at, e.id)
+end
+
+--- Nobody has seen it before.
+local function appear(e)
+  index.create(e.core.created_at, e.id)
+  if not e.core.terminal_outcome then
+    index.bound(e.core.deadline_at, e.id)
+  end
+end
+
+LEAVE.none, LEAVE.staged = appear, appear
+
 function ENTER.suspended(e)
   index.suspend(e.lane, e.suspension.suspended_at, e.suspension.timeout_at, e.id)
 end
@@ -150,9 +204,32 @@ local function enter_end(e)
   index.unbound(e.core.deadline_at, e.id)
 end
 
---- Writes what changed, and moves the execution from the indexes it was in to those it belongs in now. One that stays in its
---- state stays where it is.
+--- Writes what changed, or has its flow see to it.
 function record.save(e)
+  if e.core.flow_id then
+    return step.write(e)
+  end
+  record.write(e)
+end
+
+--- Moves an execution from the indexes it was in to those it belongs in now. One that stays in its state stays where it is;
+--- one that ended, began anew and ended once more ended later than before. No index is left and entered in one go, for what
+--- several executions change in it is written in no particular order.
+local function move(e)
+  local to = place(e.core)
+  local leave, enter = LEAVE[e.place] or leave_end, ENTER[to] or enter_end
+  if leave == leave_end and enter == enter_end and to ~= 'staged' then
+    if e.core.changed_at ~= e.ended_at then
+      index.finish(e.lane, e.core.changed_at, e.id)
+    end
+  elseif to ~= e.place and to ~= 'staged' then
+    leave(e)
+    enter(e)
+  end
+end
+
+--- Writes what changed.
+function record.write(e)
   write_core(e)
   if e.held and not e.lease then
     call('DEL', keys.of(e.id, 'lease:current'))
@@ -163,11 +240,7 @@ function record.save(e)
   if e.event then
     write_history(e.id, e.event)
   end
-  if e.core.public_state ~= e.state then
-    local leave, enter = LEAVE[e.state] or leave_end, ENTER[e.core.public_state] or enter_end
-    leave(e)
-    enter(e)
-  end
+  move(e)
 end
 
 return record

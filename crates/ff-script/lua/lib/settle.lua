@@ -1,6 +1,10 @@
---- Writes what a call has left to write, tells who should know, and passes its answer on.
+--- Writes what a call has left to write, tells who should know, and passes its answer on. A call that refuses has nothing to
+--- write.
 
 return function(answer)
+  if answer[1] == 1 then
+    step.run()
+  end
   index.flush()
   hint.send()
   return answer

@@ -61,5 +61,6 @@ local sent = {
 }
 local ended = { how = 'operator', decision = decision, requested_by = requested_by, reason = reason }
 suspension.release_with(e, ended, sent, resume_delay_ms, moment)
+local resumed = e.core.public_state
 record.save(e)
-return ok(e.core.public_state, current.suspension_id)
+return ok(resumed, current.suspension_id)

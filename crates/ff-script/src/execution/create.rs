@@ -54,7 +54,7 @@ pub(crate) fn unless_json(content_type: &ContentType) -> Option<String> {
     (*content_type != ContentType::json()).then(|| content_type.to_string())
 }
 
-fn unless_default(policy: &Policy) -> Result<Option<String>, ScriptError> {
+pub(crate) fn unless_default(policy: &Policy) -> Result<Option<String>, ScriptError> {
     if policy.is_default() {
         return Ok(None);
     }
@@ -63,7 +63,7 @@ fn unless_default(policy: &Policy) -> Result<Option<String>, ScriptError> {
 }
 
 /// The fingerprint of a payload as the bytes it stands for, half as long as its text.
-pub(super) fn digest(payload: &Payload) -> Result<bytes::Bytes, ScriptError> {
+pub(crate) fn digest(payload: &Payload) -> Result<bytes::Bytes, ScriptError> {
     let hex = String::from(payload.fingerprint());
     let digest = u128::from_str_radix(&hex, 16).map_err(|error| ScriptError::parse(error.to_string()))?;
     Ok(bytes::Bytes::copy_from_slice(&digest.to_be_bytes()))

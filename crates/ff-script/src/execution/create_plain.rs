@@ -6,8 +6,7 @@ use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::types::{ContentType, ExecutionId, Kind, LaneId, Namespace, Priority};
 
-use super::core_key;
-use super::create::digest;
+use super::{core_key, digest};
 use crate::server::ask_each;
 use crate::signature::CreateExecutions;
 use crate::{ScriptError, Server};

@@ -20,7 +20,7 @@ use ff_core::types::{ExecutionId, TimestampMs};
 pub use cancel::ff_cancel_execution;
 pub use complete::{ff_complete_execution, ff_complete_executions};
 pub use create::ff_create_execution;
-pub(crate) use create::unless_json;
+pub(crate) use create::{digest, unless_default, unless_json};
 pub use create_plain::{PlainWork, ff_create_executions};
 pub use delay::ff_delay_execution;
 pub use due::{DueOutcome, ff_expire_execution, ff_promote_delayed};
@@ -44,7 +44,7 @@ pub(crate) fn moment(at: TimestampMs) -> u64 {
 }
 
 /// When something may start, as the functions take it: after a while, or at a moment.
-fn start(start: Start) -> (Option<u64>, Option<u64>) {
+pub(crate) fn start(start: Start) -> (Option<u64>, Option<u64>) {
     match start {
         Start::Now => (None, None),
         Start::After(ms) => (Some(ms), None),

@@ -15,11 +15,13 @@ pub struct Beside {
     pub history: bool,
     /// Nothing more to read, but a hint when it ends.
     pub end: bool,
+    /// Also what is staged, and that nobody sees yet.
+    pub staged: bool,
 }
 
 impl Beside {
     /// Everything there is.
-    pub const ALL: Self = Self { payload: true, result: true, history: true, end: false };
+    pub const ALL: Self = Self { payload: true, result: true, history: true, end: false, staged: true };
 }
 
 /// An execution as it is kept.
@@ -30,6 +32,7 @@ pub async fn ff_read_execution(server: &dyn Server, id: &ExecutionId, beside: Be
         with_result: beside.result,
         with_history: beside.history,
         await_end: beside.end,
+        staged: beside.staged,
     };
     let call = read.call();
     let signature = call.signature;

@@ -9,8 +9,12 @@ use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
 /// Starts a finished execution afresh.
 pub async fn ff_replay_execution(server: &dyn Server, args: ReplayArgs) -> Result<Replayed, ScriptError> {
-    let replay =
-        ReplayExecution { core: core_key(&args.execution_id), reason: args.reason, requested_by: args.requested_by };
+    let replay = ReplayExecution {
+        core: core_key(&args.execution_id),
+        reason: args.reason,
+        requested_by: args.requested_by,
+        reopen_downstream: args.reopen_downstream,
+    };
     ask(server, replay.call()).await
 }
 

@@ -1,6 +1,6 @@
 //! A worker asks one partition for work of one lane.
 
-use ff_core::contracts::{ClaimArgs, Claimed, Claims, Head, Resumption, Task};
+use ff_core::contracts::{ClaimArgs, Claimed, Claims, Head, Resumption, Task, TaskFlow};
 use ff_core::dice::Nonce;
 use ff_core::execution::{Origin, Tags};
 use ff_core::keys::IndexKeys;
@@ -11,6 +11,7 @@ use ff_core::policy::Policy;
 use ff_core::types::{AttemptIndex, ExecutionId, LaneId, LeaseEpoch, Namespace, Priority, TimestampMs};
 
 use crate::execution::core_key;
+use crate::flow::Inputs;
 use crate::record::{Hash, origin, read_policy, resumption};
 use crate::signature::{ClaimExecution, ClaimResumedExecution};
 use crate::{FcallResult, Fields, ScriptError, Server};
@@ -42,9 +43,12 @@ pub async fn ff_claim_execution(server: &dyn Server, args: ClaimArgs, nonce: &No
         lease_ttl_ms: args.lease_ttl_ms,
         lease_expires_at,
     };
-    let tasks = (0..).zip(fields.list()?).map(|(nth, task)| given.claimed(nth, fields.part(task)?));
+    let mut claimed = Vec::new();
+    for (nth, task) in (0..).zip(fields.list()?) {
+        claimed.push(given.claimed(nth, fields.part(task)?, server).await?);
+    }
     Ok(Claims {
-        claimed: tasks.collect::<Result<_, _>>()?,
+        claimed,
         next: match next {
             (Some(behind), Some(created_at)) => Some(Head { behind, created_at }),
             _ => None,
@@ -72,7 +76,7 @@ pub async fn ff_claim_resumed_execution(
     let lease_expires_at = TimestampMs(fields.read()?);
     let (namespace, lane) = (fields.read()?, fields.read()?);
     let given = Given { namespace, lane, nonce: *nonce, lease_ttl_ms, lease_expires_at };
-    given.claimed(0, fields.nested()?)
+    given.claimed(0, fields.nested()?, server).await
 }
 
 /// What all executions of one claim have in common.
@@ -86,7 +90,7 @@ struct Given {
 
 impl Given {
     /// Reads one task: what every task has, and then in pairs what else there is.
-    fn claimed(&self, nth: usize, mut told: Fields) -> Result<Claimed, ScriptError> {
+    async fn claimed(&self, nth: usize, mut told: Fields, server: &dyn Server) -> Result<Claimed, ScriptError> {
         let execution_id = told.read()?;
         let (lease_id, attempt_id) = self.nonce.lease(nth);
         let fence = Fence { lease_id, lease_epoch: LeaseEpoch(told.read()?), attempt_id };
@@ -108,8 +112,9 @@ impl Given {
             lease_expires_at: self.lease_expires_at,
             created_at: TimestampMs(told.read()?),
             deadline_at: None,
+            flow: None,
         };
-        let (mut payload, mut signals) = (Payload::json(told.bytes()?), Vec::new());
+        let (mut payload, mut signals, mut inputs) = (Payload::json(told.bytes()?), Vec::new(), Inputs::default());
         let (mut kind, mut reason, mut requested_by) = ("initial".to_owned(), None, None);
         while !told.is_empty() {
             match told.text()?.as_str() {
@@ -129,11 +134,18 @@ impl Given {
                     let ids = signals.iter().map(|received| received.signal.id).collect();
                     task.resumption = Some(Resumption { signals: ids, ..resumption });
                 }
+                "flow" => {
+                    let mut told = told.nested()?;
+                    let (flow_id, node) = (told.read()?, told.read()?);
+                    task.flow = Some(TaskFlow { flow_id, node, inputs: told.read()? });
+                }
+                "inputs" => inputs = Inputs::read(told.nested()?)?,
                 other => return Err(ScriptError::parse(format!("a task has no {other}"))),
             }
         }
         task.attempt = origin(&kind, attempt_index, reason, requested_by)?;
-        Ok(Claimed { task, payload, signals })
+        let inputs = inputs.rest(server, &execution_id).await?;
+        Ok(Claimed { task, payload, signals, inputs })
     }
 }
 

@@ -11,6 +11,7 @@ use ff_core::state::PublicState;
 use ff_core::types::{AttemptIndex, ContentType, ExecutionId, LaneId, Namespace, Priority, TimestampMs};
 
 use super::attempt::{attempt, failure, origin, under_way};
+use super::membership::{Place, blocked};
 use super::{Hash, lease, suspension, waitpoint};
 use crate::reply::Fields;
 use crate::{ScriptError, Value};
@@ -75,8 +76,10 @@ impl Kept {
         let waits = Waits::read(&mut fields)?;
         let waited = waits.is_some();
         let waits = waits.unwrap_or_default();
+        let place = Place::read(&mut fields)?;
         let mut execution = execution(id, &core, &lease, &attempt_fields, &tags, policy.as_ref(), &waits)?;
         execution.payload_bytes = payload_bytes;
+        execution.membership = place.membership(&core)?;
         let strays = strays(&execution, &core, &lease, &waits);
         Ok(Self {
             execution,
@@ -135,6 +138,7 @@ fn execution(
         last_suspension: suspension::past(&waits.last)?,
         pending_waitpoints: waitpoint::pending(core)?,
         signals_taken: waits.signals,
+        membership: None,
     })
 }
 
@@ -159,6 +163,7 @@ fn phase(core: &Hash, lease: &Hash, waits: &Waits) -> Result<Phase, ScriptError>
         PublicState::Suspended => {
             Ok(Phase::Suspended { suspension: Box::new(suspension::current(&waits.current, &waits.tally)?) })
         }
+        PublicState::WaitingChildren => blocked(core),
         PublicState::Completed => finished(Outcome::Success),
         PublicState::Failed => finished(Outcome::Failed),
         PublicState::Cancelled => finished(Outcome::Cancelled),
@@ -189,6 +194,9 @@ fn finished_by(core: &Hash) -> Result<FinishedBy, ScriptError> {
         Some("attempt_timeout") => Ok(FinishedBy::AttemptTimeout),
         Some("reclaim_cap") => Ok(FinishedBy::ReclaimCap),
         Some("suspension_timeout") => Ok(FinishedBy::SuspensionTimeout),
+        Some("dependencies") => Ok(FinishedBy::Dependencies),
+        Some("flow_cancel") => Ok(FinishedBy::FlowCancel),
+        Some("join") => Ok(FinishedBy::Join),
         Some(other) => Err(ScriptError::parse(format!("nothing is finished by {other}"))),
     }
 }

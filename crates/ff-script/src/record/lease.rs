@@ -77,6 +77,7 @@ pub(crate) fn ending(word: &str, until: Option<i64>) -> Result<LeaseEnding, Scri
         ("failed", retry_at) => LeaseEnding::Failed { retry_at },
         ("delayed", Some(until)) => LeaseEnding::Delayed { until },
         ("suspended", _) => LeaseEnding::Suspended,
+        ("waiting_for_children", _) => LeaseEnding::WaitingForChildren,
         ("expired", _) => LeaseEnding::Expired,
         ("revoked", _) => LeaseEnding::Revoked,
         ("timed_out", _) => LeaseEnding::TimedOut,

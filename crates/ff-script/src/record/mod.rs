@@ -1,15 +1,21 @@
 //! Records as they are kept on a server, read back into what the rules work with.
 
 mod attempt;
+mod edge;
+mod event;
 mod execution;
+mod flow;
 mod hash;
 mod lease;
+mod member;
+mod membership;
 mod ring;
 mod signal;
 mod suspension;
 mod waitpoint;
 
 pub(crate) use attempt::origin;
+pub(crate) use event::flow_key;
 pub use execution::Kept;
 pub(crate) use execution::read_policy;
 pub(crate) use hash::Hash;

@@ -33,6 +33,12 @@ const SPELLED: &[(&str, &str, &str)] = &[
     ("ff_close_waitpoint", "exec_core, waitpoint, pending_waitpoint_expiry", "waitpoint_id, reason"),
     ("ff_rotate_waitpoint_hmac_secret", "waitpoint_hmac_secrets", "new_kid, new_secret_hex, grace_ms"),
     ("ff_list_waitpoint_hmac_kids", "waitpoint_hmac_secrets", ""),
+    (
+        "ff_resolve_dependency",
+        "exec_core, deps_meta, deps_unresolved, dep_edge, lane_eligible, lane_terminal, lane_blocked_dependencies, \
+         attempt_hash, stream_meta, payload, upstream_result, edgegroup, incoming, pending_cancel_groups",
+        "edge_id, upstream_outcome, now_ms, flow_id, downstream_execution_id",
+    ),
 ];
 
 /// What comes after it, in the order it was published in.
@@ -62,6 +68,19 @@ const NAMED: &[&str] = &[
     "ff_deliver_signal",
     "ff_buffer_signal_for_pending_waitpoint",
     "ff_claim_resumed_execution",
+    "ff_create_flow",
+    "ff_add_execution_to_flow",
+    "ff_stage_dependency_edge",
+    "ff_apply_dependency_to_child",
+    "ff_set_edge_group_policy",
+    "ff_evaluate_flow_eligibility",
+    "ff_promote_blocked_to_eligible",
+    "ff_cancel_flow",
+    "ff_ack_cancel_member",
+    "ff_drain_sibling_cancel_group",
+    "ff_reconcile_sibling_cancel_group",
+    "ff_set_flow_tags",
+    "ff_move_to_waiting_children",
     "ff_version",
 ];
 

@@ -6,18 +6,28 @@ use ff_script::signature::SIGNATURES;
 
 /// They end, renew, stop or tidy up: on a full server everything that runs must be able to go on and to end.
 const ON_A_FULL_SERVER: &[&str] = &[
+    "ff_ack_cancel_member",
+    "ff_apply_dependency_to_child",
     "ff_cancel_execution",
+    "ff_cancel_flow",
+    "ff_cascade_completion",
+    "ff_close_flow",
     "ff_close_waitpoint",
     "ff_complete_execution",
     "ff_complete_executions",
     "ff_delay_execution",
+    "ff_drain_sibling_cancel_group",
     "ff_expire_execution",
     "ff_expire_suspension",
     "ff_fail_execution",
     "ff_mark_lease_expired_if_due",
+    "ff_move_to_waiting_children",
+    "ff_promote_blocked_to_eligible",
     "ff_promote_delayed",
     "ff_pump",
+    "ff_reconcile_sibling_cancel_group",
     "ff_renew_lease",
+    "ff_resolve_dependency",
     "ff_resume_execution",
     "ff_revoke_lease",
     "ff_suspend_execution",
@@ -27,12 +37,20 @@ const ON_A_FULL_SERVER: &[&str] = &[
 
 /// They only look.
 const READING: &[&str] = &[
+    "ff_evaluate_flow_eligibility",
     "ff_list_executions",
+    "ff_list_flows",
     "ff_list_waitpoint_hmac_kids",
     "ff_now",
     "ff_open_waitpoint",
     "ff_read_deliveries",
     "ff_read_execution",
+    "ff_read_flow",
+    "ff_read_flow_edges",
+    "ff_read_flow_events",
+    "ff_read_flow_keys",
+    "ff_read_flow_members",
+    "ff_read_inputs",
     "ff_read_signals",
     "ff_read_waitpoint_hmac_secrets",
     "ff_read_waitpoints",
@@ -41,17 +59,24 @@ const READING: &[&str] = &[
 
 /// They bring something new, which a full server has no room for.
 const BRINGING: &[&str] = &[
+    "ff_add_execution_to_flow",
     "ff_buffer_signal_for_pending_waitpoint",
     "ff_claim_execution",
     "ff_claim_resumed_execution",
     "ff_configure_partitions",
     "ff_create_execution",
     "ff_create_executions",
+    "ff_create_flow",
     "ff_create_pending_waitpoint",
     "ff_deliver_signal",
+    "ff_grow_flow",
     "ff_replay_execution",
     "ff_rotate_waitpoint_hmac_secret",
     "ff_seed_waitpoint_hmac_secrets",
+    "ff_set_edge_group_policy",
+    "ff_set_flow_tags",
+    "ff_stage_dependency_edge",
+    "ff_submit_flow",
 ];
 
 #[test]

@@ -6,6 +6,7 @@ mod codes;
 mod contract;
 mod files;
 mod flags;
+mod flow;
 mod headers;
 mod keys;
 mod loading;

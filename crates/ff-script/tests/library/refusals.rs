@@ -19,6 +19,7 @@ use ff_script::lease::{ff_mark_lease_expired_if_due, ff_renew_lease, ff_revoke_l
 use ff_script::signature::SIGNATURES;
 use ff_script::{LibraryClock, ScriptError};
 
+use crate::flow;
 use crate::situation::{ONE_PARTITION, Situation, Subject};
 use crate::waiting;
 use crate::wire::Wire;
@@ -120,6 +121,7 @@ async fn a_refusal_is_given_and_writes_nothing() {
 fn every_refusal_of_every_header_is_tried() {
     let mut tried: BTreeSet<_> = CASES.iter().map(|(call, _, code)| (call.function(), code.as_str())).collect();
     tried.extend(waiting::tried());
+    tried.extend(flow::tried());
     let named = SIGNATURES.iter().flat_map(|signature| signature.refusals.iter().map(|code| (signature.name, *code)));
     assert_eq!(tried, named.filter(|(_, code)| *code != InvalidArgs.as_str()).collect());
 }
@@ -191,7 +193,7 @@ impl Call {
             Promote => ff_promote_delayed(wire, &execution_id).await.map(drop),
             Read => ff_read_execution(wire, &execution_id, Beside::ALL).await.map(drop),
             Replay => {
-                let args = ReplayArgs { execution_id, reason: None, requested_by: None };
+                let args = ReplayArgs { execution_id, reason: None, requested_by: None, reopen_downstream: false };
                 ff_replay_execution(wire, args).await.map(drop)
             }
             Progress => {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use ff_core::engine_error::EngineError;
 use ff_script::{Fcall, LibraryClock, Primary, Server, Value, ensure_library, test_clock_key};
-use redis::aio::MultiplexedConnection;
+use redis::aio::{MultiplexedConnection, PubSub};
 use redis::{Client, Cmd, FromRedisValue, cmd};
 
 use crate::servers::{Flavour, Process};
@@ -16,6 +16,7 @@ const BEGINNING: u64 = 1_700_000_000_000;
 
 pub(crate) struct Wire {
     _server: Process,
+    client: Client,
     connection: MultiplexedConnection,
     now: AtomicU64,
 }
@@ -26,7 +27,7 @@ impl Wire {
         let server = Process::start(Flavour::Valkey, &[]);
         let client = Client::open(format!("redis://127.0.0.1:{}", server.port)).unwrap();
         let connection = client.get_multiplexed_async_connection().await.unwrap();
-        Self { _server: server, connection, now: AtomicU64::new(BEGINNING) }
+        Self { _server: server, client, connection, now: AtomicU64::new(BEGINNING) }
     }
 
     /// A server with the library.
@@ -47,6 +48,18 @@ impl Wire {
     pub(crate) async fn advance(&self, ms: u64) {
         let now = self.now.fetch_add(ms, Ordering::SeqCst) + ms;
         self.ask::<()>(cmd("SET").arg(test_clock_key("{fp:0}")).arg(now)).await;
+    }
+
+    /// What time it is there.
+    pub(crate) fn now(&self) -> u64 {
+        self.now.load(Ordering::SeqCst)
+    }
+
+    /// Everything that is published on a channel from now on.
+    pub(crate) async fn listen(&self, channel: &str) -> PubSub {
+        let mut listening = self.client.get_async_pubsub().await.unwrap();
+        listening.subscribe(channel).await.unwrap();
+        listening
     }
 
     pub(crate) async fn ask<T: FromRedisValue>(&self, command: &Cmd) -> T {

@@ -59,7 +59,7 @@ impl Walk {
         }
     }
 
-    async fn claim(&mut self) {
+    pub(super) async fn claim(&mut self) {
         let args = ClaimArgs {
             partition: u16::try_from(self.chance.below(PARTITIONS.num_flow_partitions.into())).unwrap(),
             namespace: Namespace::parse(self.chance.pick(&["default", "default", "acme"])).unwrap(),
@@ -74,8 +74,9 @@ impl Walk {
         };
         for claimed in both!(self, claim(args.clone())).into_iter().flat_map(|claims| claims.claimed) {
             self.seen.extend(claimed.task.resumption.map(|resumption| format!("resumed by {}", resumption.by)));
-            let job = self.jobs.iter_mut().find(|job| job.id == claimed.task.execution_id).unwrap();
-            job.fences.push(claimed.task.fence);
+            let nth = self.jobs.iter().position(|job| job.id == claimed.task.execution_id).unwrap();
+            self.jobs[nth].fences.push(claimed.task.fence);
+            self.taken.push(nth);
         }
     }
 
@@ -87,7 +88,7 @@ impl Walk {
         self.jobs[nth].granted.extend(granted);
     }
 
-    async fn suspend(&mut self) {
+    pub(super) async fn suspend(&mut self) {
         let Some((nth, execution_id, fence)) = self.held() else { return };
         let granted = self.jobs[nth].granted.clone();
         let waitpoints: Vec<_> = (0..1 + self.chance.below(3)).map(|_| self.binding(&granted)).collect();
@@ -175,7 +176,7 @@ impl Walk {
         }
     }
 
-    async fn deliver(&mut self) {
+    pub(super) async fn deliver(&mut self) {
         let Some(args) = self.signal() else { return };
         for _ in 0..self.chance.pick(&[1, 1, 1, 2]) {
             let delivered = both!(self, deliver(args.clone()));
@@ -250,7 +251,7 @@ impl Walk {
         both!(self, rotate_secret(args.clone()));
     }
 
-    async fn end(&mut self) {
+    pub(super) async fn end(&mut self) {
         let Some((nth, execution_id, fence)) = self.held() else { return };
         match self.chance.below(8) {
             0 => drop(both!(self, complete(CompleteArgs { execution_id, fence, result: None }))),
@@ -267,15 +268,15 @@ impl Walk {
             }
             _ => {
                 let execution_id = self.any().map_or(self.jobs[nth].id, |nth| self.jobs[nth].id);
-                both!(self, replay(ReplayArgs { execution_id, reason: None, requested_by: None }));
+                let args = ReplayArgs { execution_id, reason: None, requested_by: None, reopen_downstream: false };
+                both!(self, replay(args.clone()));
             }
         }
     }
 
     /// A job that was held lately, and mostly its last fence.
-    fn held(&mut self) -> Option<(usize, ExecutionId, Fence)> {
-        let claimed: Vec<_> = (0..self.jobs.len()).filter(|nth| !self.jobs[*nth].fences.is_empty()).collect();
-        let lately = &claimed[claimed.len().saturating_sub(6)..];
+    pub(super) fn held(&mut self) -> Option<(usize, ExecutionId, Fence)> {
+        let lately = &self.taken[self.taken.len().saturating_sub(6)..];
         let nth = *lately.get(self.chance.below(lately.len().max(1)))?;
         let mut fence = *self.jobs[nth].fences.last()?;
         if self.chance.one_in(20) {
@@ -285,7 +286,7 @@ impl Walk {
     }
 
     /// A job of the last few.
-    fn any(&mut self) -> Option<usize> {
+    pub(super) fn any(&mut self) -> Option<usize> {
         let lately = self.jobs.len().min(6);
         (lately > 0).then(|| self.jobs.len() - 1 - self.chance.below(lately))
     }

@@ -1,8 +1,10 @@
-//! A walk over everything that waits: the store in memory and one on a server are asked the same, in an order that follows
-//! from a seed, and must answer the same and hold the same.
+//! Walks over everything that waits and everything that depends on each other: the store in memory and one on a server are
+//! asked the same, in an order that follows from a seed, and must answer the same and hold the same.
 
 mod chance;
 mod choice;
+mod flow;
+mod graph;
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -18,7 +20,7 @@ use ff_core::doctor::examine;
 use ff_core::lease::Fence;
 use ff_core::partition::PartitionConfig;
 use ff_core::signal::FeedCursor;
-use ff_core::types::{ExecutionId, TimestampMs};
+use ff_core::types::{ExecutionId, FlowId, TimestampMs};
 
 use self::chance::Chance;
 use crate::support::{Flavour, Process};
@@ -36,17 +38,38 @@ const LOOK_EVERY: usize = 20;
 async fn a_server_answers_and_holds_what_memory_does() {
     let mut seen = Seen::default();
     for seed in 0..6 {
-        seen.extend(Walk::take(Flavour::Valkey, seed).await);
+        seen.extend(Walk::take(Flavour::Valkey, Theme::Waits, seed).await);
     }
-    let rare: Vec<_> = EXPECTED.iter().filter(|what| !seen.contains(**what)).collect();
-    assert!(rare.is_empty(), "a comparison in which this never happened proves little: {rare:?}");
+    shows(&seen, EXPECTED);
+}
+
+#[tokio::test]
+async fn a_server_runs_flows_as_memory_does() {
+    let mut seen = Seen::default();
+    for seed in 200..208 {
+        seen.extend(Walk::take(Flavour::Valkey, Theme::Flows, seed).await);
+    }
+    shows(&seen, EXPECTED_OF_FLOWS);
 }
 
 #[tokio::test]
 async fn so_does_the_oldest_server_that_is_promised_to_work() {
     for seed in 100..102 {
-        Walk::take(Flavour::Redis, seed).await;
+        Walk::take(Flavour::Redis, Theme::Waits, seed).await;
+        Walk::take(Flavour::Redis, Theme::Flows, seed).await;
     }
+}
+
+fn shows(seen: &Seen, expected: &[&str]) {
+    let rare: Vec<_> = expected.iter().filter(|what| !seen.contains(**what)).collect();
+    assert!(rare.is_empty(), "a comparison in which this never happened proves little: {rare:?}");
+}
+
+/// What a walk is mostly about.
+#[derive(Clone, Copy)]
+enum Theme {
+    Waits,
+    Flows,
 }
 
 /// What happened on a walk: methods that answered, refusals, effects of signals.
@@ -92,6 +115,37 @@ const EXPECTED: &[&str] = &[
     "limit_exceeded",
 ];
 
+/// What must have happened on walks over flows.
+const EXPECTED_OF_FLOWS: &[&str] = &[
+    "submit_flow",
+    "create_flow",
+    "grow_flow",
+    "close_flow",
+    "cancel_flow",
+    "set_flow_tags",
+    "wait_for_children",
+    "cascade_completion",
+    "replay",
+    "children pending",
+    "children satisfied",
+    "cancelled by cancel_all",
+    "cancelled by cancel_pending",
+    "cancelled by let_active_finish",
+    "cancelled by flow_only",
+    "flow_not_found",
+    "flow_already_terminal",
+    "idempotency_conflict",
+    "stale_graph_revision",
+    "self_referencing_edge",
+    "cycle_detected",
+    "dependency_already_exists",
+    "execution_already_in_flow",
+    "not_runnable",
+    "deps_not_satisfied",
+    "invalid_dependency",
+    "execution_not_terminal",
+];
+
 /// Both stores, and what a walk remembers of them.
 struct Walk {
     memory: MemoryBackend,
@@ -100,6 +154,9 @@ struct Walk {
     dice: Arc<Shown>,
     chance: Chance,
     jobs: Vec<Job>,
+    /// Which of them were claimed, in order.
+    taken: Vec<usize>,
+    flows: Vec<Played>,
     seen: Seen,
     seed: u64,
     step: usize,
@@ -110,6 +167,13 @@ struct Job {
     id: ExecutionId,
     fences: Vec<Fence>,
     granted: Vec<GrantedWaitpoint>,
+}
+
+/// One flow, and how many nodes it has.
+#[derive(Clone, Copy)]
+struct Played {
+    id: FlowId,
+    nodes: usize,
 }
 
 /// Asks both stores the same and passes the answer on, when it is one.
@@ -123,7 +187,7 @@ macro_rules! both {
 pub(crate) use both;
 
 impl Walk {
-    async fn take(flavour: Flavour, seed: u64) -> Seen {
+    async fn take(flavour: Flavour, theme: Theme, seed: u64) -> Seen {
         let server = Process::start(flavour, &["--appendonly", "no"]);
         let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
         let dice = Arc::new(Shown::new(seed));
@@ -135,11 +199,15 @@ impl Walk {
         };
         let store = ValkeyBackend::connect(&server.url(), options).await.unwrap();
         let memory = MemoryBackend::new(PARTITIONS, clock.clone(), dice.clone());
-        let (chance, jobs, seen) = (Chance::new(seed), Vec::new(), Seen::new());
-        let mut walk = Self { memory, store, clock, dice, chance, jobs, seen, seed, step: 0 };
+        let (jobs, taken, flows) = (Vec::new(), Vec::new(), Vec::new());
+        let (chance, seen) = (Chance::new(seed), Seen::new());
+        let mut walk = Self { memory, store, clock, dice, chance, jobs, taken, flows, seen, seed, step: 0 };
         for step in 0..STEPS {
             walk.step = step;
-            walk.choose().await;
+            match theme {
+                Theme::Waits => walk.choose().await,
+                Theme::Flows => walk.choose_in_flows().await,
+            }
             if step % LOOK_EVERY == 0 {
                 walk.look().await;
             }
@@ -170,7 +238,13 @@ impl Walk {
             assert_eq!(memory.executions, store.executions, "executions, {at}");
             assert_eq!(memory.waitpoints, store.waitpoints, "waitpoints, {at}");
             assert_eq!(memory.signals, store.signals, "signals, {at}");
-            assert_eq!(memory.indexes, store.indexes, "indexes, {at}");
+            assert_eq!(memory.flows, store.flows, "flows, {at}");
+            assert_eq!(memory.edges, store.edges, "edges, {at}");
+            assert_eq!(memory.groups, store.groups, "groups, {at}");
+            assert_eq!(memory.flow_events, store.flow_events, "events, {at}");
+            for index in memory.indexes.keys().chain(store.indexes.keys()) {
+                assert_eq!(memory.indexes.get(index), store.indexes.get(index), "{index:?}, {at}");
+            }
             assert!(memory == store, "contents, {at}:\n{memory:?}\n{store:?}");
             let mut findings = examine(&store, partition, self.clock.now());
             // A kid that is gone may come again with another secret, and then its old tokens look forged.
@@ -191,6 +265,7 @@ impl Walk {
                 both!(self, signal(&id, &signal.id));
             }
         }
+        self.look_at_flows().await;
     }
 }
 

@@ -32,7 +32,7 @@ async fn one_execution_is_taken_up_by_its_id_with_what_resumed_it() {
     let wire = Wire::start(LibraryClock::Test).await;
     let scene = Stand::Suspended.arrange(&wire).await;
     scene.deliver().await;
-    let Claimed { task, payload, signals } = claim_resumed(&scene).await.unwrap();
+    let Claimed { task, payload, signals, .. } = claim_resumed(&scene).await.unwrap();
     assert_eq!((task.execution_id, task.resumed), (scene.subject.id, true));
     assert_eq!(task.fence.attempt_id, scene.subject.fence.attempt_id);
     assert_eq!(task.fence.lease_epoch, scene.subject.fence.lease_epoch.next());

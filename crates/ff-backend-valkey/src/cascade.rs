@@ -1,0 +1,232 @@
+//! Telling the dependents of an execution that has ended.
+//!
+//! The function that ends an execution tells its dependents in the same step, and what it has no room for is owed by the
+//! record and paid by the pump. This is for whoever does not want to wait for that, or does not trust it: it pays what
+//! is owed, and where nothing is, it looks at every edge that leaves the execution and settles those that were forgotten.
+
+use std::collections::VecDeque;
+
+use ff_core::backend::Answer;
+use ff_core::contracts::Cascaded;
+use ff_core::engine_error::EngineError;
+use ff_core::execution::Outcome;
+use ff_core::keys::{ExecKeyContext, FlowKeyContext};
+use ff_core::limits;
+use ff_core::operation::check_id;
+use ff_core::partition::execution_partition;
+use ff_core::state::TerminalOutcome;
+use ff_core::types::{AttemptIndex, EdgeId, ExecutionId, FlowId, LaneId, Namespace};
+use ff_script::flow::{
+    ResolveDependencyArgs, ResolveDependencyOpKeys, ResolveDependencyResult, ff_cascade_completion,
+    ff_resolve_dependency,
+};
+use futures_util::{StreamExt, stream};
+use redis::{FromRedisValue, cmd};
+
+use crate::ValkeyBackend;
+
+/// Edges settled at the same time: their calls go out together and do not wait for each other's answers.
+const AT_ONCE: usize = 64;
+
+/// Edges read from a set at once.
+const SOME: usize = 512;
+
+/// Tells the dependents of an execution that has ended: one step of what is owed to them or, where nothing is owed, every
+/// edge that somehow was not settled, down to what is skipped with it.
+///
+/// It fails closed. An edge whose id cannot be read is left alone with a warning, and so is one of which something cannot
+/// be read now; nothing is ever guessed. Absent is not failed: an execution without a lane is in the default one, and one
+/// without an attempt is at its first.
+pub async fn run_cascade(store: &ValkeyBackend, upstream: &ExecutionId) -> Answer<Cascaded> {
+    check_id(upstream, &store.partitions)?;
+    let step = ff_cascade_completion(&*store.calls, upstream).await?;
+    if step != Cascaded::default() {
+        return Ok(step);
+    }
+    let found = edge_by_edge(store, upstream).await?;
+    if found.resolved > 0 {
+        tracing::warn!(%upstream, edges = found.resolved, "dependents had not been told of an end");
+    }
+    Ok(found)
+}
+
+/// Settles every edge that leaves an execution, and those of whatever is skipped with it. What is too deep is owed by the
+/// records it is left on.
+async fn edge_by_edge(store: &ValkeyBackend, upstream: &ExecutionId) -> Answer<Cascaded> {
+    let mut cascaded = Cascaded::default();
+    let mut ended = VecDeque::from([(*upstream, 0)]);
+    while let Some((upstream, depth)) = ended.pop_front() {
+        let (ends, edges) = match End::with_edges(store, &upstream).await {
+            Ok(Some(found)) => found,
+            Ok(None) => continue,
+            Err(error) if depth > 0 => {
+                tracing::warn!(%upstream, %error, "what depends on a skipped execution cannot be read; it is owed");
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        for edges in edges.chunks(limits::FLOW_STEP) {
+            let settled = stream::iter(edges.to_vec()).map(|edge| ends.settle(store, edge)).buffered(AT_ONCE);
+            for settled in settled.collect::<Vec<_>>().await.into_iter().flatten() {
+                cascaded.resolved += 1;
+                let Settled { skipped: Some(child) } = settled else { continue };
+                cascaded.cascaded_children += 1;
+                if depth < limits::MAX_CASCADE_DEPTH {
+                    ended.push_back((child, depth + 1));
+                } else {
+                    cascaded.more = true;
+                }
+            }
+        }
+    }
+    Ok(cascaded)
+}
+
+/// How a member of a flow ended.
+struct End {
+    execution_id: ExecutionId,
+    flow_id: FlowId,
+    outcome: Outcome,
+}
+
+/// An edge that was settled just now, and the child that was skipped with it.
+struct Settled {
+    skipped: Option<ExecutionId>,
+}
+
+impl End {
+    /// How an execution ended, and the edges that leave it.
+    async fn with_edges(store: &ValkeyBackend, id: &ExecutionId) -> Answer<Option<(Self, Vec<EdgeId>)>> {
+        let Some(end) = Self::of(store, id).await? else { return Ok(None) };
+        let edges = end.edges(store).await?;
+        Ok(Some((end, edges)))
+    }
+
+    /// Nothing when it is in no flow or has not ended: whoever is replayed meanwhile tells nobody of its old end.
+    async fn of(store: &ValkeyBackend, id: &ExecutionId) -> Answer<Option<Self>> {
+        let core = ExecKeyContext::new(&execution_partition(id), id).core();
+        let [flow_id, outcome] = fields(store, &core, ["flow_id", "terminal_outcome"]).await?;
+        let flow_id = flow_id.and_then(|id| id.parse().ok());
+        let outcome = outcome.and_then(|word| word.parse().ok()).and_then(outcome_of);
+        Ok(flow_id.zip(outcome).map(|(flow_id, outcome)| Self { execution_id: *id, flow_id, outcome }))
+    }
+
+    /// The edges that leave it, by their published ids.
+    async fn edges(&self, store: &ValkeyBackend) -> Answer<Vec<EdgeId>> {
+        let out = self.flow_keys().outgoing(&self.execution_id);
+        let (mut edges, mut cursor) = (Vec::new(), 0_u64);
+        loop {
+            let scan = cmd("SSCAN").arg(&out).arg(cursor).arg("COUNT").arg(SOME).clone();
+            let reply = store.calls.plain(&out, scan).await?;
+            let (next, some) = <(u64, Vec<Vec<u8>>)>::from_redis_value(reply).unwrap_or_default();
+            for id in some {
+                match str::from_utf8(&id).ok().and_then(|id| id.parse().ok()) {
+                    Some(id) => edges.push(id),
+                    None => {
+                        tracing::warn!(key = out, edge = %id.escape_ascii(), "an edge has an id that cannot be read")
+                    }
+                }
+            }
+            if next == 0 {
+                edges.sort_unstable();
+                edges.dedup();
+                return Ok(edges);
+            }
+            cursor = next;
+        }
+    }
+
+    /// Settles one edge, unless something about it cannot be read; then it stays as it is, until somebody looks again.
+    async fn settle(&self, store: &ValkeyBackend, edge: EdgeId) -> Option<Settled> {
+        match self.settled(store, &edge).await {
+            Ok(settled) => settled,
+            Err(error) => {
+                tracing::warn!(%edge, flow = %self.flow_id, %error, "an edge could not be settled; it is looked at again");
+                None
+            }
+        }
+    }
+
+    async fn settled(&self, store: &ValkeyBackend, edge: &EdgeId) -> Answer<Option<Settled>> {
+        let Some(child) = self.child(store, edge).await? else { return Ok(None) };
+        let keys = ResolveDependencyOpKeys::new(
+            &self.flow_id,
+            edge,
+            &self.execution_id,
+            &child.id,
+            &child.lane,
+            child.attempt,
+        );
+        let args = ResolveDependencyArgs {
+            edge_id: *edge,
+            upstream_outcome: self.outcome,
+            flow_id: self.flow_id,
+            downstream_execution_id: child.id,
+        };
+        Ok(match ff_resolve_dependency(&*store.calls, &keys, &args).await? {
+            ResolveDependencyResult::AlreadyResolved => None,
+            ResolveDependencyResult::Satisfied { .. } => Some(Settled { skipped: None }),
+            ResolveDependencyResult::Impossible { child_skipped, .. } => {
+                Some(Settled { skipped: child_skipped.then_some(child.id) })
+            }
+        })
+    }
+
+    /// Where an edge leads; nothing, with a warning, when that cannot be told.
+    async fn child(&self, store: &ValkeyBackend, edge: &EdgeId) -> Answer<Option<Child>> {
+        let key = self.flow_keys().edge(edge);
+        let [downstream] = fields(store, &key, ["downstream_execution_id"]).await?;
+        let id = downstream.and_then(|id| id.parse::<ExecutionId>().ok());
+        let Some(id) = id.filter(|id| id.partition() == self.execution_id.partition()) else {
+            tracing::warn!(key, "an edge does not say where it leads");
+            return Ok(None);
+        };
+        let core = ExecKeyContext::new(&execution_partition(&id), &id).core();
+        let [namespace, lane, attempt] =
+            fields(store, &core, ["namespace", "lane_id", "current_attempt_index"]).await?;
+        let read = || {
+            let namespace = namespace.map_or_else(|| Ok(Namespace::default_name()), |name| name.parse()).ok()?;
+            let lane: LaneId = lane.map_or_else(|| Ok(LaneId::default_name()), |name| name.parse()).ok()?;
+            let attempt = attempt.map_or(Ok(0), |index| index.parse()).ok()?;
+            Some(Child { id, lane: lane.within(&namespace), attempt: AttemptIndex(attempt) })
+        };
+        let child = read();
+        if child.is_none() {
+            tracing::warn!(key = core, "an execution has a lane or an attempt that cannot be read");
+        }
+        Ok(child)
+    }
+
+    fn flow_keys(&self) -> FlowKeyContext {
+        FlowKeyContext::new(&execution_partition(&self.execution_id), &self.flow_id)
+    }
+}
+
+/// The execution an edge leads to, and what names its keys.
+struct Child {
+    id: ExecutionId,
+    lane: LaneId,
+    attempt: AttemptIndex,
+}
+
+/// Some fields of a hash, those that are set.
+pub(crate) async fn fields<const N: usize>(
+    store: &ValkeyBackend,
+    key: &str,
+    names: [&str; N],
+) -> Answer<[Option<String>; N]> {
+    let reply = store.calls.plain(key, cmd("HMGET").arg(key).arg(&names).clone()).await?;
+    let values = Vec::<Option<String>>::from_redis_value(reply).ok().and_then(|values| values.try_into().ok());
+    values.ok_or_else(|| EngineError::Corrupt(format!("{key} has fields that are not text")))
+}
+
+fn outcome_of(word: TerminalOutcome) -> Option<Outcome> {
+    match word {
+        TerminalOutcome::None => None,
+        TerminalOutcome::Success => Some(Outcome::Success),
+        TerminalOutcome::Failed => Some(Outcome::Failed),
+        TerminalOutcome::Cancelled => Some(Outcome::Cancelled),
+        TerminalOutcome::Expired => Some(Outcome::Expired),
+        TerminalOutcome::Skipped => Some(Outcome::Skipped),
+    }
+}

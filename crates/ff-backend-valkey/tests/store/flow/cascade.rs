@@ -1,0 +1,142 @@
+//! Telling dependents edge by edge, over what is published of a flow: whatever cannot be read is left alone.
+
+use ff_backend_valkey::cascade::run_cascade;
+use ff_core::contracts::Cascaded;
+use ff_core::engine_error::Code;
+use ff_core::flow::edge_id;
+use ff_core::keys::{ExecKeyContext, FlowKeyContext};
+use ff_core::partition::execution_partition;
+use ff_core::state::PublicState;
+use ff_core::types::LaneId;
+
+use super::*;
+use crate::support::{Flavour, Process};
+use crate::{claim_on, connect};
+
+/// A flow whose first node has ended, and nobody was told.
+struct Forgotten {
+    server: Process,
+    store: ValkeyBackend,
+    id: FlowId,
+}
+
+impl Forgotten {
+    /// Everything depends on `a`, which ended with an outcome. What this program keeps of the graph for itself is gone, so
+    /// that only what is published can be followed.
+    async fn of(args: SubmitFlowArgs, outcome: &str) -> Self {
+        let server = Process::start(Flavour::Valkey, &["--appendonly", "no"]);
+        let store = connect(&server.url()).await;
+        let id = store.submit_flow(args).await.unwrap().flow_id;
+        let forgotten = Self { server, store, id };
+        let state = if outcome == "success" { "completed" } else { outcome };
+        let core = forgotten.keys("a").core();
+        forgotten.server.ask(&["HSET", &core, "public_state", state, "terminal_outcome", outcome, "changed_at", "1"]);
+        assert_eq!(forgotten.server.ask(&["DEL", &forgotten.flow_keys().graph()]), ":1");
+        forgotten
+    }
+
+    fn keys(&self, node: &str) -> ExecKeyContext {
+        let id = member(&self.store, &self.id, node);
+        ExecKeyContext::new(&execution_partition(&id), &id)
+    }
+
+    fn flow_keys(&self) -> FlowKeyContext {
+        FlowKeyContext::new(&flow_partition(&self.id, &self.store.partitions()), &self.id)
+    }
+
+    /// The key of the edge from `a` to a node.
+    fn edge_key(&self, to: &str) -> String {
+        let [from, to] = ["a", to].map(|node| member(&self.store, &self.id, node));
+        self.flow_keys().edge(&edge_id(&self.id, &from, &to))
+    }
+
+    async fn cascade(&self) -> Cascaded {
+        run_cascade(&self.store, &member(&self.store, &self.id, "a")).await.unwrap()
+    }
+
+    async fn state(&self, node: &str) -> PublicState {
+        self.store.describe(&member(&self.store, &self.id, node)).await.unwrap().public_state
+    }
+}
+
+fn told(resolved: u32, cascaded_children: u32) -> Cascaded {
+    Cascaded { resolved, cascaded_children, more: false }
+}
+
+/// `a` before each of these.
+fn before(nodes: &[&str]) -> SubmitFlowArgs {
+    let mut args = flow(["a"].iter().chain(nodes).copied());
+    args.edges = nodes.iter().map(|to| edge("a", to)).collect();
+    args
+}
+
+#[tokio::test]
+async fn dependents_that_were_forgotten_are_told_once() {
+    let forgotten = Forgotten::of(before(&["b", "c"]), "success").await;
+    assert_eq!(forgotten.cascade().await, told(2, 0));
+    assert_eq!([forgotten.state("b").await, forgotten.state("c").await], [PublicState::Waiting; 2]);
+    assert_eq!(forgotten.cascade().await, told(0, 0));
+}
+
+#[tokio::test]
+async fn only_success_satisfies() {
+    for outcome in ["failed", "cancelled", "expired", "skipped"] {
+        let forgotten = Forgotten::of(before(&["b"]), outcome).await;
+        assert_eq!(forgotten.cascade().await, told(1, 1), "{outcome}");
+        assert_eq!(forgotten.state("b").await, PublicState::Skipped, "{outcome}");
+    }
+}
+
+#[tokio::test]
+async fn an_edge_id_that_cannot_be_read_is_left_alone() {
+    let forgotten = Forgotten::of(before(&["b"]), "success").await;
+    let out = forgotten.flow_keys().outgoing(&member(&forgotten.store, &forgotten.id, "a"));
+    forgotten.server.ask(&["SADD", &out, "not an edge"]);
+    assert_eq!(forgotten.cascade().await, told(1, 0));
+    assert_eq!(forgotten.state("b").await, PublicState::Waiting);
+}
+
+#[tokio::test]
+async fn an_edge_that_cannot_be_read_waits_until_it_can() {
+    let forgotten = Forgotten::of(before(&["b", "c", "d"]), "success").await;
+    let (lost, broken) = (forgotten.edge_key("b"), forgotten.edge_key("c"));
+    let kept = "kept-{fp}";
+    forgotten.server.ask(&["RENAME", &lost, kept]);
+    let downstream = member(&forgotten.store, &forgotten.id, "c").to_string();
+    forgotten.server.ask(&["HSET", &broken, "downstream_execution_id", "elsewhere"]);
+    assert_eq!(forgotten.cascade().await, told(1, 0), "only what can be read");
+    assert_eq!([forgotten.state("b").await, forgotten.state("c").await], [PublicState::WaitingChildren; 2]);
+
+    forgotten.server.ask(&["SET", &lost, "not a hash"]);
+    assert_eq!(forgotten.cascade().await, told(0, 0), "a read that fails is no reason to guess");
+    assert_eq!(forgotten.state("b").await, PublicState::WaitingChildren);
+
+    forgotten.server.ask(&["DEL", &lost]);
+    forgotten.server.ask(&["RENAME", kept, &lost]);
+    forgotten.server.ask(&["HSET", &broken, "downstream_execution_id", &downstream]);
+    assert_eq!(forgotten.cascade().await, told(2, 0));
+}
+
+#[tokio::test]
+async fn what_is_absent_is_not_failed() {
+    let mut args = before(&["b"]);
+    args.nodes[1].lane = LaneId::parse("mail").unwrap();
+    let forgotten = Forgotten::of(args, "success").await;
+    forgotten.server.ask(&["HDEL", &forgotten.keys("b").core(), "lane_id", "current_attempt_index"]);
+    assert_eq!(forgotten.cascade().await, told(1, 0));
+    let partition = partition_of(&forgotten.store, &forgotten.id);
+    let claimed = forgotten.store.claim(claim_on(partition, 10)).await.unwrap().claimed;
+    let b = member(&forgotten.store, &forgotten.id, "b");
+    assert!(claimed.iter().any(|claimed| claimed.task.execution_id == b), "it waits in the default lane");
+}
+
+#[tokio::test]
+async fn a_skip_is_passed_on_and_a_live_execution_tells_nobody() {
+    let mut args = flow(["a", "b", "c", "d"]);
+    args.edges = vec![edge("a", "b"), edge("b", "c"), edge("c", "d")];
+    let forgotten = Forgotten::of(args, "failed").await;
+    let live = run_cascade(&forgotten.store, &member(&forgotten.store, &forgotten.id, "c")).await.unwrap_err();
+    assert_eq!(live.code(), Code::ExecutionNotTerminal);
+    assert_eq!(forgotten.cascade().await, told(3, 3));
+    assert_eq!(forgotten.state("d").await, PublicState::Skipped);
+}

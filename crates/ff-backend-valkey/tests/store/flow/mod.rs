@@ -1,0 +1,78 @@
+//! Flows on real servers: how they are told on, what they cost, and what becomes of them when something is missing.
+
+mod cascade;
+mod fan_in;
+mod reconciled;
+mod spent;
+mod staged;
+mod told;
+
+use futures_util::future::join_all;
+
+use ff_backend_valkey::ValkeyBackend;
+use ff_core::backend::{EngineBackend, ExecutionRoom, FlowRoom, LeaseRoom, Upkeep};
+use ff_core::contracts::{ClaimArgs, Claimed, CompleteArgs, EdgeSpec, FlowHeader, NodeSpec, SubmitFlowArgs};
+use ff_core::flow::{Passing, member_id};
+use ff_core::partition::flow_partition;
+use ff_core::payload::Payload;
+use ff_core::types::{ExecutionId, FlowId, InputName, Kind, NodeName};
+
+use crate::claim_on;
+
+/// Longer than any of these takes, so that no lease runs out where only costs are looked at.
+const LONG_LEASE_MS: u64 = 600_000;
+
+fn name(text: &str) -> NodeName {
+    NodeName::parse(text).unwrap()
+}
+
+fn node(text: &str) -> NodeSpec {
+    NodeSpec::new(name(text), Kind::parse("work").unwrap(), Payload::json("1"))
+}
+
+fn edge(from: &str, to: &str) -> EdgeSpec {
+    EdgeSpec { upstream: name(from), downstream: name(to), passes: None }
+}
+
+/// An edge whose upstream's result comes under the upstream's name.
+fn passing(from: &str, to: &str) -> EdgeSpec {
+    EdgeSpec { passes: Some(Passing::Input(InputName::parse(from).unwrap())), ..edge(from, to) }
+}
+
+/// A flow of nodes without edges yet.
+fn flow<'n>(nodes: impl IntoIterator<Item = &'n str>) -> SubmitFlowArgs {
+    let header = FlowHeader::new(Kind::parse("etl").unwrap());
+    SubmitFlowArgs { header, nodes: nodes.into_iter().map(node).collect(), edges: vec![] }
+}
+
+fn partition_of(store: &ValkeyBackend, id: &FlowId) -> u16 {
+    flow_partition(id, &store.partitions()).index
+}
+
+fn member(store: &ValkeyBackend, flow: &FlowId, node: &str) -> ExecutionId {
+    member_id(flow, &name(node), &store.partitions())
+}
+
+/// Pays whatever is owed on a partition.
+async fn settle(store: &ValkeyBackend, partition: u16) {
+    while let Some(next) = store.pump(partition).await.unwrap().next_due {
+        if next > store.now().await.unwrap() {
+            break;
+        }
+    }
+}
+
+async fn claim_some(store: &ValkeyBackend, partition: u16, max: usize) -> Vec<Claimed> {
+    let args = ClaimArgs { lease_ttl_ms: LONG_LEASE_MS, ..claim_on(partition, max) };
+    store.claim(args).await.unwrap().claimed
+}
+
+async fn complete(store: &ValkeyBackend, claimed: &Claimed, result: Option<Payload>) {
+    let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);
+    store.complete(CompleteArgs { execution_id, fence, result }).await.unwrap();
+}
+
+/// Completes all of them at once, so that they go in company.
+async fn complete_together(store: &ValkeyBackend, claimed: &[Claimed]) {
+    join_all(claimed.iter().map(|one| complete(store, one, None))).await;
+}

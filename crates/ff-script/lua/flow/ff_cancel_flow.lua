@@ -1,0 +1,46 @@
+--- Stops a flow. Members are cancelled in the same step up to its bound, the rest in further steps; a claim starts none of
+--- them meanwhile. Asked again, the first policy stands, unless all are to be cancelled now.
+---
+--- key  core          hash
+--- arg  policy_name   text
+--- arg  reason        free?
+--- arg  requested_by  free?
+---
+--- ok   policy        the one in force
+--- ok   cancelled     members that were cancelled at once
+--- ok   scheduled     members still to be looked at
+--- no   flow_not_found
+--- no   flow_already_terminal
+--- no   invalid_input
+--- no   invalid_args
+--- flag allow-oom             a full server must still be able to stop work
+
+if not limits.cancel_policies[policy_name] then
+  return no.invalid_input('field', 'policy_name')
+end
+local moment = now()
+local flow, refusal = flow_record.found(keys.flow_id(core))
+if not flow then
+  return refusal
+end
+local function unvisited()
+  return text(flow.core.errand == 'cancel' and flow.core.nodes - (flow.core.errand_seen or 0) or 0)
+end
+local before, harder = flow.core.cancel_policy, policy_name == 'cancel_all' and flow_record.live(flow) > 0
+if before and (before == 'cancel_all' or not harder) then
+  return already(before, '0', unvisited())
+elseif flow.core.ended_at and not before then
+  return flow_record.ended_refusal(flow)
+end
+local count = flow.counts.cancelled or 0
+flow_record.put(flow, 'cancel_policy', policy_name)
+flow_record.put(flow, 'cancelled_at', moment)
+flow_record.put(flow, 'cancel_reason', reason)
+flow_record.put(flow, 'cancelled_by', requested_by)
+flow_record.tell(flow, 'cancelled', 'policy', policy_name)
+-- A flow whose members are spared goes on opening what was staged.
+if policy_name ~= 'flow_only' then
+  tour.set_out(flow, 'cancel')
+end
+step.run()
+return ok(policy_name, text((flow.counts.cancelled or 0) - count), unvisited())

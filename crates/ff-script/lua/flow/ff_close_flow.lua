@@ -1,0 +1,20 @@
+--- Lets a flow end with its last member. One that was never held open, or has been closed, stays as it is.
+---
+--- key  core   hash
+---
+--- ok   state
+--- no   flow_not_found
+--- no   invalid_args
+--- flag allow-oom             a full server must still be able to end what is there
+
+now()
+local flow, refusal = flow_record.found(keys.flow_id(core))
+if not flow then
+  return refusal
+elseif not flow.core.held_open then
+  return already(flow_record.state(flow))
+end
+flow_record.put(flow, 'held_open', nil)
+flow_record.tell(flow, 'closed')
+step.run()
+return ok(flow_record.state(flow))

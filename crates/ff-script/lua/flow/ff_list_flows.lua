@@ -1,0 +1,62 @@
+--- Flows of a partition, newest first: those of a namespace, and of a kind, in a state and with a label where these are said.
+---
+--- Looks at a bounded number of them and says where to go on.
+---
+--- key  flows       zset
+--- arg  namespace   text
+--- arg  kind        text?
+--- arg  state       text?
+--- arg  tag_key     text?
+--- arg  tag_value   text?
+--- arg  before      int?    created before this moment, or
+--- arg  before_id   text?   in this very moment and of a smaller id
+--- arg  limit       int
+---
+--- ok   more        1 when there may be more
+--- ok   last_at     ms, creation of the last one looked at, empty when there was none
+--- ok   last_id     its id
+--- ok   found       of each its id, its record, its counts and its labels
+--- no   invalid_args
+--- flag no-writes
+
+local function wanted(id)
+  local fields = call('HMGET', keys.flow(id, 'core'), 'namespace', 'kind', 'state')
+  return fields[1] == namespace
+    and (not kind or fields[2] == kind)
+    and (not state or fields[3] == state)
+    and (not tag_key or call('HGET', keys.flow(id, 'tags'), tag_key) == tag_value)
+end
+
+local function told(id)
+  return {
+    id, call('HGETALL', keys.flow(id, 'core')), call('HGETALL', keys.flow(id, 'summary')),
+    call('HGETALL', keys.flow(id, 'tags')),
+  }
+end
+
+local newest = before and (before_id and before or '(' .. text(before)) or '+inf'
+local most = math.min(limit, limits.flow_read_at_once)
+local at_once = math.min(most + 1, limits.listed_at_once)
+local found, looked, offset = {}, 0, 0
+local last_at, last_id = '', ''
+repeat
+  local range = { newest, '-inf', 'BYSCORE', 'REV', 'LIMIT', offset, at_once, 'WITHSCORES' }
+  local flat = call('ZRANGE', flows, unpack(range))
+  for nth = 1, #flat, 2 do
+    local id, created_at = flat[nth], flat[nth + 1]
+    if not before_id or tonumber(created_at) < before or id < before_id then
+      if #found == most then
+        return ok('1', last_at, last_id, found)
+      end
+      last_at, last_id, looked = created_at, id, looked + 1
+      if wanted(id) then
+        found[#found + 1] = told(id)
+      end
+    end
+  end
+  if #flat < 2 * at_once then
+    return ok('', last_at, last_id, found)
+  end
+  offset = offset + at_once
+until looked >= limits.listed_in_all
+return ok('1', last_at, last_id, found)

@@ -1,0 +1,21 @@
+--- A flow as it is kept, in one consistent look.
+---
+--- key  core       hash
+--- arg  staged     flag   also one that nobody sees yet
+--- arg  await_end  flag   whether a hint is wanted when it ends
+---
+--- ok   core       names and values
+--- ok   summary    states and counts
+--- ok   tags       keys and values
+--- no   flow_not_found
+--- no   invalid_args
+--- flag no-writes
+
+local id = keys.flow_id(core)
+local state, ended_at = unpack(call('HMGET', core, 'state', 'ended_at'))
+if not state or state == 'staging' and not staged then
+  return no.flow_not_found()
+elseif await_end and not ended_at then
+  hint.await(id)
+end
+return ok(call('HGETALL', core), call('HGETALL', keys.flow(id, 'summary')), call('HGETALL', keys.flow(id, 'tags')))

@@ -1,0 +1,29 @@
+--- What happened in a flow from a number on, some at a time.
+---
+--- key  core        hash
+--- arg  from        int    number of the first
+--- arg  limit       int
+--- arg  await_more  flag   whether a hint is wanted when there is more
+---
+--- ok   told        how many there have been
+--- ok   ended       1 when the flow has ended
+--- ok   first       number of the oldest that is kept, empty when there is none
+--- ok   events      of each its number, and its names and values
+--- no   flow_not_found
+--- no   invalid_args
+--- flag no-writes
+
+local id = keys.flow_id(core)
+local state, told, ended_at = unpack(call('HMGET', core, 'state', 'events', 'ended_at'))
+if not state or state == 'staging' then
+  return no.flow_not_found()
+elseif await_more then
+  hint.await_events(id)
+end
+local key = keys.flow(id, 'events')
+local first = call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
+local events = call('XRANGE', key, text(from) .. '-1', '+', 'COUNT', math.min(limit, limits.flow_events_at_once))
+for nth, event in ipairs(events) do
+  events[nth] = { event[1]:match('^%d+'), event[2] }
+end
+return ok(told, ended_at and '1' or '', first and first[1]:match('^%d+') or '', events)

@@ -1,0 +1,25 @@
+--- Members of a flow in the order they were added, some at a time.
+---
+--- key  core     hash
+--- arg  staged   flag   also of a flow that nobody sees yet
+--- arg  from     int    position of the first
+--- arg  limit    int
+---
+--- ok   members  of each its id, its record, and the edges into it as a group
+--- no   flow_not_found
+--- no   invalid_args
+--- flag no-writes
+
+local id = keys.flow_id(core)
+local state = call('HGET', core, 'state')
+if not state or state == 'staging' and not staged then
+  return no.flow_not_found()
+end
+local last = from + math.min(limit, limits.flow_read_at_once) - 1
+local members = call('LRANGE', keys.flow(id, 'nodes'), from, last)
+for nth, each in ipairs(members) do
+  members[nth] = {
+    each, call('HGETALL', keys.of(each, 'core')), call('HGETALL', keys.flow(id, 'edgegroup:' .. each)),
+  }
+end
+return ok(members)

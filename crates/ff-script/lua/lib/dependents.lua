@@ -1,0 +1,112 @@
+--- Telling dependents: an edge is settled by how its upstream ended, a join is decided as soon as the numbers say so, and
+--- what it decides is released, or skipped and tells its own dependents.
+
+local dependents = {}
+
+--- Only success satisfies; whatever else an upstream comes to makes its edges impossible.
+local SETTLED = { success = 'satisfied', failed = 'failed', cancelled = 'failed', expired = 'failed', skipped = 'skipped' }
+
+function dependents.state_after(outcome)
+  return SETTLED[outcome]
+end
+
+--- Goes on telling the dependents of a member what became of it, where it was left.
+function dependents.tell(id)
+  local e = record.find(id)
+  local owes = e and e.owes
+  if not owes then
+    return
+  end
+  local budget = step.budget()
+  local page = edge.leaving(e.core.flow_id, id, owes.after, budget + 1)
+  local told = math.min(#page, budget)
+  step.spend(told)
+  for nth = 1, told do
+    local one = step.edge(page[nth])
+    if owes.what ~= 'end' then
+      reopen.unsettle(one, owes.what == 'reopen')
+    elseif e.core.terminal_outcome then
+      dependents.settle(one, SETTLED[e.core.terminal_outcome], e)
+    end
+  end
+  step.touch(e)
+  if told < #page then
+    e.owes = { what = owes.what, since = owes.since, after = page[told].id }
+    return
+  end
+  e.owes = nil
+  if owes.what ~= 'end' then
+    dependents.admit(e)
+  end
+end
+
+--- Settles an edge, and has its join judged unless that has fired: later outcomes only count.
+function dependents.settle(one, to, upstream)
+  if one.state == to then
+    return
+  end
+  dependents.count(one, to, upstream)
+  local joined = step.group(one.flow_id, one.downstream)
+  if not joined or joined.group_state ~= 'pending' or joined.round ~= one.round then
+    return
+  end
+  group.judge(joined, here.memory.moment)
+  if joined.group_state ~= 'pending' then
+    dependents.fired(joined)
+  end
+end
+
+--- Counts an edge where it is of the current round, and passes the result on to whom still waits for it.
+function dependents.count(one, to, upstream)
+  local joined = step.group(one.flow_id, one.downstream)
+  if not joined then
+    return
+  end
+  step.resolved()
+  local from = one.state
+  one.state = to
+  if one.round == joined.round then
+    group.recount(joined, from, to)
+    if joined.group_state == 'pending' and to == 'satisfied' then
+      meta.pass(one, upstream)
+    end
+  end
+end
+
+local SKIPPED = { outcome = 'skipped', state = 'skipped', by = 'dependencies', attempt = 'cancelled' }
+
+--- What a blocked execution does once nothing but its join keeps it.
+function dependents.admit(e)
+  local on, moment = e.core.blocked_on, here.memory.moment
+  if e.core.public_state ~= 'waiting_children' or on == 'staging' or on == 'reopening' and e.owes then
+    return
+  end
+  local joined = step.group(e.core.flow_id, e.id)
+  local state, until_ms = joined and joined.group_state or 'satisfied', e.core.blocked_until
+  if state == 'pending' and not on then
+    return
+  elseif state == 'pending' then
+    phase.blocked(e, nil, until_ms, moment)
+  elseif state == 'impossible' and e.core.next_attempt ~= 'resume' then
+    step.cascaded()
+    finish(e, SKIPPED, moment)
+  else
+    phase.delayed(e, until_ms or moment, 'submitted', moment)
+  end
+  step.write(e)
+end
+
+--- A join that fired moves its member, and may need its other upstreams no longer.
+function dependents.fired(joined)
+  local e = record.find(joined.id)
+  if not e or e.core.terminal_outcome then
+    return
+  end
+  if joined.on_satisfied == 'cancel_remaining' then
+    siblings.owe(joined, { since = here.memory.moment })
+    step.later('siblings', joined.id)
+  end
+  dependents.admit(e)
+end
+
+return dependents

@@ -1,0 +1,244 @@
+--- The flow: a graph of executions that ends with its last member. It is read once, changed in memory, and written once.
+---
+--- `core` is its hash, numbers as numbers, `counts` has how many members are in which state, and `told` what happened, to be
+--- added to its events.
+
+local flow_record = {}
+
+local ENDS = { completed = true, failed = true, cancelled = true, expired = true, skipped = true }
+
+--- The indexes a flow belongs in, with its score there.
+local function entries(core)
+  local list = {}
+  if core.staging_parts then
+    list.flow_staging = core.staging_until
+  end
+  if core.errand == 'open' then
+    list.flow_opening = core.errand_since
+  elseif core.errand == 'cancel' then
+    list.cancel_backlog = core.errand_since
+  end
+  return list
+end
+
+function flow_record.read(id)
+  local core = record.hash(keys.flow(id, 'core'))
+  if not core then
+    return nil
+  end
+  local counts, flat = {}, call('HGETALL', keys.flow(id, 'summary'))
+  for at = 1, #flat, 2 do
+    counts[flat[at]] = tonumber(flat[at + 1])
+  end
+  local is_open = not core.staging_parts
+  return { id = id, core = core, counts = counts, told = {}, changed = {}, was = entries(core), was_open = is_open }
+end
+
+--- A flow that is there for whoever asks; otherwise nothing, and the refusal.
+function flow_record.found(id)
+  local flow = step.flow(id)
+  if not flow or flow.core.staging_parts then
+    return nil, no.flow_not_found()
+  end
+  return flow
+end
+
+--- A flow that is not there yet.
+function flow_record.new(id, namespace, kind, moment)
+  local flow = { id = id, core = {}, counts = {}, told = {}, changed = {}, was = {}, was_open = false }
+  local put = flow_record.put
+  put(flow, 'namespace', namespace)
+  put(flow, 'kind', kind)
+  put(flow, 'created_at', moment)
+  for _, name in ipairs({ 'graph_revision', 'nodes', 'edges', 'payload_bytes', 'events' }) do
+    put(flow, name, 0)
+  end
+  return flow
+end
+
+--- Whether nobody sees a flow yet.
+function flow_record.is_staged(id)
+  local state = call('HGET', keys.flow(id, 'core'), 'state')
+  return not state or state == 'staging'
+end
+
+--- Sets a field, or takes it away when there is nothing to put in it.
+function flow_record.put(flow, name, value)
+  flow.core[name], flow.changed[name] = value, true
+end
+
+--- How a flow stands, in one word.
+function flow_record.state(flow)
+  local core = flow.core
+  if core.staging_parts then
+    return 'staging'
+  elseif core.cancel_policy then
+    return 'cancelled'
+  elseif core.ended_at then
+    return (core.lost or 0) == 0 and 'completed' or 'failed'
+  end
+  return core.started_at and 'running' or 'open'
+end
+
+--- The refusal of a flow that takes no more changes.
+function flow_record.ended_refusal(flow)
+  return no.flow_already_terminal('detail', 'the flow is ' .. flow_record.state(flow))
+end
+
+--- Whether a member may go on. `held` is whether somebody has it.
+function flow_record.spares(flow, core, held)
+  local policy = flow.core.cancel_policy
+  if policy == 'cancel_all' then
+    return false
+  elseif policy == 'cancel_pending' then
+    return core.current_attempt_index ~= nil
+  elseif policy == 'let_active_finish' then
+    return held or core.next_attempt == 'resume'
+  end
+  return true
+end
+
+--- Notes that something happened, with what there is to say of it as names and values.
+function flow_record.tell(flow, event, ...)
+  flow.told[#flow.told + 1] = { 'at', here.memory.moment, 'event', event, ... }
+end
+
+--- Counts a member that came from one state, if from any, to another.
+function flow_record.moved(flow, id, node, from, to)
+  local counts = flow.counts
+  if from then
+    counts[from] = counts[from] - 1
+    flow_record.tell(flow, 'moved', 'node', node, 'execution_id', id, 'from', from, 'to', to)
+  end
+  counts[to] = (counts[to] or 0) + 1
+  flow.recounted = true
+  if to == 'active' and not flow.core.started_at then
+    flow_record.put(flow, 'started_at', here.memory.moment)
+  end
+end
+
+--- Members that have not ended.
+function flow_record.live(flow)
+  local live = 0
+  for state, count in pairs(flow.counts) do
+    live = live + (ENDS[state] and 0 or count)
+  end
+  return live
+end
+
+--- Whether nothing is left to happen in it.
+local function is_over(flow)
+  local core = flow.core
+  if core.staging_parts then
+    return false
+  end
+  local may_end = core.cancel_policy or not core.held_open
+  return core.cancel_policy == 'flow_only' or may_end and flow_record.live(flow) == 0
+end
+
+--- Ends a flow that is over, and has one that is not live again.
+local function end_or_reopen(flow)
+  local over = is_over(flow)
+  if over and not flow.core.ended_at then
+    flow_record.put(flow, 'ended_at', here.memory.moment)
+    flow_record.tell(flow, 'ended', 'state', flow_record.state(flow))
+    hint.flow_ended(flow.id)
+  elseif not over and flow.core.ended_at then
+    flow_record.put(flow, 'ended_at', nil)
+    flow_record.tell(flow, 'reopened')
+  end
+end
+
+local function write_events(flow)
+  local key, next = keys.flow(flow.id, 'events'), flow.core.events
+  for nth, event in ipairs(flow.told) do
+    call('XADD', key, 'MAXLEN', limits.flow_events, text(next + nth - 1) .. '-1', unpack(event))
+  end
+  if flow.told[1] then
+    flow_record.put(flow, 'events', next + #flow.told)
+    hint.flow_moved(flow.id)
+  end
+end
+
+local function write_counts(flow)
+  if not flow.recounted then
+    return
+  end
+  local set, gone, key = {}, {}, keys.flow(flow.id, 'summary')
+  for state, count in pairs(flow.counts) do
+    append(set, state, count > 0 and count)
+    gone[#gone + 1] = count == 0 and state or nil
+  end
+  if set[1] then
+    call('HSET', key, unpack(set))
+  end
+  if gone[1] then
+    call('HDEL', key, unpack(gone))
+  end
+end
+
+local function write_core(flow)
+  local set, gone, key = {}, {}, keys.flow(flow.id, 'core')
+  for name in pairs(flow.changed) do
+    local value = flow.core[name]
+    append(set, name, value)
+    gone[#gone + 1] = value == nil and name or nil
+  end
+  if set[1] then
+    call('HSET', key, unpack(set))
+  end
+  if gone[1] then
+    call('HDEL', key, unpack(gone))
+  end
+end
+
+local function write_indexes(flow)
+  local is, was = entries(flow.core), flow.was
+  for name, score in pairs(is) do
+    if score ~= was[name] then
+      index.owe(name, score, flow.id)
+    end
+  end
+  for name in pairs(was) do
+    if not is[name] then
+      index.unowe(name, flow.id)
+    end
+  end
+  if not flow.was_open and not flow.core.staging_parts then
+    index.open_flow(flow.core.created_at, flow.id)
+  end
+end
+
+--- Forgets a flow that was given up before anybody saw it.
+local function forget(flow)
+  index.unowe('flow_staging', flow.id)
+  local gone = {}
+  for _, what in ipairs({ 'core', 'summary', 'tags', 'members', 'nodes', 'graph' }) do
+    gone[#gone + 1] = keys.flow(flow.id, what)
+  end
+  call('UNLINK', unpack(gone))
+end
+
+--- Ends a flow that is over, and writes what changed.
+function flow_record.settle(flow)
+  if flow.gone then
+    return forget(flow)
+  end
+  end_or_reopen(flow)
+  write_events(flow)
+  local state = flow_record.state(flow)
+  if state ~= flow.core.state then
+    flow_record.put(flow, 'state', state)
+  end
+  write_counts(flow)
+  write_core(flow)
+  write_indexes(flow)
+  if flow.added then
+    member.write_added(flow)
+  end
+  if flow.tags and flow.tags[1] then
+    call('HSET', keys.flow(flow.id, 'tags'), unpack(flow.tags))
+  end
+end
+
+return flow_record

@@ -1,0 +1,199 @@
+--- Adding members and edges to a flow, with everything that is refused about it named.
+
+local graph = {}
+
+--- Whether something is kept under one of several keys.
+local function any_kept(names)
+  return names[1] ~= nil and call('EXISTS', unpack(names)) > 0
+end
+
+--- Adds members, and gives the refusal of the first that cannot be. `entered` has those that edges enter.
+function graph.add_nodes(flow, nodes, entered, moment)
+  local names = {}
+  for nth, node in ipairs(nodes) do
+    names[nth] = keys.of(node.id, 'core')
+  end
+  local some = any_kept(names)
+  for _, node in ipairs(nodes) do
+    if step.known(node.id) or some and record.find(node.id) then
+      local detail = 'is a member of the flow already'
+      return no.execution_already_in_flow('field', 'nodes.' .. node.name, 'detail', detail)
+    end
+    local refusal = member.add(flow, node, entered[node.id], moment)
+    if refusal then
+      return refusal
+    end
+  end
+end
+
+--- An execution that is a member of a flow; otherwise nothing, and the refusal.
+function graph.member(flow, id, field)
+  local e = record.find(id)
+  local of = e and e.core.flow_id
+  if not of then
+    local detail = 'names a node that the flow does not have'
+    return nil, no.execution_not_in_flow('field', field, 'detail', detail)
+  elseif of ~= flow.id then
+    return nil, no.already_member_of_different_flow('field', field, 'detail', 'names a member of the flow ' .. of)
+  end
+  return e
+end
+
+local IDLE = { waiting = true, delayed = true, waiting_children = true }
+
+--- Whether no attempt of this life was made, so that it may still wait for more.
+local function has_not_started(core)
+  local next = core.next_attempt
+  return IDLE[core.public_state] and (next == nil and not core.current_attempt_index or next == 'replay')
+end
+
+--- Whether an edge may enter a member of a live flow, and closes no cycle.
+local function live_refusal(flow, one, downstream, held, search)
+  local field, state = 'edges.' .. one.name, downstream.core.public_state
+  if not held and not has_not_started(downstream.core) then
+    local detail = 'enters a node that has started, and is ' .. state
+    return no.not_runnable('field', field, 'state', state, 'detail', detail)
+  end
+  return cycle.refusal(flow, one, field, search)
+end
+
+local function over(field, limit, sent)
+  if sent > limit then
+    return no.limit_exceeded('field', field, 'limit', text(limit), 'sent', text(sent))
+  end
+end
+
+--- Adds an edge to what is there; gives the refusal, when there are too many.
+local function enter(flow, one, upstream, held)
+  local joined = step.group(flow.id, one.downstream)
+  if not joined then
+    joined = group.new(flow.id, one.downstream, { variant = 'all_of' })
+    step.begin_group(joined)
+  end
+  if held and (joined.round == 0 or joined.group_state ~= 'pending') then
+    group.begin_round(joined)
+  end
+  -- What has not started is not decided for good while more edges come.
+  joined.group_state, joined.satisfied_at, joined.n = 'pending', nil, joined.n + 1
+  flow_record.put(flow, 'edges', flow.core.edges + 1)
+  upstream.dependents = step.dependents(upstream) + 1
+  one.flow_id, one.round, one.state, one.is_new = flow.id, joined.round, 'pending', true
+  step.begin_edge(one)
+  step.account(upstream)
+  local field = 'edges.' .. one.name
+  return over('edges', limits.flow_edges, flow.core.edges)
+    or over(field .. '.downstream', limits.node_edges, joined.n)
+    or over(field .. '.upstream', limits.node_edges, upstream.dependents)
+end
+
+--- `live` says that the flow runs, so that an edge may close a cycle or enter what has started; `live.holder` is a running
+--- member that waits for its children. Otherwise edges go from earlier members to later ones, and nothing runs yet.
+local function add_edge(flow, one, some, live)
+  local field = 'edges.' .. one.name
+  if one.upstream == one.downstream then
+    return no.self_referencing_edge('field', field, 'detail', 'leaves and enters the same node')
+  end
+  local upstream, refusal = graph.member(flow, one.upstream, field)
+  if not upstream then
+    return refusal
+  end
+  local downstream
+  downstream, refusal = graph.member(flow, one.downstream, field)
+  if not downstream then
+    return refusal
+  elseif step.known_edge(one.id) or some and any_kept({ keys.flow(flow.id, 'edge:' .. one.id) }) then
+    return no.dependency_already_exists('field', field, 'detail', 'is there already')
+  elseif not live and upstream.core.position >= downstream.core.position then
+    return no.cycle_detected('field', field, 'detail', 'goes from a later node to an earlier one')
+  end
+  local held = live and live.holder == one.downstream
+  refusal = live and live_refusal(flow, one, downstream, held, live.search)
+  return refusal or enter(flow, one, upstream, held)
+end
+
+--- Adds edges, and gives the refusal of the first that cannot be. Those onto an upstream that has ended are settled at once.
+function graph.add_edges(flow, edges, live)
+  local names = {}
+  for nth, one in ipairs(edges) do
+    names[nth] = keys.flow(flow.id, 'edge:' .. one.id)
+  end
+  local some = any_kept(names)
+  for _, one in ipairs(edges) do
+    local refusal = add_edge(flow, one, some, live)
+    if refusal then
+      return refusal
+    end
+  end
+  for _, one in ipairs(edges) do
+    local upstream = record.find(one.upstream)
+    local outcome = upstream.core.terminal_outcome
+    if outcome then
+      dependents.count(one, dependents.state_after(outcome), upstream)
+    end
+  end
+end
+
+--- Members that edges enter.
+function graph.entered(edges)
+  local entered = {}
+  for _, one in ipairs(edges) do
+    entered[one.downstream] = true
+  end
+  return entered
+end
+
+--- Says how the edges into a member are to join, as long as there are none; gives the refusal.
+function graph.set_join(flow, spec, holder)
+  local field = 'joins.' .. spec.name
+  local e, refusal = graph.member(flow, spec.id, field)
+  if not e then
+    return refusal
+  end
+  local joined = step.group(flow.id, spec.id)
+  if not joined then
+    joined = group.new(flow.id, spec.id, { variant = 'all_of' })
+    step.begin_group(joined)
+  end
+  if holder == spec.id and (joined.round == 0 or joined.group_state ~= 'pending') then
+    group.begin_round(joined)
+  end
+  if joined.n > 0 and not group.joins(joined, spec.join) then
+    local detail = 'is fixed: there are edges that join otherwise'
+    return no.invalid_input('field', field, 'detail', detail)
+  end
+  group.join(joined, spec.join)
+end
+
+--- Decides a join that got edges: what waits for a worker waits for its upstreams now, if it must. Gives the refusal.
+local function judge(joined, may_be_short, moment)
+  local e = record.find(joined.id)
+  if not e or may_be_short and joined.n == 0 then
+    return nil
+  end
+  local refusal = group.short_refusal(joined, 'nodes.' .. e.core.node .. '.join')
+  if refusal then
+    return refusal
+  end
+  group.judge(joined, moment)
+  local state, until_ms = e.core.public_state, e.core.delayed_until
+  if (state == 'waiting' or state == 'delayed') and joined.group_state ~= 'satisfied' then
+    phase.blocked(e, nil, until_ms, moment)
+    step.write(e)
+  end
+  if joined.group_state ~= 'pending' then
+    dependents.fired(joined)
+  end
+end
+
+--- Decides every join that a change of the graph has touched; gives the refusal of the first that cannot be. Where
+--- `may_be_short` is said, the edges of a join may be still to come.
+function graph.judge_all(may_be_short, moment)
+  for _, joined in ipairs(step.groups()) do
+    local refusal = judge(joined, may_be_short, moment)
+    if refusal then
+      return refusal
+    end
+  end
+end
+
+return graph

@@ -1,0 +1,118 @@
+--- Members, edges and joins as callers hand them in: each a list of texts, empty where something is not said.
+
+local graph_args = {}
+
+--- Takes texts one after the other.
+local function reader(items)
+  local at, broken = 0, false
+  local read = {}
+  function read.text()
+    at = at + 1
+    return items[at] or ''
+  end
+  function read.maybe()
+    local said = read.text()
+    return said ~= '' and said or nil
+  end
+  function read.number()
+    local number = whole(read.text())
+    broken = broken or not number
+    return number or 0
+  end
+  function read.maybe_number()
+    local said = read.maybe()
+    local number = said and whole(said)
+    broken = broken or said ~= nil and not number
+    return number
+  end
+  function read.id()
+    local said = read.text()
+    broken = broken or said == ''
+    return said
+  end
+  function read.more()
+    return at < #items and not broken
+  end
+  function read.is_whole()
+    return at == #items and not broken
+  end
+  return read
+end
+
+local VARIANTS = { all_of = true, any_of = true, quorum = true }
+
+--- A join: its variant, how many it needs, and what becomes of the others.
+local function read_join(read)
+  local join = { variant = read.id(), k = read.maybe_number(), on_satisfied = read.maybe() }
+  return join, VARIANTS[join.variant] and (join.variant == 'quorum') == (join.k ~= nil)
+end
+
+local function read_tags(read)
+  local tags = {}
+  for nth = 1, math.min(read.number(), limits.tags) * 2 do
+    tags[nth] = read.text()
+  end
+  return tags
+end
+
+--- The members of a list; nothing, when it does not read as one.
+function graph_args.nodes(items)
+  local nodes, read = {}, reader(items)
+  while read.more() do
+    local node = {
+      id = read.id(),
+      name = read.id(),
+      lane_id = read.id(),
+      kind = read.id(),
+      payload = read.text(),
+      digest = read.text(),
+      content_type = read.maybe(),
+      priority = read.number(),
+      start_in_ms = read.maybe_number(),
+      start_at = read.maybe_number(),
+      deadline_in_ms = read.maybe_number(),
+      attempt_timeout_ms = read.maybe_number(),
+      policy_json = read.maybe(),
+    }
+    local is_join
+    node.join, is_join = read_join(read)
+    node.tags = read_tags(read)
+    if not is_join then
+      return nil
+    end
+    nodes[#nodes + 1] = node
+  end
+  return read.is_whole() and nodes or nil
+end
+
+local PASSES = { payload = true, input = true }
+
+--- The edges of a list, likewise. Each comes with how its caller calls it.
+function graph_args.edges(items)
+  local edges, read = {}, reader(items)
+  while read.more() do
+    local one = { id = read.id(), upstream = read.id(), downstream = read.id() }
+    one.passes, one.input_name, one.name = read.maybe(), read.maybe(), read.id()
+    if #one.id ~= 36 or one.passes and not PASSES[one.passes] or (one.passes == 'input') ~= (one.input_name ~= nil) then
+      return nil
+    end
+    edges[#edges + 1] = one
+  end
+  return read.is_whole() and edges or nil
+end
+
+--- The joins of a list, likewise, each with the member it is of.
+function graph_args.joins(items)
+  local joins, read = {}, reader(items)
+  while read.more() do
+    local one, is_join = { id = read.id(), name = read.id() }, nil
+    one.join, is_join = read_join(read)
+    if not is_join then
+      return nil
+    end
+    joins[#joins + 1] = one
+  end
+  return read.is_whole() and joins or nil
+end
+
+return graph_args

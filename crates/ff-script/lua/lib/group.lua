@@ -1,0 +1,143 @@
+--- The edges into one member, as a group: how they join, how far they have come, and whether that decides it.
+
+local group = {}
+
+local NAMES = {
+  'policy_variant', 'k', 'on_satisfied', 'n', 'succeeded', 'failed', 'skipped', 'group_state', 'satisfied_at', 'round',
+  'cancel_siblings_pending',
+}
+
+--- Which count an edge of a state is in.
+local COUNTED = { satisfied = 'succeeded', failed = 'failed', skipped = 'skipped' }
+
+--- How many upstreams a join needs to succeed.
+local function needs(one)
+  return one.policy_variant == 'all_of' and one.n or one.k or 1
+end
+
+--- Whether it needs more upstreams than there are.
+function group.is_short(one)
+  return needs(one) > one.n
+end
+
+function group.read(flow_id, id)
+  local was = call('HMGET', keys.flow(flow_id, 'edgegroup:' .. id), unpack(NAMES))
+  if not was[1] then
+    return nil
+  end
+  local variant, k, on_satisfied, n, succeeded, failed, skipped, state, at, round, pending = unpack(was)
+  local one = {
+    id = id,
+    flow_id = flow_id,
+    was = was,
+    policy_variant = variant,
+    k = tonumber(k or nil),
+    on_satisfied = on_satisfied or nil,
+    n = tonumber(n),
+    succeeded = tonumber(succeeded or 0),
+    failed = tonumber(failed or 0),
+    skipped = tonumber(skipped or 0),
+    group_state = state,
+    satisfied_at = tonumber(at or nil),
+    round = tonumber(round or 0),
+    cancel_siblings_pending = pending or nil,
+  }
+  one.was_short = group.is_short(one)
+  return one
+end
+
+--- A group without edges yet. `join` says how they are to join.
+function group.new(flow_id, id, join)
+  local one = { id = id, flow_id = flow_id, was = {}, was_short = false }
+  group.join(one, join)
+  group.empty(one, 0)
+  return one
+end
+
+--- Has the edges join in a way.
+function group.join(one, join)
+  one.policy_variant, one.k, one.on_satisfied = join.variant, join.k, join.on_satisfied
+end
+
+--- Whether they join in this way.
+function group.joins(one, join)
+  return one.policy_variant == join.variant and one.k == join.k and one.on_satisfied == join.on_satisfied
+end
+
+--- Forgets what was counted: from now on the edges of another round count.
+function group.empty(one, round)
+  one.n, one.succeeded, one.failed, one.skipped = 0, 0, 0, 0
+  one.group_state, one.satisfied_at, one.round = 'pending', nil, round
+end
+
+--- A new round joins by all of its edges, unless it is told otherwise.
+function group.begin_round(one)
+  group.join(one, { variant = 'all_of' })
+  group.empty(one, one.round + 1)
+end
+
+--- Takes the numbers' word for it: impossible as soon as those left could not make it any more.
+function group.judge(one, moment)
+  local need, verdict = needs(one), 'pending'
+  if one.succeeded >= need then
+    verdict = 'satisfied'
+  elseif one.n - (one.failed + one.skipped) < need then
+    verdict = 'impossible'
+  end
+  if verdict ~= one.group_state then
+    one.group_state, one.satisfied_at = verdict, verdict ~= 'pending' and moment or nil
+  end
+end
+
+--- Counts an edge that came from one state to another.
+function group.recount(one, from, to)
+  local left, entered = COUNTED[from], COUNTED[to]
+  if left then
+    one[left] = one[left] - 1
+  end
+  if entered then
+    one[entered] = one[entered] + 1
+  end
+end
+
+--- The refusal of a join that needs more upstreams than there are.
+function group.short_refusal(one, field)
+  if group.is_short(one) then
+    local detail = 'needs ' .. text(needs(one)) .. ' upstreams, has ' .. text(one.n)
+    return no.invalid_input('field', field, 'detail', detail)
+  end
+end
+
+--- A field as it is kept: nothing, where it stands for none. Every group says how many edges it has.
+local function kept(one, name)
+  local value = one[name]
+  if type(value) == 'number' then
+    return (value > 0 or name == 'n') and text(value) or false
+  end
+  return value or false
+end
+
+function group.write(one)
+  local set, gone
+  for nth = 1, #NAMES do
+    local name, was = NAMES[nth], one.was[nth] or false
+    local value = kept(one, name)
+    if value ~= was then
+      set, gone = set or {}, gone or {}
+      append(set, name, value)
+      gone[#gone + 1] = not value and name or nil
+    end
+  end
+  if not set then
+    return
+  end
+  local key = keys.flow(one.flow_id, 'edgegroup:' .. one.id)
+  if set[1] then
+    call('HSET', key, unpack(set))
+  end
+  if gone[1] then
+    call('HDEL', key, unpack(gone))
+  end
+end
+
+return group

@@ -1,0 +1,157 @@
+--- Members of a flow: how they come into it, how the flow knows them, and how they are forgotten.
+
+local member = {}
+
+--- Members after one, in the order of their ids.
+function member.after(flow_id, after, most)
+  local from = after and '(m' .. keys.uuid(after) or '[m'
+  local ids = call('ZRANGE', keys.flow(flow_id, 'graph'), from, '(n', 'BYLEX', 'LIMIT', 0, most)
+  for nth, entry in ipairs(ids) do
+    ids[nth] = keys.execution(entry:sub(2))
+  end
+  return ids
+end
+
+--- The refusal of a member that would be one too many, or bring too many bytes.
+local function over(flow)
+  local core = flow.core
+  if core.nodes > limits.flow_nodes then
+    return no.limit_exceeded('field', 'nodes', 'limit', text(limits.flow_nodes), 'sent', text(core.nodes))
+  elseif core.payload_bytes > limits.flow_bytes then
+    return no.payload_too_large('field', 'nodes', 'limit', text(limits.flow_bytes), 'sent', text(core.payload_bytes))
+  end
+end
+
+--- The record of a new member, as names and values.
+local function fields_of(flow, node, state, moment)
+  local fields = { 'public_state', state, 'kind', node.kind, 'created_at', moment, 'digest', node.digest, 'rare', '1' }
+  local namespace = flow.core.namespace
+  append(fields, 'flow_id', flow.id)
+  append(fields, 'node', node.name)
+  append(fields, 'position', flow.core.nodes)
+  append(fields, 'payload_bytes', #node.payload)
+  append(fields, 'namespace', namespace ~= 'default' and namespace)
+  append(fields, 'lane_id', node.lane_id ~= 'default' and node.lane_id)
+  append(fields, 'priority', node.priority > 0 and node.priority)
+  append(fields, 'content_type', node.content_type)
+  append(fields, 'deadline_at', node.deadline_in_ms and moment + node.deadline_in_ms)
+  append(fields, 'attempt_timeout_ms', node.attempt_timeout_ms)
+  append(fields, 'has_policy', node.policy_json and '1')
+  append(fields, 'has_tags', node.tags[1] and '1')
+  return fields
+end
+
+--- Adds a member. One that edges enter, or that is staged, is blocked; any other waits at once. Gives the refusal, when it is
+--- one too many.
+function member.add(flow, node, entered, moment)
+  local until_ms = phase.start(node.start_in_ms, node.start_at, moment)
+  local is_later = until_ms > moment
+  local is_staged = flow.core.staging_parts
+  local state = (is_staged or entered) and 'waiting_children' or is_later and 'delayed' or 'waiting'
+  local fields = fields_of(flow, node, state, moment)
+  append(fields, 'blocked_on', is_staged and 'staging')
+  append(fields, 'blocked_until', state == 'waiting_children' and is_later and until_ms)
+  append(fields, 'delayed_until', state == 'delayed' and until_ms)
+  append(fields, 'delayed_why', state == 'delayed' and 'submitted')
+  local e = record.new(node.id, record.lane(flow.core.namespace, node.lane_id), fields)
+  e.node, e.dependents = node, 0
+  flow_record.put(flow, 'nodes', flow.core.nodes + 1)
+  flow_record.put(flow, 'payload_bytes', flow.core.payload_bytes + #node.payload)
+  if node.join.variant ~= 'all_of' then
+    step.begin_group(group.new(flow.id, node.id, node.join))
+  end
+  flow.added = flow.added or {}
+  flow.added[#flow.added + 1] = node.id
+  step.write(e)
+  return over(flow)
+end
+
+local function write_new(e)
+  local node = e.node
+  call('SET', keys.of(e.id, 'payload'), node.payload)
+  if node.policy_json then
+    call('SET', keys.of(e.id, 'policy'), node.policy_json)
+  end
+  if node.tags[1] then
+    call('HSET', keys.of(e.id, 'tags'), unpack(node.tags))
+  end
+end
+
+--- Writes what a flow knows of a member, and what comes with a new one.
+function member.write(e)
+  local core = e.core
+  local state, outcome = core.public_state, core.terminal_outcome
+  if state == e.shown then
+    return
+  end
+  local key, more = keys.flow(core.flow_id, 'member:' .. e.id), {}
+  if e.node then
+    write_new(e)
+    append(more, 'node', core.node)
+    append(more, 'position', core.position)
+  end
+  append(more, 'outcome', outcome)
+  call('HSET', key, 'state', state, unpack(more))
+  if e.shown_outcome and not outcome then
+    call('HDEL', key, 'outcome')
+  end
+end
+
+--- Writes that members are in a flow.
+function member.write_added(flow)
+  local entries = {}
+  for nth, id in ipairs(flow.added) do
+    entries[2 * nth - 1], entries[2 * nth] = 0, 'm' .. keys.uuid(id)
+  end
+  call('SADD', keys.flow(flow.id, 'members'), unpack(flow.added))
+  call('RPUSH', keys.flow(flow.id, 'nodes'), unpack(flow.added))
+  call('ZADD', keys.flow(flow.id, 'graph'), unpack(entries))
+end
+
+local OF_EXECUTION = {
+  'core', 'payload', 'policy', 'tags', 'deps:meta', 'deps:unresolved', 'deps:all_edges', 'deps:inputs',
+}
+local OF_FLOW = { 'member:', 'in:', 'out:', 'edgegroup:' }
+
+--- Forgets edges into a member, at most so many, and says how many there were.
+local function forget_edges(flow_id, id, most)
+  local page, gone, entries = edge.entering(flow_id, id, nil, most), {}, {}
+  for _, one in ipairs(page) do
+    gone[#gone + 1] = keys.flow(flow_id, 'edge:' .. one.id)
+    gone[#gone + 1] = keys.dep_edge(id, one.id)
+    entries[#entries + 1] = 'e' .. one.id
+    entries[#entries + 1] = 'i' .. keys.uuid(id) .. '/' .. one.id .. '/' .. keys.uuid(one.upstream)
+  end
+  if gone[1] then
+    call('UNLINK', unpack(gone))
+    call('ZREM', keys.flow(flow_id, 'graph'), unpack(entries))
+  end
+  return #page
+end
+
+local function forget(flow_id, id)
+  local gone = {}
+  for nth, what in ipairs(OF_EXECUTION) do
+    gone[nth] = keys.of(id, what)
+  end
+  for _, what in ipairs(OF_FLOW) do
+    gone[#gone + 1] = keys.flow(flow_id, what .. id)
+  end
+  call('UNLINK', unpack(gone))
+end
+
+--- Forgets members of a flow that was given up, with the edges into them, and says how many: a member with many edges may
+--- take several steps.
+function member.forget_all(flow, ids)
+  local left = 2 * limits.flow_step
+  for nth, id in ipairs(ids) do
+    left = left - forget_edges(flow.id, id, left)
+    if left == 0 then
+      return nth - 1
+    end
+    forget(flow.id, id)
+  end
+  return #ids
+end
+
+return member

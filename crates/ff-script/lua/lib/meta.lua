@@ -1,0 +1,136 @@
+--- What a member knows of its dependencies: the inputs it was given, and the siblings of its join still to be looked at.
+
+local meta = {}
+
+local NAMES = { 'inputs', 'input_bytes', 'injected_bytes', 'siblings_since', 'siblings_after', 'siblings_within' }
+
+function meta.read(id)
+  local fields = record.hash(keys.of(id, 'deps:meta')) or {}
+  fields.before = {}
+  for _, name in ipairs(NAMES) do
+    fields.before[name] = fields[name]
+  end
+  return fields
+end
+
+--- An input as it is kept for the worker, in the order of names: what begins it names it, then come its upstream, how many
+--- bytes there are, and their type when it is not JSON.
+local function input_name(one)
+  return one.input_name .. ' ' .. one.id .. ' '
+end
+
+local function input(one, upstream, bytes)
+  local kind = upstream.core.result_type
+  return input_name(one) .. keys.uuid(upstream.id) .. ' ' .. text(bytes) .. (kind and ' ' .. kind or '')
+end
+
+--- Passes the result of an edge's upstream on, if it has one: beside the payload under a name, or in its place.
+function meta.pass(one, upstream)
+  local bytes = upstream.core.result_bytes
+  if not one.passes or not bytes then
+    return
+  end
+  local known = step.meta(one.downstream)
+  if one.passes == 'input' then
+    known.inputs, known.input_bytes = (known.inputs or 0) + 1, (known.input_bytes or 0) + bytes
+    known.given = known.given or {}
+    append(known.given, 0, input(one, upstream, bytes))
+  else
+    local child = record.find(one.downstream)
+    known.injected_bytes, known.injected = bytes, upstream.id
+    record.drop(child, 'content_type')
+    record.put_if_said(child, 'content_type', upstream.core.result_type)
+    step.touch(child)
+  end
+  one.passed_bytes = bytes
+end
+
+--- An input that was passed on is passed on no longer. What took the place of a payload stays.
+function meta.take_back(one)
+  if one.passed_bytes and one.passes == 'input' then
+    local known = step.meta(one.downstream)
+    known.inputs, known.input_bytes = (known.inputs or 0) - 1, (known.input_bytes or 0) - one.passed_bytes
+    known.taken = known.taken or {}
+    known.taken[#known.taken + 1] = input_name(one)
+  end
+  one.passed_bytes = nil
+end
+
+local function write_fields(id, known)
+  local set, gone = {}, {}
+  for _, name in ipairs(NAMES) do
+    local value = known[name]
+    value = value ~= 0 and value or name == 'injected_bytes' and value or nil
+    if value ~= known.before[name] then
+      append(set, name, value)
+      gone[#gone + 1] = value == nil and name or nil
+    end
+  end
+  if set[1] then
+    call('HSET', keys.of(id, 'deps:meta'), unpack(set))
+  end
+  if gone[1] then
+    call('HDEL', keys.of(id, 'deps:meta'), unpack(gone))
+  end
+end
+
+local function write_inputs(id, known)
+  for _, name in ipairs(known.taken or {}) do
+    call('ZREMRANGEBYLEX', keys.of(id, 'deps:inputs'), '[' .. name, '(' .. name .. '~')
+  end
+  if known.given then
+    call('ZADD', keys.of(id, 'deps:inputs'), unpack(known.given))
+  end
+  if known.injected then
+    call('COPY', keys.of(known.injected, 'result'), keys.of(id, 'payload'), 'REPLACE')
+  end
+end
+
+--- Inputs that were passed on to a member, in the order of their names, after a place among them: of each its name, its
+--- upstream, its type when it is not JSON, and its bytes, unless there is no room left for them or its upstream runs again.
+--- Besides, the place of the last one when there may be more, and the room that is left.
+function meta.inputs(id, after, left)
+  local most, from = limits.inputs_at_once, after and '(' .. after or '-'
+  local kept = call('ZRANGE', keys.of(id, 'deps:inputs'), from, '+', 'BYLEX', 'LIMIT', 0, most)
+  local inputs, names, at = {}, {}, {}
+  for nth, entry in ipairs(kept) do
+    local name, upstream, bytes, kind = entry:match('^(%S+) %S+ (%S+) (%d+) ?(.*)$')
+    inputs[nth] = { name, keys.execution(upstream), kind, false }
+    if tonumber(bytes) <= left then
+      left = left - tonumber(bytes)
+      names[#names + 1], at[#at + 1] = keys.of(inputs[nth][2], 'result'), nth
+    end
+  end
+  for nth, bytes in ipairs(names[1] and call('MGET', unpack(names)) or {}) do
+    inputs[at[nth]][4] = bytes
+  end
+  return inputs, #kept == most and kept[most] or '', text(left)
+end
+
+--- Notes that siblings are to be looked at, or have been. What is staged is not due, whatever it owes.
+local function write_owed(id, since, before)
+  local e = record.find(id)
+  if since and not before then
+    index.pend_group(e.core.flow_id, id)
+  elseif before and not since then
+    index.unpend_group(e.core.flow_id, id)
+  end
+  local due = e.core.blocked_on ~= 'staging' and since or nil
+  local was_due = e.place ~= 'staged' and before or nil
+  if due and due ~= was_due then
+    index.owe('sibling_backlog', due, id)
+  elseif was_due and not due then
+    index.unowe('sibling_backlog', id)
+  end
+end
+
+function meta.write(id, known)
+  write_fields(id, known)
+  write_inputs(id, known)
+  local since, before = known.siblings_since, known.before.siblings_since
+  if since or before then
+    write_owed(id, since, before)
+  end
+end
+
+return meta

@@ -1,0 +1,74 @@
+--- Running again: the edges of what is replayed wait for it once more, and its finished dependents may run again as well.
+
+local reopen = {}
+
+local CLEARED = [[
+  cancellation_reason cancelled_by failure_category failure_message failure_permanent finished_by progress_at
+  progress_message progress_percent reclaims result_bytes result_type retries terminal_outcome deadline_at
+]]
+
+--- Another life under the same id: retries from zero, result and failure cleared, deadline armed again.
+function reopen.afresh(e, moment)
+  for name in CLEARED:gmatch('%S+') do
+    record.drop(e, name)
+  end
+  record.put_if_said(e, 'last_lease_id', e.core.last_lease_id)
+  record.put_if_said(e, 'last_attempt', e.core.last_attempt)
+  record.put(e, 'replays', (e.core.replays or 0) + 1)
+  record.put(e, 'next_attempt', 'replay')
+  local deadline_ms = policy(e).timeout_policy.execution_deadline_ms
+  record.put_if_said(e, 'deadline_at', deadline_ms and moment + deadline_ms)
+  phase.waiting(e, moment)
+  call('DEL', keys.of(e.id, 'result'))
+  suspension.forget(e)
+end
+
+--- What runs again is blocked until its dependents know, and then by its join.
+function reopen.owe_the_replay(e, too, moment)
+  phase.blocked(e, 'reopening', nil, moment)
+  e.result_bytes = nil
+  local joined = step.group(e.core.flow_id, e.id)
+  if joined then
+    siblings.owe(joined, nil)
+  end
+  e.owes = nil
+  if step.dependents(e) > 0 then
+    e.owes = { what = too and 'reopen' or 'replay', since = moment }
+    step.later('dependents', e.id)
+  end
+end
+
+--- An upstream that runs again: the edge waits for it once more. A dependent that has finished runs again as well, if that
+--- was asked for; one that has started is left alone.
+function reopen.unsettle(one, too)
+  local joined, moment = step.group(one.flow_id, one.downstream), here.memory.moment
+  if not joined then
+    return
+  end
+  if one.round == joined.round then
+    group.recount(joined, one.state, 'pending')
+  end
+  one.state = 'pending'
+  meta.take_back(one)
+  local child = record.find(one.downstream)
+  if not child then
+    return
+  end
+  local finished = child.core.terminal_outcome
+  local again = too and finished and (child.core.replays or 0) < policy(child).max_replay_count
+  if again and joined.round > 0 then
+    group.begin_round(joined)
+  end
+  if (again or child.core.public_state == 'waiting_children') and one.round ~= joined.round then
+    one.round, joined.n = joined.round, joined.n + 1
+  end
+  if again then
+    group.judge(joined, moment)
+    reopen.afresh(child, moment)
+    reopen.owe_the_replay(child, true, moment)
+    step.write(child)
+    dependents.admit(child)
+  end
+end
+
+return reopen

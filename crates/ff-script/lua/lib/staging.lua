@@ -1,0 +1,69 @@
+--- A flow that is handed in part by part, and that nobody sees until the last part has come.
+
+local staging = {}
+
+--- The answer to a part that came before, or why this one cannot come now; otherwise nothing, and the flow it goes on with.
+function staging.known(flow, namespace, fingerprint, part)
+  if not flow then
+    return part > 0 and no.flow_not_found() or nil
+  end
+  local core = flow.core
+  if core.namespace ~= namespace or core.fingerprint ~= fingerprint then
+    return no.idempotency_conflict('field', 'flow_id', 'detail', 'was used before for another flow')
+  elseif not core.staging_parts then
+    return { 1, 'DUPLICATE', 'submitted', submitted(flow) }
+  elseif core.errand then
+    -- It is being forgotten, and can be submitted again once it is.
+    return no.flow_not_found()
+  elseif part < core.staging_parts then
+    return ok('staged', text(core.staging_parts))
+  elseif part > core.staging_parts then
+    local detail = 'must be ' .. text(core.staging_parts) .. ', got ' .. text(part)
+    return no.invalid_input('field', 'part', 'detail', detail)
+  end
+  return nil, flow
+end
+
+--- Counts joins that have fewer upstreams than they need, and gives the refusal of one with the last part. Before that more
+--- may come.
+function staging.short_refusal(flow, is_last)
+  local short, groups = flow.core.staging_short or 0, step.groups()
+  for _, joined in ipairs(groups) do
+    short = short - (joined.was_short and 1 or 0) + (group.is_short(joined) and 1 or 0)
+  end
+  if is_last and short > 0 then
+    for _, joined in ipairs(groups) do
+      local e = record.find(joined.id)
+      local refusal = group.short_refusal(joined, 'nodes.' .. e.core.node .. '.join')
+      if refusal then
+        return refusal
+      end
+    end
+    local detail = text(short) .. ' joins need more upstreams than they have'
+    return no.invalid_input('field', 'nodes', 'detail', detail)
+  end
+  if flow.core.staging_parts then
+    flow_record.put(flow, 'staging_short', short)
+  end
+end
+
+--- Waits for the next part, for a while.
+function staging.go_on(flow, moment)
+  flow_record.put(flow, 'staging_parts', flow.core.staging_parts + 1)
+  flow_record.put(flow, 'staging_until', moment + limits.staging_ms)
+end
+
+--- The last part has come, and the flow is there. Members that were staged are opened in steps of their own.
+function staging.open(flow)
+  local core, was_staged = flow.core, flow.core.staging_parts
+  for _, name in ipairs({ 'staging_parts', 'staging_short', 'staging_until' }) do
+    flow_record.put(flow, name, nil)
+  end
+  flow_record.put(flow, 'graph_revision', 1)
+  flow_record.tell(flow, 'opened', 'nodes', core.nodes, 'edges', core.edges)
+  if was_staged then
+    tour.announce(flow, 'open')
+  end
+end
+
+return staging

@@ -1,0 +1,340 @@
+--- One step of a flow: what a call changed, and whatever follows from it within its flow.
+---
+--- Every change of an execution that is in a flow goes through here, so no way to end one can forget its dependents. A step
+--- looks at a bounded number of edges and members and goes a bounded number of hops down, without recursion; what is left is
+--- owed by the records it is left on, and further steps pay it. Everything is changed in memory and written at the end.
+
+local step = {}
+
+--- The step under way.
+local current
+
+function step.begin()
+  current = nil
+end
+
+--- The step under way, which begins when it is first needed.
+local function under_way()
+  current = current
+    or {
+      budget = limits.flow_step,
+      depth = 0, -- how many hops below what was asked for it is
+      resolved = 0, -- edges that were settled
+      cascaded = 0, -- executions that ended because of others
+      executions = {}, -- by id
+      changed = {}, -- executions to be written, in the order they were changed in
+      flows = {}, -- by id
+      groups = {}, -- by the id of their member
+      edges = {}, -- by id
+      added = { upstream = {}, downstream = {} }, -- edges that were not there before, by their ends
+      metas = {}, -- what members know of their dependencies, by id
+      work = {}, -- what is still to be done, first in first out
+      done = 0, -- how much of it is
+    }
+  return current
+end
+
+--- An execution this step has read.
+function step.known(id)
+  return current and current.executions[id]
+end
+
+--- Whether an execution was changed by this call, and is not written yet.
+function step.is_changed(id)
+  local e = step.known(id)
+  return e and e.touched
+end
+
+--- Keeps an execution that was read, as it was found.
+function step.keep(e)
+  local core = e.core
+  under_way().executions[e.id] = e
+  e.told, e.shown, e.finished = core.public_state, core.public_state, core.terminal_outcome ~= nil
+  e.shown_outcome = core.terminal_outcome
+  if core.owes then
+    e.owes = { what = core.owes, since = core.owes_since, after = core.owes_after }
+  end
+  e.owed_since = core.owes_since
+  e.lost = e.finished and core.terminal_outcome ~= 'success' and step.dependents(e) == 0
+end
+
+--- How many edges leave a member.
+function step.dependents(e)
+  e.dependents = e.dependents or call('SCARD', keys.flow(e.core.flow_id, 'out:' .. e.id))
+  return e.dependents
+end
+
+--- What a member knows of its dependencies.
+function step.meta(id)
+  local metas = under_way().metas
+  if not metas[id] then
+    metas[id] = meta.read(id)
+  end
+  return metas[id]
+end
+
+--- A flow, if there is one.
+function step.flow(id)
+  local flows = under_way().flows
+  if flows[id] == nil then
+    flows[id] = flow_record.read(id) or false
+  end
+  return flows[id] or nil
+end
+
+--- Takes over a flow that was not there before.
+function step.begin_flow(flow)
+  under_way().flows[flow.id] = flow
+end
+
+--- The edges into a member as a group, if there is one.
+function step.group(flow_id, id)
+  local groups = under_way().groups
+  if groups[id] == nil then
+    groups[id] = group.read(flow_id, id) or false
+  end
+  return groups[id] or nil
+end
+
+--- Takes over a group that was not there before.
+function step.begin_group(new)
+  under_way().groups[new.id] = new
+end
+
+--- The groups this step has read, in the order of their members.
+function step.groups()
+  local list = {}
+  for _, one in pairs(under_way().groups) do
+    list[#list + 1] = one or nil
+  end
+  table.sort(list, function(a, b)
+    return a.id < b.id
+  end)
+  return list
+end
+
+--- An edge of which it is known where it leaves and enters, with how it stands.
+function step.edge(found)
+  local edges = under_way().edges
+  edges[found.id] = edges[found.id] or edge.read(found)
+  return edges[found.id]
+end
+
+--- An edge this step has read or added.
+function step.known_edge(id)
+  return current and current.edges[id]
+end
+
+--- Takes over an edge that was not there before.
+function step.begin_edge(new)
+  under_way().edges[new.id] = new
+  for side, by_end in pairs(current.added) do
+    local list = by_end[new[side]] or {}
+    by_end[new[side]], list[#list + 1] = list, new
+  end
+end
+
+--- Edges that were added by this step and have a member as their upstream or their downstream.
+function step.added(id, side)
+  return under_way().added[side][id] or {}
+end
+
+function step.budget()
+  return under_way().budget
+end
+
+function step.spend(count)
+  current.budget = current.budget - count
+end
+
+--- What several asked for together is one step: each leaves the others less of it, and still has one edge.
+function step.shared_by(count)
+  if current then
+    current.budget = math.max(current.budget - count + 1, count)
+  end
+end
+
+function step.resolved()
+  current.resolved = current.resolved + 1
+end
+
+function step.cascaded()
+  current.cascaded = current.cascaded + 1
+end
+
+--- Something that is to be done later in this step, if there is time.
+function step.later(what, id)
+  local work = under_way().work
+  work[#work + 1] = { what = what, id = id, depth = current.depth + 1 }
+end
+
+--- Takes up what an execution owes, and says whether it owes something.
+function step.owed_by(e)
+  local owes_siblings = e.core.flow_id and step.meta(e.id).siblings_since
+  if e.owes then
+    step.later('dependents', e.id)
+  end
+  if owes_siblings then
+    step.later('siblings', e.id)
+  end
+  return e.owes or owes_siblings
+end
+
+--- An execution that is changed is written at the end.
+function step.touch(e)
+  if not e.touched then
+    local changed = under_way().changed
+    changed[#changed + 1], e.touched = e, true
+  end
+end
+
+local function is_lost(e)
+  local outcome = e.core.terminal_outcome
+  return outcome ~= nil and outcome ~= 'success' and step.dependents(e) == 0
+end
+
+--- Keeps the numbers of a flow, and tells of a member that came to another state.
+function step.account(e)
+  local flow, from, to = step.flow(e.core.flow_id), e.told, e.core.public_state
+  local lost = is_lost(e)
+  if lost ~= (e.lost or false) then
+    flow_record.put(flow, 'lost', (flow.core.lost or 0) + (lost and 1 or -1))
+    e.lost = lost
+  end
+  if from ~= to then
+    flow_record.moved(flow, e.id, e.core.node, from, to)
+    e.told = to
+  end
+end
+
+--- What ended owes its dependents to know.
+local function owe_the_end(e)
+  record.drop(e, 'result_bytes')
+  record.put_if_said(e, 'result_bytes', e.result_bytes)
+  e.owes = nil
+  if step.dependents(e) > 0 then
+    e.owes = { what = 'end', since = here.memory.moment }
+    step.later('dependents', e.id)
+  end
+end
+
+--- Ends a member because its flow was cancelled, or because a join needs it no longer.
+function step.cancel(e, by)
+  finish(
+    e,
+    { outcome = 'cancelled', state = 'cancelled', by = by, lease = 'cancelled', attempt = 'cancelled' },
+    here.memory.moment
+  )
+end
+
+--- Takes over a change, and whatever its flow makes of it: counts and events, the end of what a cancelled flow does not
+--- spare, and what is owed to dependents of something that ended.
+function step.write(e)
+  local flow = step.flow(e.core.flow_id)
+  under_way().executions[e.id] = e
+  if not e.core.terminal_outcome and not e.lease and not flow_record.spares(flow, e.core, false) then
+    step.cancel(e, 'flow_cancel')
+  end
+  local finished = e.core.terminal_outcome ~= nil
+  if finished and not e.finished then
+    owe_the_end(e)
+  end
+  e.finished = finished
+  step.account(e)
+  step.touch(e)
+end
+
+--- What a step may have to do.
+local ERRANDS = {
+  dependents = function(id)
+    dependents.tell(id)
+  end,
+  siblings = function(id)
+    siblings.look_after(id)
+  end,
+  tour = function(id)
+    tour.go_on(id)
+  end,
+}
+
+local function write_owed(e)
+  local owes = e.owes
+  record.drop(e, 'owes_after')
+  if owes then
+    record.put(e, 'owes', owes.what)
+    record.put(e, 'owes_since', owes.since)
+    record.put_if_said(e, 'owes_after', owes.after)
+  else
+    record.drop(e, 'owes')
+    record.drop(e, 'owes_since')
+  end
+  local since = owes and owes.since
+  if since and since ~= e.owed_since then
+    index.owe('dispatch_backlog', since, e.id)
+  elseif not since and e.owed_since then
+    index.unowe('dispatch_backlog', e.id)
+  end
+end
+
+--- What its join owed while it was staged is due from now on.
+local function owe_siblings_from_now_on(e)
+  local joined = step.group(e.core.flow_id, e.id)
+  if joined and joined.cancel_siblings_pending then
+    step.meta(e.id)
+  end
+end
+
+local function write_executions()
+  if #current.changed > 1 then
+    index.collect()
+  end
+  for _, e in ipairs(current.changed) do
+    if e.place == 'staged' and e.core.blocked_on ~= 'staging' then
+      owe_siblings_from_now_on(e)
+    end
+    write_owed(e)
+    member.write(e)
+    record.write(e)
+  end
+end
+
+--- Writes everything. Nothing is under way any more after that.
+local function flush()
+  write_executions()
+  for id, one in pairs(current.metas) do
+    meta.write(id, one)
+  end
+  edge.write_all(current.edges)
+  for _, one in pairs(current.groups) do
+    if one then
+      group.write(one)
+    end
+  end
+  for _, flow in pairs(current.flows) do
+    if flow then
+      flow_record.settle(flow)
+    end
+  end
+  current = nil
+end
+
+--- Does as much of what there is to do as one step may, and writes everything. Says how many edges were settled, and how
+--- many executions ended because of others.
+function step.run()
+  if not current then
+    return 0, 0
+  end
+  while current.done < #current.work do
+    current.done = current.done + 1
+    local next = current.work[current.done]
+    if current.budget > 0 and next.depth <= limits.cascade_depth then
+      current.depth = next.depth
+      ERRANDS[next.what](next.id)
+    end
+  end
+  local resolved, cascaded = current.resolved, current.cascaded
+  flush()
+  return resolved, cascaded
+end
+
+return step

@@ -1,0 +1,105 @@
+--- What is done to every member of a flow, one after the other in bounded steps: opening what was staged, cancelling what a
+--- cancelled flow does not spare, forgetting what was staged and given up.
+
+local tour = {}
+
+--- Has a tour begin with the next step. One under way is given up for it.
+function tour.announce(flow, errand)
+  flow_record.put(flow, 'errand', errand)
+  flow_record.put(flow, 'errand_since', here.memory.moment)
+  flow_record.put(flow, 'errand_after', nil)
+  flow_record.put(flow, 'errand_seen', nil)
+end
+
+--- Begins a tour.
+function tour.set_out(flow, errand)
+  tour.announce(flow, errand)
+  step.later('tour', flow.id)
+end
+
+--- Takes up what is due of a flow: the tour of its members, which begins when a staged submission is given up.
+function tour.due(id, moment)
+  local flow = step.flow(id)
+  if not flow then
+    return
+  end
+  local until_ms = flow.core.staging_until
+  if until_ms and until_ms <= moment and not flow.core.errand then
+    tour.set_out(flow, 'discard')
+  else
+    step.later('tour', id)
+  end
+end
+
+local VISITS = {}
+
+--- Lets a staged member wait, for its upstreams or a worker. Blocked anew, it is kept by its join alone.
+function VISITS.open(e)
+  if e.core.blocked_on == 'staging' then
+    phase.blocked(e, nil, e.core.blocked_until, here.memory.moment)
+    step.write(e)
+    dependents.admit(e)
+  end
+end
+
+function VISITS.cancel(e, flow)
+  if not e.core.terminal_outcome and not flow_record.spares(flow, e.core, e.lease ~= nil) then
+    step.cancel(e, 'flow_cancel')
+    step.write(e)
+  end
+end
+
+--- While a cancellation takes more than one step, the members the next one comes to are named: all that are left would
+--- be too many for one call.
+local function name_pending(flow, last)
+  local key = keys.flow(flow.id, 'pending_cancels')
+  call('UNLINK', key)
+  if last then
+    call('SADD', key, unpack(member.after(flow.id, last, limits.flow_step)))
+  end
+end
+
+--- Visits members, and says how many it came to. What is forgotten goes with its edges, of which there may be many.
+local function visit(flow, page)
+  local errand = flow.core.errand
+  if errand == 'discard' then
+    return member.forget_all(flow, page)
+  end
+  for _, id in ipairs(page) do
+    local e = record.find(id)
+    if e then
+      VISITS[errand](e, flow)
+    end
+  end
+  return #page
+end
+
+--- Goes on with a tour, where it was left.
+function tour.go_on(id)
+  local flow = step.flow(id)
+  local errand = flow and flow.core.errand
+  if not errand then
+    return
+  end
+  local budget = step.budget()
+  local page = member.after(id, flow.core.errand_after, budget + 1)
+  local more = #page > budget
+  page[budget + 1] = nil
+  step.spend(#page)
+  local visited = visit(flow, page)
+  more = more or visited < #page
+  if errand == 'cancel' then
+    name_pending(flow, more and page[visited])
+  end
+  if more then
+    flow_record.put(flow, 'errand_after', page[visited] or flow.core.errand_after)
+    flow_record.put(flow, 'errand_seen', (flow.core.errand_seen or 0) + visited)
+    return
+  end
+  for _, name in ipairs({ 'errand', 'errand_since', 'errand_after', 'errand_seen' }) do
+    flow_record.put(flow, name, nil)
+  end
+  flow.gone = errand == 'discard'
+end
+
+return tour

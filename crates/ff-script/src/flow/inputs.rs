@@ -1,0 +1,45 @@
+//! Named inputs of an execution: results of its upstreams.
+
+use ff_core::contracts::Input;
+use ff_core::payload::Payload;
+use ff_core::types::{ContentType, ExecutionId};
+
+use crate::execution::core_key;
+use crate::signature::ReadInputs;
+use crate::{FcallResult, Fields, ScriptError, Server};
+
+/// Some named inputs, and where the others begin.
+#[derive(Default)]
+pub(crate) struct Inputs {
+    pub(crate) inputs: Vec<Input>,
+    /// The place of the last one, and how many bytes may come with those after it.
+    next: Option<(String, u64)>,
+}
+
+impl Inputs {
+    pub(crate) fn read(mut told: Fields) -> Result<Self, ScriptError> {
+        let mut inputs = Vec::new();
+        for value in told.list()? {
+            let mut one = told.part(value)?;
+            let (name, from) = (one.read()?, one.read()?);
+            let content_type = one.maybe_read()?.unwrap_or_else(ContentType::json);
+            let payload = one.maybe_bytes()?.map(|bytes| Payload::new(content_type, bytes));
+            inputs.push(Input { name, from, payload });
+        }
+        let (last, left) = (told.maybe_text()?, told.read()?);
+        Ok(Self { inputs, next: last.map(|last| (last, left)) })
+    }
+
+    /// Reads those that did not come with the others.
+    pub(crate) async fn rest(self, server: &dyn Server, id: &ExecutionId) -> Result<Vec<Input>, ScriptError> {
+        let Self { mut inputs, mut next } = self;
+        while let Some((last, left)) = next {
+            let call = ReadInputs { core: core_key(id), after: Some(last), left }.call();
+            let (fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+            let more = Self::read(fields)?;
+            inputs.extend(more.inputs);
+            next = more.next;
+        }
+        Ok(inputs)
+    }
+}

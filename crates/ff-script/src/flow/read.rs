@@ -1,0 +1,181 @@
+//! Reading flows, their members, their edges and their events, some at a time.
+
+use ff_core::contracts::{FlowCursor, ListFlowsArgs};
+use ff_core::flow::FlowKeyEntry;
+use ff_core::keys::FlowIndexKeys;
+use ff_core::partition::{Partition, PartitionConfig, PartitionFamily};
+use ff_core::types::{EdgeId, ExecutionId, FlowId, TimestampMs};
+
+use super::core_key;
+use crate::execution::moment;
+use crate::record::{Hash, flow_key};
+use crate::signature::{ListFlows, ReadFlow, ReadFlowEdges, ReadFlowEvents, ReadFlowKeys, ReadFlowMembers};
+use crate::{Fcall, FcallResult, Fields, ScriptError, Server};
+
+/// How a flow is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowLook {
+    /// Also one that nobody sees yet.
+    pub staged: bool,
+    /// A hint is wanted when it ends.
+    pub await_end: bool,
+}
+
+/// A flow as it is kept.
+#[derive(Default)]
+pub struct FlowFields {
+    pub(crate) core: Hash,
+    pub(crate) summary: Hash,
+    pub(crate) tags: Hash,
+}
+
+/// A member as it is kept, with the edges into it as a group.
+pub struct MemberFields {
+    pub execution_id: ExecutionId,
+    pub(crate) core: Hash,
+    pub(crate) group: Hash,
+}
+
+/// An edge as it is kept: where it leaves and enters, and how it stands.
+pub struct EdgeFields {
+    pub id: EdgeId,
+    pub(crate) edge: Hash,
+    pub(crate) dep: Hash,
+}
+
+/// Some of what happened in a flow.
+pub struct FlowEventFields {
+    /// How many events there have been.
+    pub core_events: u64,
+    pub ended: bool,
+    /// The number of the oldest that is kept.
+    pub first: Option<u64>,
+    pub(crate) events: Vec<(u64, Hash)>,
+}
+
+/// Some flows of a partition, and where to go on.
+pub struct FlowsListed {
+    pub flows: Vec<(FlowId, FlowFields)>,
+    pub more: Option<FlowCursor>,
+}
+
+/// A flow in one consistent look.
+pub async fn ff_read_flow(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    id: &FlowId,
+    look: FlowLook,
+) -> Result<FlowFields, ScriptError> {
+    let read = ReadFlow { core: core_key(id, partitions), staged: look.staged, await_end: look.await_end };
+    FlowFields::read(&mut fields(server, read.call()).await?)
+}
+
+/// Members in the order they were added, from a position on. Fewer than asked for are the last ones, as long as no more are
+/// asked for than one call reads.
+pub async fn ff_read_flow_members(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    id: &FlowId,
+    from: u32,
+    limit: usize,
+    staged: bool,
+) -> Result<Vec<MemberFields>, ScriptError> {
+    let core = core_key(id, partitions);
+    let read = ReadFlowMembers { core, staged, from: from.into(), limit: limit as u64 };
+    each(fields(server, read.call()).await?, |told| {
+        let execution_id = told.read()?;
+        Ok(MemberFields { execution_id, core: Hash::parse(told.list()?)?, group: Hash::parse(told.list()?)? })
+    })
+}
+
+/// Edges in the order of their ids, likewise.
+pub async fn ff_read_flow_edges(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    id: &FlowId,
+    after: Option<EdgeId>,
+    limit: usize,
+    staged: bool,
+) -> Result<Vec<EdgeFields>, ScriptError> {
+    let (core, after) = (core_key(id, partitions), after.map(|edge| edge.to_string()));
+    let read = ReadFlowEdges { core, staged, after, limit: limit as u64 };
+    each(fields(server, read.call()).await?, |told| {
+        Ok(EdgeFields { id: told.read()?, edge: Hash::parse(told.list()?)?, dep: Hash::parse(told.list()?)? })
+    })
+}
+
+/// What happened in a flow from a number on, and whether a hint is wanted when there is more.
+pub async fn ff_read_flow_events(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    id: &FlowId,
+    from: u64,
+    limit: usize,
+    await_more: bool,
+) -> Result<FlowEventFields, ScriptError> {
+    let read = ReadFlowEvents { core: core_key(id, partitions), from, limit: limit as u64, await_more };
+    let mut fields = fields(server, read.call()).await?;
+    Ok(FlowEventFields {
+        core_events: fields.read()?,
+        ended: fields.maybe_text()?.is_some(),
+        first: fields.maybe_read()?,
+        events: each(fields, |told| Ok((told.read()?, Hash::parse(told.list()?)?)))?,
+    })
+}
+
+/// The keys under which a flow's graph was changed, with what was answered.
+pub async fn ff_read_flow_keys(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    id: &FlowId,
+) -> Result<Vec<FlowKeyEntry>, ScriptError> {
+    let read = ReadFlowKeys { core: core_key(id, partitions) };
+    each(fields(server, read.call()).await?, |told| flow_key(told.read()?, &Hash::parse(told.list()?)?))
+}
+
+/// Flows of a partition after a place, newest first: those of a namespace, and of a kind, in a state and with a label where
+/// these are said. Looks at a bounded number of them.
+pub async fn ff_list_flows(
+    server: &dyn Server,
+    partition: u16,
+    args: &ListFlowsArgs,
+    after: Option<FlowCursor>,
+) -> Result<FlowsListed, ScriptError> {
+    let (tag_key, tag_value) = args.tag.clone().unzip();
+    let list = ListFlows {
+        flows: FlowIndexKeys::new(&Partition::new(PartitionFamily::Flow, partition)).flows(),
+        namespace: args.namespace.to_string(),
+        kind: args.kind.as_ref().map(ToString::to_string),
+        state: args.state.map(|state| state.to_string()),
+        tag_key: tag_key.map(|key| key.to_string()),
+        tag_value: tag_value.map(|value| value.to_string()),
+        before: after.map(|after| moment(after.created_at)),
+        before_id: after.map(|after| after.flow_id.to_string()),
+        limit: args.limit as u64,
+    };
+    let mut fields = fields(server, list.call()).await?;
+    let more = fields.maybe_text()?.is_some();
+    let last = fields.maybe_read()?.map(TimestampMs).zip(fields.maybe_read()?);
+    let last = last.map(|(created_at, flow_id)| FlowCursor { created_at, flow_id });
+    let flows = each(fields, |told| Ok((told.read()?, FlowFields::read(told)?)))?;
+    Ok(FlowsListed { flows, more: last.filter(|_| more) })
+}
+
+impl FlowFields {
+    fn read(fields: &mut Fields) -> Result<Self, ScriptError> {
+        let mut hash = || Hash::parse(fields.list()?);
+        Ok(Self { core: hash()?, summary: hash()?, tags: hash()? })
+    }
+}
+
+async fn fields(server: &dyn Server, call: Fcall) -> Result<Fields, ScriptError> {
+    Ok(FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields().0)
+}
+
+/// Reads each part of the list that comes next.
+fn each<T>(
+    mut fields: Fields,
+    mut read: impl FnMut(&mut Fields) -> Result<T, ScriptError>,
+) -> Result<Vec<T>, ScriptError> {
+    fields.list()?.into_iter().map(|told| read(&mut fields.part(told)?)).collect()
+}

@@ -1,0 +1,85 @@
+//! Telling one child what became of an upstream.
+
+use bytes::Bytes;
+use ff_core::execution::Outcome;
+use ff_core::flow::GroupState;
+use ff_core::state::TerminalOutcome;
+use ff_core::types::{EdgeId, ExecutionId, FlowId};
+
+use super::ResolveDependencyOpKeys;
+use crate::server::ask;
+use crate::signature::ResolveDependency;
+use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+
+/// Which edge is to be settled, and by what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResolveDependencyArgs {
+    pub edge_id: EdgeId,
+    /// How the upstream really ended.
+    pub upstream_outcome: Outcome,
+    pub flow_id: FlowId,
+    pub downstream_execution_id: ExecutionId,
+}
+
+/// What became of the edge, and how the join it counts in stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResolveDependencyResult {
+    /// It was settled before.
+    AlreadyResolved,
+    Satisfied {
+        /// The upstream's result took the place of the child's payload.
+        data_injected: bool,
+        group: GroupState,
+    },
+    Impossible {
+        child_skipped: bool,
+        group: GroupState,
+    },
+}
+
+/// Settles an edge, and has its join judged.
+pub async fn ff_resolve_dependency(
+    server: &dyn Server,
+    keys: &ResolveDependencyOpKeys,
+    args: &ResolveDependencyArgs,
+) -> Result<ResolveDependencyResult, ScriptError> {
+    let (child, index, lane) = (&keys.child, &keys.index, &keys.lane_id);
+    let resolve = ResolveDependency {
+        exec_core: child.core(),
+        deps_meta: child.deps_meta(),
+        deps_unresolved: child.deps_unresolved(),
+        dep_edge: child.dep_edge(&keys.edge_id),
+        lane_eligible: index.lane_eligible(lane),
+        lane_terminal: index.lane_terminal(lane),
+        lane_blocked_dependencies: index.lane_blocked_dependencies(lane),
+        attempt_hash: child.attempt_hash(keys.attempt_index),
+        stream_meta: child.stream_meta(keys.attempt_index),
+        payload: child.payload(),
+        upstream_result: keys.upstream.result(),
+        edgegroup: keys.flow.edgegroup(&keys.downstream_execution_id),
+        incoming: keys.flow.incoming(&keys.downstream_execution_id),
+        pending_cancel_groups: keys.flows.pending_cancel_groups(),
+        edge_id: args.edge_id.to_string(),
+        upstream_outcome: TerminalOutcome::from(args.upstream_outcome).to_string(),
+        now_ms: Bytes::new(),
+        flow_id: args.flow_id.to_string(),
+        downstream_execution_id: args.downstream_execution_id.to_string(),
+    };
+    ask(server, resolve.call()).await
+}
+
+impl FromFcallResult for ResolveDependencyResult {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        let outcome = fields.text()?;
+        if outcome == "already_resolved" {
+            return Ok(Self::AlreadyResolved);
+        }
+        let (effect, group) = (fields.text()?, fields.read()?);
+        match outcome.as_str() {
+            "satisfied" => Ok(Self::Satisfied { data_injected: effect == "data_injected", group }),
+            "impossible" => Ok(Self::Impossible { child_skipped: effect == "child_skipped", group }),
+            other => Err(ScriptError::parse(format!("an edge cannot be {other}"))),
+        }
+    }
+}

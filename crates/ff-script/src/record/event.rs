@@ -1,0 +1,58 @@
+//! What happened in a flow, and the changes of its graph that are remembered.
+
+use ff_core::contracts::{FlowEventsPage, Grown};
+use ff_core::flow::{FlowEvent, FlowKeyEntry, FlowWhat};
+use ff_core::types::{IdempotencyKey, TimestampMs};
+
+use super::Hash;
+use crate::ScriptError;
+use crate::flow::FlowEventFields;
+
+impl FlowEventFields {
+    /// What was read, as the page that begins with an event.
+    pub fn page(&self, from: u64) -> Result<FlowEventsPage, ScriptError> {
+        let events = self.events.iter().map(|(seq, fields)| event(*seq, fields)).collect::<Result<Vec<_>, _>>()?;
+        let next = events.last().map_or(from, |last| last.seq + 1);
+        let missed = self.first.is_some_and(|first| from < first);
+        Ok(FlowEventsPage { missed, next, ended: self.ended && next >= self.core_events, events })
+    }
+}
+
+fn event(seq: u64, fields: &Hash) -> Result<FlowEvent, ScriptError> {
+    let what = match fields.read::<String>("event")?.as_str() {
+        "opened" => FlowWhat::Opened { nodes: fields.read("nodes")?, edges: fields.read("edges")? },
+        "grown" => FlowWhat::Grown {
+            nodes: fields.read("nodes")?,
+            edges: fields.read("edges")?,
+            graph_revision: fields.read("graph_revision")?,
+        },
+        "moved" => FlowWhat::Moved {
+            node: fields.read("node")?,
+            execution_id: fields.read("execution_id")?,
+            from: fields.read("from")?,
+            to: fields.read("to")?,
+        },
+        "closed" => FlowWhat::Closed,
+        "cancelled" => FlowWhat::Cancelled { policy: fields.read("policy")? },
+        "ended" => FlowWhat::Ended { state: fields.read("state")? },
+        "reopened" => FlowWhat::Reopened,
+        other => return Err(ScriptError::parse(format!("in no flow happens {other}"))),
+    };
+    Ok(FlowEvent { seq, at: TimestampMs(fields.read("at")?), what })
+}
+
+/// A change of a graph as it is remembered under its key.
+pub(crate) fn flow_key(key: IdempotencyKey, fields: &Hash) -> Result<FlowKeyEntry, ScriptError> {
+    let members = fields.text("members")?.unwrap_or_default().split_whitespace().map(|id| id.parse().ok());
+    let edges = fields.text("edges")?.unwrap_or_default().lines().map(|line| {
+        let (id, state) = line.split_once(' ')?;
+        Some((id.parse().ok()?, state.parse().ok()?))
+    });
+    let read = || {
+        let (members, edges) = (members.collect::<Option<_>>()?, edges.collect::<Option<_>>()?);
+        Some((members, edges))
+    };
+    let (members, edges) = read().ok_or_else(|| ScriptError::parse("a remembered change of a graph cannot be read"))?;
+    let answer = Grown { graph_revision: fields.read("graph_revision")?, members, edges };
+    Ok(FlowKeyEntry { key, answer, until: TimestampMs(fields.read("until")?) })
+}

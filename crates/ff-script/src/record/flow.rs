@@ -1,0 +1,85 @@
+//! A flow: its record, its counts and its labels.
+
+use std::collections::BTreeMap;
+
+use ff_core::execution::Tags;
+use ff_core::flow::{Counts, Flow, FlowCancel, Staging, Tour};
+use ff_core::payload::Fingerprint;
+use ff_core::state::PublicState;
+use ff_core::types::{FlowId, TimestampMs};
+
+use super::Hash;
+use crate::ScriptError;
+use crate::flow::FlowFields;
+
+impl FlowFields {
+    /// The flow these are the fields of.
+    pub fn flow(&self, id: FlowId, partition: u16) -> Result<Flow, ScriptError> {
+        let core = &self.core;
+        Ok(Flow {
+            id,
+            namespace: core.read("namespace")?,
+            kind: core.read("kind")?,
+            tags: self.tags.all()?.into_iter().collect::<Tags>(),
+            partition,
+            created_at: TimestampMs(core.read("created_at")?),
+            graph_revision: core.read("graph_revision")?,
+            nodes: core.read("nodes")?,
+            edges: core.read("edges")?,
+            payload_bytes: core.read("payload_bytes")?,
+            counts: counts(&self.summary)?,
+            lost: core.count("lost")?,
+            fingerprint: fingerprint(core)?,
+            staging: staging(core)?,
+            held_open: core.bytes("held_open").is_some(),
+            started_at: core.maybe("started_at")?.map(TimestampMs),
+            cancel: cancel(core)?,
+            tour: tour(core)?,
+            ended_at: core.maybe("ended_at")?.map(TimestampMs),
+            events: core.read("events")?,
+        })
+    }
+
+    /// The word the record says of its state, which follows from the rest of it.
+    pub fn state_word(&self) -> Result<Option<&str>, ScriptError> {
+        self.core.text("state")
+    }
+}
+
+/// How many members are in which state.
+fn counts(summary: &Hash) -> Result<Counts, ScriptError> {
+    let counts: BTreeMap<PublicState, u32> = summary.all()?.into_iter().collect();
+    let json = serde_json::to_value(counts).and_then(serde_json::from_value);
+    json.map_err(|error| ScriptError::parse(format!("the counts of a flow cannot be read: {error}")))
+}
+
+fn fingerprint(core: &Hash) -> Result<Option<Fingerprint>, ScriptError> {
+    let read = core.owned("fingerprint")?.map(Fingerprint::try_from);
+    read.transpose().map_err(|_| ScriptError::parse("the field fingerprint cannot be read"))
+}
+
+fn staging(core: &Hash) -> Result<Option<Staging>, ScriptError> {
+    let Some(parts) = core.maybe("staging_parts")? else { return Ok(None) };
+    let until = TimestampMs(core.read("staging_until")?);
+    Ok(Some(Staging { parts, short: core.count("staging_short")?, until }))
+}
+
+fn cancel(core: &Hash) -> Result<Option<FlowCancel>, ScriptError> {
+    let Some(policy) = core.maybe("cancel_policy")? else { return Ok(None) };
+    Ok(Some(FlowCancel {
+        policy,
+        at: TimestampMs(core.read("cancelled_at")?),
+        reason: core.owned("cancel_reason")?,
+        requested_by: core.owned("cancelled_by")?,
+    }))
+}
+
+fn tour(core: &Hash) -> Result<Option<Tour>, ScriptError> {
+    let Some(errand) = core.maybe("errand")? else { return Ok(None) };
+    Ok(Some(Tour {
+        errand,
+        since: TimestampMs(core.read("errand_since")?),
+        after: core.maybe("errand_after")?,
+        seen: core.count("errand_seen")?,
+    }))
+}
