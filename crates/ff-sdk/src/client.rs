@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use ff_core::backend::{EngineBackend, Waits};
 use ff_core::contracts::{
-    Attempts, CancelArgs, Cancelled, Delivered, DeliveriesArgs, DeliveriesPage, Ended, ExecutionInfo, ListArgs, Page,
-    PartitionKids, ReplayArgs, Replayed, ResumeArgs, Resumed, RevokeArgs, Revoked, RotateSecretArgs, RotationReport,
-    SignalsArgs, SignalsPage, Submitted, WaitpointInfo,
+    Attempts, CancelArgs, Cancelled, Delivered, DeliveriesArgs, DeliveriesPage, Ended, ExecutionInfo, FlowsPage,
+    ListArgs, ListFlowsArgs, Page, PartitionKids, ReplayArgs, Replayed, ResumeArgs, Resumed, RevokeArgs, Revoked,
+    RotateSecretArgs, RotationReport, SignalsArgs, SignalsPage, Submitted, WaitpointInfo,
 };
 use ff_core::execution::Outcome;
 use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::signal::FeedCursor;
 use ff_core::suspension::OperatorDecision;
-use ff_core::types::{ExecutionId, SignalId};
+use ff_core::types::{ExecutionId, FlowId, SignalId};
 use serde::de::DeserializeOwned;
 
-use crate::{Error, Job, Received, Signal, Waitpoint};
+use crate::{Error, Flow, FlowHandle, Job, Received, Signal, Waitpoint};
 
 /// Submits and follows executions. Cheap to clone.
 #[derive(Clone)]
@@ -28,6 +28,14 @@ pub struct Client {
 impl Client {
     pub(crate) fn new(backend: Arc<dyn EngineBackend>, waits: Arc<dyn Waits>) -> Self {
         Self { backend, waits }
+    }
+
+    pub(crate) fn backend(&self) -> &dyn EngineBackend {
+        &*self.backend
+    }
+
+    pub(crate) fn waits(&self) -> &dyn Waits {
+        &*self.waits
     }
 
     /// Hands in one job.
@@ -51,6 +59,28 @@ impl Client {
             });
         }
         Ok(results)
+    }
+
+    /// Hands in a whole flow, all or nothing. The same flow again, by its id or its key, is the same flow.
+    pub async fn submit_flow(&self, flow: Flow) -> Result<FlowHandle, Error> {
+        let submitted = self.backend.submit_flow(flow.build()?).await?;
+        Ok(self.flow(&submitted.flow_id))
+    }
+
+    /// Makes a flow without members, to be grown. It does not end before it is closed.
+    pub async fn create_flow(&self, flow: Flow) -> Result<FlowHandle, Error> {
+        let created = self.backend.create_flow(flow.build_empty()?).await?;
+        Ok(self.flow(&created.flow_id))
+    }
+
+    /// A flow by its id.
+    pub fn flow(&self, id: &FlowId) -> FlowHandle {
+        FlowHandle::new(self.clone(), *id)
+    }
+
+    /// Flows, newest first, a page at a time.
+    pub async fn list_flows(&self, args: ListFlowsArgs) -> Result<FlowsPage, Error> {
+        Ok(self.backend.list_flows(args).await?)
     }
 
     /// How an execution stands.
@@ -95,7 +125,12 @@ impl Client {
 
     /// Runs a finished execution again.
     pub async fn replay(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Replayed, Error> {
-        let args = ReplayArgs { execution_id: *id, reason: reason.map(str::to_owned), requested_by: None };
+        let args = ReplayArgs {
+            execution_id: *id,
+            reason: reason.map(str::to_owned),
+            requested_by: None,
+            reopen_downstream: false,
+        };
         Ok(self.backend.replay(args).await?)
     }
 

@@ -18,6 +18,13 @@ pub enum Error {
     /// The execution ended, but not with success.
     #[error("the execution ended as {}{}", word(*.0), .1.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
     NotSuccessful(Outcome, Option<String>),
+    /// A child a handler waited for has no result to read.
+    #[error("the child {name}: {error}")]
+    Child {
+        /// Its name among the children of the wait.
+        name: String,
+        error: Box<Error>,
+    },
 }
 
 impl Error {
@@ -25,6 +32,7 @@ impl Error {
     pub fn code(&self) -> Option<Code> {
         match self {
             Self::Engine(error) => Some(error.code()),
+            Self::Child { error, .. } => error.code(),
             Self::Encode(_) | Self::Decode(_) | Self::NotSuccessful(..) => None,
         }
     }

@@ -23,6 +23,7 @@ mod callback;
 mod client;
 mod connect;
 mod error;
+mod flow;
 mod flowfabric;
 pub mod http;
 mod job;
@@ -36,14 +37,15 @@ pub use client::{Client, End};
 pub use connect::{Connect, ConnectError, Target, connect};
 pub use error::Error;
 pub use ff_core as core;
+pub use flow::{Flow, FlowEnd, FlowEvents, FlowFileError, FlowHandle, Growth, Joins, Node, all_of, any_of, quorum};
 pub use flowfabric::FlowFabric;
 pub use job::Job;
 pub use local::Local;
 pub use signal::{Received, Signal};
 pub use waitpoint::Waitpoint;
 pub use worker::{
-    Context, CreateWaitpoint, Decision, Fault, Handler, Handling, IntoReply, Reply, Suspend, Verdict, WaitError,
-    WaitForApproval, WaitForSignal, Woken, Worker,
+    AddChildren, Child, Children, Context, CreateWaitpoint, Decision, Fault, Handler, Handling, IntoReply, Reply,
+    Suspend, Verdict, WaitError, WaitForApproval, WaitForSignal, Woken, Worker,
 };
 
 /// The pages' programs must compile.
@@ -51,4 +53,5 @@ pub use worker::{
 #[doc = include_str!("../../../README.md")]
 #[doc = include_str!("../../../docs/sdk.md")]
 #[doc = include_str!("../../../docs/waiting.md")]
+#[doc = include_str!("../../../docs/flows.md")]
 struct Pages;

@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ff_core::backend::{Answer, Upkeep, Waits};
-use ff_core::contracts::{Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, Ended, NextArgs};
-use ff_core::types::ExecutionId;
+use ff_core::contracts::{
+    Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, Ended, FlowEnd, FlowEventsArgs, FlowEventsPage,
+    NextArgs,
+};
+use ff_core::types::{ExecutionId, FlowId};
 use ff_engine::Board;
 use ff_scheduler::Scheduler;
 
@@ -50,5 +53,13 @@ impl Waits for Local {
 
     async fn next_deliveries(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {
         self.board.next_deliveries(args, wait_ms).await
+    }
+
+    async fn flow_ended(&self, id: &FlowId, wait_ms: u64) -> Answer<Option<FlowEnd>> {
+        self.board.flow_ended(id, wait_ms).await
+    }
+
+    async fn next_flow_events(&self, args: FlowEventsArgs, wait_ms: u64) -> Answer<FlowEventsPage> {
+        self.board.next_flow_events(args, wait_ms).await
     }
 }

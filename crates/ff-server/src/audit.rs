@@ -1,8 +1,8 @@
 //! What people decided, for the log: who, what about, and what came of it. The store keeps the same with the execution.
 
-use ff_core::contracts::{Delivered, Resumed, RotationReport};
+use ff_core::contracts::{Delivered, FlowCancelled, Resumed, RotationReport};
 use ff_core::suspension::OperatorDecision;
-use ff_core::types::{ExecutionId, Kid, SignalName, SourceIdentity, WaitpointId};
+use ff_core::types::{ExecutionId, FlowId, Kid, SignalName, SourceIdentity, WaitpointId};
 
 use crate::callers::Caller;
 
@@ -64,5 +64,20 @@ pub(crate) fn rotated(caller: &Caller, kid: &Kid, report: &RotationReport) {
         failed = report.failed.len(),
         caller = %caller.address(),
         "an operator rotated the secret"
+    );
+}
+
+/// Somebody stopped a flow.
+pub(crate) fn flow_cancelled(caller: &Caller, flow: &FlowId, requested_by: Option<&str>, cancelled: &FlowCancelled) {
+    tracing::info!(
+        target: AUDIT,
+        %flow,
+        policy = %cancelled.policy,
+        cancelled = cancelled.cancelled,
+        scheduled = cancelled.scheduled,
+        already = cancelled.already,
+        requested_by = ?requested_by.unwrap_or("unnamed"),
+        caller = %caller.address(),
+        "somebody cancelled a flow"
     );
 }

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, header};
 use bytes::{Bytes, BytesMut};
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::limits::CONTROL_BODY_BYTES;
-use ff_sdk::http::wire::{self, BATCH_BODY_BYTES, PAYLOAD_BODY_BYTES, SIGNAL_BODY_BYTES};
+use ff_sdk::http::wire::{self, BATCH_BODY_BYTES, FLOW_BODY_BYTES, PAYLOAD_BODY_BYTES, SIGNAL_BODY_BYTES};
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 
@@ -24,6 +24,9 @@ const DISCARDED_BYTES: usize = 4 * BATCH_BODY_BYTES;
 
 /// The body of a request. An empty one says nothing, as `{}` does.
 pub(crate) struct Body<T>(pub(crate) T);
+
+/// The body of a request whose parameters the route reads itself.
+pub(crate) struct BodyBeside<T>(pub(crate) T);
 
 /// A request with a limit to its body.
 pub(crate) trait Bounded: DeserializeOwned {
@@ -54,6 +57,13 @@ bounded! {
     Deliver         at most SIGNAL_BODY_BYTES;
     Decide          at most SIGNAL_BODY_BYTES;
     RotateSecret    at most CONTROL_BODY_BYTES;
+    SubmitFlow      at most FLOW_BODY_BYTES;
+    GrowFlow        at most FLOW_BODY_BYTES;
+    CloseFlow       at most CONTROL_BODY_BYTES;
+    CancelFlow      at most CONTROL_BODY_BYTES;
+    TagFlow         at most CONTROL_BODY_BYTES;
+    WaitForChildren at most CONTROL_BODY_BYTES;
+    Cascade         at most CONTROL_BODY_BYTES;
 }
 
 impl<T: Bounded, S: Send + Sync> FromRequest<S> for Body<T> {
@@ -61,11 +71,22 @@ impl<T: Bounded, S: Send + Sync> FromRequest<S> for Body<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         Params::of(request.uri())?.done()?;
-        said_to_be_json(request.headers())?;
-        let bytes = arrived(request.into_body(), T::BODY_BYTES).await?;
-        let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-        Ok(Self(wire::object(text)?))
+        Ok(Self(read(request).await?))
     }
+}
+
+impl<T: Bounded, S: Send + Sync> FromRequest<S> for BodyBeside<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        Ok(Self(read(request).await?))
+    }
+}
+
+async fn read<T: Bounded>(request: Request) -> Result<T, Refusal> {
+    said_to_be_json(request.headers())?;
+    let bytes = arrived(request.into_body(), T::BODY_BYTES).await?;
+    wire::object(if bytes.is_empty() { b"{}" } else { &bytes })
 }
 
 /// The whole of a body, unless it is over its limit or takes too long.

@@ -27,6 +27,7 @@ mod body;
 mod callers;
 mod doctor;
 mod execution;
+mod flow;
 mod guard;
 mod lease;
 mod neighbour;

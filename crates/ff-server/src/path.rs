@@ -1,10 +1,11 @@
-//! What an address names: an execution, one of its waitpoints or signals, or an instance of a worker.
+//! What an address names: an execution, one of its waitpoints or signals, a flow, one of its nodes, or an instance of a
+//! worker.
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::operation::check_id;
-use ff_core::types::{ExecutionId, SignalId, WaitpointId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, FlowId, NodeName, SignalId, WaitpointId, WorkerInstanceId};
 use ff_sdk::FlowFabric;
 
 use crate::params::word;
@@ -60,6 +61,32 @@ impl FromRequestParts<FlowFabric> for Received {
     async fn from_request_parts(parts: &mut Parts, ff: &FlowFabric) -> Result<Self, Problem> {
         const FIELD: &str = "signal_id";
         let text = segment(parts, ff, "signal").await.map_err(|why| Refusal::invalid(FIELD, why))?;
+        Ok(Self(word(FIELD, &text)?))
+    }
+}
+
+/// The flow an address names.
+pub(crate) struct Flow(pub(crate) FlowId);
+
+impl FromRequestParts<FlowFabric> for Flow {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, ff: &FlowFabric) -> Result<Self, Problem> {
+        const FIELD: &str = "flow_id";
+        let text = segment(parts, ff, "flow").await.map_err(|why| Refusal::invalid(FIELD, why))?;
+        Ok(Self(word(FIELD, &text)?))
+    }
+}
+
+/// The node of a flow an address names.
+pub(crate) struct Node(pub(crate) NodeName);
+
+impl FromRequestParts<FlowFabric> for Node {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, ff: &FlowFabric) -> Result<Self, Problem> {
+        const FIELD: &str = "node";
+        let text = segment(parts, ff, "node").await.map_err(|why| Refusal::invalid(FIELD, why))?;
         Ok(Self(word(FIELD, &text)?))
     }
 }

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::Router;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::{Extension, Path, State};
 use axum::middleware;
 use ff_core::engine_error::{Class, Code};
 use ff_core::partition::PartitionConfig;
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::params::Params;
 use crate::problem::{Problem, Result};
-use crate::{approval, doctor, execution, guard, lease, secret, signal, suspension};
+use crate::{approval, doctor, execution, flow, guard, lease, secret, signal, suspension};
 
 macro_rules! routes {
     ($($method:ident $path:literal $handler:path;)*) => {
@@ -62,6 +62,19 @@ routes! {
     post "/v1/executions/{id}/signals"                       signal::deliver;
     get  "/v1/executions/{id}/signals"                       signal::list;
     get  "/v1/executions/{id}/signals/{signal}"              signal::read;
+    post "/v1/executions/{id}/wait_for_children"             flow::wait_for_children;
+    post "/v1/executions/{id}/cascade"                       flow::cascade;
+    post "/v1/flows"                                         flow::submit;
+    get  "/v1/flows"                                         flow::list;
+    get  "/v1/flows/{flow}"                                  flow::describe;
+    get  "/v1/flows/{flow}/members"                          flow::members;
+    get  "/v1/flows/{flow}/edges"                            flow::edges;
+    get  "/v1/flows/{flow}/events"                           flow::events;
+    post "/v1/flows/{flow}/grow"                             flow::grow;
+    post "/v1/flows/{flow}/close"                            flow::close;
+    post "/v1/flows/{flow}/cancel"                           flow::cancel;
+    post "/v1/flows/{flow}/tags"                             flow::tags;
+    post "/v1/flows/{flow}/nodes/{node}/replay"              flow::replay;
     post "/v1/workers/{instance}/claim"                      lease::claim;
     get  "/v1/workers/{instance}/control"                    lease::control;
 }
@@ -71,6 +84,7 @@ pub(crate) fn router(flowfabric: FlowFabric, stopping: CancellationToken) -> Rou
     table()
         .fallback(async || Problem::from(Code::NotFound))
         .method_not_allowed_fallback(async || Problem::from(Code::MethodNotAllowed))
+        .layer(Extension(stopping.clone()))
         .layer(middleware::from_fn_with_state(stopping, guard::guard))
         .with_state(flowfabric)
 }

@@ -4,6 +4,7 @@ mod backend;
 mod call;
 mod doctor;
 mod execution;
+mod flow;
 mod lease;
 mod signal;
 mod suspension;

@@ -2,9 +2,12 @@
 
 use async_trait::async_trait;
 use ff_core::backend::{Answer, Waits};
-use ff_core::contracts::{Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, Ended, NextArgs, check_wait};
+use ff_core::contracts::{
+    Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, Ended, FlowEnd, FlowEventsArgs, FlowEventsPage,
+    NextArgs, check_wait,
+};
 use ff_core::engine_error::{Code, EngineError};
-use ff_core::types::ExecutionId;
+use ff_core::types::{ExecutionId, FlowId};
 
 use super::HttpBackend;
 use super::call::unreadable;
@@ -39,5 +42,15 @@ impl Waits for HttpBackend {
     async fn next_deliveries(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {
         check_wait(wait_ms)?;
         self.deliveries_within(args, wait_ms).await
+    }
+
+    async fn flow_ended(&self, id: &FlowId, wait_ms: u64) -> Answer<Option<FlowEnd>> {
+        check_wait(wait_ms)?;
+        Ok(self.flow_within(id, wait_ms).await?.end())
+    }
+
+    async fn next_flow_events(&self, args: FlowEventsArgs, wait_ms: u64) -> Answer<FlowEventsPage> {
+        check_wait(wait_ms)?;
+        self.flow_events_within(args, wait_ms).await
     }
 }

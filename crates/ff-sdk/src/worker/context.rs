@@ -5,14 +5,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ff_core::backend::EngineBackend;
-use ff_core::contracts::{ProgressArgs, Task};
+use ff_core::contracts::{Input, ProgressArgs, Task, TaskFlow};
 use ff_core::payload::Payload;
+use ff_core::types::ExecutionId;
 use serde::de::DeserializeOwned;
 
 use super::Fault;
+use super::children::{self, AddChildren};
 use super::held::Hold;
+use super::inputs;
 use super::waiting::{CreateWaitpoint, Journal, Suspend, WaitForApproval, WaitForSignal};
-use crate::Error;
+use crate::{Error, Growth};
 
 /// Things shared by all handlers of a worker, one of each type.
 pub(super) type States = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
@@ -26,6 +29,7 @@ pub struct Context {
 pub(super) struct Work {
     pub(super) task: Task,
     pub(super) payload: Payload,
+    pub(super) inputs: Vec<Input>,
     pub(super) backend: Arc<dyn EngineBackend>,
     pub(super) states: Arc<States>,
     pub(super) hold: Hold,
@@ -52,6 +56,33 @@ impl Context {
         let bytes = &self.inner.payload.bytes;
         let text: &[u8] = if bytes.is_empty() { b"null" } else { bytes };
         serde_json::from_slice(text).map_err(|error| Fault::permanent("invalid_payload", error.to_string()))
+    }
+
+    /// Which flow this work is in, and which node of it it is; nothing when it is in none.
+    pub fn flow(&self) -> Option<&TaskFlow> {
+        self.inner.task.flow.as_ref()
+    }
+
+    /// The names under which upstreams passed their results on, sorted. One that ended without a result passed none on.
+    pub fn inputs(&self) -> impl Iterator<Item = &str> {
+        self.inner.inputs.iter().map(|input| input.name.as_str())
+    }
+
+    /// What an upstream passed on under a name, read as JSON. It came with the claim, or is read from the store when there
+    /// was too much of it.
+    pub async fn input<T: DeserializeOwned>(&self, name: &str) -> Result<T, Fault> {
+        inputs::json(name, &self.input_payload(name).await?)
+    }
+
+    /// What an upstream passed on under a name, read as JSON; nothing when none did, as when a join fired before that
+    /// upstream had ended.
+    pub async fn input_if_any<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Fault> {
+        if self.inputs().any(|input| input == name) { self.input(name).await.map(Some) } else { Ok(None) }
+    }
+
+    /// The bytes an upstream passed on under a name.
+    pub async fn input_payload(&self, name: &str) -> Result<Payload, Fault> {
+        inputs::payload(&*self.inner.backend, &self.inner.inputs, name).await
     }
 
     /// What the worker was given with [`super::Worker::state`].
@@ -97,6 +128,19 @@ impl Context {
     /// Makes a waitpoint ahead of the wait on it, so that its token can be handed out first; `None` once that wait is over.
     pub fn create_waitpoint(&self, key: &str) -> CreateWaitpoint {
         CreateWaitpoint::new(self.clone(), key)
+    }
+
+    /// Adds children to the flow this work is in and waits for them, as [`wait_for_signal`](Self::wait_for_signal) waits for a
+    /// signal. The wait is known by its name, without a dot; a child is the node `<this node>.<wait>.<child>`. They are added
+    /// once however often the handler runs: a retry, too, is told how the first ones ended.
+    pub fn children(&self, wait: &str) -> AddChildren {
+        AddChildren::new(self.clone(), wait)
+    }
+
+    /// Adds members and edges to the flow this work is in, without waiting for them; once for each name, however often the
+    /// handler runs. Returns the new members.
+    pub async fn grow(&self, name: &str, growth: Growth) -> Result<Vec<ExecutionId>, Error> {
+        children::grow(self, name, growth).await
     }
 
     /// Whether the handler should stop: the work was cancelled, timed out or taken away, or the worker is going down and

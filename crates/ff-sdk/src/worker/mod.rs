@@ -1,9 +1,11 @@
 //! The worker: claims work of the kinds it has handlers for, keeps its leases alive, and reports how each piece ended.
 
+mod children;
 mod claiming;
 mod context;
 mod handler;
 mod held;
+mod inputs;
 mod listening;
 mod options;
 mod report;
@@ -12,6 +14,7 @@ mod shutdown;
 mod slots;
 mod waiting;
 
+pub use children::{AddChildren, Child, Children};
 pub use context::Context;
 pub use handler::{Fault, Handler, Handling, IntoReply, Reply};
 pub use options::Worker;

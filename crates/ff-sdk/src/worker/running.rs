@@ -83,7 +83,7 @@ async fn drain(setup: &Setup, held: &Held, mut at_work: JoinSet<()>) {
 
 /// Runs one handler from claim to report.
 async fn handle(setup: Arc<Setup>, held: Held, slot: Slot, claimed: Claimed) {
-    let Claimed { task, payload, signals } = claimed;
+    let Claimed { task, payload, signals, inputs } = claimed;
     let Some(handler) = setup.handlers.get(&task.kind).cloned() else {
         tracing::error!(kind = %task.kind, execution = %task.execution_id, "claimed a kind nobody asked for");
         return;
@@ -93,6 +93,7 @@ async fn handle(setup: Arc<Setup>, held: Held, slot: Slot, claimed: Claimed) {
     let context = Context::new(Work {
         task: task.clone(),
         payload,
+        inputs,
         backend: setup.backend.clone(),
         states: setup.states.clone(),
         hold: hold.clone(),
@@ -126,8 +127,9 @@ async fn hold_on(
                 leave_waiting(setup, task, hold, handling).await;
                 return None;
             }
-            finished = &mut *handling => return Some(finished.unwrap_or_else(|error| Err(panicked(error)))),
+            // What was taken away has no end to report, and a handler that stopped for it has none either.
             () = hold.lost.cancelled() => break,
+            finished = &mut *handling => return Some(finished.unwrap_or_else(|error| Err(panicked(error)))),
             () = hold.renew_now.notified() => {}
             _ = renewals.tick() => {}
         }

@@ -187,6 +187,7 @@ async fn fields_that_contradict_each_other_are_refused() {
 async fn bad_parameters_are_named() {
     let world = World::start().await;
     let held = world.running("k").await;
+    let flow = world.flow(&json!({"kind": "f", "nodes": {"a": {"kind": "f"}}})).await;
     let mut queries = vec![
         ("/v1/executions".to_owned(), "namespace=a%20b", "invalid_input", "namespace"),
         ("/v1/executions".to_owned(), "lane=", "invalid_input", "lane"),
@@ -209,11 +210,29 @@ async fn bad_parameters_are_named() {
         ("/v1/deliveries".to_owned(), "wait_ms=long", "invalid_input", "wait_ms"),
         ("/v1/workers/w-1/control".to_owned(), "wait_ms=-1", "invalid_input", "wait_ms"),
         ("/v1/workers/w-1/control".to_owned(), "after=x", "invalid_cursor", "after"),
+        ("/v1/flows".to_owned(), "namespace=a%20b", "invalid_input", "namespace"),
+        ("/v1/flows".to_owned(), "kind=", "invalid_input", "kind"),
+        ("/v1/flows".to_owned(), "state=sleeping", "invalid_input", "state"),
+        ("/v1/flows".to_owned(), "tag=customer", "invalid_input", "tag"),
+        ("/v1/flows".to_owned(), "tag=a%20b:c", "invalid_input", "tag"),
+        ("/v1/flows".to_owned(), "tag=a:", "invalid_input", "tag"),
+        ("/v1/flows".to_owned(), "cursor=x", "invalid_cursor", "cursor"),
+        ("/v1/flows".to_owned(), "limit=0", "invalid_input", "limit"),
+        (format!("/v1/flows/{flow}"), "graph=all", "invalid_input", "graph"),
+        (format!("/v1/flows/{flow}"), "graph=1001", "limit_exceeded", "graph"),
+        (format!("/v1/flows/{flow}"), "wait_ms=long", "invalid_input", "wait_ms"),
+        (format!("/v1/flows/{flow}/members"), "from=-1", "invalid_input", "from"),
+        (format!("/v1/flows/{flow}/members"), "limit=0", "invalid_input", "limit"),
+        (format!("/v1/flows/{flow}/edges"), "after=x", "invalid_input", "after"),
+        (format!("/v1/flows/{flow}/edges"), "limit=1001", "limit_exceeded", "limit"),
+        (format!("/v1/flows/{flow}/events"), "from=x", "invalid_input", "from"),
+        (format!("/v1/flows/{flow}/events"), "limit=0", "invalid_input", "limit"),
+        (format!("/v1/flows/{flow}/events"), "wait_ms=-1", "invalid_input", "wait_ms"),
     ];
     for (_, path) in ROUTES.iter().filter(|(method, path)| *method == "get" && !path.starts_with("/approvals")) {
         let id = held.0["execution_id"].as_str().unwrap();
         let path = path.replace("{id}", id).replace("{instance}", "w-1").replace("{code}", "stale_lease");
-        let path = path.replace("{waitpoint}", UUID).replace("{signal}", UUID);
+        let path = path.replace("{waitpoint}", UUID).replace("{signal}", UUID).replace("{flow}", &flow);
         queries.push((path, "colour=red", "unknown_field", "colour"));
     }
     for (path, query, code, field) in queries {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::flow_bodies;
 use crate::world::World;
 
 /// What a route takes, and whether the body shown is all right as it is.
@@ -20,29 +21,29 @@ pub(crate) struct Field {
     pub(crate) wrong: Vec<Value>,
 }
 
-fn field(name: &'static str, wrong: Value) -> Field {
+pub(crate) fn field(name: &'static str, wrong: Value) -> Field {
     let Value::Array(wrong) = wrong else { panic!("a list of wrong values") };
     Field { name, required: false, code: "invalid_input", wrong }
 }
 
-fn required(name: &'static str, wrong: Value) -> Field {
+pub(crate) fn required(name: &'static str, wrong: Value) -> Field {
     Field { required: true, ..field(name, wrong) }
 }
 
-fn coded(code: &'static str, name: &'static str, wrong: Value) -> Field {
+pub(crate) fn coded(code: &'static str, name: &'static str, wrong: Value) -> Field {
     Field { code, ..field(name, wrong) }
 }
 
 /// A name, with what cannot be one.
-fn name(name: &'static str) -> Field {
+pub(crate) fn name(name: &'static str) -> Field {
     field(name, json!([5, true, [], {}, "", "a b", "a:b", "{a}", "é"]))
 }
 
-fn text(name: &'static str) -> Field {
+pub(crate) fn text(name: &'static str) -> Field {
     field(name, json!([5, true, [], {}]))
 }
 
-fn count(name: &'static str) -> Field {
+pub(crate) fn count(name: &'static str) -> Field {
     field(name, json!(["5", true, -1, 1.5, 1e30, [], {}]))
 }
 
@@ -56,21 +57,21 @@ fn fence() -> Vec<Field> {
     fence
 }
 
-fn with_fence(more: Vec<Field>) -> Vec<Field> {
+pub(crate) fn with_fence(more: Vec<Field>) -> Vec<Field> {
     fence().into_iter().chain(more).collect()
 }
 
 /// A word of a vocabulary.
-fn word(name: &'static str) -> Field {
+pub(crate) fn word(name: &'static str) -> Field {
     field(name, json!([5, true, "nonsense", "", [], {}]))
 }
 
 /// Text anybody chooses.
-fn free_text(name: &'static str) -> Field {
+pub(crate) fn free_text(name: &'static str) -> Field {
     field(name, json!([5, true, "", "a\u{0}b", [], {}]))
 }
 
-fn fence_id(name: &'static str) -> Field {
+pub(crate) fn fence_id(name: &'static str) -> Field {
     Field { name, ..fence().remove(0) }
 }
 
@@ -89,7 +90,9 @@ fn decide() -> Vec<Field> {
 /// Every route that takes a body of JSON.
 pub(crate) fn routes() -> Vec<Route> {
     let steer = || vec![text("reason"), text("requested_by")];
-    vec![
+    let mut replay = steer();
+    replay.push(field("reopen_downstream", json!([5, "true", [], {}])));
+    let routes = vec![
         Route {
             path: "/v1/executions",
             good: json!({"kind": "k"}),
@@ -115,7 +118,7 @@ pub(crate) fn routes() -> Vec<Route> {
             fields: vec![required("executions", json!([5, "x", {}, null]))],
         },
         Route { path: "/v1/executions/{id}/cancel", good: json!({"reason": "r"}), fields: steer() },
-        Route { path: "/v1/executions/{id}/replay", good: json!({"reason": "r"}), fields: steer() },
+        Route { path: "/v1/executions/{id}/replay", good: json!({"reason": "r"}), fields: replay },
         Route {
             path: "/v1/executions/{id}/revoke",
             good: json!({"reason": "r"}),
@@ -223,11 +226,15 @@ pub(crate) fn routes() -> Vec<Route> {
                 field("encoding", json!([5, "xml", "JSON", [], {}])),
             ],
         },
-    ]
+    ];
+    routes.into_iter().chain(flow_bodies::routes()).collect()
 }
 
 /// The path of a route with something that is there, and its body with the fence or the token where it takes one.
 pub(crate) async fn target(world: &World, route: &Route) -> (String, Value) {
+    if route.path.contains("flow") || route.path.ends_with("children") {
+        return flow_bodies::target(world, route).await;
+    }
     if !route.path.contains("{id}") {
         return (route.path.replace("{instance}", "w-1"), route.good.clone());
     }

@@ -8,7 +8,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 mod scenarios;
 
 /// A connection to a server of its own, which stops when its guard is dropped.
-async fn remote() -> (FlowFabric, DropGuard) {
+pub(crate) async fn remote() -> (FlowFabric, DropGuard) {
     let here = ff_sdk::connect("memory:").await.unwrap();
     let server = Server::bind("127.0.0.1:0".parse().unwrap(), here).await.unwrap();
     let url = format!("http://{}", server.local_addr().unwrap());

@@ -56,7 +56,41 @@ fn said(verb: &str) -> Value {
 }
 
 fn takes_fence(path: &str) -> bool {
-    ["renew", "progress", "complete", "fail", "delay", "suspend", "waitpoints"].iter().any(|verb| path.ends_with(verb))
+    ["renew", "progress", "complete", "fail", "delay", "suspend", "waitpoints", "wait_for_children"]
+        .iter()
+        .any(|verb| path.ends_with(verb))
+}
+
+#[tokio::test]
+async fn a_malformed_flow_is_refused_by_every_route_and_an_unknown_one_not_found() {
+    let world = World::start().await;
+    let before = world.contents().await;
+    let cases = [
+        ("nope", 400, "invalid_input", Some("flow_id")),
+        ("018F3C5E-7A10-7C31-9C45-0D3F7C1A2B3C", 400, "invalid_input", Some("flow_id")),
+        ("%ff", 400, "invalid_input", Some("flow_id")),
+        (UUID, 404, "flow_not_found", None),
+    ];
+    for (method, path) in ROUTES.iter().filter(|(_, path)| path.contains("{flow}")) {
+        for (id, status, code, field) in &cases {
+            let path = path.replace("{flow}", id).replace("{node}", "a");
+            let reply =
+                if *method == "get" { world.get(&path).await } else { world.post(&path, &of_flow(&path)).await };
+            reply.assert_refused(*status, code, *field);
+        }
+    }
+    let named = world.post(&format!("/v1/flows/{UUID}/nodes/a%20b/replay"), &json!({})).await;
+    named.assert_refused(400, "invalid_input", Some("node"));
+    assert!(world.contents().await == before);
+}
+
+/// What a call about a flow has to say for its id to be looked at.
+fn of_flow(path: &str) -> Value {
+    match path.rsplit('/').next().unwrap() {
+        "grow" => json!({"nodes": {"b": {"kind": "k"}}}),
+        "tags" => json!({"tags": {"a": "b"}}),
+        _ => json!({}),
+    }
 }
 
 #[tokio::test]

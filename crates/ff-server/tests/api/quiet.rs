@@ -47,6 +47,10 @@ async fn payloads_tokens_and_secrets_are_never_logged() {
     world.post_text(path, format!("{{\"kind\":\"k\",\"payload\":\"{CANARY}")).await;
     world.post(path, &json!({"kind": "k", "payload_base64": format!("{encoded}*")})).await;
     world.post("/v1/executions/batch", &json!({"executions": [{"knd": 1, "payload": CANARY}]})).await;
+    let flow = json!({"kind": "f", "nodes": {"a": {"kind": "f", "payload": {"is": CANARY}}}});
+    let flow = world.flow(&flow).await;
+    world.get(&format!("/v1/flows/{flow}")).await;
+    world.post(&format!("/v1/flows/{flow}/cancel"), &json!({"requested_by": "bob"})).await;
     let tokens = decide_about_waits(&world).await;
     world.stop().await;
 
@@ -54,6 +58,8 @@ async fn payloads_tokens_and_secrets_are_never_logged() {
     for expected in ["method=POST", "route=\"/v1/executions/{id}/complete\"", "status=200", "status=400"] {
         assert!(said.contains(expected), "{expected} is not in the log:\n{said}");
     }
+    let stopped = |line: &&str| line.contains("somebody cancelled a flow") && line.contains("requested_by=\"bob\"");
+    assert!(said.lines().any(|line| stopped(&line) && line.contains(&flow)), "{said}");
     for (decision, by) in [("approve", "requested_by=\"ada\""), ("approved", "somebody decided through a link")] {
         let told = |line: &&str| line.contains("ff_server::audit") && line.contains(&format!("decision={decision} "));
         let line = said.lines().find(told).unwrap_or_else(|| panic!("{decision} is not in the log:\n{said}"));

@@ -74,12 +74,24 @@ impl World {
         reply.text("execution_id")
     }
 
-    /// Submits work of a kind of its own and claims it as instance `w-1`: the answer has its fence.
-    pub(crate) async fn running(&self, kind: &str) -> Held {
-        self.submit(&json!({"kind": kind, "payload": kind})).await;
+    /// Submits a flow and answers its id.
+    pub(crate) async fn flow(&self, new: &Value) -> String {
+        let reply = self.post("/v1/flows", new).await;
+        assert_eq!(reply.status, 201, "{reply:?}");
+        reply.text("flow_id")
+    }
+
+    /// Claims whatever there is of a kind, as instance `w-1`.
+    pub(crate) async fn claim(&self, kind: &str) -> Held {
         let claimed = self.post("/v1/workers/w-1/claim", &json!({"worker_id": "w", "kinds": [kind]})).await;
         assert_eq!(claimed.status, 200, "{claimed:?}");
         Held(claimed.body["executions"][0].clone())
+    }
+
+    /// Submits work of a kind of its own and claims it as instance `w-1`: the answer has its fence.
+    pub(crate) async fn running(&self, kind: &str) -> Held {
+        self.submit(&json!({"kind": kind, "payload": kind})).await;
+        self.claim(kind).await
     }
 
     /// Everything the store holds.
@@ -118,6 +130,12 @@ impl Held {
 }
 
 impl Held {
+    /// Ends it with a result.
+    pub(crate) async fn complete(&self, world: &World, result: Value) {
+        let reply = world.post(&self.path("complete"), &self.call(json!({"result": result}))).await;
+        assert_eq!(reply.status, 200, "{reply:?}");
+    }
+
     /// Suspends it: the answer has its waitpoints with their tokens.
     pub(crate) async fn suspend(&self, world: &World, said: Value) -> Value {
         let reply = world.post(&self.path("suspend"), &self.call(said)).await;

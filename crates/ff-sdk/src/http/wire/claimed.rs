@@ -1,13 +1,13 @@
 //! Claimed work on the wire: what a worker receives.
 
-use ff_core::contracts::{self, Head, Resumption, Task};
+use ff_core::contracts::{self, Head, Resumption, Task, TaskFlow};
 use ff_core::engine_error::Refusal;
 use ff_core::execution::{Origin, Tags};
 use ff_core::lease::Fence;
 use ff_core::policy::Policy;
 use ff_core::types::{
-    AttemptId, AttemptIndex, ContentType, ExecutionId, Kind, LaneId, LeaseEpoch, LeaseId, Namespace, Priority,
-    TimestampMs,
+    AttemptId, AttemptIndex, ContentType, ExecutionId, InputName, Kind, LaneId, LeaseEpoch, LeaseId, Namespace,
+    Priority, TimestampMs,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -66,6 +66,12 @@ pub struct Claimed {
     /// The signals of the resumption, in its order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<ReceivedSignal>,
+    /// Its place in a flow, when it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<TaskFlow>,
+    /// The results of upstreams that were passed on to it by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<Input>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub payload: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,7 +82,8 @@ pub struct Claimed {
 
 impl Claimed {
     /// One execution as it travels.
-    pub fn of(contracts::Claimed { task, payload, signals }: contracts::Claimed, encoding: Encoding) -> Self {
+    pub fn of(claimed: contracts::Claimed, encoding: Encoding) -> Self {
+        let contracts::Claimed { task, payload, signals, inputs } = claimed;
         let content = Content::of(&payload, encoding);
         Self {
             execution_id: task.execution_id,
@@ -98,6 +105,8 @@ impl Claimed {
             deadline_at: task.deadline_at,
             resumption: task.resumption,
             signals: signals.into_iter().map(|signal| ReceivedSignal::of(signal, encoding)).collect(),
+            flow: task.flow,
+            inputs: inputs.into_iter().map(|input| Input::of(input, encoding)).collect(),
             payload: content.json,
             payload_base64: content.base64,
             content_type: content.content_type,
@@ -124,9 +133,40 @@ impl Claimed {
             created_at: self.created_at,
             deadline_at: self.deadline_at,
             resumption: self.resumption,
+            flow: self.flow,
         };
         let signals = self.signals.into_iter().map(ReceivedSignal::into_received).collect::<Result<_, _>>()?;
-        Ok(contracts::Claimed { task, payload: content.into_payload("payload")?.unwrap_or_default(), signals })
+        let inputs = self.inputs.into_iter().map(Input::into_input).collect::<Result<_, _>>()?;
+        let payload = content.into_payload("payload")?.unwrap_or_default();
+        Ok(contracts::Claimed { task, payload, signals, inputs })
+    }
+}
+
+/// The result of an upstream under the name its edge gave it; without its bytes when they did not fit.
+#[derive(Serialize, Deserialize)]
+pub struct Input {
+    pub name: InputName,
+    pub from: ExecutionId,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload_base64: Option<Base64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<ContentType>,
+}
+
+impl Input {
+    /// An input as it travels.
+    pub fn of(contracts::Input { name, from, payload }: contracts::Input, encoding: Encoding) -> Self {
+        let content = payload.map(|payload| Content::of(&payload, encoding)).unwrap_or_default();
+        let (payload, payload_base64, content_type) = (content.json, content.base64, content.content_type);
+        Self { name, from, payload, payload_base64, content_type }
+    }
+
+    /// The input, or what cannot be read of it.
+    pub fn into_input(self) -> Result<contracts::Input, Refusal> {
+        let content = Content { json: self.payload, base64: self.payload_base64, content_type: self.content_type };
+        Ok(contracts::Input { name: self.name, from: self.from, payload: content.into_payload("payload")? })
     }
 }
 
@@ -136,7 +176,7 @@ mod tests {
     use ff_core::payload::Payload;
     use ff_core::signal::{Effect, Signal, Source};
     use ff_core::suspension::ResumedBy;
-    use ff_core::types::{SignalId, SignalName, SuspensionId};
+    use ff_core::types::{FlowId, NodeName, SignalId, SignalName, SuspensionId};
 
     #[test]
     fn claimed_work_arrives_as_it_was_sent() {
@@ -165,6 +205,7 @@ mod tests {
                 signals: vec![SignalId::new()],
                 with_payload: 1,
             }),
+            flow: Some(TaskFlow { flow_id: FlowId::new(), node: NodeName::parse("n").unwrap(), inputs: 2 }),
         };
         let signal = Signal {
             id: SignalId::new(),
@@ -178,7 +219,13 @@ mod tests {
             payload_bytes: 3,
         };
         let signals = vec![contracts::ReceivedSignal { signal, payload: Some(Payload::json("[1]")) }];
-        let claimed = contracts::Claimed { task, payload: Payload::json("[ ]"), signals };
+        let input = |name, payload| contracts::Input {
+            name: InputName::parse(name).unwrap(),
+            from: ExecutionId::new(7, uuid::Uuid::from_u128(2)),
+            payload,
+        };
+        let inputs = vec![input("rows", Some(Payload::default())), input("too-large", None)];
+        let claimed = contracts::Claimed { task, payload: Payload::json("[ ]"), signals, inputs };
         let head = Head::new(Priority::default(), TimestampMs(4));
         let claims = contracts::Claims { claimed: vec![claimed], next: Some(head) };
         for encoding in [Encoding::Json, Encoding::Base64] {

@@ -7,6 +7,7 @@ mod content;
 mod doctor;
 mod execution;
 mod fenced;
+mod flow;
 mod holder;
 mod object;
 mod problem;
@@ -18,12 +19,17 @@ mod submit;
 mod suspend;
 mod unshown;
 mod waitpoint;
+mod word;
 
 pub use claim::{Claim, ClaimOf};
-pub use claimed::{Claimed, Claims};
+pub use claimed::{Claimed, Claims, Input};
 pub use content::{Base64, Content, Encoding};
 pub use doctor::{DoctorReport, Finding};
 pub use execution::{Ended, Page, PayloadView};
+pub use flow::{
+    After, CancelFlow, Cascade, CloseFlow, FlowGraph, FlowStopped, FlowView, FlowsPage, GrowFlow, GrownEdge, HolderOf,
+    JoinOf, Joining, NewFlow, Node, Nodes, SubmitFlow, TagFlow, WaitForChildren,
+};
 pub use holder::{Complete, Delay, Fail, Progress, Renew};
 pub use object::{Strict, object};
 pub use problem::Problem;
@@ -43,6 +49,9 @@ pub const SIGNAL_BODY_BYTES: usize = 512 * 1024;
 
 /// What the body of a bulk submission may hold.
 pub const BATCH_BODY_BYTES: usize = 16 * 1024 * 1024;
+
+/// What the body of a flow may hold: its largest payloads as base64, and as many nodes and edges as there may be.
+pub const FLOW_BODY_BYTES: usize = 32 * 1024 * 1024;
 
 /// The header that makes a repeated submission, or signal, the same one.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";

@@ -34,17 +34,21 @@ pub struct Replay {
     pub reason: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested_by: Option<String>,
+    /// Whether what depends on it in its flow runs again as well, where it has finished.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reopen_downstream: bool,
 }
 
 impl Replay {
     /// The call as it travels.
     pub fn of(args: ReplayArgs) -> Self {
-        Self { reason: args.reason, requested_by: args.requested_by }
+        Self { reason: args.reason, requested_by: args.requested_by, reopen_downstream: args.reopen_downstream }
     }
 
     /// What is asked of an execution.
     pub fn into_args(self, execution_id: ExecutionId) -> ReplayArgs {
-        ReplayArgs { execution_id, reason: self.reason, requested_by: self.requested_by }
+        let Self { reason, requested_by, reopen_downstream } = self;
+        ReplayArgs { execution_id, reason, requested_by, reopen_downstream }
     }
 }
 

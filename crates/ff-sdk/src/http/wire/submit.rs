@@ -94,7 +94,7 @@ impl Submit {
     }
 }
 
-fn tags(sent: BTreeMap<String, TagValue>) -> Result<Tags, Refusal> {
+pub(super) fn tags(sent: BTreeMap<String, TagValue>) -> Result<Tags, Refusal> {
     let read = |(key, value): (String, TagValue)| match TagKey::parse(&key) {
         Ok(key) => Ok((key, value)),
         Err(error) => Err(Code::InvalidTagKey.refusal().at("tags").because(format!("has the key {key:?}: {error}"))),
@@ -102,7 +102,7 @@ fn tags(sent: BTreeMap<String, TagValue>) -> Result<Tags, Refusal> {
     sent.into_iter().map(read).collect()
 }
 
-fn policy(json: &RawValue) -> Result<Policy, Refusal> {
+pub(super) fn policy(json: &RawValue) -> Result<Policy, Refusal> {
     let text = json.get().as_bytes();
     objects_only(text).and_then(|()| Policy::parse(text)).map_err(|refusal| {
         let field = refusal.field.as_ref().map_or_else(|| "policy".to_owned(), |field| format!("policy.{field}"));

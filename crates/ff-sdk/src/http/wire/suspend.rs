@@ -1,8 +1,5 @@
 //! Waiting on the wire: the holder lets go, or makes a waitpoint ahead.
 
-use std::fmt;
-use std::str::FromStr;
-
 use ff_core::contracts::{CreateWaitpointArgs, SuspendArgs, Timeout, WaitpointBinding};
 use ff_core::engine_error::Refusal;
 use ff_core::lease::Fence;
@@ -11,12 +8,13 @@ use ff_core::suspension::{Condition, ResumePolicy, SuspendReason, SuspendedBy, T
 use ff_core::types::{
     AttemptId, ExecutionId, IdempotencyKey, LeaseEpoch, LeaseId, TimestampMs, WaitpointId, WaitpointKey,
 };
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::condition;
 use super::fenced::{held, holder_calls};
 use super::object::Strict;
+use super::word::word;
 
 holder_calls! {
     /// The holder lets go and waits.
@@ -79,16 +77,6 @@ impl From<Binding> for WaitpointBinding {
             None => Self::Fresh { key },
         }
     }
-}
-
-/// Reads a word of a vocabulary, so that something else in its place is an error about its field.
-fn word<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: FromStr<Err: fmt::Display>,
-{
-    let text = Option::<String>::deserialize(deserializer)?;
-    text.map(|text| text.parse().map_err(serde::de::Error::custom)).transpose()
 }
 
 impl Suspend {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ff_core::engine_error::{Class, EngineError};
+use ff_core::engine_error::{Class, EngineError, Refusal};
 use ff_core::signal::Source;
 
 use crate::{Error, Fault};
@@ -58,6 +58,12 @@ impl From<Error> for WaitError {
 impl From<EngineError> for WaitError {
     fn from(error: EngineError) -> Self {
         Self::Engine(error.into())
+    }
+}
+
+impl From<Refusal> for WaitError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Engine(refusal.into())
     }
 }
 

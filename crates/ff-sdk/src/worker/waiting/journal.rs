@@ -1,9 +1,10 @@
 //! What a handler has waited for: in earlier runs, and so far in this one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ff_core::contracts::{GrantedWaitpoint, ReceivedSignal, Resumption};
+use ff_core::engine_error::Refusal;
 use ff_core::limits;
 use ff_core::suspension::ResumedBy;
 use ff_core::types::{SignalId, WaitpointKey};
@@ -28,6 +29,8 @@ struct Entries {
     used: HashMap<WaitpointKey, u32>,
     /// Made ahead in this run, and not waited on yet.
     ahead: HashMap<WaitpointKey, GrantedWaitpoint>,
+    /// The waits for children of this run.
+    children: HashSet<String>,
 }
 
 /// One wait.
@@ -150,6 +153,17 @@ impl Journal {
     /// The waitpoint that was made ahead under a key, for the wait that uses it up.
     pub(super) fn take_ahead(&self, key: &WaitpointKey) -> Option<GrantedWaitpoint> {
         self.entries().ahead.remove(key)
+    }
+
+    /// Notes a wait for children. Another of the same name in one run could not be told from it.
+    pub(in crate::worker) fn first_children(&self, wait: &str) -> Result<(), Refusal> {
+        if self.entries().children.insert(wait.to_owned()) {
+            return Ok(());
+        }
+        Err(Refusal::invalid(
+            "children",
+            format!("there are children of the wait {wait:?} already; call these otherwise"),
+        ))
     }
 
     /// A signal that came with the claim, when it came whole.

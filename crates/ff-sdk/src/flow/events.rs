@@ -1,0 +1,67 @@
+//! What happens in a flow, as it happens.
+
+use std::collections::VecDeque;
+
+use ff_core::contracts::FlowEventsArgs;
+use ff_core::flow::FlowEvent;
+use ff_core::limits;
+use ff_core::types::FlowId;
+use futures_util::Stream;
+use futures_util::stream::unfold;
+
+use crate::{Client, Error};
+
+/// The events of a flow, oldest first, from a number on. Over once the flow has ended.
+pub struct FlowEvents {
+    client: Client,
+    flow_id: FlowId,
+    /// The number of the next event to ask for.
+    from: u64,
+    told: VecDeque<FlowEvent>,
+    ended: bool,
+    missed: bool,
+}
+
+impl FlowEvents {
+    pub(super) fn new(client: Client, flow_id: FlowId, from: u64) -> Self {
+        Self { client, flow_id, from, told: VecDeque::new(), ended: false, missed: false }
+    }
+
+    /// The next event, however long it takes; nothing when the flow has ended and all was told. After an error it may be
+    /// asked again, and goes on where it was.
+    pub async fn next(&mut self) -> Option<Result<FlowEvent, Error>> {
+        loop {
+            if let Some(event) = self.told.pop_front() {
+                return Some(Ok(event));
+            }
+            if self.ended {
+                return None;
+            }
+            let args = FlowEventsArgs { flow_id: self.flow_id, from: self.from, limit: limits::PAGE };
+            match self.client.waits().next_flow_events(args, limits::LONG_POLL_MS).await {
+                Ok(page) => {
+                    self.from = page.next;
+                    self.missed |= page.missed;
+                    self.ended = page.ended;
+                    self.told = page.events.into();
+                }
+                Err(error) => return Some(Err(error.into())),
+            }
+        }
+    }
+
+    /// Whether some events before the first that was told were kept no longer.
+    pub fn missed(&self) -> bool {
+        self.missed
+    }
+
+    /// The same as a stream. It is over after the first error.
+    pub fn into_stream(self) -> impl Stream<Item = Result<FlowEvent, Error>> + Send {
+        unfold(Some(self), |events| async move {
+            let mut events = events?;
+            let next = events.next().await?;
+            let rest = next.is_ok().then_some(events);
+            Some((next, rest))
+        })
+    }
+}

@@ -1,0 +1,206 @@
+//! A whole flow to be submitted, put together node by node and edge by edge.
+
+use ff_core::contracts::{CreateFlowArgs, FlowHeader, SubmitFlowArgs};
+use ff_core::engine_error::{Code, Refusal};
+use ff_core::flow::{Join, Passing};
+use ff_core::types::{FlowId, IdempotencyKey, Kind, Namespace, TagKey, TagValue};
+
+use super::Node;
+use super::draft::Draft;
+use crate::Error;
+
+/// A flow of a kind. What is wrong with it is told when it is submitted, and names the node or the edge.
+///
+/// ```
+/// use ff_sdk::{Flow, Node, quorum};
+///
+/// let review = Flow::new("review")
+///     .node("draft", Node::new("write", &"chapter 1"))
+///     .node("ada", Node::empty("read").lane("people"))
+///     .node("bob", Node::empty("read").lane("people"))
+///     .node("cyd", Node::empty("read").lane("people"))
+///     .node("print", Node::empty("print").priority(5))
+///     .after("ada", "draft").passing_payload()
+///     .after("bob", "draft").passing_payload()
+///     .after("cyd", "draft").passing_payload()
+///     .after_each("print", ["ada", "bob", "cyd"])
+///     .join(quorum(2).cancel_remaining())
+///     .tag("book", "b-7");
+/// assert!(review.build().is_ok());
+///
+/// let circle = Flow::new("c").node("a", Node::empty("k")).node("b", Node::empty("k")).after("a", "b").after("b", "a");
+/// let error = circle.build().unwrap_err().to_string();
+/// assert!(error.contains("a->b") || error.contains("b->a"), "{error}");
+/// ```
+#[derive(Debug)]
+pub struct Flow {
+    parts: Result<(FlowHeader, Draft), Error>,
+}
+
+impl Flow {
+    /// A flow without nodes.
+    pub fn new(kind: &str) -> Self {
+        let header = Kind::parse(kind).map(FlowHeader::new);
+        Self {
+            parts: header
+                .map(|header| (header, Draft::default()))
+                .map_err(|error| Refusal::invalid("kind", error).into()),
+        }
+    }
+
+    /// A flow as it was read.
+    pub(super) fn of(args: SubmitFlowArgs) -> Self {
+        Self { parts: Ok((args.header, Draft::of(args.nodes, args.edges))) }
+    }
+
+    /// Whose flow it is, and whose work its members are.
+    pub fn namespace(self, namespace: &str) -> Self {
+        let namespace = Namespace::parse(namespace).map_err(|error| Refusal::invalid("namespace", error).into());
+        self.set(namespace, |header, namespace| header.namespace = namespace)
+    }
+
+    /// A label to find it by.
+    pub fn tag(self, key: &str, value: &str) -> Self {
+        let tag = TagKey::parse(key).and_then(|key| Ok((key, TagValue::parse(value)?)));
+        self.set(tag.map_err(|error| Refusal::invalid("tags", error).into()), |header, (key, value)| {
+            header.tags.insert(key, value);
+        })
+    }
+
+    /// Its own id, so that the same flow can be submitted again safely from elsewhere.
+    pub fn id(self, id: FlowId) -> Self {
+        self.set(Ok(id), |header, id| header.flow_id = id)
+    }
+
+    /// What makes another submission of the same graph the same flow. Its id follows from this and the namespace, which is
+    /// to be given before.
+    pub fn idempotency_key(self, key: &str) -> Self {
+        let key = IdempotencyKey::parse(key).map_err(|error| Refusal::invalid("idempotency_key", error).into());
+        self.set(key, |header, key| header.flow_id = FlowId::for_key(&header.namespace, &key))
+    }
+
+    /// A member, under a name of its own within the flow.
+    pub fn node(self, name: &str, node: Node) -> Self {
+        self.draw(|draft| draft.node(name, node))
+    }
+
+    /// An edge: `node` waits for `upstream`. What is said next about passing and joining is about this edge and `node`.
+    pub fn after(self, node: &str, upstream: &str) -> Self {
+        self.draw(|draft| draft.after(node, std::iter::once(upstream)))
+    }
+
+    /// Edges: `node` waits for each of these.
+    pub fn after_each<'n>(self, node: &str, upstreams: impl IntoIterator<Item = &'n str>) -> Self {
+        self.draw(|draft| draft.after(node, upstreams.into_iter()))
+    }
+
+    /// The result that comes down the last edge is handed to the worker beside the payload, under this name.
+    pub fn passing(self, input: &str) -> Self {
+        self.draw(|draft| draft.passes_input(input))
+    }
+
+    /// The result that comes down the last edge takes the place of the payload.
+    pub fn passing_payload(self) -> Self {
+        self.draw(|draft| draft.passes(&Passing::Payload))
+    }
+
+    /// How the edges into the node that was named last join; every upstream must succeed unless this says otherwise.
+    pub fn join(self, join: impl Into<Join>) -> Self {
+        self.draw(|draft| draft.join(join.into()))
+    }
+
+    /// The arguments of the submission, or the first thing that is wrong with the flow.
+    pub fn build(self) -> Result<SubmitFlowArgs, Error> {
+        let (header, mut draft) = self.parts?;
+        if let Some((node, _)) = draft.settle().first() {
+            let refusal = Code::ExecutionNotInFlow.refusal().at(format!("nodes.{node}.join"));
+            return Err(refusal.because("the flow does not have this node").into());
+        }
+        let args = SubmitFlowArgs { header, nodes: draft.nodes, edges: draft.edges };
+        args.clone().plan()?;
+        Ok(args)
+    }
+
+    /// The arguments of a flow that is made without members and held open for them.
+    pub(crate) fn build_empty(self) -> Result<CreateFlowArgs, Error> {
+        let (header, draft) = self.parts?;
+        if !draft.nodes.is_empty() || !draft.edges.is_empty() {
+            return Err(Refusal::invalid("nodes", "a flow that is held open begins without any").into());
+        }
+        Ok(CreateFlowArgs { header })
+    }
+
+    fn set<T>(mut self, value: Result<T, Error>, put: impl FnOnce(&mut FlowHeader, T)) -> Self {
+        match (&mut self.parts, value) {
+            (Ok((header, _)), Ok(value)) => put(header, value),
+            (Ok(_), Err(error)) => self.parts = Err(error),
+            (Err(_), _) => {}
+        }
+        self
+    }
+
+    fn draw(mut self, add: impl FnOnce(&mut Draft) -> Result<(), Error>) -> Self {
+        if let Ok((_, draft)) = &mut self.parts
+            && let Err(error) = add(draft)
+        {
+            self.parts = Err(error);
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{any_of, quorum};
+
+    fn flow() -> Flow {
+        Flow::new("f").node("a", Node::empty("k")).node("b", Node::empty("k")).node("c", Node::empty("k"))
+    }
+
+    #[test]
+    fn what_is_said_next_is_about_what_was_named_last() {
+        let args = flow()
+            .after("c", "a")
+            .passing("left")
+            .after("c", "b")
+            .passing_payload()
+            .join(any_of().cancel_remaining())
+            .node("d", Node::new("k", &7).lane("l").tag("t", "v"))
+            .join(quorum(1))
+            .after_each("d", ["a", "c"])
+            .build()
+            .unwrap();
+        let passes: Vec<_> = args.edges.iter().map(|edge| edge.passes.clone()).collect();
+        let left = Passing::Input(ff_core::types::InputName::parse("left").unwrap());
+        assert_eq!(passes, [Some(left), Some(Passing::Payload), None, None]);
+        let joins: Vec<Join> = args.nodes.iter().map(|node| node.join).collect();
+        assert_eq!(joins, [Join::AllOf, Join::AllOf, any_of().cancel_remaining().into(), quorum(1).into()]);
+    }
+
+    #[test]
+    fn what_is_wrong_names_its_node_or_its_edge() {
+        let field = |flow: Flow| match flow.build().unwrap_err() {
+            Error::Engine(ff_core::engine_error::EngineError::Refused(refusal)) => refusal.field.unwrap_or_default(),
+            other => panic!("{other}"),
+        };
+        for (flow, expected) in [
+            (Flow::new("f f"), "kind"),
+            (flow().node("x", Node::empty("k k")), "nodes.x.kind"),
+            (flow().node("x", Node::empty("k").lane("a b")), "nodes.x.lane"),
+            (flow().node("x", Node::new("k", &std::collections::HashMap::from([((1, 2), 3)]))), "nodes.x.payload"),
+            (flow().node("a", Node::empty("k")), "nodes.a"),
+            (flow().after("c", "x"), "edges.x->c"),
+            (flow().after("c", "c"), "edges.c->c"),
+            (flow().after("c", "a b"), "edges.a b->c"),
+            (flow().after("c", "a").passing("x y"), "edges.a->c"),
+            (flow().passing("x"), "edges"),
+            (Flow::new("f").join(any_of()), "nodes"),
+            (flow().after("c", "a").join(quorum(2)), "nodes.c.join"),
+            (flow().after("x", "a").join(any_of()), "nodes.x.join"),
+            (Flow::new("f"), "nodes"),
+        ] {
+            assert_eq!(field(flow), expected);
+        }
+    }
+}

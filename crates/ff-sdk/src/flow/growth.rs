@@ -1,0 +1,107 @@
+//! Members and edges to be added to a flow that lives.
+
+use ff_core::contracts::{EdgeSpec, GrowFlowArgs, GrownEdge, JoinSpec, MemberRef};
+use ff_core::engine_error::Refusal;
+use ff_core::flow::{Join, Passing};
+use ff_core::types::{FlowId, IdempotencyKey};
+
+use super::Node;
+use super::draft::Draft;
+use crate::Error;
+
+/// A change to a flow's graph; all of it is made, or nothing. Edges may name members that are there already.
+#[derive(Debug)]
+pub struct Growth {
+    draft: Result<Draft, Error>,
+    expected_graph_revision: Option<u64>,
+    idempotency_key: Option<IdempotencyKey>,
+}
+
+impl Default for Growth {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Growth {
+    /// Nothing to be added yet.
+    pub fn new() -> Self {
+        Self { draft: Ok(Draft::default()), expected_graph_revision: None, idempotency_key: None }
+    }
+
+    /// A new member, under a name nobody has in the flow.
+    pub fn node(self, name: &str, node: Node) -> Self {
+        self.draw(|draft| draft.node(name, node))
+    }
+
+    /// An edge: `node` waits for `upstream`. What is said next about passing and joining is about this edge and `node`.
+    pub fn after(self, node: &str, upstream: &str) -> Self {
+        self.draw(|draft| draft.after(node, std::iter::once(upstream)))
+    }
+
+    /// Edges: `node` waits for each of these.
+    pub fn after_each<'n>(self, node: &str, upstreams: impl IntoIterator<Item = &'n str>) -> Self {
+        self.draw(|draft| draft.after(node, upstreams.into_iter()))
+    }
+
+    /// The result that comes down the last edge is handed to the worker beside the payload, under this name.
+    pub fn passing(self, input: &str) -> Self {
+        self.draw(|draft| draft.passes_input(input))
+    }
+
+    /// The result that comes down the last edge takes the place of the payload.
+    pub fn passing_payload(self) -> Self {
+        self.draw(|draft| draft.passes(&Passing::Payload))
+    }
+
+    /// How the edges into the node that was named last join. A member that has edges already joins as it did.
+    pub fn join(self, join: impl Into<Join>) -> Self {
+        self.draw(|draft| draft.join(join.into()))
+    }
+
+    /// Only if the graph has not changed since it had this revision.
+    pub fn expecting(mut self, graph_revision: u64) -> Self {
+        self.expected_graph_revision = Some(graph_revision);
+        self
+    }
+
+    /// What makes another change to this flow the same change.
+    pub fn idempotency_key(mut self, key: &str) -> Self {
+        match IdempotencyKey::parse(key) {
+            Ok(key) => self.idempotency_key = Some(key),
+            Err(error) => self.draft = self.draft.and(Err(Refusal::invalid("idempotency_key", error).into())),
+        }
+        self
+    }
+
+    /// The arguments of the change to a flow, or the first thing that is wrong with it.
+    pub fn build(self, flow_id: FlowId) -> Result<GrowFlowArgs, Error> {
+        let mut draft = self.draft?;
+        let joins = draft.settle().into_iter().map(|(node, join)| JoinSpec { member: MemberRef::Node(node), join });
+        let joins = joins.collect();
+        let edge = |edge: EdgeSpec| GrownEdge {
+            upstream: MemberRef::Node(edge.upstream),
+            downstream: MemberRef::Node(edge.downstream),
+            passes: edge.passes,
+        };
+        let args = GrowFlowArgs {
+            expected_graph_revision: self.expected_graph_revision,
+            nodes: draft.nodes,
+            joins,
+            edges: draft.edges.into_iter().map(edge).collect(),
+            idempotency_key: self.idempotency_key,
+            ..GrowFlowArgs::new(flow_id)
+        };
+        args.check()?;
+        Ok(args)
+    }
+
+    fn draw(mut self, add: impl FnOnce(&mut Draft) -> Result<(), Error>) -> Self {
+        if let Ok(draft) = &mut self.draft
+            && let Err(error) = add(draft)
+        {
+            self.draft = Err(error);
+        }
+        self
+    }
+}

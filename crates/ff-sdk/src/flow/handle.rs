@@ -1,0 +1,159 @@
+//! A flow that was submitted, to be followed and steered.
+
+use ff_core::contracts::{
+    self, CancelFlowArgs, CloseFlowArgs, ClosedFlow, EdgeInfo, FlowCancelled, FlowEdgesArgs, FlowInfo, FlowMembersArgs,
+    Grown, MemberInfo, ReplayArgs, Replayed, SetFlowTagsArgs, TaggedFlow,
+};
+use ff_core::engine_error::Refusal;
+use ff_core::execution::Tags;
+use ff_core::flow::{CancelPolicy, Counts, FlowState, member_id};
+use ff_core::limits;
+use ff_core::types::{ExecutionId, FlowId, TagKey, TagValue};
+
+use super::draft::node_name;
+use super::{FlowEvents, Growth};
+use crate::{Client, End, Error};
+
+/// A flow by its id. Cheap to clone; nothing is asked of the store before a method is called.
+#[derive(Clone)]
+pub struct FlowHandle {
+    client: Client,
+    id: FlowId,
+}
+
+impl FlowHandle {
+    pub(crate) fn new(client: Client, id: FlowId) -> Self {
+        Self { client, id }
+    }
+
+    pub fn id(&self) -> FlowId {
+        self.id
+    }
+
+    /// How it stands: its state, how many members are in which state, how large its graph is.
+    pub async fn describe(&self) -> Result<FlowInfo, Error> {
+        Ok(self.client.backend().describe_flow(&self.id).await?)
+    }
+
+    /// Waits until it has ended, however long that takes.
+    pub async fn wait(&self) -> Result<FlowEnd, Error> {
+        loop {
+            if let Some(end) = self.client.waits().flow_ended(&self.id, limits::LONG_POLL_MS).await? {
+                return Ok(FlowEnd(end));
+            }
+        }
+    }
+
+    /// What happens in it, from its beginning.
+    pub fn events(&self) -> FlowEvents {
+        self.events_from(0)
+    }
+
+    /// What happens in it, from an event's number on.
+    pub fn events_from(&self, seq: u64) -> FlowEvents {
+        FlowEvents::new(self.client.clone(), self.id, seq)
+    }
+
+    /// Every member, in the order they were added, with how its edges stand. A page is asked for at a time.
+    pub async fn members(&self) -> Result<Vec<MemberInfo>, Error> {
+        let (mut members, mut from) = (Vec::new(), Some(0));
+        while let Some(at) = from {
+            let args = FlowMembersArgs { flow_id: self.id, from: at, limit: limits::PAGE };
+            let page = self.client.backend().flow_members(args).await?;
+            members.extend(page.members);
+            from = page.next;
+        }
+        Ok(members)
+    }
+
+    /// Every edge. A page is asked for at a time.
+    pub async fn edges(&self) -> Result<Vec<EdgeInfo>, Error> {
+        let (mut edges, mut after) = (Vec::new(), None);
+        loop {
+            let args = FlowEdgesArgs { flow_id: self.id, after, limit: limits::PAGE };
+            let page = self.client.backend().flow_edges(args).await?;
+            edges.extend(page.edges);
+            after = page.next;
+            if after.is_none() {
+                return Ok(edges);
+            }
+        }
+    }
+
+    /// The execution a node is. It follows from the names alone, so the node need not be there.
+    pub fn execution(&self, node: &str) -> Result<ExecutionId, Error> {
+        Ok(member_id(&self.id, &node_name("node", node)?, &self.client.backend().partitions()))
+    }
+
+    /// How a node ended; an error while it has not.
+    pub async fn result(&self, node: &str) -> Result<End, Error> {
+        self.client.result(&self.execution(node)?).await
+    }
+
+    /// Adds members and edges, all of them or none.
+    pub async fn grow(&self, growth: Growth) -> Result<Grown, Error> {
+        Ok(self.client.backend().grow_flow(growth.build(self.id)?).await?)
+    }
+
+    /// Lets a flow that was held open end with its last member.
+    pub async fn close(&self) -> Result<ClosedFlow, Error> {
+        Ok(self.client.backend().close_flow(CloseFlowArgs { flow_id: self.id }).await?)
+    }
+
+    /// Stops it. Once this returns, nothing starts that the policy does not spare; what runs is told at once.
+    pub async fn cancel(&self, policy: CancelPolicy, reason: Option<&str>) -> Result<FlowCancelled, Error> {
+        let reason = reason.map(str::to_owned);
+        let args = CancelFlowArgs { flow_id: self.id, policy, reason, requested_by: None };
+        Ok(self.client.backend().cancel_flow(args).await?)
+    }
+
+    /// Stops it, and waits until it has ended: until every member has, unless the policy leaves them alone.
+    pub async fn cancel_and_wait(&self, policy: CancelPolicy, reason: Option<&str>) -> Result<FlowEnd, Error> {
+        self.cancel(policy, reason).await?;
+        self.wait().await
+    }
+
+    /// Runs a node that has finished again. What depends on it stays as it is where it has finished, too.
+    pub async fn replay(&self, node: &str, reason: Option<&str>) -> Result<Replayed, Error> {
+        self.run_again(node, reason, false).await
+    }
+
+    /// Runs a node that has finished again, and after it everything that depends on it.
+    pub async fn replay_from(&self, node: &str, reason: Option<&str>) -> Result<Replayed, Error> {
+        self.run_again(node, reason, true).await
+    }
+
+    /// Puts a label on it, beside those it has.
+    pub async fn tag(&self, key: &str, value: &str) -> Result<TaggedFlow, Error> {
+        let tag = TagKey::parse(key).and_then(|key| Ok((key, TagValue::parse(value)?)));
+        let tags: Tags = [tag.map_err(|error| Refusal::invalid("tags", error))?].into_iter().collect();
+        Ok(self.client.backend().set_flow_tags(SetFlowTagsArgs { flow_id: self.id, tags }).await?)
+    }
+
+    async fn run_again(&self, node: &str, reason: Option<&str>, reopen_downstream: bool) -> Result<Replayed, Error> {
+        let execution_id = self.execution(node)?;
+        let args =
+            ReplayArgs { execution_id, reason: reason.map(str::to_owned), requested_by: None, reopen_downstream };
+        Ok(self.client.backend().replay(args).await?)
+    }
+}
+
+/// How a flow ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowEnd(pub contracts::FlowEnd);
+
+impl FlowEnd {
+    /// Whether every member nobody depends on has succeeded.
+    pub fn succeeded(&self) -> bool {
+        self.0.state == FlowState::Completed
+    }
+
+    pub fn state(&self) -> FlowState {
+        self.0.state
+    }
+
+    /// How many members ended how.
+    pub fn counts(&self) -> &Counts {
+        &self.0.counts
+    }
+}

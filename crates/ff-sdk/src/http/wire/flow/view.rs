@@ -1,0 +1,58 @@
+//! What is told of flows on the wire.
+
+use ff_core::contracts::{self, EdgeInfo, EdgesPage, FlowInfo, MemberInfo, MembersPage};
+use ff_core::engine_error::Refusal;
+use ff_core::types::EdgeId;
+use serde::{Deserialize, Serialize};
+
+/// One page of a listing.
+#[derive(Serialize, Deserialize)]
+pub struct FlowsPage {
+    pub flows: Vec<FlowInfo>,
+    /// The `cursor` of the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+impl From<contracts::FlowsPage> for FlowsPage {
+    fn from(page: contracts::FlowsPage) -> Self {
+        Self { flows: page.flows, next_cursor: page.next.map(|cursor| cursor.to_string()) }
+    }
+}
+
+impl FlowsPage {
+    /// The page, unless its cursor is none.
+    pub fn into_page(self) -> Result<contracts::FlowsPage, Refusal> {
+        let next = self.next_cursor.map(|cursor| cursor.parse()).transpose()?;
+        Ok(contracts::FlowsPage { flows: self.flows, next })
+    }
+}
+
+/// A flow, and as much of its graph as was asked for.
+#[derive(Serialize, Deserialize)]
+pub struct FlowView {
+    #[serde(flatten)]
+    pub flow: FlowInfo,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<FlowGraph>,
+}
+
+/// The first members and edges of a flow.
+#[derive(Serialize, Deserialize)]
+pub struct FlowGraph {
+    pub members: Vec<MemberInfo>,
+    /// Where the members go on, as their own page's `from`; absent when these are all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_member: Option<u32>,
+    pub edges: Vec<EdgeInfo>,
+    /// Where the edges go on, as their own page's `after`; absent when these are all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_edge: Option<EdgeId>,
+}
+
+impl FlowGraph {
+    /// The two first pages as one thing.
+    pub fn of(members: MembersPage, edges: EdgesPage) -> Self {
+        Self { members: members.members, next_member: members.next, edges: edges.edges, next_edge: edges.next }
+    }
+}

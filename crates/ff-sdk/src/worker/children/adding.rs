@@ -1,0 +1,160 @@
+//! Adding members to the flow a handler's work is in.
+
+use std::future::IntoFuture;
+
+use ff_core::contracts::{FlowEdgesArgs, GrowFlowArgs, GrownEdge, JoinSpec, MemberRef, NodeSpec};
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::flow::{Join, edge_id, member_id};
+use ff_core::limits;
+use ff_core::types::{EdgeId, ExecutionId, NodeName};
+use futures_util::future::BoxFuture;
+use uuid::Uuid;
+
+use super::Children;
+use super::{ended, naming, waiting};
+use crate::worker::WaitError;
+use crate::{Context, Error, Growth, Node};
+
+/// Children to be added and waited for, begun by `.await`. This run of the handler ends there; the handler is called again
+/// from its start when the children have ended as the join asks, or can no longer, and then the same wait returns.
+///
+/// Without more the wait is for all of them to succeed. It is known by its name, which a handler uses once in a run.
+#[must_use = "children are added when this is awaited"]
+pub struct AddChildren {
+    context: Context,
+    wait: String,
+    children: Vec<(String, Node)>,
+    join: Join,
+}
+
+impl AddChildren {
+    pub(in crate::worker) fn new(context: Context, wait: &str) -> Self {
+        Self { context, wait: wait.to_owned(), children: Vec::new(), join: Join::AllOf }
+    }
+
+    /// A child, under a name of its own among these.
+    pub fn add(mut self, name: &str, node: Node) -> Self {
+        self.children.push((name.to_owned(), node));
+        self
+    }
+
+    /// Children with their names.
+    pub fn add_all<N: Into<String>>(mut self, children: impl IntoIterator<Item = (N, Node)>) -> Self {
+        self.children.extend(children.into_iter().map(|(name, node)| (name.into(), node)));
+        self
+    }
+
+    /// How many of them must succeed. For other joins than of all there may be two hundred children.
+    pub fn join(mut self, join: impl Into<Join>) -> Self {
+        self.join = join.into();
+        self
+    }
+
+    async fn wait(self) -> Result<Children, WaitError> {
+        let Self { context, wait, children, join } = self;
+        let place = naming::place(&context)?;
+        naming::check_wait(&wait)?;
+        naming::check_twice(children.iter().map(|(name, _)| name.as_str()))?;
+        context.journal().first_children(&wait)?;
+        let mut added = Vec::with_capacity(children.len());
+        let mut nodes = Vec::with_capacity(children.len());
+        for (name, node) in children {
+            let spec = node.build(naming::child(&place.node, &wait, &name)?)?;
+            added.push((name, member_id(&place.flow_id, &spec.name, &context.backend().partitions())));
+            nodes.push(spec);
+        }
+        if added.is_empty() {
+            return Ok(Children::default());
+        }
+        // All of them are one wait even when they are too many for one call: what is added while some of them run joins them,
+        // and what is added after they have ended is waited for by itself. Only of all is that the same.
+        let part = if join == Join::AllOf { limits::FLOW_CALL_NODES.min(limits::FLOW_CALL_EDGES) } else { nodes.len() };
+        for (number, nodes) in nodes.chunks(part).enumerate() {
+            add(&context, &wait, number, nodes, join).await?;
+        }
+        waiting::wait(&context).await?;
+        Ok(ended::read(&context, added).await?)
+    }
+}
+
+impl IntoFuture for AddChildren {
+    type Output = Result<Children, WaitError>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.wait())
+    }
+}
+
+/// Adds some children, and an edge from each to the execution that will wait for it.
+async fn add(context: &Context, wait: &str, part: usize, nodes: &[NodeSpec], join: Join) -> Result<(), Error> {
+    let place = naming::place(context)?;
+    let parent = MemberRef::Execution(context.task().execution_id);
+    let edge = |node: &NodeSpec| GrownEdge {
+        upstream: MemberRef::Node(node.name.clone()),
+        downstream: parent.clone(),
+        passes: None,
+    };
+    let joins = if join == Join::AllOf { vec![] } else { vec![JoinSpec { member: parent.clone(), join }] };
+    let args = GrowFlowArgs {
+        nodes: nodes.to_vec(),
+        joins,
+        edges: nodes.iter().map(edge).collect(),
+        idempotency_key: Some(naming::key("children", &context.task().execution_id, wait, part)?),
+        ..GrowFlowArgs::new(place.flow_id)
+    };
+    make(context, args).await
+}
+
+/// Adds members and edges in the name of a handler's work, once, however often the handler runs. Tells the new members.
+pub(in crate::worker) async fn grow(context: &Context, name: &str, growth: Growth) -> Result<Vec<ExecutionId>, Error> {
+    let flow = naming::place(context)?.flow_id;
+    let mut args = growth.build(flow)?;
+    if args.idempotency_key.is_none() {
+        args.idempotency_key = Some(naming::key("grown", &context.task().execution_id, name, 0)?);
+    }
+    let partitions = context.backend().partitions();
+    let members = args.nodes.iter().map(|node| member_id(&flow, &node.name, &partitions)).collect();
+    make(context, args).await?;
+    Ok(members)
+}
+
+/// Makes a change. Its key is forgotten after a day, and a handler may run again later than that: what is there already, all
+/// of it, was made by an earlier run.
+async fn make(context: &Context, args: GrowFlowArgs) -> Result<(), Error> {
+    const THERE: [Code; 3] = [Code::ExecutionAlreadyInFlow, Code::DependencyAlreadyExists, Code::NotRunnable];
+    let args = GrowFlowArgs { holder: Some((context.task().execution_id, context.task().fence)), ..args };
+    match context.backend().grow_flow(args.clone()).await {
+        Ok(_) => Ok(()),
+        Err(EngineError::Refused(refusal)) if THERE.contains(&refusal.code) && is_there(context, &args).await? => {
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn is_there(context: &Context, args: &GrowFlowArgs) -> Result<bool, Error> {
+    let (backend, partitions) = (context.backend(), context.backend().partitions());
+    let named = |node: &NodeName| member_id(&args.flow_id, node, &partitions);
+    for node in &args.nodes {
+        match backend.describe(&named(&node.name)).await {
+            Ok(found) if found.kind == node.kind => {}
+            Ok(_) => return Ok(false),
+            Err(error) if error.code() == Code::ExecutionNotFound => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    for edge in &args.edges {
+        let end = |member: &MemberRef| match member {
+            MemberRef::Node(node) => named(node),
+            MemberRef::Execution(id) => *id,
+        };
+        let id = edge_id(&args.flow_id, &end(&edge.upstream), &end(&edge.downstream));
+        let just_before = EdgeId::from_uuid(Uuid::from_u128(id.as_uuid().as_u128() - 1));
+        let next = FlowEdgesArgs { flow_id: args.flow_id, after: Some(just_before), limit: 1 };
+        if backend.flow_edges(next).await?.edges.first().is_none_or(|edge| edge.edge_id != id) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

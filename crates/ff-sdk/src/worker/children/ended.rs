@@ -1,0 +1,90 @@
+//! How children ended.
+
+use ff_core::engine_error::Code;
+use ff_core::execution::Outcome;
+use ff_core::types::ExecutionId;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::de::DeserializeOwned;
+
+use crate::{Context, End, Error};
+
+/// How many ends are read at once.
+const READ_AT_ONCE: usize = 16;
+
+/// The children of one wait, in the order they were added.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Children(Vec<Child>);
+
+/// One child.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Child {
+    /// Its name among the children of the wait.
+    pub name: String,
+    pub execution_id: ExecutionId,
+    /// How it ended; nothing when it still runs, because the wait did not need its end.
+    pub end: Option<End>,
+}
+
+impl Children {
+    /// Each of them, in the order they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &Child> {
+        self.0.iter()
+    }
+
+    /// One of them by its name.
+    pub fn get(&self, name: &str) -> Option<&Child> {
+        self.0.iter().find(|child| child.name == name)
+    }
+
+    /// Those that succeeded, the first to end first: the same ones lead in every run of the handler.
+    pub fn succeeded(&self) -> Vec<&Child> {
+        let mut succeeded: Vec<_> = self.0.iter().filter(|child| child.succeeded()).collect();
+        succeeded.sort_by_key(|child| child.end.as_ref().map(|end| end.0.at));
+        succeeded
+    }
+
+    /// Whether every one of them succeeded.
+    pub fn all_succeeded(&self) -> bool {
+        self.0.iter().all(Child::succeeded)
+    }
+
+    /// The result of each read as JSON, in the order they were added; an error that names the first that has none.
+    pub fn results<T: DeserializeOwned>(&self) -> Result<Vec<T>, Error> {
+        self.0.iter().map(Child::json).collect()
+    }
+
+    /// The result of one read as JSON; an error that names it when it has none.
+    pub fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, Error> {
+        let nobody =
+            || Error::Child { name: name.to_owned(), error: Box::new(Code::ExecutionNotFound.refusal().into()) };
+        self.get(name).ok_or_else(nobody)?.json()
+    }
+}
+
+impl Child {
+    /// Whether it has ended with success.
+    pub fn succeeded(&self) -> bool {
+        self.end.as_ref().is_some_and(|end| end.0.outcome == Outcome::Success)
+    }
+
+    /// Its result read as JSON; an error that names it when it has none.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        let read = match &self.end {
+            Some(end) => end.json(),
+            None => Err(Code::ExecutionNotTerminal.refusal().into()),
+        };
+        read.map_err(|error| Error::Child { name: self.name.clone(), error: Box::new(error) })
+    }
+}
+
+/// How each of them ended, as far as they have.
+pub(super) async fn read(context: &Context, added: Vec<(String, ExecutionId)>) -> Result<Children, Error> {
+    let one = |(name, execution_id): (String, ExecutionId)| async move {
+        match context.backend().result(&execution_id).await {
+            Ok(ended) => Ok(Child { name, execution_id, end: Some(End(ended)) }),
+            Err(error) if error.code() == Code::ExecutionNotTerminal => Ok(Child { name, execution_id, end: None }),
+            Err(error) => Err(Error::from(error)),
+        }
+    };
+    Ok(Children(stream::iter(added).map(one).buffered(READ_AT_ONCE).try_collect().await?))
+}

@@ -1,0 +1,99 @@
+//! What flows and handlers in flows are promised, wherever the store is. The server's tests run the same over HTTP.
+
+mod children;
+mod graphs;
+mod steering;
+
+use std::future::Future;
+use std::time::Duration;
+
+use ff_sdk::core::policy::{Backoff, Policy};
+use ff_sdk::{Flow, FlowEnd, FlowFabric, FlowHandle, Worker};
+use tokio::sync::oneshot;
+
+pub(crate) use children::*;
+pub(crate) use graphs::*;
+pub(crate) use steering::*;
+
+/// Names every scenario to a macro that makes tests of them.
+macro_rules! all {
+    ($make:ident) => {
+        $make! {
+            a_diamond_runs_in_order_and_passes_its_results
+            a_result_takes_the_place_of_the_payload_byte_for_byte
+            inputs_too_large_to_come_along_are_read
+            the_first_of_two_is_enough_and_the_other_is_told_to_stop
+            a_failure_skips_what_can_no_longer_run
+            an_input_that_is_not_there_says_which_are
+            a_flow_in_a_file_runs
+            the_same_flow_again_is_the_same_flow
+            what_happens_is_told_in_order_until_the_end
+            flows_are_found_by_what_they_are
+            a_flow_held_open_grows_until_it_is_closed
+            a_cancelled_flow_ends_and_starts_nothing
+            a_node_runs_again_with_what_depends_on_it
+            members_and_edges_are_shown
+            a_handler_waits_for_its_children_and_hears_how_they_ended
+            children_that_fail_are_for_the_handler_to_judge
+            waits_for_children_and_signals_come_one_after_the_other
+            more_children_than_one_call_takes_are_one_wait
+            the_first_child_is_enough_when_it_is_asked_for
+            a_retry_adds_no_child_twice
+            children_have_children
+            a_handler_grows_its_flow_without_waiting
+            a_handler_in_no_flow_has_no_children
+            children_set_up_wrongly_say_what_is_wrong
+        }
+    };
+}
+pub(crate) use all;
+
+/// Workers at work until this is dropped.
+struct World {
+    ff: FlowFabric,
+    _stop: oneshot::Sender<()>,
+}
+
+impl World {
+    fn start(ff: FlowFabric, handlers: impl FnOnce(Worker) -> Worker) -> Self {
+        let (stop, stopped) = oneshot::channel();
+        let worker = handlers(ff.worker("w"));
+        tokio::spawn(worker.run_until(async move {
+            let _ = stopped.await;
+        }));
+        Self { ff, _stop: stop }
+    }
+
+    async fn submit(&self, flow: Flow) -> FlowHandle {
+        self.ff.client().submit_flow(flow).await.unwrap()
+    }
+
+    /// Submits a flow and waits for its end.
+    async fn run(&self, flow: Flow) -> (FlowHandle, FlowEnd) {
+        let flow = self.submit(flow).await;
+        let end = soon(flow.wait()).await.unwrap();
+        (flow, end)
+    }
+}
+
+/// How each node stands, by name.
+async fn states(flow: &FlowHandle) -> Vec<(String, &'static str)> {
+    let members = flow.members().await.unwrap();
+    let mut states: Vec<_> =
+        members.into_iter().map(|member| (member.node.to_string(), member.public_state.as_str())).collect();
+    states.sort();
+    states
+}
+
+/// Tries again at once, or never.
+fn retries(max_retries: u32) -> Policy {
+    let mut policy = Policy::default();
+    policy.retry_policy.max_retries = max_retries;
+    policy.retry_policy.backoff = Backoff::Fixed { delay_ms: 1, jitter: false };
+    policy
+}
+
+/// Fails rather than hangs.
+pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(30), what).await.expect("it did not happen within thirty seconds")
+}

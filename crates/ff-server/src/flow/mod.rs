@@ -1,0 +1,211 @@
+//! The room of flows over HTTP.
+
+mod events;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use ff_core::contracts::{
+    Cascaded, CloseFlowArgs, ClosedFlow, EdgesPage, FlowEdgesArgs, FlowMembersArgs, Grown, ListFlowsArgs, MembersPage,
+    Replayed, SubmittedFlow, TaggedFlow, WaitedForChildren, check_wait,
+};
+use ff_core::engine_error::{Code, Refusal};
+use ff_core::flow::member_id;
+use ff_core::limits;
+use ff_core::types::{FlowId, Namespace, TagKey, TagValue};
+use ff_sdk::FlowFabric;
+use ff_sdk::http::wire::{
+    CancelFlow, Cascade, CloseFlow, FlowGraph, FlowStopped, FlowView, FlowsPage, GrowFlow, NewFlow, Replay, SubmitFlow,
+    TagFlow, WaitForChildren,
+};
+
+use crate::audit;
+use crate::body::{Body, BodyBeside};
+use crate::callers::Caller;
+use crate::execution::{key_in, one_key};
+use crate::params::Params;
+use crate::path::{Flow, Id, Node};
+use crate::problem::Result;
+
+pub(crate) use events::events;
+
+/// Creates a whole flow, or finds the one already created under the same id or key; or makes one that is held open.
+pub(crate) async fn submit(
+    State(ff): State<FlowFabric>,
+    headers: HeaderMap,
+    Body(mut new): Body<SubmitFlow>,
+) -> Result<Created> {
+    new.idempotency_key = one_key(key_in(&headers)?, new.idempotency_key.take())?;
+    Ok(Created(match new.into_new()? {
+        NewFlow::Whole(args) => ff.backend().submit_flow(args).await?,
+        NewFlow::HeldOpen(args) => ff.backend().create_flow(args).await?,
+    }))
+}
+
+/// Lists flows, newest first, a page at a time.
+pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Result<Json<FlowsPage>> {
+    let args = ListFlowsArgs {
+        namespace: params.word("namespace")?.unwrap_or_else(Namespace::default_name),
+        kind: params.word("kind")?,
+        state: params.word("state")?,
+        tag: params.text("tag").map(|text| tag(&text)).transpose()?,
+        after: params.parsed("cursor")?,
+        limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
+    };
+    params.done()?;
+    Ok(Json(ff.backend().list_flows(args).await?.into()))
+}
+
+/// Says how a flow stands, with the beginning of its graph, waiting for its end if asked to.
+pub(crate) async fn describe(
+    State(ff): State<FlowFabric>,
+    Flow(id): Flow,
+    mut params: Params,
+) -> Result<Json<FlowView>> {
+    let shown = params.number("graph")?.unwrap_or(limits::PAGE_DEFAULT);
+    let wait_ms = params.number("wait_ms")?.unwrap_or(0);
+    params.done()?;
+    check_wait(wait_ms)?;
+    if shown > limits::PAGE {
+        return Err(Refusal::over_limit(Code::LimitExceeded, "graph", limits::PAGE, shown).into());
+    }
+    if wait_ms > 0 {
+        ff.waits().flow_ended(&id, wait_ms).await?;
+    }
+    let flow = ff.backend().describe_flow(&id).await?;
+    let graph = if shown == 0 { None } else { Some(graph(&ff, id, shown).await?) };
+    Ok(Json(FlowView { flow, graph }))
+}
+
+/// Lists the members of a flow, in the order they were added.
+pub(crate) async fn members(
+    State(ff): State<FlowFabric>,
+    Flow(flow_id): Flow,
+    mut params: Params,
+) -> Result<Json<MembersPage>> {
+    let args = FlowMembersArgs {
+        flow_id,
+        from: params.number("from")?.unwrap_or(0),
+        limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
+    };
+    params.done()?;
+    Ok(Json(ff.backend().flow_members(args).await?))
+}
+
+/// Lists the edges of a flow, in the order of their ids.
+pub(crate) async fn edges(
+    State(ff): State<FlowFabric>,
+    Flow(flow_id): Flow,
+    mut params: Params,
+) -> Result<Json<EdgesPage>> {
+    let args = FlowEdgesArgs {
+        flow_id,
+        after: params.word("after")?,
+        limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
+    };
+    params.done()?;
+    Ok(Json(ff.backend().flow_edges(args).await?))
+}
+
+/// Adds members and edges to a flow that lives, all of them or none.
+pub(crate) async fn grow(
+    State(ff): State<FlowFabric>,
+    Flow(id): Flow,
+    headers: HeaderMap,
+    Body(mut call): Body<GrowFlow>,
+) -> Result<Json<Grown>> {
+    call.idempotency_key = one_key(key_in(&headers)?, call.idempotency_key.take())?;
+    Ok(Json(ff.backend().grow_flow(call.into_args(id)?).await?))
+}
+
+/// Lets a flow end with its last member.
+pub(crate) async fn close(
+    State(ff): State<FlowFabric>,
+    Flow(flow_id): Flow,
+    Body(CloseFlow {}): Body<CloseFlow>,
+) -> Result<Json<ClosedFlow>> {
+    Ok(Json(ff.backend().close_flow(CloseFlowArgs { flow_id }).await?))
+}
+
+/// Stops a flow, and waits for its end if asked to.
+pub(crate) async fn cancel(
+    State(ff): State<FlowFabric>,
+    caller: Caller,
+    Flow(id): Flow,
+    mut params: Params,
+    BodyBeside(call): BodyBeside<CancelFlow>,
+) -> Result<Json<FlowStopped>> {
+    let wait_ms = params.number("wait_ms")?.unwrap_or(0);
+    params.done()?;
+    check_wait(wait_ms)?;
+    let args = call.into_args(id);
+    let requested_by = args.requested_by.clone();
+    let cancelled = ff.backend().cancel_flow(args).await?;
+    audit::flow_cancelled(&caller, &id, requested_by.as_deref(), &cancelled);
+    let end = if wait_ms == 0 { None } else { ff.waits().flow_ended(&id, wait_ms).await? };
+    Ok(Json(FlowStopped { cancelled, end }))
+}
+
+/// Puts labels on a flow, beside those it has.
+pub(crate) async fn tags(
+    State(ff): State<FlowFabric>,
+    Flow(id): Flow,
+    Body(call): Body<TagFlow>,
+) -> Result<Json<TaggedFlow>> {
+    Ok(Json(ff.backend().set_flow_tags(call.into_args(id)?).await?))
+}
+
+/// Runs a finished node again.
+pub(crate) async fn replay(
+    State(ff): State<FlowFabric>,
+    Flow(flow): Flow,
+    Node(node): Node,
+    Body(call): Body<Replay>,
+) -> Result<Json<Replayed>> {
+    ff.backend().describe_flow(&flow).await?;
+    let id = member_id(&flow, &node, &ff.backend().partitions());
+    Ok(Json(ff.backend().replay(call.into_args(id)).await?))
+}
+
+/// Lets the holder go until the members it added have ended as its join asks.
+pub(crate) async fn wait_for_children(
+    State(ff): State<FlowFabric>,
+    Id(id): Id,
+    Body(call): Body<WaitForChildren>,
+) -> Result<Json<WaitedForChildren>> {
+    Ok(Json(ff.backend().wait_for_children(call.into_args(id)?).await?))
+}
+
+/// Tells the dependents of an execution that has ended, as far as one step goes.
+pub(crate) async fn cascade(
+    State(ff): State<FlowFabric>,
+    Id(id): Id,
+    Body(Cascade {}): Body<Cascade>,
+) -> Result<Json<Cascaded>> {
+    Ok(Json(ff.backend().cascade_completion(&id).await?))
+}
+
+/// The answer to a submission: where the flow is, and whether it is new.
+pub(crate) struct Created(SubmittedFlow);
+
+impl IntoResponse for Created {
+    fn into_response(self) -> Response {
+        let status = if self.0.duplicate { StatusCode::OK } else { StatusCode::CREATED };
+        (status, [(header::LOCATION, format!("/v1/flows/{}", self.0.flow_id))], Json(self.0)).into_response()
+    }
+}
+
+async fn graph(ff: &FlowFabric, flow_id: FlowId, limit: usize) -> Result<FlowGraph> {
+    let members = ff.backend().flow_members(FlowMembersArgs { flow_id, from: 0, limit }).await?;
+    let edges = ff.backend().flow_edges(FlowEdgesArgs { flow_id, after: None, limit }).await?;
+    Ok(FlowGraph::of(members, edges))
+}
+
+/// A label as a parameter says it: no key has a colon.
+fn tag(text: &str) -> std::result::Result<(TagKey, TagValue), Refusal> {
+    let invalid = |why: String| Refusal::invalid("tag", why);
+    let (key, value) = text.split_once(':').ok_or_else(|| invalid("must be a key, a colon and a value".into()))?;
+    let key = TagKey::parse(key).map_err(|error| invalid(format!("has the key {key:?}: {error}")))?;
+    Ok((key, TagValue::parse(value).map_err(|error| invalid(format!("has the value {value:?}: {error}")))?))
+}

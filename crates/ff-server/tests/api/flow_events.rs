@@ -1,0 +1,109 @@
+//! What happens in a flow, as pages and as a stream.
+
+use std::time::{Duration, Instant};
+
+use reqwest::{Method, Response};
+use serde_json::{Value, json};
+
+use crate::world::{World, answer};
+
+const AT_ONCE: Duration = Duration::from_secs(5);
+
+async fn one_node(world: &World) -> String {
+    world.flow(&json!({"kind": "f", "nodes": {"a": {"kind": "k"}}})).await
+}
+
+async fn stream(world: &World, flow: &str, last: Option<&str>) -> Response {
+    let request = world.request(Method::GET, &format!("/v1/flows/{flow}/events")).header("accept", "text/event-stream");
+    let request = if let Some(last) = last { request.header("last-event-id", last) } else { request };
+    request.send().await.unwrap()
+}
+
+/// The numbers and data of the events in the text of a stream.
+fn heard(text: &str) -> Vec<(u64, Value)> {
+    let field = |event: &str, name: &str| event.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
+    text.split("\n\n")
+        .filter_map(|event| Some((field(event, "id: ")?.parse().unwrap(), field(event, "data: ")?)))
+        .map(|(id, data)| (id, serde_json::from_str(&data).unwrap()))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_waiting_reader_is_told_what_happens() {
+    let world = World::start().await;
+    let flow = one_node(&world).await;
+    let path = format!("/v1/flows/{flow}/events");
+    let first = world.get(&path).await.body;
+    assert_eq!((&first["events"][0]["event"], &first["next"]), (&json!("opened"), &json!(1)));
+    assert_eq!((&first["ended"], &first["missed"]), (&json!(false), &json!(false)));
+    let empty = world.get(&format!("{path}?from=1&wait_ms=20")).await.body;
+    assert_eq!((&empty["events"], &empty["next"]), (&json!([]), &json!(1)));
+    let began = Instant::now();
+    let later = format!("{path}?from=1&wait_ms=60000");
+    let (told, held) = tokio::join!(world.get(&later), world.claim("k"));
+    assert_eq!(told.body["events"][0]["to"], "active");
+    held.complete(&world, json!(1)).await;
+    let rest = world.get(&format!("{path}?from=2&limit=1")).await.body;
+    assert_eq!((&rest["events"][0]["to"], &rest["ended"]), (&json!("completed"), &json!(false)));
+    let last = world.get(&format!("{path}?from=3&wait_ms=60000")).await.body;
+    assert_eq!((&last["events"][0]["event"], &last["ended"]), (&json!("ended"), &json!(true)));
+    let over = world.get(&format!("{path}?from=4&wait_ms=60000")).await.body;
+    assert_eq!((&over["events"], &over["ended"]), (&json!([]), &json!(true)));
+    assert!(began.elapsed() < AT_ONCE);
+}
+
+#[tokio::test]
+async fn a_stream_tells_all_there_is_until_the_end() {
+    let world = World::start().await;
+    let flow = one_node(&world).await;
+    let mut response = stream(&world, &flow, None).await;
+    assert_eq!(
+        (response.status().as_u16(), &response.headers()["content-type"]),
+        (200, &"text/event-stream".parse().unwrap())
+    );
+    let first = String::from_utf8(response.chunk().await.unwrap().unwrap().to_vec()).unwrap();
+    assert_eq!(heard(&first)[0].1["event"], "opened");
+    world.claim("k").await.complete(&world, json!(1)).await;
+    let events = heard(&format!("{first}{}", response.text().await.unwrap()));
+    let names: Vec<_> = events.iter().map(|(_, event)| event["event"].as_str().unwrap()).collect();
+    assert_eq!(names, ["opened", "moved", "moved", "ended"]);
+    assert_eq!(events.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert!(events.iter().all(|(id, event)| event["seq"] == *id));
+}
+
+#[tokio::test]
+async fn a_reader_that_comes_back_goes_on_after_what_it_heard_last() {
+    let world = World::start().await;
+    let flow = one_node(&world).await;
+    world.claim("k").await.complete(&world, json!(1)).await;
+    let events = heard(&stream(&world, &flow, Some("1")).await.text().await.unwrap());
+    assert_eq!(events.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [2, 3]);
+    assert_eq!(stream(&world, &flow, Some("3")).await.status(), 204, "there is nothing to come back for");
+    let path = format!("/v1/flows/{flow}/events");
+    for (last, parameter, field) in
+        [("x", "", "Last-Event-ID"), ("1", "?limit=1", "limit"), ("1", "?wait_ms=1", "wait_ms")]
+    {
+        let request = world.request(Method::GET, &format!("{path}{parameter}")).header("accept", "text/event-stream");
+        let reply = answer(request.header("last-event-id", last)).await;
+        let code = if parameter.is_empty() { "invalid_input" } else { "unknown_field" };
+        reply.assert_refused(400, code, Some(field));
+    }
+    let nowhere = answer(
+        world
+            .request(Method::GET, &path.replace(&flow, "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c"))
+            .header("accept", "text/event-stream"),
+    );
+    nowhere.await.assert_refused(404, "flow_not_found", None);
+}
+
+#[tokio::test]
+async fn a_server_that_stops_ends_its_streams() {
+    let world = World::start().await;
+    let flow = one_node(&world).await;
+    let mut response = stream(&world, &flow, None).await;
+    let began = Instant::now();
+    assert!(response.chunk().await.unwrap().is_some());
+    world.stop().await;
+    while let Ok(Some(_)) = response.chunk().await {}
+    assert!(began.elapsed() < AT_ONCE);
+}
