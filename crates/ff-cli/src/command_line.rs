@@ -6,8 +6,8 @@ use anyhow::Context;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    Approve, Attempts, Bench, Cancel, Dev, Doctor, Get, List, Reject, Replay, Result, Resume, Revoke, Secrets, Server,
-    Signal, Submit, Waiting, Worker,
+    Approve, Attempts, Bench, Cancel, Dev, Doctor, Flow, Get, List, Reject, Replay, Result, Resume, Revoke, Secrets,
+    Server, Signal, Submit, Waiting, Worker,
 };
 use crate::exit::{self, Exit};
 use crate::logging::{self, Level};
@@ -34,6 +34,7 @@ enum Command {
     Attempts(Attempts),
     Cancel(Cancel),
     Replay(Replay),
+    Flow(Flow),
     Revoke(Revoke),
     Waiting(Waiting),
     Signal(Signal),
@@ -76,6 +77,7 @@ impl Command {
             Self::Attempts(attempts) => attempts.run(settings).await,
             Self::Cancel(cancel) => cancel.run(settings).await,
             Self::Replay(replay) => replay.run(settings).await,
+            Self::Flow(flow) => flow.run(settings).await,
             Self::Revoke(revoke) => revoke.run(settings).await,
             Self::Waiting(waiting) => waiting.run(settings).await,
             Self::Signal(signal) => signal.run(settings).await,

@@ -73,6 +73,9 @@ fn sentence(ended: &Ended) -> String {
         }
         (_, FinishedBy::Cancel { reason: Some(reason), .. }) => format!("{how}: {reason}"),
         (_, FinishedBy::Deadline) => format!("{how}: its deadline passed"),
+        (_, FinishedBy::Dependencies) => format!("{how}: what it waits for cannot succeed any more"),
+        (_, FinishedBy::FlowCancel) => format!("{how}: its flow was cancelled"),
+        (_, FinishedBy::Join) => format!("{how}: nothing needs it any more"),
         (_, FinishedBy::SuspensionTimeout) => format!("{how}: what it waited for did not come in time"),
         _ => how.to_owned(),
     }

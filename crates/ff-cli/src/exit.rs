@@ -28,12 +28,12 @@ const TABLE: &[(Exit, u8, &str)] = &[
     (Exit::Done, 0, "done; what was waited for completed"),
     (Exit::Trouble, 1, "it did not work: refused, no answer, or the doctor found something"),
     (Exit::Usage, 2, "the command line, or a value in it, is not understood; nothing was asked"),
-    (Exit::Failed, 3, "the execution failed"),
-    (Exit::Cancelled, 4, "the execution was cancelled"),
+    (Exit::Failed, 3, "the execution or flow failed"),
+    (Exit::Cancelled, 4, "the execution or flow was cancelled"),
     (Exit::Expired, 5, "the execution's deadline passed"),
     (Exit::Skipped, 6, "the execution was skipped"),
-    (Exit::TimedOut, 124, "the execution had not ended when --timeout ran out; it goes on"),
-    (Exit::Interrupted, 130, "interrupted while waiting; the execution goes on"),
+    (Exit::TimedOut, 124, "the execution or flow had not ended when --timeout ran out; it goes on"),
+    (Exit::Interrupted, 130, "interrupted while waiting; the execution or flow goes on"),
 ];
 
 impl Exit {

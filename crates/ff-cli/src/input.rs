@@ -55,6 +55,12 @@ impl Input {
         Policy::parse(&bytes).map_err(|refusal| Usage(refusal.to_string()).into())
     }
 
+    /// The value as text.
+    pub(crate) fn text(self, most: usize) -> anyhow::Result<String> {
+        let bytes = self.bytes(most)?;
+        String::from_utf8(bytes.into()).map_err(|error| Usage(format!("it is not UTF-8 text: {error}")).into())
+    }
+
     fn bytes(self, most: usize) -> anyhow::Result<Bytes> {
         let bytes = match self {
             Self::Here(text) => text.into_bytes(),

@@ -1,19 +1,25 @@
 //! Measuring a store: what an operation costs through the SDK, beside the least the bare store could do, in one run.
 
+mod chain;
 mod claim;
+mod fanout;
 mod floor;
 mod idle;
 mod latency;
 mod lifecycle;
 mod machine;
+mod quorum_cancel;
 mod report;
 mod store;
 mod suspend;
 mod timed;
 
+pub(crate) use chain::Chain;
 pub(crate) use claim::ClaimCost;
+pub(crate) use fanout::Fanout;
 pub(crate) use idle::Idle;
 pub(crate) use lifecycle::Lifecycle;
+pub(crate) use quorum_cancel::QuorumCancel;
 pub(crate) use report::Report;
 pub(crate) use suspend::SuspendToResume;
 

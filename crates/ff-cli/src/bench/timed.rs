@@ -4,14 +4,18 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use ff_core::backend::{Answer, EngineBackend, ExecutionRoom, LeaseRoom, SignalRoom, SuspensionRoom, Swept, Upkeep};
+use ff_core::backend::{
+    Answer, EngineBackend, ExecutionRoom, FlowRoom, LeaseRoom, SignalRoom, SuspensionRoom, Swept, Upkeep,
+};
 use ff_core::contracts::{
-    Attempts, CancelArgs, Cancelled, ClaimArgs, Claims, CloseWaitpointArgs, ClosedWaitpoint, CompleteArgs, Completed,
-    CreateWaitpointArgs, DelayArgs, Delayed, DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, Ended,
-    ExecutionInfo, FailArgs, Failed, GrantedWaitpoint, ListArgs, Noted, Page, PartitionKids, ProgressArgs,
-    ReceivedSignal, RenewArgs, Renewed, ReplayArgs, Replayed, ResumeArgs, Resumed, RevokeArgs, Revoked,
-    RotateSecretArgs, RotationReport, SignalsArgs, SignalsPage, SubmitArgs, Submitted, SuspendArgs, Suspended,
-    WaitpointInfo,
+    Attempts, CancelArgs, CancelFlowArgs, Cancelled, Cascaded, ClaimArgs, Claims, CloseFlowArgs, CloseWaitpointArgs,
+    ClosedFlow, ClosedWaitpoint, CompleteArgs, Completed, CreateFlowArgs, CreateWaitpointArgs, DelayArgs, Delayed,
+    DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, EdgesPage, Ended, ExecutionInfo, FailArgs, Failed,
+    FlowCancelled, FlowEdgesArgs, FlowEnd, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs, FlowsPage,
+    GrantedWaitpoint, GrowFlowArgs, Grown, ListArgs, ListFlowsArgs, MembersPage, Noted, Page, PartitionKids,
+    ProgressArgs, ReceivedSignal, RenewArgs, Renewed, ReplayArgs, Replayed, ResumeArgs, Resumed, RevokeArgs, Revoked,
+    RotateSecretArgs, RotationReport, SetFlowTagsArgs, SignalsArgs, SignalsPage, SubmitArgs, SubmitFlowArgs, Submitted,
+    SubmittedFlow, SuspendArgs, Suspended, TaggedFlow, WaitForChildrenArgs, WaitedForChildren, WaitpointInfo,
 };
 use ff_core::due::Pumped;
 use ff_core::hint::Hints;
@@ -19,7 +23,7 @@ use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::snapshot::Snapshot;
 use ff_core::token::WaitpointToken;
-use ff_core::types::{ExecutionId, SignalId, TimestampMs, WaitpointId};
+use ff_core::types::{ExecutionId, FlowId, SignalId, TimestampMs, WaitpointId};
 use ff_sdk::Waitpoint;
 use tokio::sync::{Semaphore, mpsc, watch};
 
@@ -233,6 +237,61 @@ impl EngineBackend for Timed {
 }
 
 #[async_trait]
+impl FlowRoom for Timed {
+    async fn submit_flow(&self, args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
+        self.time("submit_flow", self.store.submit_flow(args)).await
+    }
+
+    async fn create_flow(&self, args: CreateFlowArgs) -> Answer<SubmittedFlow> {
+        self.store.create_flow(args).await
+    }
+
+    async fn grow_flow(&self, args: GrowFlowArgs) -> Answer<Grown> {
+        self.store.grow_flow(args).await
+    }
+
+    async fn close_flow(&self, args: CloseFlowArgs) -> Answer<ClosedFlow> {
+        self.store.close_flow(args).await
+    }
+
+    async fn cancel_flow(&self, args: CancelFlowArgs) -> Answer<FlowCancelled> {
+        self.time("cancel_flow", self.store.cancel_flow(args)).await
+    }
+
+    async fn set_flow_tags(&self, args: SetFlowTagsArgs) -> Answer<TaggedFlow> {
+        self.store.set_flow_tags(args).await
+    }
+
+    async fn describe_flow(&self, id: &FlowId) -> Answer<FlowInfo> {
+        self.store.describe_flow(id).await
+    }
+
+    async fn flow_members(&self, args: FlowMembersArgs) -> Answer<MembersPage> {
+        self.store.flow_members(args).await
+    }
+
+    async fn flow_edges(&self, args: FlowEdgesArgs) -> Answer<EdgesPage> {
+        self.store.flow_edges(args).await
+    }
+
+    async fn list_flows(&self, args: ListFlowsArgs) -> Answer<FlowsPage> {
+        self.store.list_flows(args).await
+    }
+
+    async fn flow_events(&self, args: FlowEventsArgs) -> Answer<FlowEventsPage> {
+        self.store.flow_events(args).await
+    }
+
+    async fn wait_for_children(&self, args: WaitForChildrenArgs) -> Answer<WaitedForChildren> {
+        self.store.wait_for_children(args).await
+    }
+
+    async fn cascade_completion(&self, id: &ExecutionId) -> Answer<Cascaded> {
+        self.store.cascade_completion(id).await
+    }
+}
+
+#[async_trait]
 impl Upkeep for Timed {
     async fn now(&self) -> Answer<TimestampMs> {
         self.store.now().await
@@ -256,6 +315,10 @@ impl Upkeep for Timed {
 
     async fn end_of(&self, id: &ExecutionId) -> Answer<Option<Ended>> {
         self.store.end_of(id).await
+    }
+
+    async fn end_of_flow(&self, id: &FlowId) -> Answer<Option<FlowEnd>> {
+        self.store.end_of_flow(id).await
     }
 
     async fn snapshot(&self, partition: u16) -> Answer<Snapshot> {

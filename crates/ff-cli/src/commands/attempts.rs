@@ -90,6 +90,7 @@ fn ending(ending: LeaseEnding) -> &'static str {
         LeaseEnding::Failed { .. } => "failed",
         LeaseEnding::Delayed { .. } => "put off",
         LeaseEnding::Suspended => "suspended",
+        LeaseEnding::WaitingForChildren => "waits for children",
         LeaseEnding::Expired => "expired",
         LeaseEnding::Revoked => "revoked",
         LeaseEnding::TimedOut => "timed out",

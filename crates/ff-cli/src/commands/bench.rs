@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use crate::bench::{ClaimCost, Idle, Lifecycle, Report, SuspendToResume};
+use crate::bench::{Chain, ClaimCost, Fanout, Idle, Lifecycle, QuorumCancel, Report, SuspendToResume};
 use crate::exit::{Exit, Usage};
 use crate::settings::Settings;
 use crate::table::Table;
@@ -58,6 +58,49 @@ enum Scenario {
         #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = positive)]
         count: usize,
     },
+    /// A chain of executions, one flow at a time and then all at once
+    Chain {
+        #[command(flatten)]
+        store: Store,
+
+        /// Executions worked on at once
+        #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
+        workers: usize,
+
+        /// Members of each flow
+        #[arg(long, value_name = "N", default_value_t = 10, value_parser = positive)]
+        nodes: usize,
+
+        /// Flows one after the other, and as many at once
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = positive)]
+        flows: usize,
+    },
+    /// One execution releases many and one waits for all of them, beside the same in many small flows
+    Fanout {
+        #[command(flatten)]
+        store: Store,
+
+        /// Executions worked on at once
+        #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
+        workers: usize,
+
+        /// How many are released and waited for
+        #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = positive)]
+        width: usize,
+    },
+    /// A quorum is reached while its other upstreams run: how soon they are cancelled
+    QuorumCancel {
+        #[command(flatten)]
+        store: Store,
+
+        /// Upstreams that are cancelled
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = positive)]
+        width: usize,
+
+        /// Flows, one after the other
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = positive)]
+        flows: usize,
+    },
     /// An engine and a worker with nothing to do
     Idle {
         #[command(flatten)]
@@ -92,6 +135,15 @@ impl Bench {
             }
             Scenario::Suspend { store, workers, count } => {
                 SuspendToResume { store: store.store, workers, count }.measure().await?
+            }
+            Scenario::Chain { store, workers, nodes, flows } => {
+                Chain { store: store.store, workers, nodes, flows }.measure().await?
+            }
+            Scenario::Fanout { store, workers, width } => {
+                Fanout { store: store.store, workers, width }.measure().await?
+            }
+            Scenario::QuorumCancel { store, width, flows } => {
+                QuorumCancel { store: store.store, width, flows }.measure().await?
             }
             Scenario::Idle { store, workers, span } => Idle { store: store.store, workers, span }.measure().await?,
         };

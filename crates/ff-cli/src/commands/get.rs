@@ -53,6 +53,8 @@ fn describe(info: &ExecutionInfo, now: TimestampMs) -> Table {
     row("namespace", (!info.namespace.is_default()).then(|| info.namespace.to_string()));
     row("lane", Some(info.lane_id.to_string()));
     row("priority", Some(info.priority.to_string()));
+    row("flow", info.flow_id.as_ref().map(ToString::to_string));
+    row("node", info.node.as_ref().map(ToString::to_string));
     row("state", Some(state(info)));
     row("until", moment(info.delayed_until));
     row("worker", info.lease.as_ref().map(|lease| lease.worker_instance_id.to_string()));

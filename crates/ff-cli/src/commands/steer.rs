@@ -1,6 +1,7 @@
 //! Changing what becomes of an execution: stop it, run it again, take it from its worker.
 
 use clap::Args;
+use ff_core::contracts::ReplayArgs;
 use ff_core::types::ExecutionId;
 
 use crate::exit::Exit;
@@ -19,6 +20,10 @@ pub(crate) struct Cancel {
 pub(crate) struct Replay {
     #[command(flatten)]
     what: Steer,
+
+    /// What depends on it in its flow runs again too
+    #[arg(long)]
+    reopen_downstream: bool,
 }
 
 /// Take an execution from the worker that holds it, so that another can have it
@@ -54,7 +59,9 @@ impl Cancel {
 impl Replay {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let Steer { id, reason } = self.what;
-        let replayed = settings.connect().await?.client().replay(&id, reason.as_deref()).await?;
+        let args =
+            ReplayArgs { execution_id: id, reason, requested_by: None, reopen_downstream: self.reopen_downstream };
+        let replayed = settings.connect().await?.backend().replay(args).await?;
         if settings.json {
             output::json(&replayed)?;
         } else {

@@ -108,7 +108,8 @@ fn priority(text: &str) -> Result<Priority, String> {
     Priority::new(number).map_err(|error| error.to_string())
 }
 
-fn tag(text: &str) -> Result<(TagKey, TagValue), String> {
+/// Reads a label.
+pub(super) fn tag(text: &str) -> Result<(TagKey, TagValue), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
     let key = TagKey::parse(key).map_err(|error| format!("the key {error}"))?;
     let value = TagValue::parse(value).map_err(|error| format!("the value {error}"))?;

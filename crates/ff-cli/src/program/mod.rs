@@ -2,10 +2,12 @@
 //! decides.
 
 mod group;
+mod inputs;
 mod tail;
 mod verdict;
 
 use std::io::ErrorKind;
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -41,8 +43,10 @@ impl Program {
     /// A command that had to be stopped has not done its work, whatever it says on the way out, so the work is given back:
     /// if it is still ours, another worker goes on with it at once.
     pub(crate) async fn run(&self, work: &Context) -> Result<Reply, Fault> {
+        let inputs = inputs::lay_out(work).await?;
+        let folder = inputs.as_ref().map(|folder| folder.path());
         let mut child =
-            self.spawn(work).map_err(|error| Fault::retryable("spawn", format!("cannot run sh: {error}")))?;
+            self.spawn(work, folder).map_err(|error| Fault::retryable("spawn", format!("cannot run sh: {error}")))?;
         let group = Group::led_by(&child);
         let payload = work.payload().bytes.clone();
         let mut running = Box::pin(see_through(&mut child, payload));
@@ -63,9 +67,16 @@ impl Program {
         }
     }
 
-    fn spawn(&self, work: &Context) -> std::io::Result<Child> {
+    fn spawn(&self, work: &Context, inputs: Option<&Path>) -> std::io::Result<Child> {
         let task = work.task();
-        Command::new("sh")
+        let mut command = Command::new("sh");
+        if let Some(flow) = work.flow() {
+            command.env("FF_FLOW_ID", flow.flow_id.to_string()).env("FF_NODE", flow.node.as_str());
+        }
+        if let Some(inputs) = inputs {
+            command.env("FF_INPUTS", inputs);
+        }
+        command
             .arg("-c")
             .arg(&self.command)
             .env("FF_EXECUTION_ID", task.execution_id.to_string())

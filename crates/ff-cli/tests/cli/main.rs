@@ -5,6 +5,7 @@
 mod bench;
 mod deciding;
 mod doctor;
+mod flows;
 mod help;
 mod reading;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]

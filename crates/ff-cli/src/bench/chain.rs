@@ -1,0 +1,74 @@
+//! A chain of executions, each of which waits for the one before: first one flow at a time, then all at once.
+
+use std::time::{Duration, Instant};
+
+use ff_sdk::{Flow, Node};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use indicatif::ProgressBar;
+
+use super::store::Subject;
+use super::{KIND, Report};
+use crate::store_url::shown;
+
+/// Flows before anything is measured.
+const WARM_UP: usize = 5;
+
+/// What to measure.
+pub(crate) struct Chain {
+    pub(crate) store: String,
+    /// Executions worked on at once.
+    pub(crate) workers: usize,
+    /// Members of each flow.
+    pub(crate) nodes: usize,
+    pub(crate) flows: usize,
+}
+
+impl Chain {
+    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+        let mut subject = Subject::open(&self.store).await?;
+        let working = subject.work(self.workers);
+        let bar = ProgressBar::new((WARM_UP + 2 * self.flows) as u64);
+        self.run(&subject, WARM_UP, 1, &bar).await?;
+        subject.timed.latencies.forget();
+        self.run(&subject, self.flows, 1, &bar).await?;
+        let latencies = subject.timed.latencies.percentiles();
+        let took = self.run(&subject, self.flows, self.flows, &bar).await?;
+        bar.finish_and_clear();
+        let mut report = Report::new("chain", shown(&self.store), subject.settings().await?);
+        report.throughput_per_s = Some(self.flows as f64 / took.as_secs_f64());
+        report.latency_ms = latencies;
+        report.settings.insert("workers", self.workers.into());
+        report.settings.insert("nodes", self.nodes.into());
+        report.settings.insert("flows", self.flows.into());
+        working.end().await?;
+        subject.close().await;
+        Ok(report)
+    }
+
+    /// So many flows, as many at once as said, from the first submission to the last end.
+    async fn run(
+        &self,
+        subject: &Subject,
+        flows: usize,
+        at_once: usize,
+        bar: &ProgressBar,
+    ) -> anyhow::Result<Duration> {
+        let began = Instant::now();
+        let client = subject.flowfabric.client();
+        let chains = stream::iter(0..flows).map(|_| async {
+            let submitted = Instant::now();
+            client.submit_flow(self.chain()).await?.wait().await?;
+            subject.timed.latencies.took("flow_submit_to_done", submitted.elapsed());
+            bar.inc(1);
+            Ok::<_, ff_sdk::Error>(())
+        });
+        chains.buffer_unordered(at_once).try_collect::<()>().await?;
+        Ok(began.elapsed())
+    }
+
+    fn chain(&self) -> Flow {
+        let names: Vec<_> = (0..self.nodes).map(|nth| format!("n{nth}")).collect();
+        let flow = names.iter().fold(Flow::new("chain"), |flow, name| flow.node(name, Node::empty(KIND)));
+        names.windows(2).fold(flow, |flow, pair| flow.after(&pair[1], &pair[0]))
+    }
+}

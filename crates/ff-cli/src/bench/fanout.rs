@@ -1,0 +1,87 @@
+//! One execution releases many, and one waits for all of them: what that takes, and what each end costs when many or few
+//! are waited for.
+
+use std::time::{Duration, Instant};
+
+use ff_sdk::{Flow, Node};
+use indicatif::ProgressBar;
+
+use super::store::Subject;
+use super::{KIND, Report, median};
+use crate::store_url::shown;
+
+/// How many are waited for where few are.
+const FEW: usize = 10;
+
+/// Rounds, each of a wide flow and as much work in narrow ones beside it.
+const ROUNDS: usize = 7;
+
+/// What to measure.
+pub(crate) struct Fanout {
+    pub(crate) store: String,
+    /// Executions worked on at once.
+    pub(crate) workers: usize,
+    pub(crate) width: usize,
+}
+
+impl Fanout {
+    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+        let mut subject = Subject::open(&self.store).await?;
+        let working = subject.work(self.workers);
+        let bar = ProgressBar::new((2 * ROUNDS + 1) as u64);
+        self.wide(&subject, &bar).await?;
+        subject.timed.latencies.forget();
+        let (mut wides, mut narrows) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            wides.push(self.wide(&subject, &bar).await?);
+            narrows.push(self.narrow(&subject, &bar).await?);
+        }
+        bar.finish_and_clear();
+        let mut report = Report::new("fanout", shown(&self.store), subject.settings().await?);
+        let ratios = wides.iter().zip(&narrows).map(|(wide, narrow)| wide.as_secs_f64() / narrow.as_secs_f64());
+        let ratio = median(ratios.collect());
+        report.latency_ms = subject.timed.latencies.percentiles();
+        let each_us = |took: &[Duration]| median(took.iter().map(|took| took.as_secs_f64() * 1e6).collect());
+        for (name, figure) in [
+            ("us_per_member_of_wide", each_us(&wides)),
+            ("us_per_member_of_narrow", each_us(&narrows)),
+            ("wide_to_narrow", ratio),
+        ] {
+            report.figures.extend(figure.map(|figure| (name, figure)));
+        }
+        report.settings.insert("workers", self.workers.into());
+        report.settings.insert("width", self.width.into());
+        report.settings.insert("narrow", FEW.into());
+        working.end().await?;
+        subject.close().await;
+        Ok(report)
+    }
+
+    /// What each member of one wide flow took.
+    async fn wide(&self, subject: &Subject, bar: &ProgressBar) -> anyhow::Result<Duration> {
+        let began = Instant::now();
+        subject.flowfabric.client().submit_flow(fan(self.width)).await?.wait().await?;
+        let took = began.elapsed();
+        subject.timed.latencies.took("flow_submit_to_done", took);
+        bar.inc(1);
+        Ok(took.div_f64(self.width as f64))
+    }
+
+    /// What each member took when as many were in narrow flows, all of them at once.
+    async fn narrow(&self, subject: &Subject, bar: &ProgressBar) -> anyhow::Result<Duration> {
+        let began = Instant::now();
+        let client = subject.flowfabric.client();
+        let flows = self.width.div_ceil(FEW);
+        let ends = (0..flows).map(|_| async { client.submit_flow(fan(FEW)).await?.wait().await });
+        futures_util::future::try_join_all(ends).await?;
+        bar.inc(1);
+        Ok(began.elapsed().div_f64((flows * FEW) as f64))
+    }
+}
+
+fn fan(width: usize) -> Flow {
+    let names: Vec<_> = (0..width).map(|nth| format!("n{nth}")).collect();
+    let ends = Flow::new("fan").node("first", Node::empty(KIND)).node("last", Node::empty(KIND));
+    let flow = names.iter().fold(ends, |flow, name| flow.node(name, Node::empty(KIND)).after(name, "first"));
+    flow.after_each("last", names.iter().map(String::as_str))
+}

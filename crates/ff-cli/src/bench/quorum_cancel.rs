@@ -1,0 +1,106 @@
+//! A quorum is reached while its other upstreams run: how long until each of them is cancelled.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use ff_core::flow::FlowWhat;
+use ff_core::state::PublicState;
+use ff_sdk::{Context, Fault, Flow, Node, Reply, Worker, quorum};
+use indicatif::ProgressBar;
+use tokio::sync::Semaphore;
+
+use super::store::Subject;
+use super::{KIND, Report};
+use crate::store_url::shown;
+
+/// Work that ends only when it is cancelled.
+const IDLER: &str = "ff-bench-idler";
+/// Work that ends when it is let, and with it the quorum is reached.
+const WINNER: &str = "ff-bench-winner";
+
+/// Flows before anything is measured.
+const WARM_UP: usize = 3;
+
+/// What to measure.
+pub(crate) struct QuorumCancel {
+    pub(crate) store: String,
+    /// Upstreams that are cancelled.
+    pub(crate) width: usize,
+    pub(crate) flows: usize,
+}
+
+impl QuorumCancel {
+    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+        let mut subject = Subject::open(&self.store).await?;
+        let let_win = Arc::new(Semaphore::new(0));
+        let working = subject.run(racing_worker(&subject, self.width + 2, let_win.clone()));
+        let bar = ProgressBar::new((WARM_UP + self.flows) as u64);
+        for nth in 0..WARM_UP + self.flows {
+            if nth == WARM_UP {
+                subject.timed.latencies.forget();
+            }
+            self.one(&subject, &let_win).await?;
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        let mut report = Report::new("quorum-cancel", shown(&self.store), subject.settings().await?);
+        report.latency_ms = subject.timed.latencies.percentiles();
+        report.settings.insert("width", self.width.into());
+        report.settings.insert("flows", self.flows.into());
+        working.end().await?;
+        subject.close().await;
+        Ok(report)
+    }
+
+    /// One flow: its winner ends once all others run, and the time is taken until the last of them is known to be cancelled.
+    async fn one(&self, subject: &Subject, let_win: &Semaphore) -> anyhow::Result<()> {
+        let flow = subject.flowfabric.client().submit_flow(self.flow()).await?;
+        let mut events = flow.events();
+        let (mut running, mut left) = (0, self.width);
+        let mut began = None;
+        while left > 0 {
+            let event = events.next().await.context("the flow ended before its upstreams did")??;
+            let FlowWhat::Moved { to, .. } = event.what else { continue };
+            running += usize::from(to == PublicState::Active);
+            left -= usize::from(to == PublicState::Cancelled);
+            if running > self.width && began.is_none() {
+                began = Some(Instant::now());
+                let_win.add_permits(1);
+            }
+        }
+        if let Some(began) = began {
+            subject.timed.latencies.took("quorum_cancel", began.elapsed());
+        }
+        flow.wait().await?;
+        Ok(())
+    }
+
+    fn flow(&self) -> Flow {
+        let names: Vec<_> = (0..self.width).map(|nth| format!("idler{nth}")).collect();
+        let ends = Flow::new("quorum").node("winner", Node::empty(WINNER)).node("last", Node::empty(KIND));
+        let flow = names.iter().fold(ends, |flow, name| flow.node(name, Node::empty(IDLER)));
+        let upstreams = names.iter().map(String::as_str).chain(["winner"]);
+        flow.after_each("last", upstreams).join(quorum(1).cancel_remaining())
+    }
+}
+
+/// A worker for all of a flow at once. Whoever idles goes when it is told that it was cancelled.
+fn racing_worker(subject: &Subject, at_once: usize, let_win: Arc<Semaphore>) -> Worker {
+    let worker = subject.flowfabric.worker("bench").concurrency(at_once);
+    let worker = worker.on(KIND, |_: Context| async { Ok::<_, Fault>(Reply::done()) });
+    let worker = worker.on(IDLER, |context: Context| async move {
+        context.cancelled().await;
+        Ok::<_, Fault>(Reply::done())
+    });
+    worker.on(WINNER, move |_: Context| {
+        let let_win = let_win.clone();
+        async move {
+            // Fails when it is closed, which it never is.
+            if let Ok(permit) = let_win.acquire().await {
+                permit.forget();
+            }
+            Ok::<_, Fault>(Reply::done())
+        }
+    })
+}

@@ -1,0 +1,64 @@
+//! Stopping a flow.
+
+use std::time::Duration;
+
+use clap::Args;
+use ff_core::flow::CancelPolicy;
+use ff_core::types::FlowId;
+
+use super::watch;
+use crate::exit::Exit;
+use crate::settings::Settings;
+use crate::{output, span};
+
+/// Stop a flow; once this is answered, nothing starts that the policy does not spare
+#[derive(Args)]
+pub(super) struct Cancel {
+    id: FlowId,
+
+    /// What becomes of its members: cancel_all, cancel_pending, let_active_finish, flow_only
+    #[arg(long, value_name = "POLICY", default_value = "cancel_all")]
+    policy: CancelPolicy,
+
+    /// Why; it is kept with the flow
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+
+    /// Wait until its last member has ended
+    #[arg(long)]
+    wait: bool,
+
+    /// Wait no longer than this
+    #[arg(long, value_name = "SPAN", value_parser = span::parse, requires = "wait")]
+    timeout: Option<Duration>,
+}
+
+impl Cancel {
+    pub(super) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let flowfabric = settings.connect().await?;
+        let flow = flowfabric.client().flow(&self.id);
+        let cancelled = flow.cancel(self.policy, self.reason.as_deref()).await?;
+        if self.wait {
+            // That it ends cancelled is what was asked for, and no failure.
+            return Ok(match watch::until_ended(settings, &flowfabric, self.id, self.timeout).await? {
+                Exit::Cancelled => Exit::Done,
+                exit => exit,
+            });
+        }
+        if settings.json {
+            output::json(&cancelled)?;
+        } else {
+            let already = if cancelled.already { " already" } else { "" };
+            let scheduled = match cancelled.scheduled {
+                0 => String::new(),
+                scheduled => format!(", {scheduled} more on their way"),
+            };
+            let policy = cancelled.policy.as_str().replace('_', " ");
+            output::line(format_args!(
+                "{} is{already} cancelled ({policy}): {} members stopped{scheduled}",
+                self.id, cancelled.cancelled
+            ))?;
+        }
+        Ok(Exit::Done)
+    }
+}

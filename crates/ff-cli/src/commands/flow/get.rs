@@ -1,0 +1,136 @@
+//! How a flow stands, as a tree of its members.
+
+use clap::Args;
+use ff_core::clock::{Clock, SystemClock};
+use ff_core::contracts::{FlowInfo, GroupInfo, MemberInfo};
+use ff_core::flow::{Counts, Join};
+use ff_core::types::{FlowId, TimestampMs};
+
+use super::tree::{Line, lines};
+use super::whole::Whole;
+use crate::exit::Exit;
+use crate::settings::Settings;
+use crate::table::Table;
+use crate::{output, span};
+
+/// Show how a flow stands, as a tree of its members
+#[derive(Args)]
+pub(super) struct Get {
+    id: FlowId,
+
+    /// Every member, even of a wide fan-out
+    #[arg(long)]
+    all: bool,
+}
+
+impl Get {
+    pub(super) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let client = settings.connect().await?.client();
+        let flow = Whole::read(&client.flow(&self.id)).await?;
+        if settings.json {
+            output::json(&flow.into_view())?;
+        } else {
+            let now = SystemClock.now();
+            describe(&flow.info, now).print()?;
+            output::line("")?;
+            members(&flow, self.all, now).print()?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// What is worth knowing of the flow itself; what does not apply is left out.
+fn describe(info: &FlowInfo, now: TimestampMs) -> Table {
+    let mut table = Table::of_one();
+    let mut row = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            table.row([name, &value]);
+        }
+    };
+    let moment = |at: Option<TimestampMs>| at.map(|at| span::relative(at, now));
+    row("id", Some(info.flow_id.to_string()));
+    row("kind", Some(info.kind.to_string()));
+    row("namespace", (!info.namespace.is_default()).then(|| info.namespace.to_string()));
+    row("state", Some(state(info)));
+    row("members", Some(format!("{} ({})", info.nodes, counted(&info.counts))));
+    row("revision", (info.graph_revision > 1).then(|| info.graph_revision.to_string()));
+    row("submitted", moment(Some(info.created_at)));
+    row("started", moment(info.started_at));
+    row("ended", moment(info.ended_at));
+    row("reason", info.cancel.as_ref().and_then(|cancel| cancel.reason.clone()));
+    for (key, value) in &info.tags {
+        row("tag", Some(format!("{key}={value}")));
+    }
+    table
+}
+
+/// The state in a word, with what is to be known beside it.
+fn state(info: &FlowInfo) -> String {
+    match (&info.cancel, info.held_open && info.ended_at.is_none()) {
+        (Some(cancel), _) => format!("{}, {}", info.state, cancel.policy.as_str().replace('_', " ")),
+        (None, true) => format!("{}, more members may come", info.state),
+        (None, false) => info.state.to_string(),
+    }
+}
+
+/// How many are in which state.
+pub(super) fn counted(counts: &Counts) -> String {
+    let each = counts.iter().map(|(state, count)| format!("{count} {}", state.as_str().replace('_', " ")));
+    let each: Vec<_> = each.collect();
+    if each.is_empty() { "none".to_owned() } else { each.join(", ") }
+}
+
+fn members(flow: &Whole, all: bool, now: TimestampMs) -> Table {
+    let mut table = Table::new(&["MEMBER", "STATE", "TOOK", "TRIES", "WAITS FOR", "ID"]);
+    for line in lines(flow, all) {
+        match line {
+            Line::Member { drawn, member, others } => table.row([
+                drawn,
+                member.public_state.as_str().replace('_', " "),
+                took(member, now),
+                member.attempts_made.to_string(),
+                waits_for(member, &others),
+                member.execution_id.to_string(),
+            ]),
+            Line::More { drawn, counts } => {
+                table.row([
+                    drawn,
+                    counted(&counts),
+                    String::new(),
+                    String::new(),
+                    "--all shows them".into(),
+                    String::new(),
+                ]);
+            }
+        }
+    }
+    table
+}
+
+fn took(member: &MemberInfo, now: TimestampMs) -> String {
+    let since = |started: TimestampMs| span::short(member.finished_at.unwrap_or(now).since(started));
+    member.started_at.map_or("-".to_owned(), since)
+}
+
+/// What it waits for beside the one it is drawn below, and how they join.
+fn waits_for(member: &MemberInfo, others: &[&MemberInfo]) -> String {
+    let join = member.group.and_then(|group| joined(&group));
+    let others = match others {
+        [] => None,
+        [one] => Some(format!("and {}", one.node)),
+        [one, two] => Some(format!("and {}, {}", one.node, two.node)),
+        [one, rest @ ..] => Some(format!("and {} and {} others", one.node, rest.len())),
+    };
+    join.into_iter().chain(others).collect::<Vec<_>>().join(", ")
+}
+
+/// How the edges into a member join, unless all of one is the whole of it.
+fn joined(group: &GroupInfo) -> Option<String> {
+    let needs = match group.join {
+        Join::AllOf if group.n <= 1 => return None,
+        Join::AllOf => "all".to_owned(),
+        Join::AnyOf { .. } => "any".to_owned(),
+        Join::Quorum { k, .. } => k.to_string(),
+    };
+    Some(format!("{needs} of {}: {} succeeded", group.n, group.succeeded))
+}

@@ -1,0 +1,127 @@
+//! The graph of a flow: its edges, or text that Graphviz draws.
+
+use clap::Args;
+use ff_core::contracts::{EdgeInfo, MemberInfo};
+use ff_core::flow::{EdgeState, Join, Passing};
+use ff_core::state::PublicState;
+use ff_core::types::FlowId;
+
+use super::whole::Whole;
+use crate::exit::Exit;
+use crate::output;
+use crate::settings::Settings;
+use crate::table::Table;
+
+/// Print the graph of a flow: an edge per line, or a picture for Graphviz
+#[derive(Args)]
+pub(super) struct Graph {
+    id: FlowId,
+
+    /// In Graphviz's language, as in `ff flow graph --dot ID | dot -Tsvg`
+    #[arg(long)]
+    dot: bool,
+}
+
+impl Graph {
+    pub(super) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let client = settings.connect().await?.client();
+        let flow = Whole::read(&client.flow(&self.id)).await?;
+        match (self.dot, settings.json) {
+            (true, _) => output::line(dot(&flow))?,
+            (false, true) => output::json(&flow.into_view())?,
+            (false, false) => edges(&flow).print()?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn edges(flow: &Whole) -> Table {
+    let mut table = Table::new(&["FROM", "TO", "STATE", "PASSES"]);
+    for (edge, upstream, downstream) in flow.ends() {
+        let passes = match &edge.passes {
+            None => "-",
+            Some(Passing::Payload) => "payload",
+            Some(Passing::Input(name)) => name.as_str(),
+        };
+        table.row([upstream.node.as_str(), downstream.node.as_str(), edge.state.as_str(), passes]);
+    }
+    table
+}
+
+/// The graph in Graphviz's language, its nodes coloured by state.
+fn dot(flow: &Whole) -> String {
+    let mut text = format!("digraph {} {{\n", quoted(flow.info.kind.as_str()));
+    text.push_str("  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n");
+    for member in &flow.members {
+        text.push_str(&node(member));
+    }
+    for (edge, upstream, downstream) in flow.ends() {
+        text.push_str(&arrow(edge, upstream, downstream));
+    }
+    text.push('}');
+    text
+}
+
+fn node(member: &MemberInfo) -> String {
+    let join = member.group.map_or(String::new(), |group| match group.join {
+        Join::AllOf => String::new(),
+        Join::AnyOf { .. } => "\nany of".to_owned(),
+        Join::Quorum { k, .. } => format!("\n{k} of"),
+    });
+    let label = format!("{}\n{}{join}", member.node, member.public_state);
+    let (name, label, colour) = (quoted(member.node.as_str()), quoted(&label), colour(member.public_state));
+    format!("  {name} [label={label}, fillcolor=\"{colour}\"];\n")
+}
+
+fn arrow(edge: &EdgeInfo, upstream: &MemberInfo, downstream: &MemberInfo) -> String {
+    let label = match &edge.passes {
+        None => String::new(),
+        Some(Passing::Payload) => "label=\"payload\", ".to_owned(),
+        Some(Passing::Input(name)) => format!("label={}, ", quoted(name.as_str())),
+    };
+    let style = match edge.state {
+        EdgeState::Pending => "dashed",
+        EdgeState::Satisfied => "solid",
+        EdgeState::Failed | EdgeState::Skipped => "dotted",
+    };
+    let (from, to) = (quoted(upstream.node.as_str()), quoted(downstream.node.as_str()));
+    format!("  {from} -> {to} [{label}style={style}];\n")
+}
+
+/// A colour for every state, told apart by their lightness too.
+fn colour(state: PublicState) -> &'static str {
+    match state {
+        PublicState::Completed => "#b7e4c7",
+        PublicState::Active => "#90caf9",
+        PublicState::Suspended => "#ce93d8",
+        PublicState::Failed | PublicState::Expired => "#ef9a9a",
+        PublicState::Cancelled | PublicState::Skipped => "#cfcfcf",
+        PublicState::Waiting | PublicState::Delayed | PublicState::RateLimited => "#fff3b0",
+        PublicState::WaitingChildren => "#ffffff",
+    }
+}
+
+/// Text as Graphviz takes it, whatever is in it.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::whole::samples::flow;
+    use super::*;
+
+    #[test]
+    fn every_node_and_every_edge_is_drawn() {
+        let text = dot(&flow("a>b a>c b>d c>d"));
+        assert!(text.starts_with("digraph \"etl\" {\n") && text.ends_with('}'), "{text}");
+        assert_eq!(text.matches("fillcolor").count(), 4);
+        assert_eq!(text.matches(" -> ").count(), 4);
+        assert!(text.contains("  \"c\" -> \"d\" [style=dashed];\n"), "{text}");
+    }
+
+    #[test]
+    fn quotes_in_a_name_end_nothing() {
+        assert_eq!(quoted("a\"b\\c"), "\"a\\\"b\\\\c\"");
+    }
+}

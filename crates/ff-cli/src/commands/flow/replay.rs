@@ -1,0 +1,47 @@
+//! Running a member again.
+
+use clap::Args;
+use ff_core::types::{FlowId, NodeName};
+
+use crate::exit::Exit;
+use crate::output;
+use crate::settings::Settings;
+
+/// Run a member of a flow again after it ended
+#[derive(Args)]
+pub(super) struct Replay {
+    id: FlowId,
+
+    /// Which member
+    node: NodeName,
+
+    /// What depends on it runs again too
+    #[arg(long)]
+    reopen_downstream: bool,
+
+    /// Why; it is kept with the execution
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+impl Replay {
+    pub(super) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let flow = settings.connect().await?.client().flow(&self.id);
+        // A flow that is not there is told apart from a member that is not.
+        flow.describe().await?;
+        let (node, reason) = (self.node.as_str(), self.reason.as_deref());
+        let replayed = match self.reopen_downstream {
+            true => flow.replay_from(node, reason).await?,
+            false => flow.replay(node, reason).await?,
+        };
+        if settings.json {
+            output::json(&replayed)?;
+        } else {
+            output::line(format_args!(
+                "{} is {} again, replay {}",
+                self.node, replayed.public_state, replayed.replays
+            ))?;
+        }
+        Ok(Exit::Done)
+    }
+}

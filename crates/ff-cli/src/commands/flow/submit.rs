@@ -1,0 +1,71 @@
+//! Handing in a graph.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use ff_core::contracts::SubmitFlowArgs;
+use ff_core::limits;
+use ff_core::types::{TagKey, TagValue};
+use ff_sdk::Flow;
+
+use super::watch;
+use crate::commands::submit::tag;
+use crate::exit::{Exit, Usage};
+use crate::input::Input;
+use crate::settings::Settings;
+use crate::{output, span};
+
+/// The most a file may hold: what payloads may be together, twice over for how they are written down.
+const FILE_BYTES: usize = 2 * limits::FLOW_BYTES;
+
+/// Submit a flow from a file, and print its id or follow it to its end
+#[derive(Args)]
+pub(super) struct Submit {
+    /// The graph in YAML or JSON; - for standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// A label beside those in the file; may be given again
+    #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
+    tags: Vec<(TagKey, TagValue)>,
+
+    /// Follow it to its end
+    #[arg(long)]
+    wait: bool,
+
+    /// Wait no longer than this
+    #[arg(long, value_name = "SPAN", value_parser = span::parse, requires = "wait")]
+    timeout: Option<Duration>,
+}
+
+impl Submit {
+    pub(super) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let mut args = read(&self.file)?;
+        args.header.tags.extend(self.tags);
+        if !settings.namespace.is_default() {
+            args.header.namespace = settings.namespace.clone();
+        }
+        let flowfabric = settings.connect().await?;
+        let submitted = flowfabric.backend().submit_flow(args).await?;
+        if self.wait {
+            return watch::until_ended(settings, &flowfabric, submitted.flow_id, self.timeout).await;
+        }
+        if settings.json {
+            output::json(&submitted)?
+        } else {
+            output::line(submitted.flow_id)?
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// The graph a file describes, checked as a whole. YAML reads JSON too, and what is wrong with JSON is told better by its own reader.
+fn read(file: &Path) -> anyhow::Result<SubmitFlowArgs> {
+    let input = if file == Path::new("-") { Input::Stdin } else { Input::File(file.to_owned()) };
+    let text = input.text(FILE_BYTES)?;
+    let is_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    let flow = if is_json { Flow::from_json(&text) } else { Flow::from_yaml(&text) };
+    let args = flow.map_err(ff_sdk::Error::from).and_then(Flow::build);
+    args.map_err(|error| Usage(format!("{}: {error}", file.display())).into())
+}

@@ -1,0 +1,169 @@
+//! Following a flow to its end.
+
+use std::time::Duration;
+
+use clap::Args;
+use ff_core::contracts::{FlowEventsArgs, FlowInfo};
+use ff_core::flow::{FlowEvent, FlowState, FlowWhat};
+use ff_core::limits;
+use ff_core::state::PublicState;
+use ff_core::types::FlowId;
+use ff_sdk::FlowFabric;
+use indicatif::{ProgressBar, ProgressStyle};
+use tokio::time::timeout;
+
+use super::get::counted;
+use crate::exit::{Exit, tell};
+use crate::settings::Settings;
+use crate::signals::Signals;
+use crate::{output, span};
+
+/// Follow a flow to its end: what happened so far, then what happens, with a progress bar
+#[derive(Args)]
+pub(super) struct Watch {
+    id: FlowId,
+
+    /// Only the progress bar and the end
+    #[arg(long)]
+    quiet: bool,
+
+    /// Watch no longer than this
+    #[arg(long, value_name = "SPAN", value_parser = span::parse)]
+    timeout: Option<Duration>,
+}
+
+impl Watch {
+    pub(super) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let flowfabric = settings.connect().await?;
+        let follower = Follower::of(settings, &flowfabric, self.id, !self.quiet);
+        follower.follow(self.timeout).await
+    }
+}
+
+/// Waits for the end of a flow, however long it takes or for at most `patience`, and tells it.
+pub(super) async fn until_ended(
+    settings: &Settings,
+    flowfabric: &FlowFabric,
+    id: FlowId,
+    patience: Option<Duration>,
+) -> anyhow::Result<Exit> {
+    Follower::of(settings, flowfabric, id, false).follow(patience).await
+}
+
+/// Somebody who looks at a flow until it ends.
+struct Follower<'s> {
+    settings: &'s Settings,
+    flowfabric: &'s FlowFabric,
+    id: FlowId,
+    /// Whether everything that happens is told, and not the end alone.
+    talks: bool,
+    bar: ProgressBar,
+}
+
+impl<'s> Follower<'s> {
+    fn of(settings: &'s Settings, flowfabric: &'s FlowFabric, id: FlowId, talks: bool) -> Self {
+        let bar = ProgressBar::no_length().with_style(style());
+        Self { settings, flowfabric, id, talks, bar }
+    }
+
+    /// Whatever cuts it short leaves the flow alone and says how to find it again.
+    async fn follow(self, patience: Option<Duration>) -> anyhow::Result<Exit> {
+        let mut signals = Signals::listen()?;
+        let (id, again) = (self.id, format!("`ff flow watch {}` goes on", self.id));
+        let cut_short = tokio::select! {
+            ended = timeout(patience.unwrap_or(Duration::MAX), self.to_the_end()) => match ended {
+                Ok(ended) => {
+                    self.bar.finish_and_clear();
+                    return self.tell_end(&ended?);
+                }
+                Err(_) => Exit::TimedOut,
+            },
+            () = signals.next() => Exit::Interrupted,
+        };
+        self.bar.finish_and_clear();
+        match cut_short {
+            Exit::TimedOut => tell(format_args!("error: {id} has not ended in time and goes on; {again}")),
+            _ => tell(format_args!("interrupted: {id} goes on; {again}")),
+        }
+        Ok(cut_short)
+    }
+
+    async fn to_the_end(&self) -> anyhow::Result<FlowInfo> {
+        let mut args = FlowEventsArgs { flow_id: self.id, from: 0, limit: limits::PAGE };
+        loop {
+            let page = self.flowfabric.waits().next_flow_events(args, limits::LONG_POLL_MS).await?;
+            if page.missed && self.talks {
+                tell(format_args!("some of what happened is kept no longer"));
+            }
+            for event in page.events.iter().filter(|_| self.talks) {
+                self.tell_event(event)?;
+            }
+            let info = self.flowfabric.backend().describe_flow(&self.id).await?;
+            self.show(&info);
+            if page.ended {
+                return Ok(info);
+            }
+            args.from = page.next;
+        }
+    }
+
+    /// Moves the bar to where the flow is.
+    fn show(&self, info: &FlowInfo) {
+        self.bar.set_length(info.nodes.into());
+        self.bar.set_position((info.counts.all() - info.counts.live()).into());
+        self.bar.set_message(counted(&info.counts));
+    }
+
+    fn tell_event(&self, event: &FlowEvent) -> anyhow::Result<()> {
+        self.bar.suspend(|| if self.settings.json { output::json(event) } else { output::line(sentence(event)) })
+    }
+
+    fn tell_end(&self, info: &FlowInfo) -> anyhow::Result<Exit> {
+        if self.settings.json {
+            // The last event has said it to whom is told everything.
+            if !self.talks {
+                output::json(info)?;
+            }
+        } else {
+            output::line(format_args!("{} {}: {}", info.flow_id, info.state, counted(&info.counts)))?;
+        }
+        Ok(match info.state {
+            FlowState::Failed => Exit::Failed,
+            FlowState::Cancelled => Exit::Cancelled,
+            FlowState::Staging | FlowState::Open | FlowState::Running | FlowState::Completed => Exit::Done,
+        })
+    }
+}
+
+fn style() -> ProgressStyle {
+    ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// What happened, in words.
+fn sentence(event: &FlowEvent) -> String {
+    match &event.what {
+        FlowWhat::Opened { nodes, edges } => format!("opened with {nodes} members and {edges} edges"),
+        FlowWhat::Grown { nodes, edges, .. } => format!("grew by {nodes} members and {edges} edges"),
+        FlowWhat::Moved { node, to, .. } => format!("{node} {}", becomes(*to)),
+        FlowWhat::Closed => "takes no more members".to_owned(),
+        FlowWhat::Cancelled { policy } => format!("was cancelled: {}", policy.as_str().replace('_', " ")),
+        FlowWhat::Ended { state } => format!("ended: {state}"),
+        FlowWhat::Reopened => "goes on: a member runs again".to_owned(),
+    }
+}
+
+fn becomes(state: PublicState) -> &'static str {
+    match state {
+        PublicState::Waiting => "waits for a worker",
+        PublicState::Delayed => "is put off",
+        PublicState::RateLimited => "is held back by a limit",
+        PublicState::WaitingChildren => "waits for others",
+        PublicState::Active => "runs",
+        PublicState::Suspended => "is suspended",
+        PublicState::Completed => "completed",
+        PublicState::Failed => "failed",
+        PublicState::Cancelled => "was cancelled",
+        PublicState::Expired => "expired",
+        PublicState::Skipped => "was skipped",
+    }
+}

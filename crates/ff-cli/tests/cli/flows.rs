@@ -1,0 +1,115 @@
+//! `ff flow`: a graph from a file, followed to its end, looked at, stopped and run again.
+
+use serde_json::json;
+
+use crate::world::World;
+
+const ETL: &str = "
+kind: etl
+nodes:
+  orders: {kind: say, payload: two}
+  prices: {kind: say, payload: three}
+  merge:
+    kind: merge
+    after:
+      - {node: orders, passes: {input: orders}}
+      - {node: prices, passes: {input: prices}}
+  tell: {kind: say, after: [{node: merge, passes: payload}]}
+";
+
+#[test]
+fn a_graph_of_programs_finishes_itself_and_hands_on_what_they_made() {
+    let world = World::start();
+    write(&world, "etl.yaml", ETL);
+    let _say = world.worker("say", "cat");
+    let _merge =
+        world.worker("merge", r#"printf '%s %s %s' "$FF_NODE" $(cat "$FF_INPUTS/orders" "$FF_INPUTS/prices")"#);
+    let ended = world.json(&["flow", "submit", "etl.yaml", "--tag", "customer=c-17", "--wait"]);
+    assert_eq!((&ended["state"], &ended["counts"]["completed"]), (&json!("completed"), &json!(4)));
+    let id = ended["flow_id"].as_str().unwrap();
+
+    let told = member(&world, id, "tell");
+    assert_eq!(world.ok(&["result", &told]), r#"merge "two""three""#);
+    assert_eq!(world.json(&["get", &told])["flow_id"], id);
+    let found = world.json(&["flow", "list", "--state", "completed", "--kind", "etl", "--tag", "customer=c-17"]);
+    assert_eq!(found["flows"][0]["flow_id"], id);
+    let watched = world.ok(&["flow", "watch", id]);
+    assert!(
+        watched.starts_with("opened with 4 members and 3 edges") && watched.contains("ended: completed"),
+        "{watched}"
+    );
+}
+
+#[test]
+fn how_a_flow_stands_is_drawn_as_a_tree() {
+    let world = World::start();
+    write(&world, "etl.yaml", ETL);
+    let id = world.ok(&["flow", "submit", "etl.yaml"]);
+    let shown = world.ok(&["flow", "get", &id]);
+    for line in ["orders   waiting ", "prices   waiting ", "↓ merge  waiting children", "↓ tell   waiting children"]
+    {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    assert!(shown.contains("all of 2: 0 succeeded, and orders"), "{shown}");
+    let dot = world.ok(&["flow", "graph", &id, "--dot"]);
+    assert!(dot.starts_with("digraph \"etl\" {") && dot.contains("\"merge\" -> \"tell\" [label=\"payload\""), "{dot}");
+}
+
+#[test]
+fn a_failure_is_a_code_and_a_member_can_be_run_again_with_what_depends_on_it() {
+    let world = World::start();
+    write(&world, "two.yaml", "{kind: two, nodes: {a: {kind: flip}, b: {kind: flip, after: [a]}}}");
+    let flip = world.worker("flip", "exit 65");
+    let failed = world.run(&["flow", "submit", "two.yaml", "--wait"]);
+    assert_eq!((failed.code, failed.text().contains("1 failed, 1 skipped")), (Some(3), true), "{}", failed.text());
+    let id = failed.text().split_whitespace().next().unwrap().to_owned();
+    world.run(&["result", &member(&world, &id, "b")]).refused(6, "cannot succeed any more");
+    drop(flip);
+    let _flip = world.worker("flip", "true");
+    world.ok(&["flow", "replay", &id, "a", "--reopen-downstream"]);
+    assert_eq!(world.run(&["flow", "watch", &id, "--quiet"]).code, Some(0));
+    assert_eq!(world.json(&["flow", "get", &id])["counts"], json!({ "completed": 2 }));
+}
+
+#[test]
+fn a_flow_that_is_cancelled_ends_with_its_last_member() {
+    let world = World::start();
+    write(&world, "etl.yaml", ETL);
+    let id = world.ok(&["flow", "submit", "etl.yaml"]);
+    world.run(&["flow", "watch", &id, "--quiet", "--timeout", "20ms"]).refused(124, &id);
+    let ended = world.json(&["flow", "cancel", &id, "--reason", "changed my mind", "--wait"]);
+    assert_eq!((&ended["state"], &ended["counts"]["cancelled"]), (&json!("cancelled"), &json!(4)));
+    assert!(world.ok(&["flow", "cancel", &id]).contains("already cancelled"));
+    assert_eq!(world.run(&["flow", "watch", &id, "--quiet"]).code, Some(4));
+    world.run(&["result", &member(&world, &id, "tell")]).refused(4, "its flow was cancelled");
+}
+
+#[test]
+fn what_is_wrong_with_a_file_names_the_node_or_the_edge_and_nothing_is_asked() {
+    let world = World::start();
+    for (text, wrong) in [
+        ("{kind: k, nodes: {a: {kind: x, after: [b]}, b: {kind: x, after: [a]}}}", "cycle_detected: edges.a->b"),
+        ("{kind: k, nodes: {a: {kind: x, after: [a]}}}", "self_referencing_edge: edges.a->a"),
+        ("{kind: k, nodes: {a: {kind: x, after: [zz]}}}", "edges.zz->a names zz"),
+        ("{kind: k, nodes: {a: {kind: x, aftr: [zz]}}}", "nodes.a.aftr"),
+        ("{kind: k, nodes: {a: {kind: x}, b: {kind: x, after: [a, a]}}}", "edges.a->b is there twice"),
+        ("{kind: k, nodes: [", "line 1"),
+    ] {
+        write(&world, "bad.yaml", text);
+        world.run(&["flow", "submit", "bad.yaml"]).refused(2, wrong);
+    }
+    world.run(&["flow", "submit", "missing.yaml"]).refused(1, "cannot open missing.yaml");
+    assert_eq!(world.json(&["flow", "list"])["flows"], json!([]));
+}
+
+fn write(world: &World, name: &str, text: &str) {
+    std::fs::write(world.folder.path().join(name), text).unwrap();
+}
+
+/// The execution a node is.
+fn member(world: &World, flow: &str, node: &str) -> String {
+    let flow = world.json(&["flow", "get", flow]);
+    let members = flow["graph"]["members"].as_array().unwrap();
+    let member = members.iter().find(|member| member["node"] == node).unwrap();
+    member["execution_id"].as_str().unwrap().to_owned()
+}
