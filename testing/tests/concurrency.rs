@@ -1,16 +1,21 @@
-//! Many clients in each other's way on one SQLite store: what they were told fits together, and the store with it.
+//! Many clients in each other's way on one store: what they were told fits together, and the store with it.
 
 #![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ff_backend_memory::MemoryBackend;
 use ff_backend_sqlite::{Durability, SqliteBackend, SqliteOptions};
+use ff_core::backend::Upkeep;
 use ff_core::clock::ManualClock;
+use ff_core::dice::SystemDice;
+use ff_core::doctor;
 use ff_core::partition::PartitionConfig;
 use ff_core::signal::Effect;
 use ff_core::types::TimestampMs;
-use ff_testing::concurrency::{Client, Shared, What, check, jobs, keep_time};
+use ff_testing::concurrency::{Client, Crowd, Shared, What, check, check_flow, jobs, keep_time, work_through};
 
 const CLIENTS: u64 = 16;
 const CALLS: usize = 1_500;
@@ -20,13 +25,7 @@ const JOBS: u64 = 24;
 async fn many_clients_at_once_see_one_order_of_events() {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
-    let options = SqliteOptions {
-        partitions: Some(PartitionConfig { num_flow_partitions: 3, ..PartitionConfig::default() }),
-        clock: clock.clone(),
-        durability: Durability::Normal,
-        ..SqliteOptions::default()
-    };
-    let store = Arc::new(SqliteBackend::open(&folder.path().join("crowd.db"), options).unwrap());
+    let store = Arc::new(SqliteBackend::open(&folder.path().join("crowd.db"), options(&clock)).unwrap());
     let shared = Arc::new(Shared::new(store.clone(), jobs(JOBS)));
     let stop = Arc::new(AtomicBool::new(false));
     let time = tokio::spawn(keep_time(store.clone(), clock, stop.clone()));
@@ -60,6 +59,56 @@ async fn many_clients_at_once_see_one_order_of_events() {
         assert!(count >= least, "too few {what}: {count}, at least {least}");
     }
     store.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_workers_on_many_flows_keep_every_join_in_memory() {
+    let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
+    let store = MemoryBackend::new(partitions(), clock.clone(), Arc::new(SystemDice));
+    flows_fit_their_graphs(Arc::new(store), clock).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_workers_on_many_flows_keep_every_join_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
+    let store = Arc::new(SqliteBackend::open(&folder.path().join("flows.db"), options(&clock)).unwrap());
+    flows_fit_their_graphs(store.clone(), clock).await;
+    store.close().await;
+}
+
+async fn flows_fit_their_graphs(store: Arc<dyn Upkeep>, clock: Arc<ManualClock>) {
+    let stop = Arc::new(AtomicBool::new(false));
+    let time = tokio::spawn(keep_time(store.clone(), clock, stop.clone()));
+    let graphs = work_through(store.clone(), Crowd { submitters: 4, flows_each: 40, workers: 6 }).await;
+    stop.store(true, Ordering::SeqCst);
+    time.await.unwrap();
+    let mut ends: BTreeMap<&str, usize> = BTreeMap::new();
+    for graph in &graphs {
+        check_flow(&*store, graph).await;
+        let info = store.describe_flow(&graph.header.flow_id).await.unwrap();
+        *ends.entry(info.state.as_str()).or_default() += 1;
+    }
+    println!("{ends:?}");
+    assert!(["completed", "failed", "cancelled"].iter().all(|state| ends.get(state) >= Some(&10)), "{ends:?}");
+    let now = store.now().await.unwrap();
+    for partition in 0..store.partitions().num_flow_partitions {
+        let snapshot = store.snapshot(partition).await.unwrap();
+        assert_eq!(doctor::examine(&snapshot, partition, now), []);
+    }
+}
+
+fn partitions() -> PartitionConfig {
+    PartitionConfig { num_flow_partitions: 3, ..PartitionConfig::default() }
+}
+
+fn options(clock: &Arc<ManualClock>) -> SqliteOptions {
+    SqliteOptions {
+        partitions: Some(partitions()),
+        clock: clock.clone(),
+        durability: Durability::Normal,
+        ..SqliteOptions::default()
+    }
 }
 
 /// What became of a signal, where one was sent.

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
 
 mod execution;
+mod flow;
 mod lease;
 mod refused;
 mod signal;
@@ -17,4 +18,4 @@ pub mod worlds;
 
 pub use suite::{Arriving, keep, promises, try_in};
 pub use token::forging::forge;
-pub use world::{Contents, Hands, Held, Submission, Waitpoint, Worker, World, WorldClock, ms};
+pub use world::{Contents, Flow, Graph, Hands, Held, Submission, Waitpoint, Worker, World, WorldClock, ms};

@@ -16,6 +16,7 @@ macro_rules! conformance {
 
             $crate::execution_promises! { $world => $crate::one_test_each }
             $crate::lease_promises! { $world => $crate::one_test_each }
+            $crate::flow_promises! { $world => $crate::one_test_each }
             $crate::suspension_promises! { $world => $crate::one_test_each }
             $crate::signal_promises! { $world => $crate::one_test_each }
             $crate::token_promises! { $world => $crate::one_test_each }
@@ -54,6 +55,7 @@ type Promise = fn(World) -> BoxFuture<'static, ()>;
 const ROOMS: &[&[(&str, Promise)]] = &[
     crate::execution_promises! { table => one_row_each },
     crate::lease_promises! { table => one_row_each },
+    crate::flow_promises! { table => one_row_each },
     crate::suspension_promises! { table => one_row_each },
     crate::signal_promises! { table => one_row_each },
     crate::token_promises! { table => one_row_each },

@@ -233,7 +233,9 @@ impl Client {
                 ledger.note(began, answer, |told| vec![(execution_id, What::Decided(told))]);
             }
             _ => {
-                let answer = store.replay(ReplayArgs { execution_id, reason: None, requested_by: None }).await;
+                let answer = store
+                    .replay(ReplayArgs { execution_id, reason: None, requested_by: None, reopen_downstream: false })
+                    .await;
                 ledger.note(began, answer, |_| vec![(execution_id, What::Replayed)]);
             }
         }

@@ -13,12 +13,16 @@ use crate::Chance;
 pub(crate) struct Chooser {
     pub(super) chance: Chance,
     jobs: u32,
+    /// Flows so far; the number of the next.
+    pub(super) flows: u32,
+    /// The first job of a long chain that nobody has cancelled yet.
+    pub(super) head: Option<u32>,
     last: Option<Step>,
 }
 
 impl Chooser {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { chance: Chance::new(seed), jobs: 0, last: None }
+        Self { chance: Chance::new(seed), jobs: 0, flows: 0, head: None, last: None }
     }
 
     /// The next step; now and then the last one again, as if its reply had been lost.
@@ -30,6 +34,9 @@ impl Chooser {
     }
 
     fn another(&mut self, reference: &Reference) -> Step {
+        if self.chance.below(10) < 3 {
+            return self.depend(reference);
+        }
         if self.chance.one_in(2) {
             return self.wait(reference);
         }
@@ -60,7 +67,10 @@ impl Chooser {
                 Step::Delay { job, fence, start: self.start() }
             }
             67..73 => Step::Cancel { job: self.job(reference, |phase| !finished(phase)), reason: self.message() },
-            73..79 => Step::Replay { job: self.job(reference, finished), reason: self.message() },
+            73..79 => {
+                let (job, reason) = (self.job(reference, finished), self.message());
+                Step::Replay { job, reason, reopen: self.chance.one_in(2) }
+            }
             79..85 => {
                 let job = self.job(reference, |phase| matches!(phase, Phase::Running { .. }));
                 Step::Revoke { job, lease: self.maybe(2, &[Whose::Latest, Whose::Earlier, Whose::OtherLease]) }
@@ -69,6 +79,12 @@ impl Chooser {
             93 if self.chance.one_in(2) => Step::Reopen,
             _ => Step::Advance { ms: *self.chance.pick(&[1, 10, 500, 1_000, 3_000, 5_000, 30_000, 60_000]) },
         }
+    }
+
+    /// A job nobody has been given.
+    pub(super) fn next_job(&mut self) -> u32 {
+        self.jobs += 1;
+        self.jobs - 1
     }
 
     fn submission(&mut self) -> Submission {
@@ -113,7 +129,7 @@ impl Chooser {
     }
 
     /// A partition, rarely one that is not there.
-    fn partition(&mut self, reference: &Reference) -> u16 {
+    pub(super) fn partition(&mut self, reference: &Reference) -> u16 {
         let count = reference.partitions.num_flow_partitions;
         let beyond = u64::from(self.chance.one_in(30));
         u16::try_from(self.chance.below(u64::from(count))).unwrap() + count * u16::try_from(beyond).unwrap()

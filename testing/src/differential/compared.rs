@@ -14,12 +14,13 @@ use ff_core::types::TimestampMs;
 
 use super::coverage::Coverage;
 use super::dice::SharedDice;
+use super::flow::Plan;
 use super::reads;
 use super::reference::Reference;
 use super::step::Step;
 use super::subject::{Make, Subject};
 use super::told::{self, Told, ask};
-use super::waiting;
+use super::{flow, waiting};
 
 /// Few, so that jobs meet.
 const PARTITIONS: PartitionConfig =
@@ -83,6 +84,7 @@ impl Compared {
                 self.coverage.count_reopening();
                 return self.look(false).await;
             }
+            Step::SubmitFlow(plan) => return self.submit(step, plan).await,
             _ => {}
         }
         let operations = self.reference.operations(step);
@@ -93,16 +95,29 @@ impl Compared {
             _ => vec![ask(self.store(), operations[0].clone()).await],
         };
         let escalated = self.reference.escalated();
+        let revision = if let Step::Grow(growth) = step { self.reference.revision(growth.flow) } else { 0 };
         let model: Told = operations.iter().map(|operation| self.reference.perform(operation, nonce)).collect();
         match step {
             Step::Submit(one) => self.reference.note(one.job, &model[0]),
             Step::SubmitMany(many) => {
                 many.iter().zip(&model).for_each(|(one, told)| self.reference.note(one.job, told));
             }
-            _ => {}
+            Step::Grow(growth) if model[0].is_ok() && self.reference.revision(growth.flow) == revision => {
+                self.coverage.count_growth_before();
+            }
+            _ => self.reference.note_flow(step, &model[0]),
         }
         operations.iter().zip(&model).for_each(|(operation, told)| self.coverage.count(operation, told));
         self.coverage.count_escalations(self.reference.escalated().difference(&escalated).count());
+        differ(format!("the answer to step {}, {step:?}", self.steps), &model, &store)
+    }
+
+    /// Submits a graph, as one call to the store and part by part to the model.
+    async fn submit(&mut self, step: &Step, plan: &Plan) -> Result<(), Difference> {
+        let nonce = self.dice.throw();
+        let store = flow::submit(self.store(), plan).await;
+        let model = self.reference.submit(plan, nonce);
+        self.coverage.count_answer("StageFlow", &model);
         differ(format!("the answer to step {}, {step:?}", self.steps), &model, &store)
     }
 
@@ -138,6 +153,12 @@ impl Compared {
             .and(differ(after("keys of signals"), &model.signal_keys, &store.signal_keys))
             .and(differ(after("waitpoints made ahead"), &model.pending_waitpoints, &store.pending_waitpoints))
             .and(differ(after("feed"), &model.deliveries, &store.deliveries))
+            .and(differ(after("flows"), &model.flows, &store.flows))
+            .and(differ(after("edges"), &model.edges, &store.edges))
+            .and(differ(after("groups"), &model.groups, &store.groups))
+            .and(differ(after("keys of flows"), &model.flow_keys, &store.flow_keys))
+            .and(differ(after("events of flows"), &model.flow_events, &store.flow_events))
+            .and(differ(after("indexes of flows"), &model.flow_indexes, &store.flow_indexes))
             .and(differ(after("secrets"), &model.ring, &store.ring))
             .and(differ(after("indexes"), &model.indexes, &store.indexes))
             .and(differ(after("contents"), model, store));
@@ -147,7 +168,7 @@ impl Compared {
     /// Lets go of the store, and gives what was seen on the way.
     pub async fn end(self) -> Coverage {
         let Self { reference, subject, mut coverage, .. } = self;
-        reference.model.executions().for_each(|execution| coverage.count_end(execution));
+        coverage.count_all(&reference.model);
         subject.close().await;
         coverage
     }

@@ -6,10 +6,12 @@ use std::fmt;
 use ff_core::contracts::{Claimed, Failed, Rotated, SuspendOutcome};
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::execution::{Execution, FinishedBy, Origin, Outcome, Phase};
+use ff_core::model::Model;
 use ff_core::operation::{Operation, Reply};
 use ff_core::signal::Effect;
 use ff_core::suspension::ResumedBy;
 
+use super::flow;
 use super::told::Word;
 
 /// Every refusal an operation can be given, but for those that need thousands of signals or no secret at all.
@@ -118,7 +120,8 @@ impl Coverage {
 
     /// Fails unless everything that can happen has, at least so many times.
     pub fn assert_at_least(&self, times: usize) {
-        let all = REFUSALS.iter().map(|code| code.as_str()).chain(EVENTS.iter().copied());
+        let refusals = REFUSALS.iter().chain(flow::REFUSALS).map(|code| code.as_str());
+        let all = refusals.chain(EVENTS.iter().chain(flow::EVENTS).copied());
         let rare: Vec<_> = all.filter(|what| self.counts.get(what).is_none_or(|count| *count < times)).collect();
         assert!(rare.is_empty(), "too rare, of {times}: {rare:?}\n{self}");
     }
@@ -128,16 +131,30 @@ impl Coverage {
     }
 
     pub(crate) fn count(&mut self, operation: &Operation, told: &Result<Word, Refusal>) {
+        self.count_answer(name(operation), told);
+    }
+
+    pub(crate) fn count_growth_before(&mut self) {
+        self.happened("grown before");
+    }
+
+    pub(crate) fn count_answer(&mut self, to: &'static str, told: &Result<Word, Refusal>) {
         match told {
             Err(refusal) => self.happened(refusal.code.as_str()),
             Ok(word) => {
-                self.happened(name(operation));
+                self.happened(to);
                 self.count_word(word);
             }
         }
     }
 
-    pub(crate) fn count_end(&mut self, execution: &Execution) {
+    /// How everything has ended that a walk leaves behind.
+    pub(crate) fn count_all(&mut self, model: &Model) {
+        model.executions().for_each(|execution| self.count_end(execution));
+        flow::count_all(model, |what| self.happened(what));
+    }
+
+    fn count_end(&mut self, execution: &Execution) {
         let Phase::Finished { by, outcome, .. } = &execution.phase else { return };
         self.happened(match by {
             FinishedBy::Holder => "ended by its holder",
@@ -150,6 +167,9 @@ impl Coverage {
                 Outcome::Cancelled => "cancelled by a timeout of its wait",
                 _ => "expired by a timeout of its wait",
             },
+            FinishedBy::Dependencies => "skipped",
+            FinishedBy::FlowCancel => "cancelled with its flow",
+            FinishedBy::Join => "cancelled by a join",
         });
     }
 
@@ -179,7 +199,7 @@ impl Coverage {
                 Rotated::Rotated { .. } => "rotated",
                 Rotated::Noop { .. } => "rotated before",
             }),
-            Word::Reply(_) => {}
+            Word::Reply(reply) => flow::count_reply(reply, |what| self.happened(what)),
             Word::Claims(claims) => {
                 if claims.claimed.len() > 1 {
                     self.happened("several claimed");
@@ -193,6 +213,7 @@ impl Coverage {
                         Origin::Replay { .. } => "replay",
                     });
                     self.count_resumption(claimed);
+                    flow::count_claimed(claimed, |what| self.happened(what));
                 }
             }
         }
@@ -242,6 +263,14 @@ fn name(operation: &Operation) -> &'static str {
         Operation::Deliver(_) => "Deliver",
         Operation::Resume(_) => "Resume",
         Operation::Rotate(_) => "Rotate",
+        Operation::StageFlow(_) => "StageFlow",
+        Operation::CreateFlow(_) => "CreateFlow",
+        Operation::GrowFlow(_) => "GrowFlow",
+        Operation::CloseFlow(_) => "CloseFlow",
+        Operation::CancelFlow(_) => "CancelFlow",
+        Operation::SetFlowTags(_) => "SetFlowTags",
+        Operation::WaitForChildren(_) => "WaitForChildren",
+        Operation::Cascade(_) => "Cascade",
         Operation::Pump(_) => "Pump",
     }
 }

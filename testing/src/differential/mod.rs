@@ -7,6 +7,7 @@ mod chooser;
 mod compared;
 mod coverage;
 mod dice;
+mod flow;
 mod reads;
 mod reference;
 mod shrink;
@@ -20,6 +21,7 @@ mod walk;
 
 pub use compared::{Compared, Difference};
 pub use coverage::Coverage;
+pub use flow::{Growth, Link, Node, Pass, Plan};
 pub use step::{Policies, Step, Submission, Whose};
 pub use subject::{Make, Making, Subject, memory, sqlite};
 pub use valkey::{redis, valkey};

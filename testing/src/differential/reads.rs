@@ -14,7 +14,7 @@ use ff_core::types::{ExecutionId, LaneId, Namespace};
 use super::compared::{Compared, Difference, differ};
 use super::reference::Reference;
 use super::told::{Told, Word, refusal};
-use super::waiting;
+use super::{flow, waiting};
 
 /// A bulk submission, as one call.
 pub(crate) async fn submit_many(store: &dyn Upkeep, operations: &[Operation]) -> Told {
@@ -56,6 +56,7 @@ pub(crate) async fn look(compared: &Compared, nth: usize, closely: bool) -> Resu
         waiting::look(compared, &id, nth).await?;
     }
     waiting::deliveries(compared, nth, closely).await?;
+    flow::look(compared, nth, closely).await?;
     let states = PublicState::ALL;
     let state = nth.is_multiple_of(3).then(|| states[nth / 3 % states.len()]);
     let lane = nth.is_multiple_of(4).then(LaneId::default_name);
@@ -99,7 +100,8 @@ pub(super) fn find<'r>(reference: &'r Reference, id: &ExecutionId) -> Result<&'r
 fn list(reference: &Reference, args: &ListArgs) -> Page {
     let place = |execution: &Execution| Cursor { created_at: execution.created_at, execution_id: execution.id };
     let asked_for = |execution: &&Execution| {
-        execution.namespace == args.namespace
+        !execution.is_staged()
+            && execution.namespace == args.namespace
             && args.lane.as_ref().is_none_or(|lane| execution.lane == *lane)
             && args.state.is_none_or(|state| execution.public_state() == state)
             && args.after.is_none_or(|after| place(execution) < after)

@@ -17,9 +17,10 @@ use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::token::{KeyRing, Secret};
-use ff_core::types::{AttemptId, ExecutionId, Kid, LeaseEpoch, LeaseId, Namespace};
+use ff_core::types::{AttemptId, ExecutionId, FlowId, Kid, LeaseEpoch, LeaseId, Namespace};
 use uuid::Uuid;
 
+use super::flow::inputs_of;
 use super::step::{Step, Whose};
 use super::told::Word;
 use super::vocabulary;
@@ -32,6 +33,8 @@ pub(crate) struct Reference {
     clock: Arc<ManualClock>,
     /// Which execution a job number turned out to be.
     ids: BTreeMap<u32, ExecutionId>,
+    /// Which number a flow was given.
+    pub(super) flows: BTreeMap<FlowId, u32>,
     /// Every fence given out, oldest first.
     fences: BTreeMap<ExecutionId, Vec<Fence>>,
     pub(crate) handed: Handed,
@@ -40,10 +43,10 @@ pub(crate) struct Reference {
 impl Reference {
     /// An empty model whose partitions share this first secret.
     pub(crate) fn new(partitions: PartitionConfig, clock: Arc<ManualClock>, secret: Secret) -> Self {
-        let (ids, fences, handed) = (BTreeMap::new(), BTreeMap::new(), Handed::default());
+        let (ids, flows, fences, handed) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), Handed::default());
         let (mut model, ring) = (Model::default(), KeyRing::of(Kid::first(), secret));
         (0..partitions.num_flow_partitions).for_each(|partition| model.set_ring(partition, ring.clone()));
-        Self { model, partitions, clock, ids, fences, handed }
+        Self { model, partitions, clock, ids, flows, fences, handed }
     }
 
     /// Decides and applies one operation.
@@ -56,7 +59,8 @@ impl Reference {
             let payload = self.model.payload(&task.execution_id).cloned().unwrap();
             let resumption = task.resumption.as_ref();
             let signals = resumption.map(|resumption| handed_with(&self.model, &task.execution_id, resumption));
-            Claimed { task, payload, signals: signals.unwrap_or_default() }
+            let inputs = inputs_of(&self.model, &task);
+            Claimed { task, payload, signals: signals.unwrap_or_default(), inputs }
         };
         let claimed: Vec<_> = taken.tasks.into_iter().map(with_payload).collect();
         for Claimed { task, .. } in &claimed {
@@ -70,6 +74,11 @@ impl Reference {
         if let Ok(Word::Reply(Reply::Submitted(submitted))) = told {
             self.ids.insert(job, submitted.execution_id);
         }
+    }
+
+    /// Remembers that a job is this execution.
+    pub(crate) fn know(&mut self, job: u32, id: ExecutionId) {
+        self.ids.insert(job, id);
     }
 
     /// The execution of a job; one that is not there when the job was never submitted.
@@ -87,17 +96,25 @@ impl Reference {
         self.ids.iter().map(|(job, id)| (*job, *id))
     }
 
-    /// What a step asks; nothing when it only lets time pass or shuts the store.
+    /// What a step asks; nothing when it only lets time pass or shuts the store, or when it submits a graph, which comes
+    /// in parts.
     pub(crate) fn operations(&self, step: &Step) -> Vec<Operation> {
         match step {
             Step::SubmitMany(many) => many.iter().map(|one| Operation::Submit(vocabulary::submit_args(one))).collect(),
-            Step::Advance { .. } | Step::Reopen => Vec::new(),
+            Step::Advance { .. } | Step::Reopen | Step::SubmitFlow(_) => Vec::new(),
             Step::Suspend { .. }
             | Step::CreateWaitpoint { .. }
             | Step::CloseWaitpoint { .. }
             | Step::Deliver(_)
             | Step::Resume { .. }
             | Step::Rotate { .. } => self.waiting_operations(step),
+            Step::CreateFlow { .. }
+            | Step::Grow(_)
+            | Step::CloseFlow { .. }
+            | Step::CancelFlow { .. }
+            | Step::TagFlow { .. }
+            | Step::WaitForChildren { .. }
+            | Step::Cascade { .. } => vec![self.flow_operation(step)],
             one => vec![self.operation(one)],
         }
     }
@@ -149,9 +166,9 @@ impl Reference {
                 let (execution_id, reason) = (self.id(*job), reason.map(vocabulary::text));
                 Operation::Cancel(CancelArgs { execution_id, reason, requested_by: None })
             }
-            Step::Replay { job, reason } => {
+            Step::Replay { job, reason, reopen } => {
                 let (execution_id, reason) = (self.id(*job), reason.map(vocabulary::text));
-                Operation::Replay(ReplayArgs { execution_id, reason, requested_by: None })
+                Operation::Replay(ReplayArgs { execution_id, reason, requested_by: None, reopen_downstream: *reopen })
             }
             Step::Revoke { job, lease } => {
                 let lease_id = lease.map(|whose| self.held(*job, whose).1.lease_id);

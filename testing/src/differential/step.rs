@@ -1,8 +1,10 @@
 //! One step of a walk, in words that stay meaningful when other steps are left out.
 
 use ff_core::contracts::Start;
+use ff_core::flow::CancelPolicy;
 use ff_core::suspension::OperatorDecision;
 
+use super::flow::{Growth, Plan};
 use super::waiting::{Sending, Which, Wish};
 
 /// What one step does: an operation by its name, or something that happens to both sides. Jobs, names and workers are
@@ -54,6 +56,8 @@ pub enum Step {
     Replay {
         job: u32,
         reason: Option<usize>,
+        /// Whether what depends on it runs again as well.
+        reopen: bool,
     },
     Revoke {
         job: u32,
@@ -88,6 +92,33 @@ pub enum Step {
         kid: u8,
         secret: u8,
         grace_ms: u64,
+    },
+    SubmitFlow(Plan),
+    CreateFlow {
+        flow: u32,
+        namespace: u8,
+        kind: u8,
+    },
+    Grow(Growth),
+    CloseFlow {
+        flow: u32,
+    },
+    CancelFlow {
+        flow: u32,
+        policy: CancelPolicy,
+        reason: Option<usize>,
+    },
+    TagFlow {
+        flow: u32,
+        from: usize,
+        count: usize,
+    },
+    WaitForChildren {
+        job: u32,
+        fence: Whose,
+    },
+    Cascade {
+        job: u32,
     },
     Pump {
         partition: u16,

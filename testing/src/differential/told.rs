@@ -1,7 +1,7 @@
 //! What one side answered, in a form that can be compared.
 
 use ff_core::backend::{Answer, Upkeep};
-use ff_core::contracts::{Claims, PumpArgs};
+use ff_core::contracts::{CascadeArgs, Claims, PumpArgs};
 use ff_core::engine_error::Refusal;
 use ff_core::operation::{Operation, Reply};
 
@@ -40,6 +40,18 @@ pub(crate) async fn ask(store: &dyn Upkeep, operation: Operation) -> Result<Word
         Operation::Deliver(args) => store.deliver(args).await.map(Reply::Delivered).map(Word::Reply),
         Operation::Resume(args) => store.resume(args).await.map(Reply::Resumed).map(Word::Reply),
         Operation::Rotate(_) => unreachable!("a rotation is asked of all partitions at once"),
+        Operation::StageFlow(_) => unreachable!("a graph is submitted as a whole"),
+        Operation::CreateFlow(args) => store.create_flow(args).await.map(Reply::FlowCreated).map(Word::Reply),
+        Operation::GrowFlow(args) => store.grow_flow(args).await.map(Reply::FlowGrown).map(Word::Reply),
+        Operation::CloseFlow(args) => store.close_flow(args).await.map(Reply::FlowClosed).map(Word::Reply),
+        Operation::CancelFlow(args) => store.cancel_flow(args).await.map(Reply::FlowCancelled).map(Word::Reply),
+        Operation::SetFlowTags(args) => store.set_flow_tags(args).await.map(Reply::FlowTagged).map(Word::Reply),
+        Operation::WaitForChildren(args) => {
+            store.wait_for_children(args).await.map(Reply::WaitedForChildren).map(Word::Reply)
+        }
+        Operation::Cascade(CascadeArgs { execution_id }) => {
+            store.cascade_completion(&execution_id).await.map(Reply::Cascaded).map(Word::Reply)
+        }
         Operation::Pump(PumpArgs { partition }) => store.pump(partition).await.map(Reply::Pumped).map(Word::Reply),
     };
     refusal(answer)

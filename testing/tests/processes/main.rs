@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
 
+mod flows;
 mod load;
 mod server;
 mod workers;

@@ -29,6 +29,7 @@ pub(crate) async fn a_replay_knows_what_it_follows_and_why(world: World) {
         execution_id: first.id(),
         reason: Some("the cat was upside down".into()),
         requested_by: Some("ops@example.org".into()),
+        reopen_downstream: false,
     };
     world.backend.replay(args.clone()).await.unwrap();
     let second = world.worker("second").claim().await;

@@ -115,7 +115,7 @@ async fn start(worker: &Worker) -> String {
 }
 
 /// What a worker that already listens is told when `event` happens.
-async fn told_when<T>(worker: &Worker, event: impl AsyncFnOnce() -> T) -> Control {
+pub(crate) async fn told_when<T>(worker: &Worker, event: impl AsyncFnOnce() -> T) -> Control {
     let after = start(worker).await;
     let listener = worker.clone();
     let listening = tokio::spawn(async move { listener.control(Some(&after), ms(60_000)).await });
@@ -123,6 +123,6 @@ async fn told_when<T>(worker: &Worker, event: impl AsyncFnOnce() -> T) -> Contro
     timeout(ms(10_000), listening).await.expect("the holder was not told").unwrap().unwrap()
 }
 
-fn lost(held: &Held, ended: LeaseEnding) -> LeaseLost {
+pub(crate) fn lost(held: &Held, ended: LeaseEnding) -> LeaseLost {
     LeaseLost { execution_id: held.id(), fence: held.fence(), ended }
 }

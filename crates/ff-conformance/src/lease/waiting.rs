@@ -161,7 +161,7 @@ pub(crate) async fn a_wait_that_asks_too_much_is_refused(world: World) {
 }
 
 /// What a worker that already waits gets when `event` happens, and what the event gave.
-async fn woken_by<T>(world: &World, event: impl AsyncFnOnce() -> T) -> (Held, T) {
+pub(crate) async fn woken_by<T>(world: &World, event: impl AsyncFnOnce() -> T) -> (Held, T) {
     let worker = world.worker("waiting");
     let waiting = pin!(worker.next(1, ms(60_000)));
     let settled = pin!(round_trips(world));
@@ -178,7 +178,7 @@ async fn everything_is_known(world: &World) {
 }
 
 /// Enough calls and answers that another call sent before them has arrived and waits.
-async fn round_trips(world: &World) {
+pub(crate) async fn round_trips(world: &World) {
     for _ in 0..30 {
         world.upkeep.now().await.unwrap();
         world.backend.claim(world.worker("other").lanes(&["unused"]).claim_args(0, 1)).await.unwrap();
@@ -186,6 +186,6 @@ async fn round_trips(world: &World) {
     }
 }
 
-async fn soon<T>(happens: impl Future<Output = T>) -> T {
+pub(crate) async fn soon<T>(happens: impl Future<Output = T>) -> T {
     timeout(ms(10_000), happens).await.expect("nobody was woken")
 }

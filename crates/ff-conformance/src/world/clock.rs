@@ -60,10 +60,15 @@ impl WorldClock {
 
     /// Fires what is due on every partition until nothing is.
     pub async fn fire_due(&self) {
-        let now = self.upkeep.now().await.unwrap();
         for partition in 0..self.upkeep.partitions().num_flow_partitions {
-            while self.upkeep.pump(partition).await.unwrap().next_due.is_some_and(|due| due <= now) {}
+            self.fire_due_on(partition).await;
         }
+    }
+
+    /// Fires what is due on one partition until nothing is.
+    pub async fn fire_due_on(&self, partition: u16) {
+        let now = self.upkeep.now().await.unwrap();
+        while self.upkeep.pump(partition).await.unwrap().next_due.is_some_and(|due| due <= now) {}
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{
-    Claimed, CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, Noted, ProgressArgs, ReceivedSignal,
+    Claimed, CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, Input, Noted, ProgressArgs, ReceivedSignal,
     RenewArgs, Renewed, Start, Task,
 };
 use ff_core::execution::Failure;
@@ -24,11 +24,14 @@ pub struct Held {
     pub payload: Payload,
     /// The signals that came with it, when it goes on from a suspension.
     pub signals: Vec<ReceivedSignal>,
+    /// The results of upstreams that came with it, under the names their edges gave them.
+    pub inputs: Vec<Input>,
 }
 
 impl Held {
     pub(super) fn new(world: World, claimed: Claimed) -> Self {
-        Self { world, task: claimed.task, payload: claimed.payload, signals: claimed.signals }
+        let Claimed { task, payload, signals, inputs } = claimed;
+        Self { world, task, payload, signals, inputs }
     }
 
     /// The execution it holds.

@@ -2,12 +2,16 @@
 
 mod clock;
 pub(crate) mod conditions;
+mod family;
+pub(crate) mod flow;
+pub(crate) mod graph;
 mod held;
 mod submission;
 mod waiting;
 mod waitpoint;
 mod worker;
 
+use std::sync::atomic::AtomicU16;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -23,6 +27,8 @@ use ff_core::types::ExecutionId;
 use futures_util::future::BoxFuture;
 
 pub use clock::{Hands, WorldClock};
+pub use flow::Flow;
+pub use graph::Graph;
 pub use held::Held;
 pub use submission::Submission;
 pub use waitpoint::Waitpoint;
@@ -50,6 +56,7 @@ pub struct World {
     /// Whether callers come through a server, which holds back who shows many wrong tokens.
     pub is_guarded: bool,
     endings: Arc<Mutex<Vec<BoxFuture<'static, ()>>>>,
+    flows: Arc<AtomicU16>,
 }
 
 impl World {
@@ -60,7 +67,7 @@ impl World {
         upkeep: Arc<dyn Upkeep>,
         clock: WorldClock,
     ) -> Self {
-        Self { backend, waits, upkeep, clock, is_guarded: false, endings: Arc::default() }
+        Self { backend, waits, upkeep, clock, is_guarded: false, endings: Arc::default(), flows: Arc::default() }
     }
 
     /// The same store, reached through a server.
@@ -122,7 +129,9 @@ impl World {
 
     /// Replays an execution without giving a reason.
     pub async fn replay(&self, id: &ExecutionId) -> Answer<Replayed> {
-        self.backend.replay(ReplayArgs { execution_id: *id, reason: None, requested_by: None }).await
+        self.backend
+            .replay(ReplayArgs { execution_id: *id, reason: None, requested_by: None, reopen_downstream: false })
+            .await
     }
 
     /// Takes an execution from whoever holds it.

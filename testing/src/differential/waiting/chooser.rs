@@ -30,8 +30,8 @@ impl Chooser {
             Some(Phase::Running { .. }) => self.holder(reference, job),
             _ => match self.chance.below(12) {
                 0 => self.holder(reference, job),
-                1 => self.decision(job),
-                2..5 => Step::Deliver(self.sending(reference, job)),
+                1..3 => self.decision(job),
+                3..6 => Step::Deliver(self.sending(reference, job)),
                 _ => self.claim(reference),
             },
         }
@@ -161,7 +161,7 @@ impl Chooser {
         if self.chance.one_in(8) { Which::Before(number) } else { Which::Last(number) }
     }
 
-    fn number(&mut self, below: u64) -> u8 {
+    pub(in crate::differential) fn number(&mut self, below: u64) -> u8 {
         u8::try_from(self.chance.below(below)).unwrap()
     }
 }

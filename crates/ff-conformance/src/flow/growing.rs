@@ -1,0 +1,305 @@
+//! A flow may grow while it lives.
+
+use ff_core::contracts::{CreateFlowArgs, FlowHeader, GrowFlowArgs, GrownEdge, JoinSpec, MemberRef, NodeSpec, Start};
+use ff_core::engine_error::Refusal;
+use ff_core::flow::{CancelPolicy, EdgeState, FlowState, FlowWhat, Join};
+use ff_core::limits;
+use ff_core::types::{FlowId, IdempotencyKey, Kind};
+
+use crate::refused::{assert_refused, refused_as};
+use crate::world::graph::{grown, input, lenient, member, node, quorum};
+use crate::{World, ms};
+
+pub(crate) async fn a_flow_that_is_held_open_ends_when_it_is_closed(world: World) {
+    let flow = world.held_open().await;
+    assert_eq!((flow.stands().await, flow.info().await.held_open), ("open", true));
+    let first = flow.grow(&["a"], &[]).await;
+    assert_eq!((first.graph_revision, first.members.as_slice()), (1, &[flow.member("a")][..]));
+    flow.run().await;
+    assert_eq!(flow.stands().await, "running", "more may come");
+    let second = flow.grow(&["b", "c"], &[("b", "c")]).await;
+    assert_eq!(second.graph_revision, 2);
+    flow.run().await;
+    assert_eq!((flow.stands().await, flow.info().await.ended_at), ("running", None));
+    assert_eq!(flow.close().await.state, FlowState::Completed);
+    assert_eq!((flow.counts().await, flow.info().await.held_open), (vec![("completed", 3)], false));
+    let told = flow.told().await;
+    assert_eq!(told[1], FlowWhat::Grown { nodes: 1, edges: 0, graph_revision: 1 });
+    assert_eq!(told[3..], [FlowWhat::Closed, FlowWhat::Ended { state: FlowState::Completed }]);
+}
+
+pub(crate) async fn a_flow_closed_in_time_ends_with_its_last_member(world: World) {
+    let flow = world.held_open().await;
+    flow.grow(&["a", "b"], &[("a", "b")]).await;
+    assert_eq!(flow.close().await.state, FlowState::Open);
+    flow.run().await;
+    assert_eq!(flow.stands().await, "completed");
+}
+
+pub(crate) async fn a_flow_that_never_had_a_member_may_be_closed(world: World) {
+    let flow = world.held_open().await;
+    let closed = flow.close().await;
+    assert_eq!((closed.state, closed.already), (FlowState::Completed, false));
+    assert!(flow.close().await.already);
+}
+
+pub(crate) async fn a_flow_is_created_once(world: World) {
+    let header = FlowHeader::new(Kind::parse("etl").unwrap());
+    let create = async |header: &FlowHeader| world.backend.create_flow(CreateFlowArgs { header: header.clone() }).await;
+    assert!(!create(&header).await.unwrap().duplicate);
+    let before = world.contents().await;
+    assert!(create(&header).await.unwrap().duplicate);
+    let other = FlowHeader { kind: Kind::parse("other").unwrap(), ..header };
+    let refusal = assert_refused!(create(&other).await, "idempotency_conflict");
+    assert_eq!(refusal.field.as_deref(), Some("flow_id"));
+    assert_eq!(world.contents().await, before);
+    let submitted = world.graph("a").submit().await;
+    let header = FlowHeader { flow_id: submitted.id, ..FlowHeader::new(Kind::parse("etl").unwrap()) };
+    assert_refused!(create(&header).await, "idempotency_conflict");
+}
+
+pub(crate) async fn an_edge_onto_what_has_succeeded_is_settled_at_once(world: World) {
+    let flow = world.graph("a x").submit().await;
+    flow.start().await["a"].complete(b"rows").await.unwrap();
+    let edge = GrownEdge { passes: input("rows"), ..grown("a", "b") };
+    let args = GrowFlowArgs { edges: vec![edge], ..flow.growth(&["b"], &[]) };
+    let grown = world.backend.grow_flow(args).await.unwrap();
+    assert_eq!(grown.edges, [(flow.edge("a", "b"), EdgeState::Satisfied)]);
+    let held = flow.start_one().await;
+    assert_eq!((held.node(), held.input("rows")), ("b", Some(&b"rows"[..])));
+}
+
+pub(crate) async fn an_edge_onto_what_has_ended_otherwise_skips_at_once(world: World) {
+    let flow = world.graph("f>s c x").submit().await;
+    let started = flow.start().await;
+    started["f"].fail_for_good().await;
+    world.cancel(&flow.member("c")).await.unwrap();
+    for (upstream, state) in [("f", EdgeState::Failed), ("c", EdgeState::Failed), ("s", EdgeState::Skipped)] {
+        let names = [format!("child-of-{upstream}"), format!("below-{upstream}")];
+        let [child, below] = names.each_ref().map(String::as_str);
+        let grown = flow.grow(&[child, below], &[(upstream, child), (child, below), ("x", below)]).await;
+        assert_eq!(grown.edges[0], (flow.edge(upstream, child), state));
+        assert_eq!(flow.states(&names.join(" ")).await, ["skipped", "skipped"]);
+    }
+}
+
+pub(crate) async fn an_edge_that_comes_while_its_upstream_ends_is_not_lost(world: World) {
+    for _ in 0..10 {
+        let flow = world.graph("a b keeps-it-open").submit().await;
+        let held = flow.start().await.remove("a").unwrap();
+        let growing = flow.clone();
+        let (grown, ended) = tokio::join!(
+            tokio::spawn(async move { growing.grow(&["c"], &[("a", "c")]).await }),
+            held.complete(b"done")
+        );
+        grown.unwrap();
+        ended.unwrap();
+        assert_eq!(flow.state("c").await, "waiting");
+        assert_eq!(flow.edge_state("a", "c").await, EdgeState::Satisfied);
+        world.worker("hand").claim_up_to(100).await;
+    }
+}
+
+pub(crate) async fn what_waits_for_a_worker_waits_for_its_new_upstream_instead(world: World) {
+    let flow = world.graph("a b").submit().await;
+    flow.grow(&[], &[("a", "b")]).await;
+    assert_eq!(flow.states("a b").await, ["waiting", "waiting_children"]);
+    assert_eq!(flow.run().await, [["a"], ["b"]]);
+}
+
+pub(crate) async fn what_is_delayed_keeps_its_delay_beside_its_new_upstream(world: World) {
+    let flow = world.graph("a b").with("b", |node| node.start = Start::After(5_000)).submit().await;
+    flow.grow(&[], &[("a", "b")]).await;
+    assert_eq!(flow.state("b").await, "waiting_children");
+    flow.start_one().await.complete(b"done").await.unwrap();
+    assert_eq!(flow.state("b").await, "delayed");
+    world.clock.advance(ms(4_999)).await;
+    assert_eq!(flow.state("b").await, "delayed");
+    world.clock.advance(ms(1)).await;
+    assert_eq!(flow.state("b").await, "waiting");
+}
+
+pub(crate) async fn what_was_delayed_only_until_its_upstream_ended_starts_at_once(world: World) {
+    let flow = world.graph("a b").with("b", |node| node.start = Start::After(5_000)).submit().await;
+    flow.grow(&[], &[("a", "b")]).await;
+    world.clock.advance(ms(5_000)).await;
+    assert_eq!(flow.state("b").await, "waiting_children", "its time has come, its upstream has not");
+    flow.start_one().await.complete(b"done").await.unwrap();
+    assert_eq!(flow.start_one().await.node(), "b");
+}
+
+pub(crate) async fn what_was_ready_waits_for_one_upstream_more(world: World) {
+    let flow = world.graph("a>z b").submit().await;
+    let started = flow.start().await;
+    started["a"].complete(b"done").await.unwrap();
+    assert_eq!(flow.state("z").await, "waiting");
+    flow.grow(&[], &[("b", "z")]).await;
+    assert_eq!((flow.state("z").await, flow.group("z").await.n), ("waiting_children", 2));
+    assert!(flow.start().await.is_empty());
+    started["b"].complete(b"done").await.unwrap();
+    assert_eq!(flow.start_one().await.node(), "z");
+}
+
+pub(crate) async fn what_is_ready_is_handed_what_a_new_upstream_had_produced(world: World) {
+    let flow = world.graph("a>z b").submit().await;
+    for held in flow.start().await.into_values() {
+        held.complete(b"done").await.unwrap();
+    }
+    let edge = GrownEdge { passes: input("late"), ..grown("b", "z") };
+    world.backend.grow_flow(GrowFlowArgs { edges: vec![edge], ..GrowFlowArgs::new(flow.id) }).await.unwrap();
+    assert_eq!(flow.state("z").await, "waiting");
+    assert_eq!(flow.start_one().await.input("late"), Some(&b"done"[..]));
+}
+
+pub(crate) async fn what_has_started_takes_no_more_edges(world: World) {
+    let retried = |node: &mut NodeSpec| node.policy.retry_policy.max_retries = 3;
+    let flow = world.graph("a running retried ended x").with("retried", retried).submit().await;
+    let started = flow.start().await;
+    started["retried"].fail("network").await.unwrap();
+    started["ended"].complete(b"done").await.unwrap();
+    for name in ["running", "retried", "ended"] {
+        let refusal = nothing_grows(&world, flow.growth(&[], &[("x", name)]), "not_runnable").await;
+        assert_eq!(refusal.field, Some(format!("edges.x->{name}")));
+    }
+}
+
+pub(crate) async fn new_members_join_as_they_say(world: World) {
+    let flow = world.graph("a b c").submit().await;
+    let joined = NodeSpec { join: lenient(2), ..node("d") };
+    let edges = ["a", "b", "c"].map(|from| grown(from, "d")).to_vec();
+    let args = GrowFlowArgs { nodes: vec![joined], edges, ..GrowFlowArgs::new(flow.id) };
+    world.backend.grow_flow(args).await.unwrap();
+    let joins = vec![JoinSpec { member: member("e"), join: lenient(1) }];
+    let args = GrowFlowArgs { joins, ..flow.growth(&["e"], &[("a", "e"), ("b", "e")]) };
+    world.backend.grow_flow(args).await.unwrap();
+    let started = flow.start().await;
+    started["a"].complete(b"done").await.unwrap();
+    assert_eq!(flow.states("d e").await, ["waiting_children", "waiting"]);
+    started["c"].complete(b"done").await.unwrap();
+    assert_eq!(flow.state("d").await, "waiting");
+}
+
+pub(crate) async fn a_join_is_fixed_with_its_first_edge(world: World) {
+    let flow = world.graph("a>z b>z c").join("z", lenient(1)).submit().await;
+    let joined =
+        |join| GrowFlowArgs { joins: vec![JoinSpec { member: member("z"), join }], ..flow.growth(&[], &[("c", "z")]) };
+    for other in [lenient(2), quorum(1), Join::AllOf] {
+        let refusal = nothing_grows(&world, joined(other), "invalid_input").await;
+        assert_eq!(refusal.field.as_deref(), Some("joins.z"));
+    }
+    world.backend.grow_flow(joined(lenient(1))).await.unwrap();
+    assert_eq!(flow.group("z").await.n, 3, "saying the same again changes nothing");
+}
+
+pub(crate) async fn what_is_wrong_with_a_change_is_named_and_nothing_is_written(world: World) {
+    let flow = world.graph("a>b>c x").submit().await;
+    let stranger = world.submit("resize", b"cat.png").await;
+    let by_id = |id| GrownEdge { upstream: MemberRef::Execution(id), ..grown("x", "c") };
+    let growth = |edges| GrowFlowArgs { edges, ..GrowFlowArgs::new(flow.id) };
+    let cases = [
+        (vec![grown("c", "c")], "self_referencing_edge", "edges.c->c".to_owned()),
+        (vec![grown("x", "c"), grown("nobody", "c")], "execution_not_in_flow", "edges.nobody->c".into()),
+        (vec![grown("x", "nobody")], "execution_not_in_flow", "edges.x->nobody".into()),
+        (vec![grown("b", "c")], "dependency_already_exists", "edges.b->c".into()),
+        (vec![grown("x", "c"), grown("x", "c")], "dependency_already_exists", "edges.x->c".into()),
+        (vec![grown("c", "a")], "cycle_detected", "edges.c->a".into()),
+        (vec![by_id(stranger)], "execution_not_in_flow", format!("edges.{stranger}->c")),
+    ];
+    for (edges, code, field) in cases {
+        assert_eq!(nothing_grows(&world, growth(edges), code).await.field, Some(field));
+    }
+    let refusal = nothing_grows(&world, flow.growth(&["y", "a"], &[]), "execution_already_in_flow").await;
+    assert_eq!(refusal.field.as_deref(), Some("nodes.a"));
+    let circle = flow.growth(&["y", "z"], &[("a", "y"), ("y", "z"), ("z", "y")]);
+    assert_eq!(nothing_grows(&world, circle, "cycle_detected").await.field.as_deref(), Some("edges.z->y"));
+    let nothing = nothing_grows(&world, flow.growth(&[], &[]), "invalid_input").await;
+    assert_eq!(nothing.field.as_deref(), Some("nodes"));
+    let joins = vec![JoinSpec { member: member("y"), join: lenient(2) }];
+    let short = GrowFlowArgs { joins, ..flow.growth(&["y"], &[("a", "y")]) };
+    assert_eq!(nothing_grows(&world, short, "invalid_input").await.field.as_deref(), Some("nodes.y.join"));
+}
+
+pub(crate) async fn a_member_of_another_flow_is_told_from_a_stranger(world: World) {
+    let (theirs, flow) = (world.graph("a").submit().await, world.graph("b").submit().await);
+    let edges = vec![GrownEdge { upstream: MemberRef::Execution(theirs.member("a")), ..grown("b", "b") }];
+    let args = GrowFlowArgs { edges, ..GrowFlowArgs::new(flow.id) };
+    let refusal = nothing_grows(&world, args, "already_member_of_different_flow").await;
+    assert!(refusal.detail.as_deref().is_some_and(|detail| detail.contains(&theirs.id.to_string())), "{refusal:?}");
+    assert_eq!(refusal.field, Some(format!("edges.{}->b", theirs.member("a"))));
+}
+
+pub(crate) async fn a_change_to_a_graph_that_has_changed_meanwhile_is_refused(world: World) {
+    let flow = world.graph("a").submit().await;
+    let based_on =
+        |revision, name: &str| GrowFlowArgs { expected_graph_revision: Some(revision), ..flow.growth(&[name], &[]) };
+    let grown = world.backend.grow_flow(based_on(1, "b")).await.unwrap();
+    assert_eq!((grown.graph_revision, flow.info().await.graph_revision), (2, 2));
+    for stale in [0, 1, 3] {
+        let refusal = nothing_grows(&world, based_on(stale, "c"), "stale_graph_revision").await;
+        assert_eq!(refusal.field.as_deref(), Some("expected_graph_revision"));
+        assert!(refusal.detail.as_deref().is_some_and(|detail| detail.contains('2')), "{refusal:?}");
+    }
+    world.backend.grow_flow(based_on(2, "c")).await.unwrap();
+}
+
+pub(crate) async fn a_change_under_a_key_is_made_once(world: World) {
+    let flow = world.graph("a").submit().await;
+    let key = Some(IdempotencyKey::parse("once").unwrap());
+    let growth = GrowFlowArgs { idempotency_key: key, ..flow.growth(&["b"], &[("a", "b")]) };
+    let first = world.backend.grow_flow(growth.clone()).await.unwrap();
+    let before = world.contents().await;
+    assert_eq!(world.backend.grow_flow(growth.clone()).await.unwrap(), first);
+    assert_eq!(world.contents().await, before);
+    flow.run().await;
+    assert_eq!(world.backend.grow_flow(growth.clone()).await.unwrap(), first, "also after the flow has ended");
+    world.clock.advance(ms(limits::FLOW_DEDUP_MS)).await;
+    assert_refused!(world.backend.grow_flow(growth).await, "flow_already_terminal");
+}
+
+pub(crate) async fn a_key_belongs_to_its_flow(world: World) {
+    for flow in [world.graph("a").submit().await, world.graph("a").submit().await] {
+        let key = Some(IdempotencyKey::parse("same").unwrap());
+        let growth = GrowFlowArgs { idempotency_key: key, ..flow.growth(&["b"], &[]) };
+        assert_eq!(world.backend.grow_flow(growth).await.unwrap().members, [flow.member("b")]);
+    }
+}
+
+pub(crate) async fn a_flow_that_has_ended_takes_no_more(world: World) {
+    let (completed, failed) = (world.graph("a").submit().await, world.graph("a").submit().await);
+    let cancelled = world.held_open().await;
+    completed.run().await;
+    failed.start_one().await.fail_for_good().await;
+    cancelled.cancel(CancelPolicy::CancelAll).await.unwrap();
+    for flow in [completed, failed, cancelled] {
+        let refusal = nothing_grows(&world, flow.growth(&["b"], &[]), "flow_already_terminal").await;
+        assert!(refusal.detail.as_deref().is_some_and(|detail| detail.contains("the flow is ")), "{refusal:?}");
+    }
+    let nobody = GrowFlowArgs::new(FlowId::new());
+    nothing_grows(&world, GrowFlowArgs { nodes: vec![node("a")], ..nobody }, "flow_not_found").await;
+}
+
+pub(crate) async fn one_change_adds_so_many_of_each_and_no_more(world: World) {
+    let flow = world.held_open().await;
+    let (most, most_edges) = (limits::FLOW_CALL_NODES, limits::FLOW_CALL_EDGES);
+    let over = |most: usize| Some((most as u64, most as u64 + 1));
+    let names = |count: usize| (0..count).map(|nth| node(&format!("n{nth}"))).collect::<Vec<_>>();
+    let sized = |count| GrowFlowArgs { nodes: names(count), ..GrowFlowArgs::new(flow.id) };
+    let refusal = nothing_grows(&world, sized(most + 1), "limit_exceeded").await;
+    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("nodes"), over(most)));
+    assert_eq!(world.backend.grow_flow(sized(most)).await.unwrap().members.len(), most);
+    let edges = |count: usize| (0..count).map(|nth| grown(&format!("n{nth}"), "z")).collect::<Vec<_>>();
+    let entered = |count| GrowFlowArgs { edges: edges(count), nodes: vec![node("z")], ..GrowFlowArgs::new(flow.id) };
+    let refusal = nothing_grows(&world, entered(most_edges + 1), "limit_exceeded").await;
+    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("edges"), over(most_edges)));
+    assert_eq!(world.backend.grow_flow(entered(most_edges)).await.unwrap().edges.len(), most_edges);
+    flow.run().await;
+    assert_eq!(flow.close().await.state, FlowState::Completed);
+}
+
+/// Expects a refusal that writes nothing.
+async fn nothing_grows(world: &World, args: GrowFlowArgs, code: &str) -> Refusal {
+    let before = world.contents().await;
+    let refusal = refused_as(world.backend.grow_flow(args).await, code);
+    assert_eq!(world.contents().await, before);
+    refusal
+}

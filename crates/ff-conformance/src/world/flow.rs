@@ -1,0 +1,249 @@
+//! A flow that is there, and those who work on it.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use ff_core::backend::Answer;
+use ff_core::contracts::{
+    CancelFlowArgs, CloseFlowArgs, ClosedFlow, CreateFlowArgs, EdgeInfo, FlowCancelled, FlowEdgesArgs, FlowEventsArgs,
+    FlowHeader, FlowInfo, FlowMembersArgs, GroupInfo, GrowFlowArgs, Grown, MemberInfo, ReplayArgs, Replayed,
+};
+use ff_core::flow::{CancelPolicy, EdgeState, FlowEvent, FlowWhat, edge_id, member_id};
+use ff_core::limits;
+use ff_core::partition::flow_partition;
+use ff_core::types::{EdgeId, ExecutionId, FlowId, Kind};
+use futures_util::{StreamExt, stream};
+
+use super::graph::{Graph, growth, named};
+use super::{Held, World};
+
+/// How many work at once on what there is to do.
+const HANDS: usize = 32;
+
+/// A flow in a world. Clones are the same flow.
+#[derive(Clone)]
+pub struct Flow {
+    world: World,
+    /// Its id.
+    pub id: FlowId,
+}
+
+impl World {
+    /// A flow to be put together, from a text as `a>b a>c>d x`.
+    pub fn graph(&self, text: &str) -> Graph {
+        Graph::new(self.clone(), text)
+    }
+
+    /// A flow without members, which is held open.
+    pub async fn held_open(&self) -> Flow {
+        let created = self.backend.create_flow(CreateFlowArgs { header: self.new_flow() }).await.unwrap();
+        Flow::new(self.clone(), created.flow_id)
+    }
+
+    /// A flow on the partition after that of the flow before, so that whoever works on one does not come across the
+    /// next.
+    pub(super) fn new_flow(&self) -> FlowHeader {
+        let config = self.upkeep.partitions();
+        let partition = self.flows.fetch_add(1, Ordering::SeqCst) % config.num_flow_partitions;
+        let mut header = FlowHeader::new(Kind::parse("etl").unwrap());
+        while flow_partition(&header.flow_id, &config).index != partition {
+            header.flow_id = FlowId::new();
+        }
+        header
+    }
+}
+
+impl Flow {
+    pub(super) fn new(world: World, id: FlowId) -> Self {
+        Self { world, id }
+    }
+
+    /// The partition it and everything of it is on.
+    pub fn partition(&self) -> u16 {
+        flow_partition(&self.id, &self.world.upkeep.partitions()).index
+    }
+
+    /// The execution of a member.
+    pub fn member(&self, name: &str) -> ExecutionId {
+        member_id(&self.id, &named(name), &self.world.upkeep.partitions())
+    }
+
+    /// The id of an edge.
+    pub fn edge(&self, from: &str, to: &str) -> EdgeId {
+        edge_id(&self.id, &self.member(from), &self.member(to))
+    }
+
+    /// Has an engine do whatever is due or owed.
+    pub async fn settle(&self) {
+        self.world.clock.fire_due_on(self.partition()).await;
+    }
+
+    /// Takes everything that waits for a worker, by the names of the members.
+    pub async fn start(&self) -> BTreeMap<String, Held> {
+        let worker = self.world.worker("hand");
+        let mut started = BTreeMap::new();
+        loop {
+            let held = worker.claim_on(self.partition(), limits::CLAIM).await;
+            if held.is_empty() {
+                return started;
+            }
+            started.extend(held.into_iter().map(|held| (held.node().to_owned(), held)));
+        }
+    }
+
+    /// Takes the one member that waits for a worker.
+    pub async fn start_one(&self) -> Held {
+        let mut started = self.start().await;
+        assert_eq!(started.len(), 1, "not one member waits: {:?}", started.keys());
+        started.pop_first().unwrap().1
+    }
+
+    /// Takes what waits and has it succeed, until nothing is left to do; gives the names, round by round.
+    pub async fn run(&self) -> Vec<Vec<String>> {
+        let mut rounds = Vec::new();
+        loop {
+            self.settle().await;
+            let started = self.start().await;
+            if started.is_empty() {
+                return rounds;
+            }
+            rounds.push(started.keys().cloned().collect());
+            complete_all(started.into_values()).await;
+        }
+    }
+
+    /// How a member stands.
+    pub async fn state(&self, name: &str) -> &'static str {
+        self.world.state(&self.member(name)).await.as_str()
+    }
+
+    /// How several members stand, in order.
+    pub async fn states(&self, names: &str) -> Vec<&'static str> {
+        let mut states = Vec::new();
+        for name in names.split_whitespace() {
+            states.push(self.state(name).await);
+        }
+        states
+    }
+
+    /// The flow as callers see it.
+    pub async fn info(&self) -> FlowInfo {
+        self.world.backend.describe_flow(&self.id).await.unwrap()
+    }
+
+    /// How it stands, in one word.
+    pub async fn stands(&self) -> &'static str {
+        self.info().await.state.as_str()
+    }
+
+    /// How many members are in which state, by name.
+    pub async fn counts(&self) -> Vec<(&'static str, u32)> {
+        let mut counts: Vec<_> = self.info().await.counts.iter().map(|(state, n)| (state.as_str(), n)).collect();
+        counts.sort_unstable();
+        counts
+    }
+
+    /// Every member, read in pages of this size.
+    pub async fn members_by(&self, limit: usize) -> Vec<MemberInfo> {
+        let (mut members, mut from) = (Vec::new(), Some(0));
+        while let Some(start) = from {
+            let args = FlowMembersArgs { flow_id: self.id, from: start, limit };
+            let page = self.world.backend.flow_members(args).await.unwrap();
+            assert!(page.members.len() <= limit);
+            members.extend(page.members);
+            from = page.next;
+        }
+        members
+    }
+
+    /// Every edge, read in pages of this size.
+    pub async fn edges_by(&self, limit: usize) -> Vec<EdgeInfo> {
+        let (mut edges, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.world.backend.flow_edges(FlowEdgesArgs { flow_id: self.id, after, limit }).await.unwrap();
+            assert!(page.edges.len() <= limit);
+            edges.extend(page.edges);
+            after = page.next;
+            if after.is_none() {
+                return edges;
+            }
+        }
+    }
+
+    /// Everything that happened in it, read in pages of this size.
+    pub async fn events_by(&self, limit: usize) -> Vec<FlowEvent> {
+        let (mut events, mut from) = (Vec::new(), 0);
+        loop {
+            let args = FlowEventsArgs { flow_id: self.id, from, limit };
+            let page = self.world.backend.flow_events(args).await.unwrap();
+            assert!(page.events.len() <= limit && !page.missed);
+            if page.events.is_empty() {
+                assert_eq!(page.next, from, "a reader at the end stays there");
+                return events;
+            }
+            events.extend(page.events);
+            from = page.next;
+        }
+    }
+
+    /// What it told of itself, without its members.
+    pub async fn told(&self) -> Vec<FlowWhat> {
+        let events = self.events_by(limits::PAGE).await.into_iter().map(|event| event.what);
+        events.filter(|what| !matches!(what, FlowWhat::Moved { .. })).collect()
+    }
+
+    /// The states a member came to, one after the other.
+    pub async fn moves_of(&self, name: &str) -> Vec<&'static str> {
+        let came_to = |event: FlowEvent| match event.what {
+            FlowWhat::Moved { node, to, .. } if node.as_str() == name => Some(to.as_str()),
+            _ => None,
+        };
+        self.events_by(limits::PAGE).await.into_iter().filter_map(came_to).collect()
+    }
+
+    /// How an edge stands.
+    pub async fn edge_state(&self, from: &str, to: &str) -> EdgeState {
+        let id = self.edge(from, to);
+        self.edges_by(limits::PAGE).await.iter().find(|edge| edge.edge_id == id).unwrap().state
+    }
+
+    /// How the edges into a member stand.
+    pub async fn group(&self, name: &str) -> GroupInfo {
+        let members = self.members_by(limits::PAGE).await;
+        members.iter().find(|member| member.node.as_str() == name).unwrap().group.unwrap()
+    }
+
+    /// Members and edges to be added.
+    pub fn growth(&self, nodes: &[&str], edges: &[(&str, &str)]) -> GrowFlowArgs {
+        growth(self.id, nodes, edges)
+    }
+
+    /// Adds members and edges, and expects them to be taken.
+    pub async fn grow(&self, nodes: &[&str], edges: &[(&str, &str)]) -> Grown {
+        self.world.backend.grow_flow(self.growth(nodes, edges)).await.unwrap()
+    }
+
+    /// Says that no more members are to come.
+    pub async fn close(&self) -> ClosedFlow {
+        self.world.backend.close_flow(CloseFlowArgs { flow_id: self.id }).await.unwrap()
+    }
+
+    /// Stops it.
+    pub async fn cancel(&self, policy: CancelPolicy) -> Answer<FlowCancelled> {
+        let args = CancelFlowArgs { flow_id: self.id, policy, reason: None, requested_by: None };
+        self.world.backend.cancel_flow(args).await
+    }
+
+    /// Runs a member again, and what depends on it if that is asked for.
+    pub async fn replay(&self, name: &str, reopen_downstream: bool) -> Answer<Replayed> {
+        let execution_id = self.member(name);
+        let args = ReplayArgs { execution_id, reason: None, requested_by: None, reopen_downstream };
+        self.world.backend.replay(args).await
+    }
+}
+
+/// Has all of these succeed without a result, several at a time.
+pub(crate) async fn complete_all(held: impl IntoIterator<Item = Held>) {
+    let completing = held.into_iter().map(async |held: Held| held.complete_with(None).await.unwrap());
+    stream::iter(completing).buffer_unordered(HANDS).count().await;
+}

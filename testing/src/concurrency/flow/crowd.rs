@@ -1,0 +1,138 @@
+//! Those who submit flows, cancel some, and work on them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ff_core::backend::Upkeep;
+use ff_core::contracts::{
+    CancelFlowArgs, ClaimArgs, CompleteArgs, EdgeSpec, FailArgs, FlowHeader, NodeSpec, SubmitFlowArgs,
+};
+use ff_core::engine_error::EngineError;
+use ff_core::execution::Failure;
+use ff_core::flow::{CancelPolicy, Join, OnSatisfied};
+use ff_core::lease::Holder;
+use ff_core::payload::Payload;
+use ff_core::types::{Kind, LaneId, Namespace, NodeName, WorkerId, WorkerInstanceId};
+
+use crate::Chance;
+
+/// How many there are of each.
+pub struct Crowd {
+    pub submitters: u64,
+    pub flows_each: u64,
+    pub workers: u64,
+}
+
+/// Has a crowd submit flows and work until all of them have ended. Gives the graphs. Somebody else keeps the time.
+pub async fn work_through(store: Arc<dyn Upkeep>, crowd: Crowd) -> Vec<SubmitFlowArgs> {
+    let done = Arc::new(AtomicBool::new(false));
+    let workers: Vec<_> = (0..crowd.workers).map(|nth| tokio::spawn(work(store.clone(), nth, done.clone()))).collect();
+    let submitters: Vec<_> =
+        (0..crowd.submitters).map(|nth| tokio::spawn(submit(store.clone(), nth, crowd.flows_each))).collect();
+    let mut graphs = Vec::new();
+    for submitter in submitters {
+        graphs.extend(submitter.await.unwrap());
+    }
+    for graph in &graphs {
+        while store.describe_flow(&graph.header.flow_id).await.unwrap().counts.live() > 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+    done.store(true, Ordering::SeqCst);
+    for worker in workers {
+        worker.await.unwrap();
+    }
+    graphs
+}
+
+async fn submit(store: Arc<dyn Upkeep>, nth: u64, flows: u64) -> Vec<SubmitFlowArgs> {
+    let mut chance = Chance::new(nth);
+    let mut graphs = Vec::new();
+    for _ in 0..flows {
+        let args = graph(&mut chance);
+        store.submit_flow(args.clone()).await.unwrap();
+        if chance.one_in(2) {
+            for _ in 0..chance.below(20) {
+                tokio::task::yield_now().await;
+            }
+            let (flow_id, policy) = (args.header.flow_id, *chance.pick(CancelPolicy::ALL));
+            let cancel = CancelFlowArgs { flow_id, policy, reason: None, requested_by: None };
+            unless_refused(store.cancel_flow(cancel).await);
+        }
+        graphs.push(args);
+    }
+    graphs
+}
+
+/// Takes what it gets. Most of it succeeds, some fails, and some is forgotten until its lease runs out.
+async fn work(store: Arc<dyn Upkeep>, nth: u64, done: Arc<AtomicBool>) {
+    let mut chance = Chance::new(1_000 + nth);
+    let holder = Holder {
+        worker_id: WorkerId::parse("hand").unwrap(),
+        worker_instance_id: WorkerInstanceId::parse(&format!("hand-{nth}")).unwrap(),
+    };
+    let partitions = u64::from(store.partitions().num_flow_partitions);
+    while !done.load(Ordering::SeqCst) {
+        let args = ClaimArgs {
+            partition: u16::try_from(chance.below(partitions)).unwrap(),
+            namespace: Namespace::default_name(),
+            lane: LaneId::default_name(),
+            kinds: vec![],
+            max: 1 + usize::try_from(chance.below(4)).unwrap(),
+            holder: holder.clone(),
+            lease_ttl_ms: 1_000,
+        };
+        for claimed in store.claim(args).await.unwrap().claimed {
+            let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);
+            match chance.below(12) {
+                0 => {}
+                1 | 2 => {
+                    let category = Kind::parse("error").unwrap();
+                    let failure = Failure { category, message: "no".into(), permanent: chance.one_in(2) };
+                    unless_refused(store.fail(FailArgs { execution_id, fence, failure }).await);
+                }
+                _ => {
+                    let result = Some(Payload::json(nth.to_string()));
+                    unless_refused(store.complete(CompleteArgs { execution_id, fence, result }).await);
+                }
+            }
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// A small graph whose edges go from a node to a later one.
+fn graph(chance: &mut Chance) -> SubmitFlowArgs {
+    let name = |nth: u64| NodeName::parse(&format!("n{nth}")).unwrap();
+    let count = 2 + chance.below(12);
+    let (mut nodes, mut edges) = (Vec::new(), Vec::new());
+    for to in 0..count {
+        let upstreams: Vec<_> = (0..to).filter(|_| chance.one_in(3)).collect();
+        let join = join(chance, u32::try_from(upstreams.len()).unwrap());
+        let mut node = NodeSpec::new(name(to), Kind::parse("work").unwrap(), Payload::default());
+        node.policy.retry_policy.max_retries = u32::from(chance.one_in(3));
+        nodes.push(NodeSpec { join, ..node });
+        let edge = |from| EdgeSpec { upstream: name(from), downstream: name(to), passes: None };
+        edges.extend(upstreams.into_iter().map(edge));
+    }
+    SubmitFlowArgs { header: FlowHeader::new(Kind::parse("crowded").unwrap()), nodes, edges }
+}
+
+fn join(chance: &mut Chance, upstreams: u32) -> Join {
+    let on_satisfied = *chance.pick(OnSatisfied::ALL);
+    match chance.below(3) {
+        1 if upstreams > 0 => Join::AnyOf { on_satisfied },
+        2 if upstreams > 0 => {
+            Join::Quorum { k: 1 + u32::try_from(chance.below(upstreams.into())).unwrap(), on_satisfied }
+        }
+        _ => Join::AllOf,
+    }
+}
+
+/// A refusal is to be expected where many are in each other's way; anything else is not.
+fn unless_refused<T>(answer: Result<T, EngineError>) {
+    match answer {
+        Ok(_) | Err(EngineError::Refused(_)) => {}
+        Err(trouble) => panic!("the store is in trouble: {trouble}"),
+    }
+}
