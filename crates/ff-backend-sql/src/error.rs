@@ -8,6 +8,10 @@ pub enum SqlError {
     /// The store did not do it. Outside of a commit that means it did not happen.
     #[error("{0}")]
     Failed(String),
+    /// The store undid the whole transaction, or lost it before it could commit. Nothing of it happened, also when it is the
+    /// commit that says so; doing it again may go better.
+    #[error("{0}")]
+    Undone(String),
     /// A row holds what it never should.
     #[error("{0}")]
     Unreadable(String),
@@ -21,7 +25,7 @@ pub(crate) fn unreadable<E: std::fmt::Display>(what: &'static str) -> impl Fn(E)
 impl From<SqlError> for EngineError {
     fn from(error: SqlError) -> Self {
         match error {
-            SqlError::Failed(why) => Self::Unavailable(why),
+            SqlError::Failed(why) | SqlError::Undone(why) => Self::Unavailable(why),
             SqlError::Unreadable(why) => Self::Corrupt(why),
         }
     }

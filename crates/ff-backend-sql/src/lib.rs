@@ -26,7 +26,7 @@ pub use error::SqlError;
 pub use execution::{Describe, List, ReadAttempts, ReadPayload, ReadResult};
 pub use flow::{DescribeFlow, ListFlows, ReadFlowEdges, ReadFlowEvents, ReadFlowMembers};
 pub use queries::{QUERIES, RINGS};
-pub use queue::{Asker, Queue, queue};
+pub use queue::{Asker, Queue, queue, queues};
 pub use schema::{
     ATTEMPT, DELIVERY, EDGE, EDGE_GROUP, EXECUTION, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_RING, LEASE_EVENT,
     PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TABLES, WAITPOINT,

@@ -1,4 +1,4 @@
-//! The queue between callers and a writer. It is bounded: when it is full, callers wait to be let in.
+//! The queues between callers and writers. They are bounded: when one is full, its callers wait to be let in.
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{
@@ -23,12 +23,22 @@ const BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// A new queue: where callers ask, and where a writer takes.
 pub fn queue() -> (Asker, Queue) {
     let (sender, receiver) = mpsc::channel(CAPACITY);
-    (Asker(sender), Queue(receiver))
+    (Asker { queues: vec![sender], partitions: PartitionConfig::default() }, Queue(receiver))
 }
 
-/// The callers' end of a queue.
+/// A queue for each of several writers, the same one for everything of a partition.
+pub fn queues(writers: usize, partitions: PartitionConfig) -> (Asker, Vec<Queue>) {
+    let (queues, writers) = (0..writers.max(1)).map(|_| mpsc::channel(CAPACITY)).unzip::<_, _, Vec<_>, Vec<_>>();
+    (Asker { queues, partitions }, writers.into_iter().map(Queue).collect())
+}
+
+/// The callers' end of the queues.
 #[derive(Clone)]
-pub struct Asker(mpsc::Sender<Entry>);
+pub struct Asker {
+    /// The writer of a partition is found by its remainder.
+    queues: Vec<mpsc::Sender<Entry>>,
+    partitions: PartitionConfig,
+}
 
 /// The writer's end of a queue.
 pub struct Queue(mpsc::Receiver<Entry>);
@@ -96,10 +106,12 @@ impl Asker {
         Err(EngineError::Corrupt("the last part of a flow did not complete it".into()))
     }
 
-    /// Lets nobody in any more; what is in the queue is still done.
+    /// Lets nobody in any more; what is in the queues is still done.
     pub async fn close(&self) {
-        // Fails when the writer is gone, and then the queue is closed.
-        self.0.send(None).await.ok();
+        for queue in &self.queues {
+            // Fails when the writer is gone, and then the queue is closed.
+            queue.send(None).await.ok();
+        }
     }
 
     /// Has many operations queued before any is waited for, so that they are done together. Each has its own outcome.
@@ -121,8 +133,15 @@ impl Asker {
     async fn enqueue(&self, operation: Operation) -> Answer<oneshot::Receiver<Answer<Answered>>> {
         let (caller, receiver) = oneshot::channel();
         let closed = |_| EngineError::Unavailable("the store is closed".into());
-        self.0.send(Some(Asked { operation, caller })).await.map_err(closed)?;
+        self.queue_of(&operation).send(Some(Asked { operation, caller })).await.map_err(closed)?;
         Ok(receiver)
+    }
+
+    fn queue_of(&self, operation: &Operation) -> &mpsc::Sender<Entry> {
+        match &self.queues[..] {
+            [only] => only,
+            several => &several[usize::from(operation.partition(&self.partitions)) % several.len()],
+        }
     }
 }
 
@@ -214,6 +233,19 @@ mod tests {
         };
         let (answers, ()) = tokio::join!(asks, writer);
         assert_eq!(answers.into_iter().map(|answer| answer.unwrap().fired).collect::<Vec<_>>(), Vec::from_iter(0..9));
+    }
+
+    #[tokio::test]
+    async fn everything_of_a_partition_goes_to_one_writer() {
+        let (asker, mut queues) = queues(3, PartitionConfig::default());
+        for partition in [0, 1, 3, 4, 6, 2] {
+            drop(asker.enqueue(PumpArgs { partition }.into_operation()).await.unwrap());
+        }
+        for (queue, expected) in queues.iter_mut().zip([vec![0, 3, 6], vec![1, 4], vec![2]]) {
+            let batch = queue.take().await.unwrap();
+            let partition = |asked: &Asked| asked.operation.partition(&PartitionConfig::default());
+            assert_eq!(batch.iter().map(partition).collect::<Vec<_>>(), expected);
+        }
     }
 
     #[tokio::test]

@@ -44,7 +44,8 @@ pub trait Session: Read {
     fn delete(&mut self, table: &'static Table, keys: &[Key]) -> impl Future<Output = Result<(), SqlError>> + Send;
 
     /// Makes everything since `begin` durable, and passes on the hints once it is. An error leaves it open whether it
-    /// happened.
+    /// happened, except for [`SqlError::Undone`]. A store that sends its writes without waiting for each finds out here
+    /// what became of them.
     fn commit(&mut self, hints: Vec<Hint>) -> impl Future<Output = Result<(), SqlError>> + Send;
 
     /// Undoes everything since `begin`.

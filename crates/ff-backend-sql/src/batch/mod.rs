@@ -23,6 +23,9 @@ use crate::desk::Desk;
 use crate::error::SqlError;
 use crate::session::Session;
 
+/// How often a batch is tried that the store undoes.
+const TRIES: usize = 8;
+
 /// An operation a writer has taken up, with the randomness it keeps however often it is decided.
 pub struct TakenUp {
     /// What is to be done.
@@ -58,7 +61,7 @@ pub async fn execute<S: Session>(
     batch: &[TakenUp],
     partitions: &PartitionConfig,
 ) -> Vec<Answer<Answered>> {
-    match attempt(session, batch, partitions).await {
+    match persist(session, batch, partitions).await {
         Ok(answers) => answers,
         Err(error) => {
             tracing::error!(%error, operations = batch.len(), "a batch was not committed");
@@ -67,11 +70,47 @@ pub async fn execute<S: Session>(
     }
 }
 
-async fn attempt<S: Session>(
+/// Tries until the store does not undo it. What is tried again is decided again, with the same chance, over what is there
+/// by then.
+async fn persist<S: Session>(
     session: &mut S,
     batch: &[TakenUp],
     partitions: &PartitionConfig,
 ) -> Answer<Vec<Answer<Answered>>> {
+    for _ in 1..TRIES {
+        match attempt(session, batch, partitions).await {
+            Err(Unfinished::Undone(why)) => tracing::debug!(why, "a batch was undone; trying again"),
+            Err(Unfinished::Failed(error)) => return Err(error),
+            Ok(answers) => return Ok(answers),
+        }
+    }
+    attempt(session, batch, partitions).await.map_err(|unfinished| match unfinished {
+        Unfinished::Undone(why) => EngineError::Unavailable(why),
+        Unfinished::Failed(error) => error,
+    })
+}
+
+/// Why an attempt brought no answers.
+enum Unfinished {
+    /// Nothing happened, and it may be tried again.
+    Undone(String),
+    Failed(EngineError),
+}
+
+impl From<SqlError> for Unfinished {
+    fn from(error: SqlError) -> Self {
+        match error {
+            SqlError::Undone(why) => Self::Undone(why),
+            other => Self::Failed(other.into()),
+        }
+    }
+}
+
+async fn attempt<S: Session>(
+    session: &mut S,
+    batch: &[TakenUp],
+    partitions: &PartitionConfig,
+) -> Result<Vec<Answer<Answered>>, Unfinished> {
     let involved: BTreeSet<_> = batch.iter().map(|taken_up| taken_up.operation.partition(partitions)).collect();
     let now = session.begin(&involved.into_iter().collect::<Vec<_>>()).await?;
     let at = |nonce| Conditions { partitions: *partitions, nonce, now };
@@ -82,7 +121,10 @@ async fn attempt<S: Session>(
             Ok(()) => Ok(answers),
             Err(error) => {
                 undo(session).await;
-                Err(EngineError::Unknown(error.to_string()))
+                Err(match error {
+                    SqlError::Undone(why) => Unfinished::Undone(why),
+                    other => Unfinished::Failed(EngineError::Unknown(other.to_string())),
+                })
             }
         },
         Ok((answers, false)) => {
