@@ -3,6 +3,7 @@
 //! Callers queue operations; a free writer takes whatever is queued, decides it by the rules over the records it loads,
 //! writes each table once and commits once. A store brings a [`Session`]: how rows are loaded, written and committed.
 
+mod announcer;
 mod batch;
 mod desk;
 mod error;
@@ -21,6 +22,7 @@ mod upkeep;
 mod value;
 mod writer;
 
+pub use announcer::Announcer;
 pub use batch::{Answered, Brought, TakenUp, execute};
 pub use error::SqlError;
 pub use execution::{Describe, List, ReadAttempts, ReadPayload, ReadResult};

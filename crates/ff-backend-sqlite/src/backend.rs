@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use ff_backend_sql::Announcer;
 use ff_core::backend::EngineBackend;
 use ff_core::clock::MonotonicClock;
 use ff_core::partition::PartitionConfig;
 
 use crate::connection::{Connection, Meter, open_to_write};
-use crate::hints::Announcer;
 use crate::meta;
 use crate::migrate::migrate;
 use crate::open_error::OpenError;
@@ -60,7 +60,7 @@ impl SqliteBackend {
         let partitions = migrate(&mut sqlite, &path, options.partitions, &*options.dice)?;
         let floor = meta::clock(&sqlite).map_err(|source| OpenError::Sqlite { path: path.clone(), source })?;
         let clock = Arc::new(MonotonicClock::new(options.clock, floor));
-        let (meter, announcer) = (Arc::new(Meter::default()), Announcer::new());
+        let (meter, announcer) = (Arc::new(Meter::default()), Announcer::default());
         let session = Writing::over(Connection::new(sqlite, meter.clone()), clock.clone(), announcer.clone());
         let writer = Writer::start(session, owner, partitions, options.dice)
             .map_err(|source| OpenError::Io { path: path.clone(), source })?;

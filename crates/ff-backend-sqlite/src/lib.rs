@@ -7,7 +7,6 @@ mod connection;
 mod dialect;
 mod execution;
 mod flow;
-mod hints;
 mod lease;
 mod meta;
 mod migrate;

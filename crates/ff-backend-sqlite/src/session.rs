@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use ff_backend_sql::{Columns, Key, Put, Read, Row, Session, SqlError, Table, Value};
+use ff_backend_sql::{Announcer, Columns, Key, Put, Read, Row, Session, SqlError, Table, Value};
 use ff_core::clock::{Clock, MonotonicClock};
 use ff_core::hint::Hint;
 use ff_core::types::TimestampMs;
 
 use crate::connection::Connection;
 use crate::dialect::{Phrases, Purpose};
-use crate::hints::Announcer;
 use crate::meta;
 
 /// A connection that reads.

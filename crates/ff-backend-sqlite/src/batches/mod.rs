@@ -8,7 +8,7 @@ mod walk;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ff_backend_sql::{Question, TakeSnapshot, TakenUp, execute};
+use ff_backend_sql::{Announcer, Question, TakeSnapshot, TakenUp, execute};
 use ff_core::clock::{Clock, ManualClock, MonotonicClock};
 use ff_core::contracts::SubmitArgs;
 use ff_core::dice::{Dice, SeededDice};
@@ -22,7 +22,6 @@ use ff_core::types::{Kind, TimestampMs};
 
 use self::walk::Walk;
 use crate::connection::{Connection, open_to_write};
-use crate::hints::Announcer;
 use crate::migrate::migrate;
 use crate::options::Durability;
 use crate::owner::Owner;
@@ -133,5 +132,5 @@ fn file(owner: &Owner) -> rusqlite::Connection {
 
 fn session(sqlite: rusqlite::Connection, clock: Arc<ManualClock>) -> Writing {
     let clock = Arc::new(MonotonicClock::new(clock, TimestampMs::default()));
-    Writing::over(Connection::new(sqlite, Arc::default()), clock, Announcer::new())
+    Writing::over(Connection::new(sqlite, Arc::default()), clock, Announcer::default())
 }

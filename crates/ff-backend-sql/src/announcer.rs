@@ -11,15 +11,17 @@ const KEPT: usize = 4_096;
 
 /// Tells every listener what a commit is worth telling.
 #[derive(Clone)]
-pub(crate) struct Announcer(broadcast::Sender<Hint>);
+pub struct Announcer(broadcast::Sender<Hint>);
 
-impl Announcer {
-    pub(crate) fn new() -> Self {
+impl Default for Announcer {
+    fn default() -> Self {
         Self(broadcast::Sender::new(KEPT))
     }
+}
 
+impl Announcer {
     /// Passes on the hints of one commit, in order.
-    pub(crate) fn announce(&self, hints: Vec<Hint>) {
+    pub fn announce(&self, hints: Vec<Hint>) {
         for hint in hints {
             // Fails when nobody listens, and then there is nobody to tell.
             self.0.send(hint).ok();
@@ -27,7 +29,7 @@ impl Announcer {
     }
 
     /// Hints from now on.
-    pub(crate) fn listen(&self) -> Hints {
+    pub fn listen(&self) -> Hints {
         Box::pin(stream::unfold(self.0.subscribe(), |mut receiver| async move {
             match receiver.recv().await {
                 Ok(hint) => Some((hint, receiver)),
