@@ -1,0 +1,99 @@
+//! The store: connecting to it, closing it, and what it says of itself.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use ff_backend_sql::Announcer;
+use ff_core::backend::EngineBackend;
+use ff_core::clock::Clock;
+use ff_core::partition::PartitionConfig;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use uuid::Uuid;
+
+use crate::connector::Connector;
+use crate::hints::{Notes, pass_on, subscribe};
+use crate::meta::SLOTS;
+use crate::migrate::{Prepared, prepare};
+use crate::readers::Readers;
+use crate::session::Writing;
+use crate::url::Place;
+use crate::writers::Writers;
+use crate::{ConnectError, PostgresOptions};
+
+/// A store in a Postgres database. Any number of programs may use one.
+pub struct PostgresBackend {
+    pub(crate) writers: Writers,
+    pub(crate) readers: Readers,
+    pub(crate) announcer: Announcer,
+    pub(crate) clock: Option<Arc<dyn Clock>>,
+    pub(crate) connector: Arc<Connector>,
+    partitions: PartitionConfig,
+    /// Hints are heard for as long as the store lives.
+    _listening: DropGuard,
+}
+
+impl PostgresBackend {
+    /// Connects to `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
+    ///
+    /// Looks at the database first, and writes only when it can be used: the tables, if it has none as new, the partition
+    /// counts, if the store is new, and the secrets of tokens, where a partition has none.
+    pub async fn connect(url: &str, options: PostgresOptions) -> Result<Self, ConnectError> {
+        let connector = Arc::new(Connector::new(Place::parse(url)?));
+        let Prepared { partitions, class, .. } = prepare(&connector, &options).await?;
+        let clock = options.clock.map(monotonic);
+        let announcer = Announcer::default();
+        let ourselves = Uuid::new_v4();
+        let sender = ourselves.simple().to_string();
+        let notes = Notes::new(&connector.place, &sender);
+        let first_slot = i32::from(ourselves.as_bytes()[0]);
+        let session = |nth| {
+            let slot = (first_slot + nth) % SLOTS;
+            Writing::new(connector.clone(), (class, slot), clock.clone(), announcer.clone(), notes.clone())
+        };
+        let sessions = (0..).take(connector.place.writers).map(session).collect();
+        let failed = |why: String| ConnectError::Server { address: connector.place.address(), why };
+        let threadless = |error: std::io::Error| failed(format!("this system has no thread for a writer: {error}"));
+        let writers = Writers::start(sessions, partitions, &options.dice).map_err(threadless)?;
+        let readers = Readers::new(connector.clone());
+        let listening = CancellationToken::new();
+        if connector.place.listen {
+            let unheard = |trouble: crate::trouble::Trouble| ConnectError::Server {
+                address: connector.place.address(),
+                why: trouble.why().to_owned(),
+            };
+            let subscription = subscribe(&connector).await.map_err(unheard)?;
+            let passing = pass_on(subscription, connector.clone(), announcer.clone(), sender);
+            let stopped = listening.clone();
+            tokio::spawn(async move { stopped.run_until_cancelled(passing).await });
+        }
+        let _listening = listening.drop_guard();
+        Ok(Self { writers, readers, announcer, clock, connector, partitions, _listening })
+    }
+
+    /// Waits for what is queued and lets nobody in any more. What is asked afterwards is answered that the store is closed.
+    pub async fn close(&self) {
+        self.readers.close().await;
+        self.writers.close().await;
+    }
+
+    /// How many statements the store has sent since it was connected to.
+    pub fn statements(&self) -> u64 {
+        self.connector.meter.statements.load(Ordering::Relaxed)
+    }
+
+    /// How many transactions the store has committed since it was connected to. Under load there are many operations in
+    /// each.
+    pub fn commits(&self) -> u64 {
+        self.connector.meter.commits.load(Ordering::Relaxed)
+    }
+}
+
+impl EngineBackend for PostgresBackend {
+    fn partitions(&self) -> PartitionConfig {
+        self.partitions
+    }
+}
+
+fn monotonic(beneath: Arc<dyn Clock>) -> Arc<dyn Clock> {
+    Arc::new(ff_core::clock::MonotonicClock::new(beneath, ff_core::types::TimestampMs::default()))
+}

@@ -1,0 +1,87 @@
+//! Why a store cannot be used.
+
+use ff_core::partition::PartitionConfig;
+
+/// Why a store cannot be used. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The URL does not name a database.
+    #[error("{url:?} is not a Postgres URL: {why}")]
+    BadUrl {
+        /// The URL, without its password.
+        url: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Nobody answers, or not as a database.
+    #[error("cannot reach {address}: {why}")]
+    Unreachable {
+        /// Where a server was expected.
+        address: String,
+        /// What happened instead.
+        why: String,
+    },
+    /// The password is missing or wrong, or the user may not do what is needed.
+    #[error("{address} does not let us in: {why}")]
+    NotAllowed {
+        /// The server.
+        address: String,
+        /// What it says.
+        why: String,
+    },
+    /// It is older than the oldest server that is promised to work.
+    #[error("{address} is Postgres {found}, which is too old: 15 is the least")]
+    TooOld {
+        /// The server.
+        address: String,
+        /// What it is.
+        found: String,
+    },
+    /// There is no store, and none was to be made.
+    #[error("the schema {schema} holds no store")]
+    NoStore {
+        /// Where one was looked for.
+        schema: String,
+    },
+    /// The schema is something else's.
+    #[error("the schema {schema} has tables, and they are not a store's")]
+    NotAStore {
+        /// Where a store was looked for.
+        schema: String,
+    },
+    /// A newer program has written it.
+    #[error("the store has schema version {found}, and this program knows versions up to {known}: use a newer program")]
+    TooNew {
+        /// The version of the store.
+        found: i64,
+        /// The newest version this program knows.
+        known: i64,
+    },
+    /// The store was made with other partition counts. Ids carry their partition, so the counts can never change.
+    #[error("the store was made with {}, and was to be used with {}", counts(stored), counts(asked))]
+    Partitions {
+        /// What the store has.
+        stored: PartitionConfig,
+        /// What the options say.
+        asked: PartitionConfig,
+    },
+    /// The options ask for no partitions at all.
+    #[error("a store needs at least one partition of each family, and was to be used with {}", counts(asked))]
+    NoPartitions {
+        /// What the options say.
+        asked: PartitionConfig,
+    },
+    /// The server did not do what is needed to make the store or to look at it.
+    #[error("{address}: {why}")]
+    Server {
+        /// The server.
+        address: String,
+        /// What it says.
+        why: String,
+    },
+}
+
+fn counts(config: &PartitionConfig) -> String {
+    let PartitionConfig { num_flow_partitions, num_budget_partitions, num_quota_partitions } = config;
+    format!("{num_flow_partitions} flow, {num_budget_partitions} budget and {num_quota_partitions} quota partitions")
+}

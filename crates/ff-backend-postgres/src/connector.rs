@@ -1,0 +1,89 @@
+//! Making connections, with the settings every one of them has.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
+use tokio_postgres::{Client, Socket};
+
+use crate::connection::{Connection, Meter};
+use crate::tls::Private;
+use crate::trouble::Trouble;
+use crate::url::Place;
+
+/// How long a server may take to let somebody in.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a network may leave what was sent unacknowledged.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// What the server is told about every connection.
+///
+/// Statements are planned once and each has one good plan, by an index. Without being told, a server that has not counted
+/// its rows yet would read small tables whole, and go on doing so while they grow. A statement that hangs is given up, and
+/// so is a transaction whose program does: it holds locks that others wait for.
+const SETTINGS: &[(&str, &str)] = &[
+    ("plan_cache_mode", "force_generic_plan"),
+    ("enable_seqscan", "off"),
+    ("enable_bitmapscan", "off"),
+    ("enable_hashjoin", "off"),
+    ("enable_mergejoin", "off"),
+    ("jit", "off"),
+    ("statement_timeout", "30s"),
+    ("idle_in_transaction_session_timeout", "10s"),
+];
+
+/// Makes connections to one store.
+pub(crate) struct Connector {
+    pub(crate) place: Place,
+    pub(crate) meter: Arc<Meter>,
+}
+
+impl Connector {
+    pub(crate) fn new(place: Place) -> Self {
+        Self { place, meter: Arc::default() }
+    }
+
+    /// A connection for statements.
+    pub(crate) async fn open(&self, purpose: &str) -> Result<Connection, Trouble> {
+        let (client, conversation) = self.converse(purpose).await?;
+        tokio::spawn(async move {
+            if let Err(error) = conversation.await {
+                tracing::debug!(%error, "a connection ended");
+            }
+        });
+        Ok(Connection::new(client, self.meter.clone()))
+    }
+
+    /// A connection, and the conversation somebody has to keep up for it.
+    pub(crate) async fn converse(
+        &self,
+        purpose: &str,
+    ) -> Result<(Client, tokio_postgres::Connection<Socket, Private>), Trouble> {
+        let mut config = self.place.config.clone();
+        config.application_name(format!("flowfabric {purpose}"));
+        config.connect_timeout(CONNECT_TIMEOUT).tcp_user_timeout(SILENCE);
+        if self.place.listen {
+            let said = config.get_options().unwrap_or_default().to_owned();
+            let ours = self.settings().map(|(name, value)| format!(" -c {name}={value}"));
+            config.options(said + &ours.collect::<String>());
+        }
+        match timeout(2 * CONNECT_TIMEOUT, config.connect(self.place.tls.clone())).await {
+            Ok(connected) => connected.map_err(|error| Trouble::of(&error)),
+            Err(_) => Err(Trouble::Lost("the server did not let us in in time".into())),
+        }
+    }
+
+    /// What the first statement of every transaction is when a pooler stands between: it may have any of its connections do
+    /// the next one, so settings hold for one transaction only.
+    pub(crate) fn settle(&self) -> Option<String> {
+        if self.place.listen {
+            return None;
+        }
+        let set = self.settings().map(|(name, value)| format!("set_config('{name}', '{value}', true)"));
+        Some(format!("SELECT {}", set.collect::<Vec<_>>().join(", ")))
+    }
+
+    fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
+        SETTINGS.iter().copied().chain([("search_path", self.place.schema.as_str())])
+    }
+}

@@ -1,0 +1,169 @@
+//! The statements that write and load rows, and the ones that ask a question several times over, in Postgres's words. Each
+//! takes one array per column, so that one statement does for any number of rows.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use ff_backend_sql::{Column, Columns, Holds, Table};
+
+/// Statements already put into words, by what they are for.
+#[derive(Default)]
+pub(crate) struct Phrases {
+    of_tables: HashMap<(&'static str, Purpose), Arc<str>>,
+    /// Questions by their text: as they are, and asked several times over.
+    alone: HashMap<&'static str, Arc<str>>,
+    together: HashMap<&'static str, Arc<str>>,
+}
+
+/// What a statement is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Purpose {
+    /// Reading these columns of the rows under keys, each with the place of its key.
+    Load(Columns),
+    /// Writing rows, over those that may be there.
+    Put,
+    /// Writing these columns of rows that are there; the key's arrays come first.
+    Change(Columns),
+    /// Deleting the rows under keys.
+    Delete,
+}
+
+impl Phrases {
+    /// The statement for a purpose.
+    pub(crate) fn get(&mut self, table: &'static Table, purpose: Purpose) -> Arc<str> {
+        self.of_tables.entry((table.name, purpose)).or_insert_with(|| phrase(table, purpose).into()).clone()
+    }
+
+    /// A question asked once.
+    pub(crate) fn alone(&mut self, sql: &'static str) -> Arc<str> {
+        self.alone.entry(sql).or_insert_with(|| sql.into()).clone()
+    }
+
+    /// A question asked with several sets of parameters, if it has been put into words.
+    pub(crate) fn together(&self, sql: &'static str) -> Option<Arc<str>> {
+        self.together.get(sql).cloned()
+    }
+
+    /// Puts a question into words that is asked with several sets of parameters of these types.
+    pub(crate) fn put_together(&mut self, sql: &'static str, types: &[&str]) -> Arc<str> {
+        self.together.entry(sql).or_insert_with(|| several(sql, types).into()).clone()
+    }
+}
+
+fn phrase(table: &'static Table, purpose: Purpose) -> String {
+    let name = table.name;
+    let key = table.key_columns();
+    match purpose {
+        Purpose::Load(wanted) => {
+            let wanted = list(table.chosen(wanted).map(|(_, column)| format!(", t.{}", column.name)), "");
+            let given = list(key.iter().map(|column| column.name), ", ");
+            let (arrays, same) = (arrays(key), same_key(key));
+            format!(
+                "SELECT k.nth{wanted} FROM unnest({arrays}) WITH ORDINALITY AS k({given}, nth) JOIN {name} AS t ON {same}"
+            )
+        }
+        Purpose::Put => {
+            let columns = list(table.columns.iter().map(|column| column.name), ", ");
+            let over = &table.columns[table.key..];
+            let over = list(over.iter().map(|column| format!("{0} = excluded.{0}", column.name)), ", ");
+            let over = if over.is_empty() { "NOTHING".into() } else { format!("UPDATE SET {over}") };
+            let (arrays, key) = (arrays(table.columns), list(key.iter().map(|column| column.name), ", "));
+            format!("INSERT INTO {name} ({columns}) SELECT * FROM unnest({arrays}) ON CONFLICT ({key}) DO {over}")
+        }
+        Purpose::Change(changed) => {
+            let changed: Vec<_> = table.chosen(changed).map(|(_, column)| column).collect();
+            let set = list(changed.iter().map(|column| format!("{0} = k.{0}", column.name)), ", ");
+            let given = || key.iter().chain(changed.iter().copied());
+            let (arrays, names) = (arrays(given()), list(given().map(|column| column.name), ", "));
+            format!("UPDATE {name} AS t SET {set} FROM unnest({arrays}) AS k({names}) WHERE {}", same_key(key))
+        }
+        Purpose::Delete => {
+            let names = list(key.iter().map(|column| column.name), ", ");
+            format!("DELETE FROM {name} AS t USING unnest({}) AS k({names}) WHERE {}", arrays(key), same_key(key))
+        }
+    }
+}
+
+/// One parameter per column. Whole numbers are sent as wide as they get; a column may be narrower.
+fn arrays<'c>(columns: impl IntoIterator<Item = &'c Column>) -> String {
+    let of = |column: &Column| match column.holds {
+        Holds::Int => "int8",
+        Holds::Text => "text",
+        Holds::Uuid => "uuid",
+        Holds::Bytes => "bytea",
+    };
+    list(columns.into_iter().zip(1..).map(|(column, at)| format!("${at}::{}[]", of(column))), ", ")
+}
+
+fn same_key(key: &[Column]) -> String {
+    list(key.iter().map(|column| format!("t.{0} = k.{0}", column.name)), " AND ")
+}
+
+/// The question for every set of parameters, each answer with the place of its set. What is found for a set keeps its order.
+fn several(sql: &str, types: &[&str]) -> String {
+    let arrays = list(types.iter().zip(1..).map(|(of, at)| format!("${at}::{of}[]")), ", ");
+    let names = list((1..=types.len()).map(|at| format!("p{at}")), ", ");
+    let question = sql.replace('$', "k.p");
+    format!(
+        "SELECT k.nth, q.* FROM unnest({arrays}) WITH ORDINALITY AS k({names}, nth) CROSS JOIN LATERAL ({question}) AS q"
+    )
+}
+
+fn list(parts: impl Iterator<Item: AsRef<str>>, between: &str) -> String {
+    let mut list = String::new();
+    for part in parts {
+        let between = if list.is_empty() { "" } else { between };
+        write!(list, "{between}{}", part.as_ref()).ok();
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_backend_sql::ATTEMPT;
+
+    use super::*;
+
+    #[test]
+    fn statements_take_one_array_per_column() {
+        let record: Columns = [3].into_iter().collect();
+        for (purpose, expected) in [
+            (
+                Purpose::Load(record),
+                "SELECT k.nth, t.record FROM unnest($1::uuid[], $2::int8[], $3::int8[]) \
+                 WITH ORDINALITY AS k(uuid, partition, idx, nth) \
+                 JOIN attempt AS t ON t.uuid = k.uuid AND t.partition = k.partition AND t.idx = k.idx",
+            ),
+            (
+                Purpose::Put,
+                "INSERT INTO attempt (uuid, partition, idx, record) \
+                 SELECT * FROM unnest($1::uuid[], $2::int8[], $3::int8[], $4::text[]) \
+                 ON CONFLICT (uuid, partition, idx) DO UPDATE SET record = excluded.record",
+            ),
+            (
+                Purpose::Change(record),
+                "UPDATE attempt AS t SET record = k.record \
+                 FROM unnest($1::uuid[], $2::int8[], $3::int8[], $4::text[]) AS k(uuid, partition, idx, record) \
+                 WHERE t.uuid = k.uuid AND t.partition = k.partition AND t.idx = k.idx",
+            ),
+            (
+                Purpose::Delete,
+                "DELETE FROM attempt AS t USING unnest($1::uuid[], $2::int8[], $3::int8[]) AS k(uuid, partition, idx) \
+                 WHERE t.uuid = k.uuid AND t.partition = k.partition AND t.idx = k.idx",
+            ),
+        ] {
+            assert_eq!(&*Phrases::default().get(&ATTEMPT, purpose), expected);
+        }
+    }
+
+    #[test]
+    fn a_question_is_asked_once_for_all_sets_of_parameters() {
+        let together = Phrases::default().put_together("SELECT a FROM t WHERE b = $1 LIMIT $2", &["text", "int8"]);
+        assert_eq!(
+            &*together,
+            "SELECT k.nth, q.* FROM unnest($1::text[], $2::int8[]) WITH ORDINALITY AS k(p1, p2, nth) \
+             CROSS JOIN LATERAL (SELECT a FROM t WHERE b = k.p1 LIMIT k.p2) AS q"
+        );
+    }
+}

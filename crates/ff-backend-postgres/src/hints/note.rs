@@ -1,0 +1,191 @@
+//! A note: the hints of one commit as text, in a form that fits into a notification.
+//!
+//! Its first line names who sent it. Each further line is a hint: a letter for which it is, and its parts between blanks,
+//! none of which can hold one.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use ff_core::contracts::{Head, LeaseLost};
+use ff_core::hint::Hint;
+use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, TimestampMs, WorkerInstanceId};
+use uuid::Uuid;
+
+/// The server takes notes shorter than this.
+const BYTES: usize = 8_000;
+
+/// The note that tells these hints, each once. One that would be too long tells everybody to look everywhere.
+pub(super) fn write(sender: &str, hints: &[Hint]) -> String {
+    let mut told = Told::default();
+    hints.iter().for_each(|hint| told.add(hint));
+    let note = told.lines.into_iter().chain(told.ready.iter().map(ready)).chain(told.due.iter().map(due));
+    let note = std::iter::once(sender.to_owned()).chain(note).collect::<Vec<_>>().join("\n");
+    if note.len() < BYTES { note } else { format!("{sender}\n{MISSED}") }
+}
+
+/// The hints of a note, unless it is one's own. What cannot be read was written by another version of this program, and
+/// whoever hears it should look everywhere.
+pub(super) fn read(ourselves: &str, note: &str) -> Vec<Hint> {
+    let mut lines = note.lines();
+    if lines.next() == Some(ourselves) {
+        return Vec::new();
+    }
+    lines.map(|line| hint(line).unwrap_or(Hint::Missed)).collect()
+}
+
+const MISSED: &str = "m";
+
+/// Hints of which only the most urgent counts, and all others as they are written.
+#[derive(Default)]
+struct Told<'h> {
+    ready: BTreeMap<(u16, &'h LaneId, &'h Kind), Head>,
+    due: BTreeMap<u16, TimestampMs>,
+    lines: Vec<String>,
+}
+
+impl<'h> Told<'h> {
+    fn add(&mut self, hint: &'h Hint) {
+        let line = match hint {
+            Hint::Ready { partition, lane, kind, head } => {
+                let best = self.ready.entry((*partition, lane, kind)).or_insert(*head);
+                *best = *head.min(best);
+                return;
+            }
+            Hint::Due { partition, at } => {
+                let first = self.due.entry(*partition).or_insert(*at);
+                *first = *at.min(first);
+                return;
+            }
+            Hint::LeaseLost { worker_instance_id, lost } => match serde_json::to_string(lost) {
+                Ok(lost) => format!("l {} {lost}", worker_instance_id.as_str()),
+                Err(_) => MISSED.to_owned(),
+            },
+            Hint::SignalDelivered { partition } => format!("s {partition}"),
+            Hint::Ended { execution_id } => {
+                format!("e {} {}", execution_id.partition(), short(execution_id.uuid()))
+            }
+            Hint::Missed => MISSED.to_owned(),
+        };
+        if !self.lines.contains(&line) {
+            self.lines.push(line);
+        }
+    }
+}
+
+fn ready((&(partition, lane, kind), head): (&(u16, &LaneId, &Kind), &Head)) -> String {
+    format!("r {partition} {} {} {} {}", lane.as_str(), kind.as_str(), head.behind, head.created_at.0)
+}
+
+fn due((partition, at): (&u16, &TimestampMs)) -> String {
+    format!("d {partition} {}", at.0)
+}
+
+fn hint(line: &str) -> Option<Hint> {
+    let mut parts = line.split(' ');
+    let mut next = || parts.next();
+    Some(match next()? {
+        "r" => Hint::Ready {
+            partition: next()?.parse().ok()?,
+            lane: lane(next()?)?,
+            kind: Kind::parse(next()?).ok()?,
+            head: Head { behind: next()?.parse().ok()?, created_at: TimestampMs(next()?.parse().ok()?) },
+        },
+        "d" => Hint::Due { partition: next()?.parse().ok()?, at: TimestampMs(next()?.parse().ok()?) },
+        "s" => Hint::SignalDelivered { partition: next()?.parse().ok()? },
+        "e" => Hint::Ended { execution_id: ExecutionId::new(next()?.parse().ok()?, long(next()?)?) },
+        "l" => Hint::LeaseLost {
+            worker_instance_id: WorkerInstanceId::parse(next()?).ok()?,
+            lost: serde_json::from_str::<LeaseLost>(next()?).ok()?,
+        },
+        MISSED => Hint::Missed,
+        _ => return None,
+    })
+}
+
+/// A lane as indexes name it.
+fn lane(key: &str) -> Option<LaneId> {
+    match key.split_once('/') {
+        Some((namespace, name)) => Some(LaneId::parse(name).ok()?.within(&Namespace::parse(namespace).ok()?)),
+        None => LaneId::parse(key).ok(),
+    }
+}
+
+/// A uuid in as few letters as it takes: many fit into one note.
+fn short(uuid: Uuid) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(uuid.as_bytes())
+}
+
+fn long(text: &str) -> Option<Uuid> {
+    Uuid::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(text).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::lease::{Fence, LeaseEnding};
+    use ff_core::types::{AttemptId, LeaseEpoch, LeaseId, Priority};
+
+    use super::*;
+
+    fn ready(partition: u16, priority: i64) -> Hint {
+        Hint::Ready {
+            partition,
+            lane: LaneId::parse("mail").unwrap().within(&Namespace::parse("acme").unwrap()),
+            kind: Kind::parse("send").unwrap(),
+            head: Head::new(Priority::new(priority).unwrap(), TimestampMs(5)),
+        }
+    }
+
+    fn ended(nth: u128) -> Hint {
+        Hint::Ended { execution_id: ExecutionId::new(255, Uuid::from_u128(nth)) }
+    }
+
+    fn everything() -> Vec<Hint> {
+        let fence = Fence {
+            lease_id: LeaseId::from_uuid(Uuid::from_u128(7)),
+            lease_epoch: LeaseEpoch(8),
+            attempt_id: AttemptId::from_uuid(Uuid::from_u128(9)),
+        };
+        let lost = LeaseLost { execution_id: ExecutionId::new(3, Uuid::max()), fence, ended: LeaseEnding::Revoked };
+        let lane = LaneId::default_name().within(&Namespace::default_name());
+        let head = Head::new(Priority::default(), TimestampMs(-1));
+        vec![
+            Hint::LeaseLost { worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(), lost },
+            Hint::SignalDelivered { partition: 9 },
+            ended(1),
+            Hint::Missed,
+            Hint::Ready { partition: 0, lane, kind: Kind::parse("k").unwrap(), head },
+            ready(9, 3),
+            Hint::Due { partition: 4, at: TimestampMs(i64::MAX) },
+        ]
+    }
+
+    #[test]
+    fn others_read_what_was_written_and_the_sender_hears_nothing() {
+        let note = write("me", &everything());
+        assert_eq!(read("you", &note), everything());
+        assert_eq!(read("me", &note), []);
+    }
+
+    #[test]
+    fn only_the_most_urgent_is_told() {
+        let at = |at| Hint::Due { partition: 1, at: TimestampMs(at) };
+        let hints = [ready(1, 0), ready(1, 9), ready(1, 5), at(9), at(3), at(7), ended(1), ended(1)];
+        assert_eq!(read("you", &write("me", &hints)), [ended(1), ready(1, 9), at(3)]);
+    }
+
+    #[test]
+    fn a_full_batch_of_ends_fits_and_what_does_not_says_to_look_everywhere() {
+        let ends: Vec<_> = (0..256).map(|nth| ended(u128::MAX - nth)).collect();
+        assert_eq!(read("you", &write("0123456789abcdef", &ends)), ends);
+        let too_many: Vec<_> = (0..512).map(|nth| ended(u128::MAX - nth)).collect();
+        assert_eq!(read("you", &write("0123456789abcdef", &too_many)), [Hint::Missed]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_to_look_everywhere() {
+        for line in ["", "x", "r 1", "d one 2", "e 1 short", "l w {}"] {
+            assert_eq!(read("you", &format!("me\n{line}\ns 1"))[0], Hint::Missed, "{line}");
+        }
+    }
+}

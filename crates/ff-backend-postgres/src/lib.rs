@@ -1,0 +1,32 @@
+//! FlowFabric on Postgres: several writers, each with a transaction per batch under the locks of its partitions, and reads
+//! beside them.
+
+mod backend;
+mod connect_error;
+mod connection;
+mod connector;
+mod dialect;
+mod execution;
+mod hints;
+mod lease;
+mod meta;
+mod migrate;
+mod options;
+mod readers;
+mod request;
+mod secrets;
+mod session;
+mod signal;
+mod suspension;
+mod tls;
+mod trouble;
+mod upkeep;
+mod url;
+mod value;
+mod writers;
+
+pub use backend::PostgresBackend;
+pub use connect_error::ConnectError;
+pub use migrate::{Migrated, migrate};
+pub use options::PostgresOptions;
+pub use url::Place;

@@ -1,0 +1,205 @@
+//! Bringing a database to the schema this program knows. Several programs may start at once: one does it, the others wait
+//! and find it done.
+
+use ff_core::dice::Dice;
+use ff_core::partition::PartitionConfig;
+use tokio_postgres::{Client, Transaction};
+
+use crate::connector::Connector;
+use crate::trouble::{Trouble, said};
+use crate::url::Place;
+use crate::{ConnectError, PostgresOptions, meta, secrets};
+
+/// Every step of the schema, in order. The first makes version 1.
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_executions_and_leases.sql"),
+    include_str!("../migrations/0002_suspensions_and_signals.sql"),
+];
+
+/// Whose turn it is to change the schema, in the database.
+const TURN: i64 = 0x666c_6f77_6661_6272;
+
+/// The oldest server that is promised to work.
+const LEAST_SERVER: i32 = 150_000;
+
+/// What a migration has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Migrated {
+    /// The version the schema had; zero when there was none.
+    pub from: i64,
+    /// The version it has.
+    pub to: i64,
+}
+
+/// Brings the database at a URL to the schema this program knows, and does nothing else.
+pub async fn migrate(url: &str, options: PostgresOptions) -> Result<Migrated, ConnectError> {
+    let place = Place::parse(url)?;
+    Ok(prepare(&Connector::new(place), &options).await?.migrated)
+}
+
+/// A store that is ready to be used.
+pub(crate) struct Prepared {
+    pub(crate) partitions: PartitionConfig,
+    /// Names the locks of this store among those of others in the database.
+    pub(crate) class: i32,
+    migrated: Migrated,
+}
+
+/// Applies what the store is missing and settles its partition counts and their secrets, all of it or nothing. A store that
+/// misses nothing is only looked at, so that a user who may not change tables can use it.
+pub(crate) async fn prepare(connector: &Connector, options: &PostgresOptions) -> Result<Prepared, ConnectError> {
+    let place = &connector.place;
+    let asked = match (options.partitions, place.flow_partitions) {
+        (None, Some(num_flow_partitions)) => {
+            Some(PartitionConfig { num_flow_partitions, ..PartitionConfig::default() })
+        }
+        (asked, _) => asked,
+    };
+    if let Some(asked) = asked.filter(|asked| counts(asked).contains(&0)) {
+        return Err(ConnectError::NoPartitions { asked });
+    }
+    let mut client = open(connector).await?;
+    let failed = |error: tokio_postgres::Error| failed(place, &error);
+    let found = find(&mut client, place).await.map_err(failed)?;
+    let known = version(MIGRATIONS.len());
+    if found.version > known {
+        return Err(ConnectError::TooNew { found: found.version, known });
+    }
+    if found.version == 0 && found.other_tables {
+        return Err(ConnectError::NotAStore { schema: place.schema.clone() });
+    }
+    if found.version == 0 && options.existing {
+        return Err(ConnectError::NoStore { schema: place.schema.clone() });
+    }
+    let migrated = if found.version == known && found.complete {
+        Migrated { from: known, to: known }
+    } else {
+        change(&mut client, place, asked, &*options.dice).await?
+    };
+    let Found { partitions, class, .. } = find(&mut client, place).await.map_err(failed)?;
+    let unmade = || ConnectError::NoStore { schema: place.schema.clone() };
+    let stored = partitions.ok_or_else(unmade)?;
+    match asked {
+        Some(asked) if asked != stored => Err(ConnectError::Partitions { stored, asked }),
+        _ => Ok(Prepared { partitions: stored, class, migrated }),
+    }
+}
+
+/// A connection that is given all the time it needs.
+async fn open(connector: &Connector) -> Result<Client, ConnectError> {
+    let place = &connector.place;
+    let address = place.address();
+    let (client, conversation) = connector.converse("migration").await.map_err(|trouble| match trouble {
+        Trouble::Lost(why) => ConnectError::Unreachable { address: address.clone(), why },
+        Trouble::Undone(why) | Trouble::Failed(why) => ConnectError::NotAllowed { address: address.clone(), why },
+    })?;
+    tokio::spawn(async move {
+        if let Err(error) = conversation.await {
+            tracing::debug!(%error, "a connection ended");
+        }
+    });
+    let said = client.query_one("SELECT current_setting('server_version_num')::int4", &[]).await;
+    let server: i32 = said.map_err(|error| failed(place, &error))?.get(0);
+    if server < LEAST_SERVER {
+        return Err(ConnectError::TooOld { address, found: (server / 10_000).to_string() });
+    }
+    Ok(client)
+}
+
+/// What is there.
+struct Found {
+    version: i64,
+    partitions: Option<PartitionConfig>,
+    /// Whether nothing is missing that a migration would add.
+    complete: bool,
+    /// Whether there are tables in its place.
+    other_tables: bool,
+    class: i32,
+}
+
+async fn find(client: &mut Client, place: &Place) -> Result<Found, tokio_postgres::Error> {
+    let transaction = begin(client, place).await?;
+    let version = meta::schema_version(&transaction).await?;
+    let tables = "SELECT count(*) > 0 FROM pg_tables WHERE schemaname = $1";
+    let other_tables: bool = transaction.query_one(tables, &[&place.schema]).await?.get(0);
+    let class = "SELECT coalesce(to_regnamespace($1)::oid::int8, 0)";
+    let oid: i64 = transaction.query_one(class, &[&place.schema]).await?.get(0);
+    let (mut partitions, mut complete) = (None, false);
+    if version > 0 {
+        partitions = meta::partitions(&transaction).await?;
+        if let Some(partitions) = partitions.as_ref().filter(|_| version == self::version(MIGRATIONS.len())) {
+            complete = !secrets::are_missing(&transaction, partitions).await?;
+        }
+    }
+    // Locks are named by whole numbers with a sign, oids are whole numbers without.
+    let class = u32::try_from(oid).unwrap_or_default().cast_signed();
+    Ok(Found { version, partitions, complete, other_tables, class })
+}
+
+async fn change(
+    client: &mut Client,
+    place: &Place,
+    asked: Option<PartitionConfig>,
+    dice: &dyn Dice,
+) -> Result<Migrated, ConnectError> {
+    let failed = |error: tokio_postgres::Error| failed(place, &error);
+    let transaction = begin(client, place).await.map_err(failed)?;
+    transaction.batch_execute("SET LOCAL statement_timeout = 0").await.map_err(failed)?;
+    transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&TURN]).await.map_err(failed)?;
+    // The name holds nothing but letters, digits and underscores.
+    let make = format!("CREATE SCHEMA IF NOT EXISTS {}", place.schema);
+    if !has_schema(&transaction, place).await.map_err(failed)? {
+        transaction.batch_execute(&make).await.map_err(failed)?;
+    }
+    // Another may have done it meanwhile, or a newer program more than it.
+    let found = meta::schema_version(&transaction).await.map_err(failed)?;
+    let known = version(MIGRATIONS.len());
+    if found > known {
+        return Err(ConnectError::TooNew { found, known });
+    }
+    for (step, sql) in (1..).zip(MIGRATIONS) {
+        if version(step) > found {
+            transaction.batch_execute(sql).await.map_err(failed)?;
+            meta::set_schema_version(&transaction, version(step)).await.map_err(failed)?;
+        }
+    }
+    let partitions = match meta::partitions(&transaction).await.map_err(failed)? {
+        Some(stored) => stored,
+        None => {
+            let partitions = asked.unwrap_or_default();
+            meta::set_partitions(&transaction, &partitions).await.map_err(failed)?;
+            partitions
+        }
+    };
+    let unsettled = |why| ConnectError::Server { address: place.address(), why };
+    secrets::settle(&transaction, &partitions, dice).await.map_err(unsettled)?;
+    transaction.commit().await.map_err(failed)?;
+    Ok(Migrated { from: found, to: known })
+}
+
+async fn begin<'c>(client: &'c mut Client, place: &Place) -> Result<Transaction<'c>, tokio_postgres::Error> {
+    let transaction = client.transaction().await?;
+    transaction.batch_execute(&format!("SET LOCAL search_path = {}", place.schema)).await?;
+    Ok(transaction)
+}
+
+async fn has_schema(transaction: &Transaction<'_>, place: &Place) -> Result<bool, tokio_postgres::Error> {
+    Ok(transaction.query_one("SELECT to_regnamespace($1) IS NOT NULL", &[&place.schema]).await?.get(0))
+}
+
+fn failed(place: &Place, error: &tokio_postgres::Error) -> ConnectError {
+    use tokio_postgres::error::SqlState;
+    let (address, why) = (place.address(), said(error));
+    match error.code() {
+        Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => ConnectError::NotAllowed { address, why },
+        _ => ConnectError::Server { address, why },
+    }
+}
+
+fn counts(config: &PartitionConfig) -> [u16; 3] {
+    [config.num_flow_partitions, config.num_budget_partitions, config.num_quota_partitions]
+}
+
+fn version(step: usize) -> i64 {
+    i64::try_from(step).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,25 @@
+//! How a store is used.
+
+use std::sync::Arc;
+
+use ff_core::clock::Clock;
+use ff_core::dice::{Dice, SystemDice};
+use ff_core::partition::PartitionConfig;
+
+/// How a store is used.
+pub struct PostgresOptions {
+    /// How many partitions: as the store has when not said, or the default when it is new.
+    pub partitions: Option<PartitionConfig>,
+    /// Refuses a database that holds no store, instead of making one.
+    pub existing: bool,
+    /// Where randomness comes from.
+    pub dice: Arc<dyn Dice>,
+    /// For tests: time comes from here instead of the server.
+    pub clock: Option<Arc<dyn Clock>>,
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self { partitions: None, existing: false, dice: Arc::new(SystemDice), clock: None }
+    }
+}

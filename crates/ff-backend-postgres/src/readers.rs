@@ -1,0 +1,194 @@
+//! The connections that read: a few, made when they are first needed, each used for one question at a time.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use ff_backend_sql::{Columns, Key, Question, Read, Row, SqlError, Table, Value};
+use ff_core::backend::Answer;
+use ff_core::engine_error::EngineError;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::connection::Connection;
+use crate::connector::Connector;
+use crate::dialect::Phrases;
+use crate::request::Request;
+use crate::trouble::Trouble;
+
+/// How long a question waits for a connection.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often a question begins anew because its connection was lost before it brought anything.
+const TRIES: usize = 4;
+
+/// The connections that read.
+pub(crate) struct Readers {
+    connector: Arc<Connector>,
+    permits: Semaphore,
+    idle: Mutex<Vec<Reading>>,
+    statements: Statements,
+}
+
+/// The statements around every question.
+#[derive(Clone)]
+struct Statements {
+    /// Everything is read as of one moment.
+    begin: Arc<str>,
+    settle: Option<Arc<str>>,
+    end: Arc<str>,
+}
+
+impl Readers {
+    pub(crate) fn new(connector: Arc<Connector>) -> Self {
+        let statements = Statements {
+            begin: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".into(),
+            settle: connector.settle().map(Into::into),
+            end: "COMMIT".into(),
+        };
+        let permits = Semaphore::new(connector.place.readers);
+        Self { connector, permits, idle: Mutex::default(), statements }
+    }
+
+    /// Answers a question from what is committed now.
+    pub(crate) async fn read<Q: Question>(&self, question: Q) -> Answer<Q::Answer> {
+        let _permit = match timeout(PATIENCE, self.permits.acquire()).await {
+            Ok(Ok(permit)) => permit,
+            Ok(Err(_)) => return Err(EngineError::Unavailable("the store is closed".into())),
+            Err(_) => return Err(self.exhausted()),
+        };
+        let idle = self.idle().pop();
+        let mut reading = idle.unwrap_or_else(|| Reading::new(self.connector.clone(), self.statements.clone()));
+        let answer = question.ask(&mut reading).await;
+        reading.end().await;
+        self.idle().push(reading);
+        answer
+    }
+
+    /// Waits for the reads under way and lets no more in.
+    pub(crate) async fn close(&self) {
+        let all = u32::try_from(self.connector.place.readers).unwrap_or(u32::MAX);
+        // Fails when it is closed already, and then there is nothing to wait for.
+        if let Ok(all) = self.permits.acquire_many(all).await {
+            self.permits.close();
+            self.idle().clear();
+            drop(all);
+        }
+    }
+
+    fn exhausted(&self) -> EngineError {
+        let readers = self.connector.place.readers;
+        EngineError::Unavailable(format!(
+            "all {readers} connections that read have been in use for {} s; readers=NUMBER in the URL allows more",
+            PATIENCE.as_secs()
+        ))
+    }
+
+    /// The connections nobody uses. They are whole whatever happened to who held the lock.
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Reading>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A connection that reads, made again when it is lost.
+struct Reading {
+    connector: Arc<Connector>,
+    connection: Option<Connection>,
+    phrases: Phrases,
+    statements: Statements,
+    /// Whether the question at hand has been told anything: from then on it cannot change its moment.
+    began: bool,
+}
+
+/// What to ask.
+enum Asked<'q> {
+    Load(&'static Table, Columns, &'q [Key]),
+    Query(&'static str, &'q [Vec<Value>]),
+}
+
+impl Reading {
+    fn new(connector: Arc<Connector>, statements: Statements) -> Self {
+        Self { connector, connection: None, phrases: Phrases::default(), statements, began: false }
+    }
+
+    async fn find(&mut self, asked: Asked<'_>) -> Result<Vec<Vec<Row>>, SqlError> {
+        if matches!(asked, Asked::Load(_, _, []) | Asked::Query(_, [])) {
+            return Ok(Vec::new());
+        }
+        for _ in 1..TRIES {
+            match self.try_to_find(&asked).await {
+                Err(Trouble::Lost(_)) if !self.began => self.connection = None,
+                found => return self.found(found),
+            }
+        }
+        let found = self.try_to_find(&asked).await;
+        self.found(found)
+    }
+
+    fn found(&mut self, found: Result<Result<Vec<Vec<Row>>, SqlError>, Trouble>) -> Result<Vec<Vec<Row>>, SqlError> {
+        match found {
+            Ok(found) => found,
+            Err(trouble) => {
+                if matches!(trouble, Trouble::Lost(_)) {
+                    self.connection = None;
+                }
+                Err(SqlError::Failed(trouble.why().to_owned()))
+            }
+        }
+    }
+
+    async fn try_to_find(&mut self, asked: &Asked<'_>) -> Result<Result<Vec<Vec<Row>>, SqlError>, Trouble> {
+        if self.began && self.connection.is_none() {
+            return Err(Trouble::Lost("the connection was lost".into()));
+        }
+        let mut connection = match self.connection.take().filter(|connection| self.began || !connection.is_closed()) {
+            Some(connection) => connection,
+            None => self.connector.open("reader").await?,
+        };
+        let mut sent = Vec::new();
+        if !self.began {
+            for sql in [Some(&self.statements.begin), self.statements.settle.as_ref()].into_iter().flatten() {
+                sent.push(connection.send(sql, vec![]).await?);
+            }
+        }
+        let request = match asked {
+            Asked::Load(table, wanted, keys) => Request::load(&mut self.phrases, table, *wanted, keys),
+            Asked::Query(sql, sets) => Request::query(&mut self.phrases, &mut connection, sql, sets).await?,
+        };
+        let reader = request.reader();
+        let answer = connection.send(&request.sql, request.parameters).await?;
+        for before in sent {
+            before.await?;
+        }
+        let rows = answer.await;
+        self.connection = Some(connection);
+        let rows = rows?;
+        self.began = true;
+        Ok(reader(rows))
+    }
+
+    /// Ends the question's moment. Nobody waits for it: the next question is answered after it.
+    async fn end(&mut self) {
+        let began = std::mem::take(&mut self.began);
+        if let Some(connection) = &mut self.connection
+            && (!began || connection.send(&self.statements.end, vec![]).await.is_err())
+        {
+            // Something went wrong before it began, and the server may be in any state.
+            self.connection = None;
+        }
+    }
+}
+
+impl Read for Reading {
+    async fn load(
+        &mut self,
+        table: &'static Table,
+        wanted: Columns,
+        keys: &[Key],
+    ) -> Result<Vec<Option<Row>>, SqlError> {
+        let found = self.find(Asked::Load(table, wanted, keys)).await?;
+        Ok(found.into_iter().map(|rows| rows.into_iter().next()).collect())
+    }
+
+    async fn query(&mut self, sql: &'static str, parameters: &[Vec<Value>]) -> Result<Vec<Vec<Row>>, SqlError> {
+        self.find(Asked::Query(sql, parameters)).await
+    }
+}

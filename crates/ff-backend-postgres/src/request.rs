@@ -1,0 +1,106 @@
+//! Statements about rows with what they take, and what their answers say.
+
+use std::sync::Arc;
+
+use ff_backend_sql::{Columns, Key, Put, Row, SqlError, Table, Value};
+
+use crate::connection::Connection;
+use crate::dialect::{Phrases, Purpose};
+use crate::trouble::Trouble;
+use crate::value::{Parameter, row};
+
+/// A statement to be sent.
+pub(crate) struct Request {
+    pub(crate) sql: Arc<str>,
+    pub(crate) parameters: Vec<Parameter>,
+    /// How many keys or sets of parameters it is for, when its rows say for which they are.
+    sets: Option<usize>,
+}
+
+impl Request {
+    pub(crate) fn load(phrases: &mut Phrases, table: &'static Table, wanted: Columns, keys: &[Key]) -> Self {
+        Self {
+            sql: phrases.get(table, Purpose::Load(wanted)),
+            parameters: key_arrays(table, keys.iter().map(Vec::as_slice)),
+            sets: Some(keys.len()),
+        }
+    }
+
+    /// One question with each of several sets of parameters. The server is asked once how it is to be put.
+    pub(crate) async fn query(
+        phrases: &mut Phrases,
+        connection: &mut Connection,
+        sql: &'static str,
+        sets: &[Vec<Value>],
+    ) -> Result<Self, Trouble> {
+        let alone = phrases.alone(sql);
+        if let [only] = sets {
+            return Ok(Self { sql: alone, parameters: only.iter().cloned().map(Parameter::one).collect(), sets: None });
+        }
+        let sql = match phrases.together(sql) {
+            Some(together) => together,
+            None => {
+                let statement = connection.prepare(&alone).await?;
+                let types: Vec<_> = statement.params().iter().map(tokio_postgres::types::Type::name).collect();
+                phrases.put_together(sql, &types)
+            }
+        };
+        let each = |at: usize| Parameter::each(sets.iter().map(|set| set.get(at).cloned().unwrap_or(Value::Null)));
+        let parameters = (0..sets.first().map_or(0, Vec::len)).map(each).collect();
+        Ok(Self { sql, parameters, sets: Some(sets.len()) })
+    }
+
+    /// What it takes to write rows: those that are new or may be, and those of which is known what changes.
+    pub(crate) fn put(phrases: &mut Phrases, table: &'static Table, rows: &[Put]) -> Vec<Self> {
+        let (known, new): (Vec<_>, Vec<_>) = rows.iter().partition(|put| put.changed.is_some());
+        let mut requests = Vec::with_capacity(2);
+        if !new.is_empty() {
+            let parameters = (0..table.columns.len()).map(|at| array(&new, at)).collect();
+            requests.push(Self { sql: phrases.get(table, Purpose::Put), parameters, sets: None });
+        }
+        if !known.is_empty() {
+            // The server writes whole rows anyway, so one statement writes whatever changes in any of them.
+            let changes = |at: &usize| known.iter().any(|put| put.changed.is_some_and(|changed| changed.has(*at)));
+            let changed: Columns = (table.key..table.columns.len()).filter(changes).collect();
+            let given = (0..table.key).chain(table.chosen(changed).map(|(at, _)| at));
+            let parameters = given.map(|at| array(&known, at)).collect();
+            requests.push(Self { sql: phrases.get(table, Purpose::Change(changed)), parameters, sets: None });
+        }
+        requests
+    }
+
+    pub(crate) fn delete(phrases: &mut Phrases, table: &'static Table, keys: &[Key]) -> Self {
+        let parameters = key_arrays(table, keys.iter().map(Vec::as_slice));
+        Self { sql: phrases.get(table, Purpose::Delete), parameters, sets: None }
+    }
+
+    /// Says how the rows it brings belong together.
+    pub(crate) fn reader(&self) -> impl Fn(Vec<tokio_postgres::Row>) -> Result<Vec<Vec<Row>>, SqlError> + use<> {
+        let sets = self.sets;
+        move |rows| match sets {
+            None => Ok(vec![rows.iter().map(|found| row(found, 0)).collect::<Result<_, _>>()?]),
+            Some(sets) => by_set(&rows, sets),
+        }
+    }
+}
+
+fn key_arrays<'k>(table: &'static Table, keys: impl Iterator<Item = &'k [Value]> + Clone) -> Vec<Parameter> {
+    let each = |at: usize| Parameter::each(keys.clone().map(move |key| key.get(at).cloned().unwrap_or(Value::Null)));
+    (0..table.key).map(each).collect()
+}
+
+fn array(rows: &[&Put], at: usize) -> Parameter {
+    Parameter::each(rows.iter().map(|put| put.row.values().get(at).cloned().unwrap_or(Value::Null)))
+}
+
+/// Rows by the place in front of them, counted from one.
+fn by_set(rows: &[tokio_postgres::Row], sets: usize) -> Result<Vec<Vec<Row>>, SqlError> {
+    let unlike = || SqlError::Unreadable("a row is for nobody who asked".into());
+    let mut found = vec![Vec::new(); sets];
+    for from in rows {
+        let nth: i64 = from.try_get(0).map_err(|error| SqlError::Unreadable(error.to_string()))?;
+        let place = usize::try_from(nth - 1).ok().and_then(|nth| found.get_mut(nth)).ok_or_else(unlike)?;
+        place.push(row(from, 1)?);
+    }
+    Ok(found)
+}

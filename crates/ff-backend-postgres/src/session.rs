@@ -1,0 +1,297 @@
+//! A connection that writes: one transaction per batch. What is written is sent as it is decided and answered together with
+//! the commit, so that a batch crosses the network a few times and not once per table.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use ff_backend_sql::{Announcer, Columns, Key, Put, Read, Row, Session, SqlError, Table, Value};
+use ff_core::clock::Clock;
+use ff_core::hint::Hint;
+use ff_core::types::TimestampMs;
+
+use crate::connection::{Answer, Connection};
+use crate::connector::Connector;
+use crate::dialect::Phrases;
+use crate::hints::Notes;
+use crate::meta::{LATEST, REMEMBER};
+use crate::request::Request;
+use crate::trouble::Trouble;
+use crate::value::Parameter;
+
+/// How long to wait before trying again, at first and at most.
+const PAUSE: Duration = Duration::from_millis(10);
+const PAUSE_MAX: Duration = Duration::from_millis(160);
+
+/// Takes partitions for one transaction, in the order they are given.
+const LOCK: &str = "SELECT pg_advisory_xact_lock($1::int4, p) FROM unnest($2::int4[]) AS p";
+
+/// The statements every transaction has.
+struct Frame {
+    begin: Arc<str>,
+    settle: Option<Arc<str>>,
+    lock: Arc<str>,
+    latest: Arc<str>,
+    remember: Arc<str>,
+    commit: Arc<str>,
+    rollback: Arc<str>,
+}
+
+/// A connection that writes, made again whenever it is lost.
+pub(crate) struct Writing {
+    connector: Arc<Connector>,
+    connection: Option<Connection>,
+    frame: Frame,
+    phrases: Phrases,
+    /// Statements sent and not yet answered, in order.
+    sent: Vec<Answer>,
+    in_transaction: bool,
+    /// Names the locks of this store among those of others.
+    class: i32,
+    /// Which of the remembered moments is this writer's.
+    slot: i32,
+    clock: Option<Arc<dyn Clock>>,
+    announcer: Announcer,
+    notes: Notes,
+    now: TimestampMs,
+    /// How often in a row it did not go well.
+    setbacks: u32,
+}
+
+impl Writing {
+    pub(crate) fn new(
+        connector: Arc<Connector>,
+        (class, slot): (i32, i32),
+        clock: Option<Arc<dyn Clock>>,
+        announcer: Announcer,
+        notes: Notes,
+    ) -> Self {
+        let frame = Frame {
+            begin: "BEGIN".into(),
+            settle: connector.settle().map(Into::into),
+            lock: LOCK.into(),
+            latest: LATEST.into(),
+            remember: REMEMBER.into(),
+            commit: "COMMIT".into(),
+            rollback: "ROLLBACK".into(),
+        };
+        Self {
+            connector,
+            connection: None,
+            frame,
+            phrases: Phrases::default(),
+            sent: Vec::new(),
+            in_transaction: false,
+            class,
+            slot,
+            clock,
+            announcer,
+            notes,
+            now: TimestampMs::default(),
+            setbacks: 0,
+        }
+    }
+
+    async fn connection(&mut self) -> Result<&mut Connection, Trouble> {
+        if self.connection.as_ref().is_none_or(Connection::is_closed) {
+            self.connection = Some(self.connector.open("writer").await?);
+        }
+        self.connection.as_mut().ok_or_else(|| Trouble::Lost("there is no connection".into()))
+    }
+
+    /// Sends a statement whose answer is asked for later.
+    async fn send(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<(), Trouble> {
+        let Some(connection) = &mut self.connection else {
+            return Err(Trouble::Lost("the connection was lost".into()));
+        };
+        let answer = connection.send(sql, parameters).await?;
+        self.sent.push(answer);
+        Ok(())
+    }
+
+    /// Waits for everything sent so far. The first that went wrong is why the others did.
+    async fn answers(&mut self) -> Result<Vec<tokio_postgres::Row>, Trouble> {
+        let mut last = Vec::new();
+        let mut first_trouble = None;
+        for answer in std::mem::take(&mut self.sent) {
+            match answer.await {
+                Ok(rows) => last = rows,
+                Err(trouble) => first_trouble = first_trouble.or(Some(trouble)),
+            }
+        }
+        first_trouble.map_or(Ok(last), Err)
+    }
+
+    /// Says what became of a transaction that had not got to its commit.
+    async fn before_commit(&mut self, trouble: Trouble) -> SqlError {
+        let trouble = self.answers().await.err().unwrap_or(trouble);
+        self.note_setback(&trouble);
+        trouble.before_commit()
+    }
+
+    fn note_setback(&mut self, trouble: &Trouble) {
+        self.setbacks += 1;
+        if matches!(trouble, Trouble::Lost(_)) {
+            self.connection = None;
+            self.in_transaction = false;
+        }
+    }
+
+    async fn open_transaction(&mut self, partitions: &[u16]) -> Result<TimestampMs, Trouble> {
+        self.connection().await?;
+        self.in_transaction = true;
+        let begin = self.frame.begin.clone();
+        self.send(&begin, vec![]).await?;
+        if let Some(settle) = self.frame.settle.clone() {
+            self.send(&settle, vec![]).await?;
+        }
+        let partitions = partitions.iter().map(|partition| Value::from(*partition));
+        let class = Parameter::one(Value::Int(self.class.into()));
+        let lock = self.frame.lock.clone();
+        self.send(&lock, vec![class, Parameter::each(partitions)]).await?;
+        // A statement of its own: it sees what those have written who had the partitions before.
+        let latest = self.frame.latest.clone();
+        self.send(&latest, vec![]).await?;
+        let rows = self.answers().await?;
+        let odd = |error: tokio_postgres::Error| Trouble::Failed(error.to_string());
+        let row = rows.first().ok_or_else(|| Trouble::Failed("the server has no clock".into()))?;
+        let (time, latest): (i64, i64) = (row.try_get(0).map_err(odd)?, row.try_get(1).map_err(odd)?);
+        let time = self.clock.as_ref().map_or(time, |clock| clock.now().0);
+        Ok(TimestampMs(time.max(latest)))
+    }
+
+    async fn close_transaction(&mut self, hints: &[Hint]) -> Result<(), Trouble> {
+        let remember = self.frame.remember.clone();
+        let moment = vec![Parameter::one(self.now.into()), Parameter::one(Value::Int(self.slot.into()))];
+        self.send(&remember, moment).await?;
+        if let Some((sql, note)) = self.notes.to_send(hints) {
+            self.send(&sql, note).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Read for Writing {
+    async fn load(
+        &mut self,
+        table: &'static Table,
+        wanted: Columns,
+        keys: &[Key],
+    ) -> Result<Vec<Option<Row>>, SqlError> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let request = Request::load(&mut self.phrases, table, wanted, keys);
+        Ok(self.read(request).await?.into_iter().map(|rows| rows.into_iter().next()).collect())
+    }
+
+    async fn query(&mut self, sql: &'static str, parameters: &[Vec<Value>]) -> Result<Vec<Vec<Row>>, SqlError> {
+        if parameters.is_empty() {
+            return Ok(Vec::new());
+        }
+        let request = match &mut self.connection {
+            Some(connection) => Request::query(&mut self.phrases, connection, sql, parameters).await,
+            None => Err(Trouble::Lost("the connection was lost".into())),
+        };
+        match request {
+            Ok(request) => self.read(request).await,
+            Err(trouble) => Err(self.before_commit(trouble).await),
+        }
+    }
+}
+
+impl Writing {
+    async fn read(&mut self, request: Request) -> Result<Vec<Vec<Row>>, SqlError> {
+        let reader = request.reader();
+        let answer = match &mut self.connection {
+            Some(connection) => connection.run(&request.sql, request.parameters).await,
+            None => Err(Trouble::Lost("the connection was lost".into())),
+        };
+        match answer {
+            Ok(rows) => reader(rows),
+            Err(trouble) => Err(self.before_commit(trouble).await),
+        }
+    }
+
+    async fn write(&mut self, request: Request) -> Result<(), SqlError> {
+        match self.send(&request.sql, request.parameters).await {
+            Ok(()) => Ok(()),
+            Err(trouble) => Err(self.before_commit(trouble).await),
+        }
+    }
+}
+
+impl Session for Writing {
+    async fn begin(&mut self, partitions: &[u16]) -> Result<TimestampMs, SqlError> {
+        self.rollback().await?;
+        if self.setbacks > 0 {
+            #[allow(clippy::disallowed_methods, reason = "nothing signals that a server is back, or less busy")]
+            tokio::time::sleep((PAUSE * 2_u32.pow(self.setbacks.min(8) - 1)).min(PAUSE_MAX)).await;
+        }
+        match self.open_transaction(partitions).await {
+            Ok(now) => {
+                self.now = now;
+                Ok(now)
+            }
+            Err(trouble) => Err(self.before_commit(trouble).await),
+        }
+    }
+
+    async fn put(&mut self, table: &'static Table, rows: &[Put]) -> Result<(), SqlError> {
+        for request in Request::put(&mut self.phrases, table, rows) {
+            self.write(request).await?;
+        }
+        Ok(())
+    }
+
+    async fn delete(&mut self, table: &'static Table, keys: &[Key]) -> Result<(), SqlError> {
+        let request = Request::delete(&mut self.phrases, table, keys);
+        self.write(request).await
+    }
+
+    async fn commit(&mut self, hints: Vec<Hint>) -> Result<(), SqlError> {
+        if let Err(trouble) = self.close_transaction(&hints).await {
+            return Err(self.before_commit(trouble).await);
+        }
+        let commit = self.frame.commit.clone();
+        let committed = match &mut self.connection {
+            Some(connection) => connection.send(&commit, vec![]).await,
+            None => Err(Trouble::Lost("the connection was lost".into())),
+        };
+        // Preparing it is all that can have failed so far.
+        let committed = match committed {
+            Ok(committed) => committed,
+            Err(trouble) => return Err(self.before_commit(trouble).await),
+        };
+        // A server that could not do what came before takes a commit for the opposite.
+        if let Err(trouble) = self.answers().await {
+            self.in_transaction = false;
+            self.note_setback(&trouble);
+            committed.await.ok();
+            return Err(SqlError::Undone(trouble.why().to_owned()));
+        }
+        self.in_transaction = false;
+        if let Err(trouble) = committed.await {
+            self.note_setback(&trouble);
+            self.connection = None;
+            return Err(SqlError::Failed(trouble.why().to_owned()));
+        }
+        self.setbacks = 0;
+        self.connector.meter.commits.fetch_add(1, Ordering::Relaxed);
+        self.announcer.announce(hints);
+        Ok(())
+    }
+
+    async fn rollback(&mut self) -> Result<(), SqlError> {
+        if std::mem::take(&mut self.in_transaction) && self.connection.is_some() {
+            let rollback = self.frame.rollback.clone();
+            if let Err(trouble) = self.send(&rollback, vec![]).await {
+                // Without a connection there is nothing to undo: the server has.
+                tracing::debug!(why = trouble.why(), "a transaction ended with its connection");
+                self.connection = None;
+                self.sent.clear();
+            }
+        }
+        Ok(())
+    }
+}

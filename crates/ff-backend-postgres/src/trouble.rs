@@ -1,0 +1,75 @@
+//! What an error of the server means for who asked.
+
+use ff_backend_sql::SqlError;
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
+
+/// Why a statement brought no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The connection is gone, or of no more use; what was not committed is undone.
+    Lost(String),
+    /// The server undid the transaction and could do it if asked again.
+    Undone(String),
+    /// The server cannot do it.
+    Failed(String),
+}
+
+/// What a server says that is about to go away, or that has become one that only reads.
+const LOSING: &[SqlState] = &[
+    SqlState::ADMIN_SHUTDOWN,
+    SqlState::CRASH_SHUTDOWN,
+    SqlState::CANNOT_CONNECT_NOW,
+    SqlState::DATABASE_DROPPED,
+    SqlState::IDLE_SESSION_TIMEOUT,
+    SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+    SqlState::READ_ONLY_SQL_TRANSACTION,
+    SqlState::TOO_MANY_CONNECTIONS,
+    // A statement was prepared for tables that have changed since, or for a server that a pooler has put in between.
+    SqlState::FEATURE_NOT_SUPPORTED,
+    SqlState::INVALID_SQL_STATEMENT_NAME,
+    SqlState::DUPLICATE_PSTATEMENT,
+];
+
+const UNDOING: &[SqlState] = &[SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
+
+impl Trouble {
+    pub(crate) fn of(error: &Error) -> Self {
+        let why = said(error);
+        match error.code() {
+            Some(code) if LOSING.contains(code) || code.code().starts_with("08") => Self::Lost(why),
+            Some(code) if UNDOING.contains(code) => Self::Undone(why),
+            None if error.is_closed() || is_io(error) => Self::Lost(why),
+            Some(_) | None => Self::Failed(why),
+        }
+    }
+
+    /// Says of a transaction that was not yet to be committed what became of it.
+    pub(crate) fn before_commit(self) -> SqlError {
+        match self {
+            Self::Lost(why) | Self::Undone(why) => SqlError::Undone(why),
+            Self::Failed(why) => SqlError::Failed(why),
+        }
+    }
+
+    pub(crate) fn why(&self) -> &str {
+        match self {
+            Self::Lost(why) | Self::Undone(why) | Self::Failed(why) => why,
+        }
+    }
+}
+
+/// What the server says, in one line.
+pub(crate) fn said(error: &Error) -> String {
+    use std::error::Error;
+    if let Some(told) = error.as_db_error() {
+        let detail = told.detail().map_or_else(String::new, |detail| format!(" ({detail})"));
+        return format!("{}{detail}", told.message());
+    }
+    error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+}
+
+fn is_io(error: &Error) -> bool {
+    use std::error::Error;
+    error.source().is_some_and(|cause| cause.is::<std::io::Error>())
+}

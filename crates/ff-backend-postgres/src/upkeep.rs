@@ -1,0 +1,75 @@
+//! What an engine asks, on Postgres.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ff_backend_sql::{Question, Read, Sweep, TakeSnapshot, Value};
+use ff_core::backend::{Answer, EngineBackend, Swept, Upkeep};
+use ff_core::contracts::PumpArgs;
+use ff_core::due::Pumped;
+use ff_core::engine_error::EngineError;
+use ff_core::hint::Hints;
+use ff_core::limits;
+use ff_core::operation::Operation;
+use ff_core::snapshot::Snapshot;
+use ff_core::types::TimestampMs;
+
+use crate::PostgresBackend;
+use crate::meta::LATEST;
+
+#[async_trait]
+impl Upkeep for PostgresBackend {
+    async fn now(&self) -> Answer<TimestampMs> {
+        let clock = self.clock.as_ref().map(|clock| clock.now());
+        self.readers.read(AskTheTime { clock }).await
+    }
+
+    async fn pump(&self, partition: u16) -> Answer<Pumped> {
+        self.writers.asker.ask(PumpArgs { partition }).await
+    }
+
+    async fn sweep(&self, partition: u16) -> Answer<Swept> {
+        self.check(partition)?;
+        self.readers.read(Sweep { partition }).await
+    }
+
+    fn sweep_every(&self) -> Option<Duration> {
+        Some(Duration::from_millis(limits::SWEEP_MS))
+    }
+
+    fn hints(&self) -> Hints {
+        self.announcer.listen()
+    }
+
+    async fn snapshot(&self, partition: u16) -> Answer<Snapshot> {
+        self.check(partition)?;
+        self.readers.read(TakeSnapshot { partition }).await
+    }
+}
+
+impl PostgresBackend {
+    /// Refuses a partition this store does not have, as a pump of it would be.
+    fn check(&self, partition: u16) -> Answer<()> {
+        Ok(Operation::Pump(PumpArgs { partition }).check(&self.partitions())?)
+    }
+}
+
+/// What time it is for the store: never before anything that was written.
+struct AskTheTime {
+    /// The server's time is asked for when not said.
+    clock: Option<TimestampMs>,
+}
+
+impl Question for AskTheTime {
+    type Answer = TimestampMs;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<TimestampMs> {
+        let rows = reader.query(LATEST, &[vec![]]).await?;
+        match rows.iter().flatten().next().map(ff_backend_sql::Row::values) {
+            Some([Value::Int(time), Value::Int(latest)]) => {
+                Ok(self.clock.unwrap_or(TimestampMs(*time)).max(TimestampMs(*latest)))
+            }
+            _ => Err(EngineError::Corrupt("the store has lost its clock".into())),
+        }
+    }
+}

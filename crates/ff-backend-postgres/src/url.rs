@@ -1,0 +1,226 @@
+//! Where a store is, as people write it: `postgres://user:password@host:port/database?schema=flowfabric&writers=4`.
+//!
+//! What the URL says beyond the store's own settings is the client's to read, as in every other program.
+
+use std::net::IpAddr;
+
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Client, Config};
+
+use crate::ConnectError;
+use crate::tls::Tls;
+
+/// Where a store's tables are when not said.
+const SCHEMA: &str = "flowfabric";
+/// The longest name of a schema, so that names made of it still fit.
+const SCHEMA_BYTES: usize = 48;
+const WRITERS: usize = 4;
+const READERS: usize = 8;
+
+/// Where a store is, and what the URL says about using it.
+#[derive(Clone)]
+pub struct Place {
+    pub(crate) config: Config,
+    pub(crate) tls: Tls,
+    pub(crate) schema: String,
+    pub(crate) flow_partitions: Option<u16>,
+    pub(crate) writers: usize,
+    pub(crate) readers: usize,
+    pub(crate) listen: bool,
+}
+
+/// What the URL says about TLS.
+enum Privacy {
+    /// TLS, unless the server is on this machine.
+    Usual,
+    Plain,
+    Tls,
+}
+
+impl Place {
+    /// Reads a URL without connecting to anything.
+    pub fn parse(url: &str) -> Result<Self, ConnectError> {
+        Self::read(url).map_err(|why| ConnectError::BadUrl { url: without_password(url), why })
+    }
+
+    /// How many connections write.
+    pub fn writers(&self) -> usize {
+        self.writers
+    }
+
+    /// A connection to the database, as the store's own are made. Whoever holds it may do with it what they like.
+    pub async fn connect(&self) -> Result<Client, ConnectError> {
+        let unreachable =
+            |error| ConnectError::Unreachable { address: self.address(), why: crate::trouble::said(&error) };
+        let (client, conversation) = self.config.connect(self.tls.clone()).await.map_err(unreachable)?;
+        tokio::spawn(async move {
+            if let Err(error) = conversation.await {
+                tracing::debug!(%error, "a connection ended");
+            }
+        });
+        Ok(client)
+    }
+
+    /// Where the tables are.
+    pub fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    /// The server, as messages name it.
+    pub(crate) fn address(&self) -> String {
+        let hosts = self.config.get_hosts().iter().map(|host| match host {
+            Host::Tcp(name) => name.clone(),
+            #[cfg(unix)]
+            Host::Unix(path) => path.display().to_string(),
+        });
+        let ports = self.config.get_ports();
+        let port = |nth: usize| ports.get(nth).or(ports.first()).copied().unwrap_or(5432);
+        let named: Vec<_> = hosts.enumerate().map(|(nth, host)| format!("{host}:{}", port(nth))).collect();
+        named.join(",")
+    }
+
+    fn read(url: &str) -> Result<Self, String> {
+        if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
+            return Err("expected postgres://HOST/DATABASE".into());
+        }
+        let (at, query) = url.split_once('?').unwrap_or((url, ""));
+        let mut place = Self {
+            config: Config::new(),
+            tls: Tls::default(),
+            schema: SCHEMA.into(),
+            flow_partitions: None,
+            writers: WRITERS,
+            readers: READERS,
+            listen: true,
+        };
+        let (mut privacy, mut theirs) = (Privacy::Usual, Vec::new());
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            if !place.set(pair, &mut privacy)? {
+                theirs.push(pair);
+            }
+        }
+        let rest = if theirs.is_empty() { at.to_owned() } else { format!("{at}?{}", theirs.join("&")) };
+        place.config = rest.parse().map_err(said)?;
+        if place.config.get_hosts().is_empty() {
+            return Err("names no host".into());
+        }
+        let encrypted = match privacy {
+            Privacy::Usual => !place.config.get_hosts().iter().all(is_here),
+            Privacy::Plain => false,
+            Privacy::Tls => true,
+        };
+        place.config.ssl_mode(if encrypted { SslMode::Require } else { SslMode::Disable });
+        Ok(place)
+    }
+
+    /// Takes up a setting, unless it is one of the client's.
+    fn set(&mut self, pair: &str, privacy: &mut Privacy) -> Result<bool, String> {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        match (name, value) {
+            ("schema", _) => self.schema = schema(value)?,
+            ("partitions", _) => self.flow_partitions = Some(number(name, value)?),
+            ("writers", _) => self.writers = usize::from(number(name, value)?),
+            ("readers", _) => self.readers = usize::from(number(name, value)?),
+            ("listen", "on") => self.listen = true,
+            ("listen", "off") => self.listen = false,
+            ("listen", _) => return Err("listen is on or off".into()),
+            ("sslmode", "disable") => *privacy = Privacy::Plain,
+            ("sslmode", "require" | "verify-full") => *privacy = Privacy::Tls,
+            ("sslmode", _) => {
+                return Err("sslmode is disable or require; anything between would let others turn TLS off".into());
+            }
+            ("ca", file) => self.tls = Tls::trusting(file)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+fn schema(name: &str) -> Result<String, String> {
+    let fits =
+        !name.is_empty() && name.len() <= SCHEMA_BYTES && !name.starts_with(|first: char| first.is_ascii_digit());
+    if fits && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_') {
+        return Ok(name.into());
+    }
+    Err(format!("a schema is named by at most {SCHEMA_BYTES} of a to z, 0 to 9 and _, and not by a digit first"))
+}
+
+fn number(name: &str, value: &str) -> Result<u16, String> {
+    value.parse().ok().filter(|count| *count > 0).ok_or_else(|| format!("{name} is a number from 1 on"))
+}
+
+/// Whether a server is on this machine, where nobody listens in between.
+fn is_here(host: &Host) -> bool {
+    match host {
+        Host::Tcp(name) => name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback()),
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    }
+}
+
+/// What the client says of a URL, which may not repeat its password.
+fn said(error: tokio_postgres::Error) -> String {
+    use std::error::Error;
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// A URL as it may appear in a message.
+fn without_password(url: &str) -> String {
+    let Some((before, place)) = url.rsplit_once('@') else {
+        return url.split_once('?').map_or(url, |(at, _)| at).to_owned();
+    };
+    let scheme = before.split_once("://").map_or(String::new(), |(scheme, _)| format!("{scheme}://"));
+    format!("{scheme}***@{}", place.split_once('?').map_or(place, |(at, _)| at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_says_where_the_store_is_and_how_to_use_it() {
+        let url = "postgres://me:p%40ss@example.org:6000/jobs?schema=ff_2&partitions=64&writers=2&readers=3&listen=off";
+        let place = Place::parse(url).unwrap();
+        assert_eq!((place.address().as_str(), place.schema.as_str()), ("example.org:6000", "ff_2"));
+        assert_eq!((place.config.get_user(), place.config.get_password()), (Some("me"), Some(&b"p@ss"[..])));
+        assert_eq!(place.config.get_dbname(), Some("jobs"));
+        assert_eq!((place.flow_partitions, place.writers, place.readers, place.listen), (Some(64), 2, 3, false));
+    }
+
+    #[test]
+    fn what_the_client_reads_is_left_to_the_client() {
+        let place = Place::parse("postgresql://a,b/x?target_session_attrs=read-write&writers=1").unwrap();
+        assert_eq!((place.address().as_str(), place.writers), ("a:5432,b:5432", 1));
+        assert!(Place::parse("postgres://a/x?no_such_setting=1").is_err());
+    }
+
+    #[test]
+    fn who_is_elsewhere_is_talked_to_in_private() {
+        let mode = |url: &str| Place::parse(url).unwrap().config.get_ssl_mode();
+        assert_eq!(mode("postgres://example.org/x"), SslMode::Require);
+        assert_eq!(mode("postgres://example.org/x?sslmode=disable"), SslMode::Disable);
+        for here in ["localhost", "127.0.0.1", "%2Fvar%2Frun%2Fpostgresql"] {
+            assert_eq!(mode(&format!("postgres://{here}/x")), SslMode::Disable);
+            assert_eq!(mode(&format!("postgres://{here}/x?sslmode=require")), SslMode::Require);
+        }
+    }
+
+    #[test]
+    fn a_url_that_names_no_database_is_refused_without_its_password() {
+        for url in [
+            "mysql://u:hunter2@a/x",
+            "postgres://u:hunter2@/x",
+            "postgres://u:hunter2@a:port/x",
+            "postgres://u:hunter2@a/x?writers=0",
+            "postgres://u:hunter2@a/x?schema=Robert'); DROP",
+            "postgres://u:hunter2@a/x?sslmode=prefer",
+            "postgres://u:hunter2@a/x?listen=maybe",
+            "postgres://u:hunter2@a/x?ca=/nowhere",
+            "postgres://a/x?password=hunter2&writers=0",
+        ] {
+            let Err(error) = Place::parse(url) else { panic!("{url} was taken") };
+            let line = error.to_string();
+            assert!(!line.contains("hunter2") && !line.contains('\n'), "{line}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The feeds of delivered signals: complete up to their limit, and honest past it.
+
+use ff_backend_postgres::{PostgresBackend, PostgresOptions};
+use ff_core::backend::{SignalRoom, Upkeep};
+use ff_core::contracts::{DeliveriesArgs, DeliveriesPage};
+use ff_core::limits;
+use ff_core::partition::PartitionConfig;
+use ff_core::signal::FeedCursor;
+
+use crate::{Place, findings, signal, suspended};
+
+async fn read(store: &PostgresBackend, after: Option<FeedCursor>, limit: usize) -> DeliveriesPage {
+    store.deliveries(DeliveriesArgs { after, limit }).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_reader_sees_what_was_delivered_on_any_partition_once() {
+    let place = Place::new();
+    let store = place.open().await;
+    let tail = read(&store, None, 10).await;
+    assert_eq!((tail.deliveries, &tail.next), (vec![], &FeedCursor::default()));
+    let mut sent = Vec::new();
+    for _ in 0..7 {
+        let (id, granted) = suspended(&store).await;
+        sent.push(store.deliver(signal(&id, &granted, "go")).await.unwrap().signal_id);
+    }
+    sent.sort_unstable();
+    let mut seen = Vec::new();
+    let mut after = tail.next;
+    loop {
+        let page = read(&store, Some(after), 3).await;
+        assert!(!page.missed);
+        after = page.next;
+        if page.deliveries.is_empty() {
+            break;
+        }
+        seen.extend(page.deliveries.into_iter().map(|delivery| delivery.signal_id));
+    }
+    seen.sort_unstable();
+    assert_eq!(seen, sent);
+    assert_eq!(read(&store, None, 10).await.next, after, "who starts now starts at the end");
+}
+
+/// Most of a full feed is put there behind the store's back; what it tells then pushes the oldest out.
+#[tokio::test]
+async fn a_full_feed_keeps_its_newest_and_says_when_some_were_missed() {
+    let place = Place::new();
+    let one = PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
+    let open = async || place.open_with(PostgresOptions { partitions: Some(one), ..PostgresOptions::default() }).await;
+    let store = open().await;
+    let (id, granted) = suspended(&store).await;
+    store.deliver(signal(&id, &granted, "go")).await.unwrap();
+    store.close().await;
+    drop(store);
+    let fill = "
+        INSERT INTO delivery SELECT partition, told_at, more.seq - 1, more.seq, record
+        FROM delivery, generate_series(2, $1::int8) AS more(seq)";
+    let almost_full = limits::FEED - 1;
+    let filled = place.look().await.execute(fill, &[&i64::try_from(almost_full).unwrap()]).await.unwrap();
+    assert_eq!(filled, almost_full as u64 - 1);
+
+    let store = open().await;
+    let from_the_start = FeedCursor::default();
+    assert!(!read(&store, Some(from_the_start.clone()), 1).await.missed, "it is all there");
+    let mut told = Vec::new();
+    for _ in 0..4 {
+        let (id, granted) = suspended(&store).await;
+        told.push(store.deliver(signal(&id, &granted, "go")).await.unwrap().signal_id);
+    }
+    let kept = store.snapshot(0).await.unwrap().deliveries;
+    assert_eq!(kept.len(), limits::FEED);
+    assert_eq!(kept[0].position.nth, 3, "three were pushed out");
+    assert!(kept.is_sorted_by_key(|delivery| delivery.position));
+    let newest: Vec<_> = kept[almost_full - 3..].iter().map(|delivery| delivery.signal_id).collect();
+    assert_eq!(newest, told);
+    assert!(read(&store, Some(from_the_start), 1).await.missed);
+    let reached = FeedCursor([(0, kept[0].position)].into());
+    let next = read(&store, Some(reached), 1).await;
+    assert_eq!((next.missed, &next.deliveries[0].position), (false, &kept[1].position));
+    assert_eq!(findings(&store).await, []);
+}

@@ -1,0 +1,80 @@
+//! Hints come after what they are about, and reach every program.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ff_backend_postgres::PostgresBackend;
+use ff_core::backend::{ExecutionRoom, LeaseRoom, Upkeep};
+use ff_core::contracts::{CancelArgs, Start, SubmitArgs};
+use ff_core::hint::Hint;
+use ff_core::types::ExecutionId;
+use futures_util::StreamExt;
+use tokio::time::timeout;
+
+use crate::{Place, claim_on, signal, suspended, work};
+
+fn cancel(execution_id: ExecutionId) -> CancelArgs {
+    CancelArgs { execution_id, reason: None, requested_by: None }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hint_comes_after_the_commit_is_visible_here_and_elsewhere() {
+    const MANY: usize = 100;
+    let place = Place::new();
+    let (store, other) = (Arc::new(place.open().await), Arc::new(place.open().await));
+    let listener = |looking: Arc<PostgresBackend>| {
+        let ended = looking.hints().filter_map(async |hint| match hint {
+            Hint::Ended { execution_id } => Some(execution_id),
+            _ => None,
+        });
+        tokio::spawn(async move {
+            let mut ended = pin!(ended.take(MANY));
+            while let Some(id) = ended.next().await {
+                looking.result(&id).await.unwrap();
+            }
+        })
+    };
+    let listeners = [listener(store.clone()), listener(other)];
+    for _ in 0..MANY {
+        let execution_id = store.submit(work()).await.unwrap().execution_id;
+        store.cancel(cancel(execution_id)).await.unwrap();
+    }
+    for listener in listeners {
+        listener.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn whatever_is_worth_telling_is_told_elsewhere_as_it_is_here() {
+    let place = Place::new();
+    let (store, other) = (place.open().await, place.open().await);
+    let (mut here, mut elsewhere) = (store.hints(), other.hints());
+    store.submit(SubmitArgs { start: Start::After(60_000), ..work() }).await.unwrap();
+    let id = store.submit(work()).await.unwrap().execution_id;
+    store.claim(claim_on(&id)).await.unwrap();
+    store.cancel(cancel(id)).await.unwrap();
+    let (waits, granted) = suspended(&store).await;
+    ff_core::backend::SignalRoom::deliver(&store, signal(&waits, &granted, "go")).await.unwrap();
+    for nth in 0..9 {
+        let told = timeout(Duration::from_secs(20), here.next()).await.unwrap();
+        let heard = timeout(Duration::from_secs(20), elsewhere.next()).await;
+        assert!(told.is_some() && heard.is_ok(), "hint {nth}: {told:?} here, {heard:?} elsewhere");
+    }
+}
+
+/// A program that lost its ear looks everywhere once it hears again.
+#[tokio::test]
+async fn who_could_not_hear_is_told_so() {
+    let place = Place::new();
+    let (store, other) = (place.open().await, place.open().await);
+    let mut hints = other.hints();
+    let kill = "
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'flowfabric listener'";
+    assert_eq!(place.look().await.query(kill, &[]).await.unwrap().len(), 2);
+    let missed = timeout(Duration::from_secs(20), hints.next()).await.unwrap();
+    assert_eq!(missed, Some(Hint::Missed));
+    store.submit(work()).await.unwrap();
+    let next = timeout(Duration::from_secs(20), hints.next()).await.unwrap();
+    assert!(matches!(next, Some(Hint::Ready { .. })), "{next:?}");
+}

@@ -1,0 +1,28 @@
+//! The lease history is kept to its limit.
+
+use ff_core::backend::{ExecutionRoom, LeaseRoom, Upkeep};
+use ff_core::contracts::RevokeArgs;
+use ff_core::limits;
+
+use crate::{Place, claim_on, work};
+
+#[tokio::test]
+async fn the_newest_lost_leases_are_kept_and_older_ones_are_not() {
+    let place = Place::new();
+    let store = place.open().await;
+    let id = store.submit(work()).await.unwrap().execution_id;
+    let revoke = RevokeArgs { execution_id: id, lease_id: None, reason: None };
+    let beyond = 3;
+    for _ in 0..limits::LEASE_HISTORY + beyond {
+        store.claim(claim_on(&id)).await.unwrap();
+        store.revoke(revoke.clone()).await.unwrap();
+    }
+    let epochs = |leases: &[ff_core::lease::LeaseEvent]| -> Vec<_> {
+        leases.iter().map(|lease| lease.fence.lease_epoch.0).collect()
+    };
+    let kept: Vec<_> = (beyond as u64 + 1..=(limits::LEASE_HISTORY + beyond) as u64).collect();
+    assert_eq!(epochs(&store.attempts(&id).await.unwrap().leases), kept);
+    let snapshot = store.snapshot(id.partition()).await.unwrap();
+    assert_eq!(epochs(&snapshot.leases[&id]), kept);
+    assert_eq!(snapshot.attempts[&id].len(), limits::LEASE_HISTORY + beyond, "attempts are all kept");
+}

@@ -1,0 +1,138 @@
+//! Who may use a database, and which databases.
+
+use ff_backend_postgres::{ConnectError, Migrated, PostgresBackend, PostgresOptions, migrate};
+use ff_core::backend::{EngineBackend, ExecutionRoom, Upkeep};
+use ff_core::partition::PartitionConfig;
+use futures_util::future::join_all;
+
+use crate::{Place, findings, work};
+
+fn with(partitions: PartitionConfig) -> PostgresOptions {
+    PostgresOptions { partitions: Some(partitions), ..PostgresOptions::default() }
+}
+
+fn few() -> PartitionConfig {
+    PartitionConfig { num_flow_partitions: 4, num_budget_partitions: 2, num_quota_partitions: 1 }
+}
+
+async fn refusal(place: &Place, options: PostgresOptions) -> ConnectError {
+    match PostgresBackend::connect(&place.url(), options).await {
+        Ok(_) => panic!("it was opened"),
+        Err(error) => error,
+    }
+}
+
+#[tokio::test]
+async fn programs_that_start_at_once_make_one_store() {
+    let place = Place::new();
+    let stores = join_all((0..6).map(|_| place.open_with(with(few())))).await;
+    for store in &stores {
+        store.submit(work()).await.unwrap();
+    }
+    let mut rings = Vec::new();
+    for store in &stores {
+        rings.push(store.snapshot(3).await.unwrap().ring.unwrap());
+    }
+    assert!(rings.iter().all(|ring| *ring == rings[0]), "they share their secrets");
+    assert_eq!(findings(&stores[0]).await, []);
+}
+
+#[tokio::test]
+async fn a_store_is_brought_up_to_date_once() {
+    let place = Place::new();
+    let migrated = async || migrate(&place.url(), with(few())).await.unwrap();
+    let Migrated { from, to } = migrated().await;
+    assert!(from == 0 && to > 0);
+    assert_eq!(migrated().await, Migrated { from: to, to });
+    assert_eq!(place.open().await.partitions(), few());
+}
+
+#[tokio::test]
+async fn a_newer_schema_is_refused_and_left_alone() {
+    let place = Place::new();
+    drop(place.open().await);
+    let client = place.look().await;
+    client.execute("UPDATE meta SET value = 99 WHERE key = 'schema_version'", &[]).await.unwrap();
+    let error = refusal(&place, PostgresOptions::default()).await;
+    assert!(matches!(error, ConnectError::TooNew { found: 99, .. }), "{error}");
+    let error = migrate(&place.url(), PostgresOptions::default()).await.unwrap_err();
+    assert!(error.to_string().contains("use a newer program"), "{error}");
+    let version = client.query_one("SELECT value FROM meta WHERE key = 'schema_version'", &[]).await.unwrap();
+    assert_eq!(version.get::<_, i64>(0), 99);
+}
+
+#[tokio::test]
+async fn partition_counts_are_those_the_store_was_made_with() {
+    let place = Place::new();
+    drop(place.open_with(with(few())).await);
+    assert_eq!(place.open().await.partitions(), few(), "not said");
+    let other = PartitionConfig { num_flow_partitions: 8, ..few() };
+    let error = refusal(&place, with(other)).await;
+    assert!(
+        matches!(error, ConnectError::Partitions { stored, asked } if stored == few() && asked == other),
+        "{error}"
+    );
+    let none = PartitionConfig { num_flow_partitions: 0, ..few() };
+    assert!(matches!(refusal(&place, with(none)).await, ConnectError::NoPartitions { .. }));
+}
+
+#[tokio::test]
+async fn a_database_without_a_store_is_left_alone_when_asked_to() {
+    let place = Place::new();
+    let existing = || PostgresOptions { existing: true, ..PostgresOptions::default() };
+    let error = refusal(&place, existing()).await;
+    assert_eq!(error.to_string(), "the schema flowfabric holds no store");
+    let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'flowfabric'";
+    assert_eq!(place.look().await.query_one(schemas, &[]).await.unwrap().get::<_, i64>(0), 0);
+    drop(place.open().await);
+    place.open_with(existing()).await;
+}
+
+#[tokio::test]
+async fn tables_of_something_else_are_left_alone() {
+    let place = Place::new();
+    let client = place.look().await;
+    client.batch_execute("CREATE SCHEMA flowfabric; CREATE TABLE flowfabric.diary (entry text)").await.unwrap();
+    let error = refusal(&place, PostgresOptions::default()).await;
+    assert!(matches!(error, ConnectError::NotAStore { .. }), "{error}");
+    let tables = client.query("SELECT 1 FROM pg_tables WHERE schemaname = 'flowfabric'", &[]).await.unwrap();
+    assert_eq!(tables.len(), 1);
+}
+
+/// A user who may not make tables can use a store somebody else has made.
+#[tokio::test]
+async fn a_user_without_rights_to_change_tables_can_work() {
+    let place = Place::new();
+    drop(place.open().await);
+    let grant = "CREATE ROLE worker LOGIN; GRANT USAGE ON SCHEMA flowfabric TO worker;
+        GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA flowfabric TO worker";
+    place.look().await.batch_execute(grant).await.unwrap();
+    let url = place.url().replace("postgres@", "worker@");
+    let store = PostgresBackend::connect(&url, PostgresOptions::default()).await.unwrap();
+    store.submit(work()).await.unwrap();
+    let other = url.replace("schema=flowfabric", "schema=another");
+    let error = PostgresBackend::connect(&other, PostgresOptions::default()).await.err().unwrap();
+    assert!(matches!(error, ConnectError::NotAllowed { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn two_schemas_are_two_stores() {
+    let place = Place::new();
+    let other = PostgresBackend::connect(&place.0.url("other"), with(few())).await.unwrap();
+    let id = place.open_with(with(few())).await.submit(work()).await.unwrap().execution_id;
+    assert!(other.describe(&id).await.is_err());
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_named() {
+    let mut place = Place::new();
+    place.0.kill();
+    let error = refusal(&place, PostgresOptions::default()).await;
+    assert!(matches!(error, ConnectError::Unreachable { .. }), "{error}");
+    assert!(error.to_string().contains(&format!("127.0.0.1:{}", place.0.port)), "{error}");
+    let url = "postgres://postgres@127.0.0.1:1/nowhere?sslmode=require";
+    assert!(matches!(
+        PostgresBackend::connect(url, PostgresOptions::default()).await.err(),
+        Some(ConnectError::Unreachable { .. })
+    ));
+}

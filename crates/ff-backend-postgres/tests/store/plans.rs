@@ -1,0 +1,92 @@
+//! No query grows with what waits or with what is finished: each is answered from its index, in its index's order.
+
+use ff_backend_sql::QUERIES;
+use serde_json::Value;
+use tokio_postgres::Client;
+
+use crate::Place;
+
+/// Which index answers which query, when it is not the key of its table.
+const ANSWERED_FROM: &[(&str, &str)] = &[
+    ("waiting", "execution_waiting"),
+    ("waiting_of_kind", "execution_waiting_of_kind"),
+    ("due", "execution_due"),
+    ("next_due", "execution_due"),
+    ("next_ready", "execution_waiting_of_kind"),
+    ("list_by_namespace", "execution_by_namespace"),
+    ("list_by_lane", "execution_by_lane"),
+    ("signals_of", "signal_in_order"),
+    ("signals_page", "signal_in_order"),
+];
+
+/// Asked only by the doctor, which reads everything anyway.
+const READS_EVERYTHING: &[&str] = &["executions_on"];
+
+/// The steps of a query's plan as the store's own connections have it.
+async fn plan(client: &Client, sql: &str) -> Vec<Value> {
+    let statement = client.prepare(sql).await.unwrap();
+    let nulls = vec!["NULL"; statement.params().len()].join(", ");
+    client.batch_execute(&format!("PREPARE question AS {sql}")).await.unwrap();
+    let arguments = if nulls.is_empty() { nulls } else { format!("({nulls})") };
+    let explain = format!("EXPLAIN (FORMAT JSON, COSTS OFF) EXECUTE question{arguments}");
+    let told = client.simple_query(&explain).await.unwrap();
+    client.batch_execute("DEALLOCATE question").await.unwrap();
+    let text: String = told
+        .iter()
+        .filter_map(|message| match message {
+            tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0),
+            _ => None,
+        })
+        .collect();
+    let plan: Value = serde_json::from_str(&text).unwrap();
+    let mut steps = vec![plan[0]["Plan"].clone()];
+    let mut nth = 0;
+    while let Some(step) = steps.get(nth) {
+        let inner = step["Plans"].as_array().cloned().unwrap_or_default();
+        steps.extend(inner);
+        nth += 1;
+    }
+    steps
+}
+
+/// As a store's connections are set up, in a database that has not counted its rows yet.
+async fn as_the_store(place: &Place) -> Client {
+    drop(place.open().await);
+    let client = place.look().await;
+    let settings = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off;
+        SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off";
+    client.batch_execute(settings).await.unwrap();
+    client
+}
+
+#[tokio::test]
+async fn every_query_is_answered_from_its_index() {
+    let place = Place::new();
+    let client = as_the_store(&place).await;
+    for (name, sql) in QUERIES {
+        let steps = plan(&client, sql).await;
+        let nodes: Vec<_> = steps.iter().map(|step| step["Node Type"].as_str().unwrap()).collect();
+        assert!(!nodes.contains(&"Sort") && !nodes.contains(&"Seq Scan"), "{name}: {nodes:?}");
+        let scan = steps.last().unwrap();
+        if READS_EVERYTHING.contains(name) {
+            continue;
+        }
+        assert!(!scan["Index Cond"].is_null() && scan["Filter"].is_null(), "{name}: {scan}");
+        let index = scan["Index Name"].as_str().unwrap();
+        match ANSWERED_FROM.iter().find(|(of, _)| of == name) {
+            Some((_, expected)) => assert_eq!(index, *expected, "{name}"),
+            None => assert!(index.ends_with("_pkey"), "{name}: {index}"),
+        }
+    }
+}
+
+/// Would the test above notice? These are questions without an index.
+#[tokio::test]
+async fn a_query_without_an_index_looks_different() {
+    let place = Place::new();
+    let client = as_the_store(&place).await;
+    let scan = plan(&client, "SELECT uuid FROM execution WHERE holder = $1").await;
+    assert!(!scan.last().unwrap()["Filter"].is_null(), "{scan:?}");
+    let sort = plan(&client, "SELECT uuid FROM execution WHERE namespace = $1 ORDER BY changed_at").await;
+    assert!(sort.iter().any(|step| step["Node Type"] == "Sort"), "{sort:?}");
+}

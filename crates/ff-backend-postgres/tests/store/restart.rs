@@ -1,0 +1,28 @@
+//! What is still there after a restart.
+
+use std::sync::Arc;
+
+use ff_backend_postgres::PostgresOptions;
+use ff_core::backend::{ExecutionRoom, Upkeep};
+use ff_core::clock::ManualClock;
+
+use crate::{Place, at, standing_clock, work};
+
+#[tokio::test]
+async fn time_does_not_run_backwards_whoever_looks_at_the_clock() {
+    let place = Place::new();
+    let clock = standing_clock();
+    let options =
+        |clock: &Arc<ManualClock>| PostgresOptions { clock: Some(clock.clone()), ..PostgresOptions::default() };
+    let store = place.open_with(options(&clock)).await;
+    clock.advance(5_000);
+    store.submit(work()).await.unwrap();
+
+    let earlier = standing_clock();
+    let other = place.open_with(options(&earlier)).await;
+    assert_eq!(other.now().await, Ok(at(5_000)));
+    let id = other.submit(work()).await.unwrap().execution_id;
+    assert_eq!(other.describe(&id).await.unwrap().created_at, at(5_000));
+    earlier.advance(6_000);
+    assert_eq!(other.now().await, Ok(at(6_000)));
+}

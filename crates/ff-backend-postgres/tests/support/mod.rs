@@ -1,0 +1,15 @@
+//! A real Postgres for tests: on a free port, with its files in a folder that goes away, gone when it is dropped.
+
+#![allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "each test uses what it needs; libraries pass all of it on"
+)]
+
+mod binaries;
+#[path = "../../../ff-backend-valkey/tests/support/ports.rs"]
+mod ports;
+mod server;
+
+pub use server::{Disk, Postgres};

@@ -1,0 +1,127 @@
+//! One server process.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+
+use super::binaries::{other_user, program};
+use super::ports::free_port;
+
+/// Whether what is acknowledged is on the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disk {
+    /// It is, as by default.
+    Waited,
+    /// It need not be: what the server holds matters, not what it survives.
+    Unwaited,
+}
+
+/// A server that runs, or ran until it was killed.
+pub struct Postgres {
+    folder: TempDir,
+    settings: Vec<String>,
+    pub port: u16,
+    child: Option<Child>,
+}
+
+impl Postgres {
+    /// Makes a server and starts it, with further settings.
+    pub fn start(disk: Disk, settings: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for a server");
+        if let Some((user, group)) = other_user() {
+            std::os::unix::fs::chown(folder.path(), Some(user), Some(group)).expect("the folder is given away");
+        }
+        let mut initdb = program("initdb");
+        initdb.args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync", "--wal-segsize=1"]);
+        let made = initdb.arg("-D").arg(folder.path().join("data")).output().expect("initdb runs");
+        assert!(made.status.success(), "initdb: {}", String::from_utf8(made.stderr).expect("text"));
+        let fsync = if disk == Disk::Waited { "fsync=on" } else { "fsync=off" };
+        let settings = settings.iter().copied().chain([fsync, "listen_addresses=127.0.0.1", "shared_buffers=32MB"]);
+        let settings = settings.map(str::to_owned).collect();
+        let mut server = Self { folder, settings, port: 0, child: None };
+        // Another program may take the port between asking for it and using it.
+        for _ in 0..20 {
+            server.port = free_port();
+            if server.run() {
+                return server;
+            }
+        }
+        panic!("Postgres did not start on any port");
+    }
+
+    /// A server whose contents matter, not what they survive.
+    pub fn quick() -> Self {
+        Self::start(Disk::Unwaited, &[])
+    }
+
+    /// The store in one schema of it.
+    pub fn url(&self, schema: &str) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres?schema={schema}", self.port)
+    }
+
+    /// Ends it as a crash would, with all that works for it.
+    pub fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().expect("a server can be killed");
+            child.wait().expect("a killed server ends");
+            // Those that worked for it notice by themselves, and its port is free once the last of them is gone.
+            let lock = self.folder.path().join("data/postmaster.pid");
+            std::fs::remove_file(lock).ok();
+        }
+    }
+
+    /// Starts it again on the same port with what its disk has.
+    pub fn restart(&mut self) {
+        self.kill();
+        // Whoever worked for it may still hold what its successor needs; it is gone in a moment.
+        let started = (0..100).any(|_| self.run());
+        assert!(started, "Postgres did not start again on port {}", self.port);
+    }
+
+    /// Stops it and all that works for it without their noticing: connections are held and nothing is answered.
+    pub fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Lets it go on where it stopped.
+    pub fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let child = self.child.as_ref().expect("the server runs");
+        let sent = Command::new("pkill").args([signal, "-P"]).arg(child.id().to_string()).status();
+        assert!(sent.is_ok_and(|sent| sent.success()), "pkill {signal} did not reach the server");
+    }
+
+    /// Runs the server and waits until it says it is ready. False when it cannot have its port.
+    fn run(&mut self) -> bool {
+        let mut command = program("postgres");
+        command.arg("-D").arg(self.folder.path().join("data")).arg("-p").arg(self.port.to_string());
+        command.arg("-k").arg(self.folder.path());
+        for setting in &self.settings {
+            command.arg("-c").arg(setting);
+        }
+        let spawned = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+        let mut child = spawned.unwrap_or_else(|error| panic!("postgres: {error}; run scripts/services to install it"));
+        let output = child.stderr.take().expect("its output is a pipe");
+        let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+        let ready = lines.any(|line| line.contains("ready to accept connections"));
+        // What it says from now on is read and dropped, so that it never waits for a reader.
+        std::thread::spawn(move || lines.for_each(drop));
+        if ready {
+            self.child = Some(child);
+        } else {
+            child.wait().expect("a server that did not start ends");
+        }
+        ready
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
