@@ -26,7 +26,8 @@ pub async fn http_over_valkey() -> World {
     behind_a_server(valkey().await).await
 }
 
-async fn behind_a_server(world: World) -> World {
+/// The same store as its callers reach it through a server.
+pub(super) async fn behind_a_server(world: World) -> World {
     let flowfabric = FlowFabric::over(world.upkeep.clone());
     let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let server = Server::bind(any_port, flowfabric.clone()).await.unwrap();

@@ -2,6 +2,9 @@
 
 mod http;
 mod memory;
+mod postgres;
+#[path = "../../../ff-backend-postgres/tests/support/mod.rs"]
+pub mod postgres_server;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 pub mod servers;
 mod sqlite;
@@ -17,6 +20,7 @@ use crate::world::{Hands, World, WorldClock};
 
 pub use http::{http_over_memory, http_over_sqlite, http_over_valkey};
 pub use memory::memory;
+pub use postgres::{http_over_postgres, on_postgres};
 pub use sqlite::sqlite;
 pub use valkey::{on_cluster, redis, valkey};
 
