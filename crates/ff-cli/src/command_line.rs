@@ -6,8 +6,8 @@ use anyhow::Context;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    Approve, Attempts, Bench, Cancel, Dev, Doctor, Flow, Get, List, Reject, Replay, Result, Resume, Revoke, Secrets,
-    Server, Signal, Submit, Waiting, Worker,
+    Approve, Attempts, Bench, Cancel, Dev, Doctor, Flow, Get, List, Migrate, Reject, Replay, Result, Resume, Revoke,
+    Secrets, Server, Signal, Submit, Waiting, Worker,
 };
 use crate::exit::{self, Exit};
 use crate::logging::{self, Level};
@@ -44,6 +44,7 @@ enum Command {
     Secrets(Secrets),
     Worker(Worker),
     Doctor(Doctor),
+    Migrate(Migrate),
     Bench(Bench),
 }
 
@@ -87,6 +88,7 @@ impl Command {
             Self::Secrets(secrets) => secrets.run(settings).await,
             Self::Worker(worker) => worker.run(settings).await,
             Self::Doctor(doctor) => doctor.run(settings).await,
+            Self::Migrate(migrate) => migrate.run(settings).await,
             Self::Bench(bench) => bench.run(settings).await,
         }
     }

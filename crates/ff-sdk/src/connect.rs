@@ -1,17 +1,19 @@
-//! Connecting by URL: a file, memory, Valkey, or a server.
+//! Connecting by URL: a file, memory, Postgres, Valkey, or a server.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ff_backend_memory::MemoryBackend;
+use ff_backend_postgres::{PostgresBackend, PostgresOptions};
 use ff_backend_sqlite::{Durability, OpenError, SqliteBackend, SqliteOptions};
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 
 use crate::FlowFabric;
+use crate::flowfabric::Closing;
 use crate::http::{HttpBackend, HttpConnectError};
 
-/// Connects to `sqlite:PATH`, `sqlite://PATH`, `memory:`, `valkey://HOST:PORT` (`valkeys://` for TLS, either with
-/// `+cluster`, and the same with `redis`), or `http://HOST:PORT`.
+/// Connects to `sqlite:PATH`, `sqlite://PATH`, `memory:`, `postgres://HOST/DATABASE`, `valkey://HOST:PORT` (`valkeys://`
+/// for TLS, either with `+cluster`, and the same with `redis`), or `http://HOST:PORT`.
 ///
 /// A store in this process gets an engine in this process; [`Connect`] can do without.
 pub async fn connect(url: &str) -> Result<FlowFabric, ConnectError> {
@@ -37,7 +39,10 @@ pub struct Connect {
 /// Why a connection could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    #[error("{url:?} is not a store: expected sqlite:PATH, memory:, valkey://HOST:PORT or http://HOST:PORT")]
+    #[error(
+        "{url:?} is not a store: expected sqlite:PATH, memory:, postgres://HOST/DATABASE, valkey://HOST:PORT or \
+         http://HOST:PORT"
+    )]
     UnknownUrl { url: String },
     #[error("there is no store at {url}")]
     NoStore { url: String },
@@ -45,6 +50,8 @@ pub enum ConnectError {
     BadUrl { url: String, why: String },
     #[error(transparent)]
     Sqlite(#[from] OpenError),
+    #[error(transparent)]
+    Postgres(#[from] ff_backend_postgres::ConnectError),
     #[error(transparent)]
     Valkey(#[from] ff_backend_valkey::ConnectError),
     #[error(transparent)]
@@ -70,7 +77,9 @@ impl Connect {
 
     pub async fn connect(self) -> Result<FlowFabric, ConnectError> {
         match Target::parse(&self.url)? {
-            Target::Memory => Ok(FlowFabric::assemble(Arc::new(MemoryBackend::default()), None, self.engine)),
+            Target::Memory => {
+                Ok(FlowFabric::assemble(Arc::new(MemoryBackend::default()), Closing::Nothing, self.engine))
+            }
             Target::Sqlite { path, .. } if self.existing && !path.exists() => {
                 Err(ConnectError::NoStore { url: path.display().to_string() })
             }
@@ -78,12 +87,17 @@ impl Connect {
                 let options = SqliteOptions { durability, ..SqliteOptions::default() };
                 let opened = tokio::task::spawn_blocking(move || SqliteBackend::open(&path, options)).await;
                 let store = Arc::new(opened.map_err(|error| self.bad(format!("opening it failed: {error}")))??);
-                Ok(FlowFabric::assemble(store.clone(), Some(store), self.engine))
+                Ok(FlowFabric::assemble(store.clone(), Closing::File(store), self.engine))
+            }
+            Target::Postgres => {
+                let options = PostgresOptions { existing: self.existing, ..PostgresOptions::default() };
+                let store = Arc::new(PostgresBackend::connect(&self.url, options).await?);
+                Ok(FlowFabric::assemble(store.clone(), Closing::Database(store), self.engine))
             }
             Target::Valkey => {
                 let options = ValkeyOptions { existing: self.existing, ..ValkeyOptions::default() };
                 let store = ValkeyBackend::connect(&self.url, options).await?;
-                Ok(FlowFabric::assemble(Arc::new(store), None, self.engine))
+                Ok(FlowFabric::assemble(Arc::new(store), Closing::Nothing, self.engine))
             }
             Target::Http => Ok(FlowFabric::remote(Arc::new(HttpBackend::connect(&self.url).await?))),
         }
@@ -101,6 +115,8 @@ pub enum Target {
     Memory,
     /// A store in a file.
     Sqlite { path: PathBuf, durability: Durability },
+    /// A store in a Postgres database; the URL has more to say, and the store reads it.
+    Postgres,
     /// A store on Valkey or Redis; the URL has more to say, and the store reads it.
     Valkey,
     /// A server.
@@ -112,6 +128,9 @@ impl Target {
     pub fn parse(url: &str) -> Result<Self, ConnectError> {
         if url.starts_with("http://") || url.starts_with("https://") {
             return Ok(Self::Http);
+        }
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return Ok(Self::Postgres);
         }
         if url.starts_with("valkey") || url.starts_with("redis") {
             return Ok(Self::Valkey);
@@ -161,6 +180,8 @@ mod tests {
         for scheme in ["valkey", "valkeys", "valkey+cluster", "redis", "rediss"] {
             assert_eq!(parse(&format!("{scheme}://127.0.0.1:6379")), Target::Valkey);
         }
+        assert_eq!(parse("postgres://localhost/jobs"), Target::Postgres);
+        assert_eq!(parse("postgresql://localhost/jobs"), Target::Postgres);
         assert_eq!(parse("sqlite:jobs.db"), file("jobs.db", Durability::Full));
         assert_eq!(parse("sqlite://jobs.db"), file("jobs.db", Durability::Full));
         assert_eq!(parse("sqlite:///var/jobs.db"), file("/var/jobs.db", Durability::Full));

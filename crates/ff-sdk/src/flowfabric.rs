@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use ff_backend_postgres::PostgresBackend;
 use ff_backend_sqlite::SqliteBackend;
 use ff_core::backend::{Answer, EngineBackend, Upkeep, Waits};
 use ff_engine::Engine;
@@ -30,14 +31,20 @@ struct Here {
     upkeep: Arc<dyn Upkeep>,
     local: Arc<Local>,
     engine: Mutex<Option<Engine>>,
-    /// A store that is a file must be let go of in an orderly way.
-    file: Option<Arc<SqliteBackend>>,
+    closing: Closing,
+}
+
+/// What is to be let go of in an orderly way at the end.
+pub(crate) enum Closing {
+    Nothing,
+    File(Arc<SqliteBackend>),
+    Database(Arc<PostgresBackend>),
 }
 
 impl FlowFabric {
     /// A connection to a store in this process, without an engine: somebody else fires what is due.
     pub fn over(store: Arc<dyn Upkeep>) -> Self {
-        Self::assemble(store, None, false)
+        Self::assemble(store, Closing::Nothing, false)
     }
 
     /// A connection to a server.
@@ -45,12 +52,12 @@ impl FlowFabric {
         Self { backend: server.clone(), waits: server.clone(), place: Place::AtServer(server) }
     }
 
-    pub(crate) fn assemble(store: Arc<dyn Upkeep>, file: Option<Arc<SqliteBackend>>, engine: bool) -> Self {
+    pub(crate) fn assemble(store: Arc<dyn Upkeep>, closing: Closing, engine: bool) -> Self {
         let local = Arc::new(Local::start(&store));
         let engine = engine.then(|| Engine::start(store.clone()));
         let backend: Arc<dyn EngineBackend> = store.clone();
         let waits: Arc<dyn Waits> = local.clone();
-        let here = Here { upkeep: store, local, engine: Mutex::new(engine), file };
+        let here = Here { upkeep: store, local, engine: Mutex::new(engine), closing };
         Self { backend, waits, place: Place::Here(Arc::new(here)) }
     }
 
@@ -110,8 +117,10 @@ impl FlowFabric {
         if let Some(engine) = engine {
             engine.stop().await;
         }
-        if let Some(file) = &here.file {
-            file.close().await;
+        match &here.closing {
+            Closing::Nothing => {}
+            Closing::File(file) => file.close().await,
+            Closing::Database(database) => database.close().await,
         }
     }
 

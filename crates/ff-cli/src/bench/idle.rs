@@ -70,7 +70,12 @@ async fn tick(bar: &ProgressBar) {
 async fn commands(bare: &Bare, until: Instant) -> anyhow::Result<Option<usize>> {
     let client = match bare {
         Bare::Valkey(servers) => servers.only(),
-        _ => None,
+        Bare::Postgres(database) => {
+            let before = database.statements();
+            tokio::time::sleep_until(until).await;
+            return Ok(Some(usize::try_from(database.statements() - before)?));
+        }
+        Bare::Memory | Bare::Sqlite(_) => None,
     };
     let Some(client) = client else {
         tokio::time::sleep_until(until).await;

@@ -118,7 +118,7 @@ enum Scenario {
 
 #[derive(Args)]
 struct Store {
-    /// The store: sqlite:PATH or valkey://HOST:PORT; what is measured stays in it
+    /// The store: sqlite:PATH, postgres://HOST/DATABASE or valkey://HOST:PORT; what is measured stays in it
     #[arg(long, env = "FF_STORE", value_name = "URL", value_parser = super::server::store)]
     store: String,
 }

@@ -18,7 +18,7 @@ pub(super) const LISTEN: &str = "127.0.0.1:7070";
 /// Serve a store over HTTP
 #[derive(Args)]
 pub(crate) struct Server {
-    /// The store: sqlite:PATH, valkey://HOST:PORT, or memory: for trying things out
+    /// The store: sqlite:PATH, postgres://HOST/DATABASE, valkey://HOST:PORT, or memory: for trying things out
     #[arg(long, env = "FF_STORE", value_name = "URL", value_parser = store)]
     store: String,
 
@@ -44,7 +44,7 @@ impl Server {
 /// A store in this process. A server is not one: its store has its server already.
 pub(super) fn store(text: &str) -> Result<String, &'static str> {
     if text.starts_with("http://") || text.starts_with("https://") {
-        Err("this is a server, not a store; give sqlite:PATH or valkey://HOST:PORT, or use that server with --server")
+        Err("this is a server, not a store; give a store such as sqlite:PATH, or use that server with --server")
     } else {
         Ok(text.to_owned())
     }

@@ -1,6 +1,7 @@
 //! The store that is measured: opened as a user's program would open it, with a stopwatch between it and the SDK, and with
 //! a second, bare way to it.
 
+mod postgres;
 mod sqlite;
 mod valkey;
 
@@ -17,10 +18,11 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::KIND;
-use super::floor::{SqliteFloor, ValkeyFloor};
+use super::floor::{PostgresFloor, SqliteFloor, ValkeyFloor};
 use super::timed::Timed;
 use crate::exit::Usage;
 
+pub(super) use postgres::Database;
 pub(super) use sqlite::File;
 pub(super) use valkey::Servers;
 
@@ -37,6 +39,7 @@ pub(super) enum Bare {
     /// There is nothing below.
     Memory,
     Sqlite(File),
+    Postgres(Database),
     Valkey(Servers),
 }
 
@@ -60,6 +63,10 @@ impl Subject {
             Target::Sqlite { path, durability } => {
                 let (store, file) = File::open(&path, durability)?;
                 (store, Bare::Sqlite(file))
+            }
+            Target::Postgres => {
+                let (store, database) = Database::connect(url).await?;
+                (store, Bare::Postgres(database))
             }
             Target::Valkey => {
                 let (store, servers) = Servers::connect(url).await?;
@@ -96,6 +103,7 @@ impl Subject {
         match &mut self.bare {
             Bare::Memory => Ok(Reading::default()),
             Bare::Sqlite(file) => file.reading(),
+            Bare::Postgres(database) => database.reading().await,
             Bare::Valkey(servers) => servers.reading().await,
         }
     }
@@ -105,6 +113,7 @@ impl Subject {
         let mut settings = match &mut self.bare {
             Bare::Memory => BTreeMap::from([("server", Value::from("memory"))]),
             Bare::Sqlite(file) => file.settings(),
+            Bare::Postgres(database) => database.settings().await?,
             Bare::Valkey(servers) => servers.settings().await?,
         };
         settings.insert("flowfabric", env!("CARGO_PKG_VERSION").into());
@@ -121,6 +130,7 @@ impl Subject {
                 let floor = move || SqliteFloor::make(&beside, durability)?.run(&load);
                 Ok(Some(tokio::task::spawn_blocking(floor).await.context("the floor broke off")??))
             }
+            Bare::Postgres(database) => Ok(Some(PostgresFloor::over(database).run(load).await?)),
             Bare::Valkey(servers) => Ok(Some(ValkeyFloor::over(servers).run(load).await?)),
         }
     }
@@ -129,8 +139,10 @@ impl Subject {
     pub(super) async fn close(self) {
         self.flowfabric.shutdown().await;
         self.engine.stop().await;
-        if let Bare::Sqlite(file) = self.bare {
-            file.close().await;
+        match self.bare {
+            Bare::Sqlite(file) => file.close().await,
+            Bare::Postgres(database) => database.close().await,
+            Bare::Memory | Bare::Valkey(_) => {}
         }
     }
 }

@@ -1,0 +1,68 @@
+//! A store in a database.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::Context;
+use ff_backend_postgres::{Place, PostgresBackend, PostgresOptions};
+use serde_json::Value;
+use tokio_postgres::Client;
+
+use super::Reading;
+
+/// The database of a store, the store in it, and another way to it.
+pub(in super::super) struct Database {
+    store: Arc<PostgresBackend>,
+    place: Place,
+    client: Client,
+}
+
+impl Database {
+    pub(super) async fn connect(url: &str) -> anyhow::Result<(Arc<PostgresBackend>, Self)> {
+        let store = Arc::new(PostgresBackend::connect(url, PostgresOptions::default()).await?);
+        let place = Place::parse(url)?;
+        let client = place.connect().await?;
+        Ok((store.clone(), Self { store, place, client }))
+    }
+
+    /// Another connection of the kind the store has.
+    pub(in super::super) async fn another(&self) -> anyhow::Result<Client> {
+        Ok(self.place.connect().await?)
+    }
+
+    /// How many connections of the store write.
+    pub(in super::super) fn writers(&self) -> usize {
+        self.place.writers()
+    }
+
+    /// Statements the store has sent.
+    pub(in super::super) fn statements(&self) -> u64 {
+        self.store.statements()
+    }
+
+    pub(super) async fn reading(&self) -> anyhow::Result<Reading> {
+        let sizes = "
+            SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::int8 FROM pg_class c
+            JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'";
+        let bytes: i64 = self.client.query_one(sizes, &[&self.place.schema()]).await?.get(0);
+        Ok(Reading { bytes: u64::try_from(bytes)?, commits: self.store.commits(), ..Reading::default() })
+    }
+
+    pub(super) async fn settings(&self) -> anyhow::Result<BTreeMap<&'static str, Value>> {
+        let sql =
+            "SELECT name, setting FROM pg_settings WHERE name IN ('server_version', 'fsync', 'synchronous_commit')";
+        let told: BTreeMap<String, String> =
+            self.client.query(sql, &[]).await?.iter().map(|row| (row.get(0), row.get(1))).collect();
+        let set = |name: &str| told.get(name).map(String::as_str).context("a server does not tell its settings");
+        let durability = format!("fsync {}, synchronous_commit {}", set("fsync")?, set("synchronous_commit")?);
+        Ok(BTreeMap::from([
+            ("server", format!("Postgres {}", set("server_version")?).into()),
+            ("durability", durability.into()),
+            ("writers", self.place.writers().into()),
+        ]))
+    }
+
+    pub(super) async fn close(self) {
+        self.store.close().await;
+    }
+}

@@ -1,0 +1,37 @@
+//! Bringing a database to the schema this program knows.
+
+use clap::Args;
+use ff_backend_postgres::{Migrated, PostgresOptions, migrate};
+use ff_sdk::Target;
+use serde_json::json;
+
+use crate::exit::{Exit, Usage};
+use crate::output;
+use crate::settings::Settings;
+use crate::store_url::shown;
+
+/// Make or update the tables of a store in a database, and nothing else; servers do it when they start, if they may
+#[derive(Args)]
+pub(crate) struct Migrate {
+    /// The store: postgres://HOST/DATABASE
+    #[arg(long, env = "FF_STORE", value_name = "URL")]
+    store: String,
+}
+
+impl Migrate {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        if Target::parse(&self.store)? != Target::Postgres {
+            return Err(Usage("only a database is migrated; other stores look after themselves".into()).into());
+        }
+        let Migrated { from, to } = migrate(&self.store, PostgresOptions::default()).await?;
+        let store = shown(&self.store);
+        if settings.json {
+            output::json(&json!({ "store": store, "from": from, "to": to }))?;
+        } else if from == to {
+            output::line(format_args!("{store} has version {to} already"))?;
+        } else {
+            output::line(format_args!("{store} has version {to} now, and had {from}"))?;
+        }
+        Ok(Exit::Done)
+    }
+}
