@@ -5,6 +5,8 @@
 mod chance;
 pub mod concurrency;
 pub mod differential;
+#[path = "../../crates/ff-backend-postgres/tests/support/mod.rs"]
+pub mod postgres_server;
 pub mod processes;
 #[path = "../../crates/ff-backend-valkey/tests/support/mod.rs"]
 pub mod servers;

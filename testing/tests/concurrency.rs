@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ff_backend_memory::MemoryBackend;
+use ff_backend_postgres::{PostgresBackend, PostgresOptions};
 use ff_backend_sqlite::{Durability, SqliteBackend, SqliteOptions};
-use ff_core::backend::Upkeep;
+use ff_core::backend::{EngineBackend, Upkeep};
 use ff_core::clock::ManualClock;
 use ff_core::dice::SystemDice;
 use ff_core::doctor;
@@ -16,17 +17,49 @@ use ff_core::partition::PartitionConfig;
 use ff_core::signal::Effect;
 use ff_core::types::TimestampMs;
 use ff_testing::concurrency::{Client, Crowd, Shared, What, check, check_flow, jobs, keep_time, work_through};
+use ff_testing::postgres_server::Postgres;
 
 const CLIENTS: u64 = 16;
 const CALLS: usize = 1_500;
 const JOBS: u64 = 24;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_clients_at_once_see_one_order_of_events() {
+async fn many_clients_at_once_see_one_order_of_events_in_a_file() {
     let folder = tempfile::tempdir().unwrap();
-    let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
+    let clock = clock();
     let store = Arc::new(SqliteBackend::open(&folder.path().join("crowd.db"), options(&clock)).unwrap());
-    let shared = Arc::new(Shared::new(store.clone(), jobs(JOBS)));
+    crowd(&[store.clone()], clock).await;
+    store.close().await;
+}
+
+/// Half of the clients go through one program, half through another: both have their own writers, and the same partitions.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_clients_of_two_programs_at_once_see_one_order_of_events_in_a_database() {
+    let server = Postgres::quick();
+    let clock = clock();
+    let open = async || {
+        let options = PostgresOptions {
+            partitions: Some(partitions()),
+            clock: Some(clock.clone()),
+            ..PostgresOptions::default()
+        };
+        Arc::new(PostgresBackend::connect(&server.url("crowd"), options).await.unwrap())
+    };
+    let (one, two) = (open().await, open().await);
+    crowd(&[one.clone(), two.clone()], clock).await;
+    one.close().await;
+    two.close().await;
+}
+
+fn clock() -> Arc<ManualClock> {
+    Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)))
+}
+
+/// Has clients take turns at these ways to one store, and checks what they were told.
+async fn crowd<S: Upkeep + 'static>(ways: &[Arc<S>], clock: Arc<ManualClock>) {
+    let store = ways[0].clone();
+    let ways = ways.iter().map(|way| way.clone() as Arc<dyn EngineBackend>).collect();
+    let shared = Arc::new(Shared::new(ways, jobs(JOBS)));
     let stop = Arc::new(AtomicBool::new(false));
     let time = tokio::spawn(keep_time(store.clone(), clock, stop.clone()));
 
@@ -58,12 +91,11 @@ async fn many_clients_at_once_see_one_order_of_events() {
         println!("{count:>8}  {what}");
         assert!(count >= least, "too few {what}: {count}, at least {least}");
     }
-    store.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_workers_on_many_flows_keep_every_join_in_memory() {
-    let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
+    let clock = clock();
     let store = MemoryBackend::new(partitions(), clock.clone(), Arc::new(SystemDice));
     flows_fit_their_graphs(Arc::new(store), clock).await;
 }
@@ -71,7 +103,7 @@ async fn many_workers_on_many_flows_keep_every_join_in_memory() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_workers_on_many_flows_keep_every_join_in_a_file() {
     let folder = tempfile::tempdir().unwrap();
-    let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
+    let clock = clock();
     let store = Arc::new(SqliteBackend::open(&folder.path().join("flows.db"), options(&clock)).unwrap());
     flows_fit_their_graphs(store.clone(), clock).await;
     store.close().await;

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use ff_core::clock::Clock;
 use ff_core::dice::{Dice, Nonce, SystemDice};
 use ff_core::partition::PartitionConfig;
-use ff_testing::differential::{Coverage, Make, Making, memory, redis, sqlite, valkey, walk};
+use ff_testing::differential::{
+    Coverage, Make, Making, memory, postgres, redis, shared_postgres, sqlite, valkey, walk,
+};
 use futures_util::stream::{self, StreamExt as _};
 
 /// Steps of one walk: enough for executions to be retried, reclaimed and replayed, few enough to be shortened quickly.
@@ -21,6 +23,12 @@ const AT_ONCE: usize = 2;
 #[tokio::test]
 async fn sqlite_does_what_the_model_does() {
     walks(sqlite).await;
+}
+
+#[tokio::test]
+async fn postgres_does_what_the_model_does() {
+    let _server = shared_postgres();
+    walks(postgres).await;
 }
 
 #[tokio::test]

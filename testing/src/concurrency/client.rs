@@ -26,7 +26,8 @@ const REMEMBERED: usize = 64;
 
 /// What all clients share.
 pub struct Shared {
-    pub store: Arc<dyn EngineBackend>,
+    /// The ways to the store: one program each.
+    ways: Vec<Arc<dyn EngineBackend>>,
     pub ledger: Ledger,
     pub jobs: Vec<SubmitArgs>,
     fences: Mutex<Vec<(ExecutionId, Fence)>>,
@@ -34,9 +35,9 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Clients of this store, about these jobs.
-    pub fn new(store: Arc<dyn EngineBackend>, jobs: Vec<SubmitArgs>) -> Self {
-        Self { store, ledger: Ledger::default(), jobs, fences: Mutex::default(), waitpoints: Mutex::default() }
+    /// Clients of one store, over one way to it or several, about these jobs.
+    pub fn new(ways: Vec<Arc<dyn EngineBackend>>, jobs: Vec<SubmitArgs>) -> Self {
+        Self { ways, ledger: Ledger::default(), jobs, fences: Mutex::default(), waitpoints: Mutex::default() }
     }
 
     fn remember(&self, held: impl Iterator<Item = (ExecutionId, Fence)>) {
@@ -78,18 +79,22 @@ pub fn jobs(count: u64) -> Vec<SubmitArgs> {
 /// One client.
 pub struct Client {
     shared: Arc<Shared>,
+    /// Its way to the store.
+    store: Arc<dyn EngineBackend>,
     chance: Chance,
     holder: Holder,
 }
 
 impl Client {
-    /// The nth of them, which is also where its chance begins.
+    /// The nth of them, which is also where its chance begins and which of the ways to the store it goes.
     pub fn new(shared: Arc<Shared>, nth: u64) -> Self {
+        let ways = &shared.ways;
+        let store = ways[usize::try_from(nth).unwrap() % ways.len()].clone();
         let holder = Holder {
             worker_id: WorkerId::parse("client").unwrap(),
             worker_instance_id: WorkerInstanceId::parse(&format!("client-{nth}")).unwrap(),
         };
-        Self { shared, chance: Chance::new(nth), holder }
+        Self { shared, store, chance: Chance::new(nth), holder }
     }
 
     /// Asks so many things, one after the other.
@@ -109,7 +114,7 @@ impl Client {
         let shared = &self.shared;
         let args = self.chance.pick(&shared.jobs).clone();
         let began = shared.ledger.moment();
-        let answer = shared.store.submit(args).await;
+        let answer = self.store.submit(args).await;
         shared
             .ledger
             .note(began, answer, |told| vec![(told.execution_id, What::Submitted { duplicate: told.duplicate })]);
@@ -117,7 +122,7 @@ impl Client {
 
     async fn claim(&mut self) {
         let shared = &self.shared;
-        let partitions = shared.store.partitions().num_flow_partitions;
+        let partitions = self.store.partitions().num_flow_partitions;
         let args = ClaimArgs {
             partition: u16::try_from(self.chance.below(partitions.into())).unwrap(),
             namespace: Namespace::default_name(),
@@ -128,7 +133,7 @@ impl Client {
             lease_ttl_ms: 1_000,
         };
         let began = shared.ledger.moment();
-        let answer = shared.store.claim(args).await;
+        let answer = self.store.claim(args).await;
         shared.ledger.note(began, answer, |told| {
             let held = || told.claimed.iter().map(|claimed| (claimed.task.execution_id, claimed.task.fence));
             shared.remember(held());
@@ -144,7 +149,7 @@ impl Client {
             return;
         }
         let (execution_id, fence) = *self.chance.pick(&known);
-        let (store, ledger) = (&shared.store, &shared.ledger);
+        let (store, ledger) = (self.store.clone(), &shared.ledger);
         let began = ledger.moment();
         match self.chance.below(8) {
             0 => {
@@ -206,7 +211,7 @@ impl Client {
         };
         let key = args.idempotency_key.clone();
         let began = shared.ledger.moment();
-        let answer = shared.store.deliver(args).await;
+        let answer = self.store.deliver(args).await;
         let signalled = |told| vec![(execution_id, What::Signalled(granted.waitpoint_id, key, told))];
         shared.ledger.note(began, answer, signalled);
     }
@@ -214,7 +219,7 @@ impl Client {
     /// Does what operators do.
     async fn interfere(&mut self) {
         let shared = self.shared.clone();
-        let (store, ledger) = (&shared.store, &shared.ledger);
+        let (store, ledger) = (self.store.clone(), &shared.ledger);
         let execution_id = self.chance.pick(&shared.jobs).execution_id(&store.partitions());
         let began = ledger.moment();
         match self.chance.below(5) {
