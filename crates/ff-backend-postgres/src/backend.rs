@@ -7,11 +7,13 @@ use ff_backend_sql::Announcer;
 use ff_core::backend::EngineBackend;
 use ff_core::clock::Clock;
 use ff_core::partition::PartitionConfig;
+use tokio::sync::Notify;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
 use crate::connector::Connector;
-use crate::hints::{Notes, pass_on, subscribe};
+use crate::hints::{Notes, pass_on, poll, subscribe};
+use crate::inbox::take_up;
 use crate::meta::SLOTS;
 use crate::migrate::{Prepared, prepare};
 use crate::readers::Readers;
@@ -28,7 +30,7 @@ pub struct PostgresBackend {
     pub(crate) clock: Option<Arc<dyn Clock>>,
     pub(crate) connector: Arc<Connector>,
     partitions: PartitionConfig,
-    /// Hints are heard for as long as the store lives.
+    /// Hints are heard, and the inbox is emptied, for as long as the store lives.
     _listening: DropGuard,
 }
 
@@ -56,16 +58,21 @@ impl PostgresBackend {
         let writers = Writers::start(sessions, partitions, &options.dice).map_err(threadless)?;
         let readers = Readers::new(connector.clone());
         let listening = CancellationToken::new();
+        let inbox = Arc::new(Notify::new());
         if connector.place.listen {
             let unheard = |trouble: crate::trouble::Trouble| ConnectError::Server {
                 address: connector.place.address(),
                 why: trouble.why().to_owned(),
             };
             let subscription = subscribe(&connector).await.map_err(unheard)?;
-            let passing = pass_on(subscription, connector.clone(), announcer.clone(), sender);
-            let stopped = listening.clone();
-            tokio::spawn(async move { stopped.run_until_cancelled(passing).await });
+            let passing = pass_on(subscription, connector.clone(), announcer.clone(), sender, inbox.clone());
+            tokio::spawn(listening.clone().run_until_cancelled_owned(passing));
+        } else {
+            let polling = poll(connector.clone(), announcer.clone(), sender, inbox.clone());
+            tokio::spawn(listening.clone().run_until_cancelled_owned(polling));
         }
+        let taking = take_up(connector.clone(), writers.asker.clone(), inbox);
+        tokio::spawn(listening.clone().run_until_cancelled_owned(taking));
         let _listening = listening.drop_guard();
         Ok(Self { writers, readers, announcer, clock, connector, partitions, _listening })
     }

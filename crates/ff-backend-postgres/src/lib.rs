@@ -8,6 +8,7 @@ mod connector;
 mod dialect;
 mod execution;
 mod hints;
+mod inbox;
 mod lease;
 mod meta;
 mod migrate;
@@ -27,6 +28,7 @@ mod writers;
 
 pub use backend::PostgresBackend;
 pub use connect_error::ConnectError;
+pub use inbox::{Inbox, InboxError};
 pub use migrate::{Migrated, migrate};
 pub use options::PostgresOptions;
 pub use url::Place;

@@ -14,6 +14,7 @@ use crate::{ConnectError, PostgresOptions, meta, secrets};
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_executions_and_leases.sql"),
     include_str!("../migrations/0002_suspensions_and_signals.sql"),
+    include_str!("../migrations/0003_inbox_and_notices.sql"),
 ];
 
 /// Whose turn it is to change the schema, in the database.

@@ -11,7 +11,7 @@ use crate::ConnectError;
 use crate::tls::Tls;
 
 /// Where a store's tables are when not said.
-const SCHEMA: &str = "flowfabric";
+pub(crate) const SCHEMA: &str = "flowfabric";
 /// The longest name of a schema, so that names made of it still fit.
 const SCHEMA_BYTES: usize = 48;
 const WRITERS: usize = 4;
@@ -136,7 +136,8 @@ impl Place {
     }
 }
 
-fn schema(name: &str) -> Result<String, String> {
+/// The name of a schema, which may stand in a statement as it is.
+pub(crate) fn schema(name: &str) -> Result<String, String> {
     let fits =
         !name.is_empty() && name.len() <= SCHEMA_BYTES && !name.starts_with(|first: char| first.is_ascii_digit());
     if fits && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_') {

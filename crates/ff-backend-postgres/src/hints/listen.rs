@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use ff_backend_sql::Announcer;
 use ff_core::hint::Hint;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio_postgres::{AsyncMessage, Client};
 
-use super::{channel, note};
+use super::{channel, inbox_channel, note};
 use crate::connector::Connector;
 use crate::trouble::Trouble;
 
@@ -18,9 +18,9 @@ use crate::trouble::Trouble;
 const PAUSE: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// Notes as they come, for as long as the connection lives.
+/// Notes as they come, for as long as the connection lives; nothing instead of one when there is something in the inbox.
 pub(crate) struct Subscription {
-    notes: mpsc::UnboundedReceiver<String>,
+    notes: mpsc::UnboundedReceiver<Option<String>>,
     _client: Client,
 }
 
@@ -28,16 +28,17 @@ pub(crate) struct Subscription {
 pub(crate) async fn subscribe(connector: &Connector) -> Result<Subscription, Trouble> {
     let (client, mut conversation) = connector.converse("listener").await?;
     let (hear, notes) = mpsc::unbounded_channel();
+    let hints = channel(&connector.place);
     tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|cx| conversation.poll_message(cx)).await {
             if let AsyncMessage::Notification(notification) = message
-                && hear.send(notification.payload().to_owned()).is_err()
+                && hear.send((notification.channel() == hints).then(|| notification.payload().to_owned())).is_err()
             {
                 return;
             }
         }
     });
-    let listen = format!("LISTEN {}", channel(&connector.place));
+    let listen = format!("LISTEN {}; LISTEN {}", channel(&connector.place), inbox_channel(&connector.place));
     client.batch_execute(&listen).await.map_err(|error| Trouble::of(&error))?;
     Ok(Subscription { notes, _client: client })
 }
@@ -48,14 +49,19 @@ pub(crate) async fn pass_on(
     connector: Arc<Connector>,
     announcer: Announcer,
     ourselves: String,
+    inbox: Arc<Notify>,
 ) {
     loop {
-        while let Some(text) = subscription.notes.recv().await {
-            announcer.announce(note::read(&ourselves, &text));
+        while let Some(told) = subscription.notes.recv().await {
+            match told {
+                Some(text) => announcer.announce(note::read(&ourselves, &text)),
+                None => inbox.notify_one(),
+            }
         }
         tracing::warn!("hints are not heard any more; listening again");
         subscription = listen_again(&connector).await;
         announcer.announce(vec![Hint::Missed]);
+        inbox.notify_one();
     }
 }
 

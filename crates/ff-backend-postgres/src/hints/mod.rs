@@ -3,6 +3,7 @@
 
 mod listen;
 mod note;
+mod poll;
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use crate::url::Place;
 use crate::value::Parameter;
 
 pub(crate) use listen::{pass_on, subscribe};
+pub(crate) use poll::poll;
 
 /// Sends the hints of commits to other programs.
 #[derive(Clone)]
@@ -20,12 +22,17 @@ pub(crate) struct Notes {
     sql: Arc<str>,
     /// By which a program knows its own notes.
     sender: Arc<str>,
-    channel: Arc<str>,
+    /// Where they are told; nowhere when they are put up to be looked for.
+    channel: Option<Arc<str>>,
 }
 
 impl Notes {
     pub(crate) fn new(place: &Place, sender: &str) -> Self {
-        Self { sql: "SELECT pg_notify($1, $2)".into(), sender: sender.into(), channel: channel(place).into() }
+        let (sql, channel) = match place.listen {
+            true => ("SELECT pg_notify($1, $2)", Some(channel(place).into())),
+            false => ("INSERT INTO notice (note) VALUES ($1)", None),
+        };
+        Self { sql: sql.into(), sender: sender.into(), channel }
     }
 
     /// What a commit sends to tell others; nothing when there is nothing to tell.
@@ -34,9 +41,14 @@ impl Notes {
             return None;
         }
         let note = note::write(&self.sender, hints);
-        let parameters = vec![Parameter::one((&*self.channel).into()), Parameter::one(Value::Text(note))];
-        Some((self.sql.clone(), parameters))
+        let channel = self.channel.as_deref().map(|channel| Parameter::one(channel.into()));
+        Some((self.sql.clone(), channel.into_iter().chain([Parameter::one(Value::Text(note))]).collect()))
     }
+}
+
+/// Where programs are told that something was left in the inbox.
+fn inbox_channel(place: &Place) -> String {
+    format!("{}_inbox", place.schema)
 }
 
 /// Where the notes of a store are told. Stores in one database do not hear each other.

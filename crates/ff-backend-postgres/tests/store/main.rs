@@ -5,12 +5,17 @@
 mod feed;
 mod hints;
 mod history;
+mod inbox;
+mod load;
+mod losing;
 mod opening;
 mod plans;
+mod pool;
 mod restart;
 mod schema;
 #[path = "../support/mod.rs"]
 mod support;
+mod trying_again;
 
 use std::sync::Arc;
 

@@ -61,22 +61,19 @@ impl Postgres {
         format!("postgres://postgres@127.0.0.1:{}/postgres?schema={schema}", self.port)
     }
 
-    /// Ends it as a crash would, with all that works for it.
+    /// Ends it as a crash would.
     pub fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().expect("a server can be killed");
             child.wait().expect("a killed server ends");
-            // Those that worked for it notice by themselves, and its port is free once the last of them is gone.
-            let lock = self.folder.path().join("data/postmaster.pid");
-            std::fs::remove_file(lock).ok();
         }
     }
 
     /// Starts it again on the same port with what its disk has.
     pub fn restart(&mut self) {
         self.kill();
-        // Whoever worked for it may still hold what its successor needs; it is gone in a moment.
-        let started = (0..100).any(|_| self.run());
+        // Those that worked for it notice by themselves that it is gone, and hold what its successor needs until then.
+        let started = (0..200).any(|_| self.run());
         assert!(started, "Postgres did not start again on port {}", self.port);
     }
 

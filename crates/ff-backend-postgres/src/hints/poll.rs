@@ -1,0 +1,107 @@
+//! Looking for the notes of other programs where a pooler stands between: listening needs a connection of one's own.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ff_backend_sql::{Announcer, Value};
+use ff_core::hint::Hint;
+use tokio::sync::Notify;
+
+use super::note;
+use crate::connection::Connection;
+use crate::connector::Connector;
+use crate::trouble::Trouble;
+use crate::value::Parameter;
+
+/// How often to look.
+const EVERY: Duration = Duration::from_millis(100);
+/// How often to look before old notes are thrown away.
+const TIDY_AFTER: u32 = 300;
+/// A note may become visible after one with a higher number; so many numbers back it is still looked for.
+const BACK: i64 = 256;
+
+/// Looks for ever. When it could not, it says that something was missed.
+pub(crate) async fn poll(connector: Arc<Connector>, announcer: Announcer, ourselves: String, inbox: Arc<Notify>) {
+    let mut board = Board::new(connector);
+    let mut failed = false;
+    loop {
+        match board.look().await {
+            Ok(Seen { notes, letters }) => {
+                if std::mem::take(&mut failed) {
+                    announcer.announce(vec![Hint::Missed]);
+                }
+                notes.iter().for_each(|text| announcer.announce(note::read(&ourselves, text)));
+                if letters {
+                    inbox.notify_one();
+                }
+            }
+            Err(trouble) => {
+                tracing::debug!(why = trouble.why(), "hints cannot be looked for");
+                (board.connection, failed) = (None, true);
+            }
+        }
+        #[allow(clippy::disallowed_methods, reason = "nothing can be signalled through a pooler")]
+        tokio::time::sleep(EVERY).await;
+    }
+}
+
+/// What was found.
+struct Seen {
+    notes: Vec<String>,
+    /// Whether something lies in the inbox.
+    letters: bool,
+}
+
+/// Where notes are put up.
+struct Board {
+    connector: Arc<Connector>,
+    connection: Option<Connection>,
+    look: Arc<str>,
+    tidy: Arc<str>,
+    looks: u32,
+    /// The highest number seen; nothing before the first look.
+    highest: Option<i64>,
+    seen: BTreeSet<i64>,
+}
+
+impl Board {
+    fn new(connector: Arc<Connector>) -> Self {
+        let schema = &connector.place.schema;
+        let look = format!(
+            "SELECT id, note FROM {schema}.notice WHERE id > $1 UNION ALL \
+             SELECT 0, '' WHERE EXISTS (SELECT 1 FROM {schema}.inbox WHERE refused IS NULL)"
+        );
+        let tidy = format!("DELETE FROM {schema}.notice WHERE at < now() - '1 minute'::interval");
+        let (look, tidy) = (look.into(), tidy.into());
+        Self { connector, connection: None, look, tidy, looks: 0, highest: None, seen: BTreeSet::new() }
+    }
+
+    async fn look(&mut self) -> Result<Seen, Trouble> {
+        let mut connection = match self.connection.take().filter(|connection| !connection.is_closed()) {
+            Some(connection) => connection,
+            None => self.connector.open("board").await?,
+        };
+        let from = self.highest.map_or(0, |highest| highest - BACK);
+        let rows = connection.run(&self.look, vec![Parameter::one(Value::Int(from))]).await?;
+        self.looks += 1;
+        if self.looks.is_multiple_of(TIDY_AFTER) {
+            connection.run(&self.tidy, vec![]).await?;
+        }
+        self.connection = Some(connection);
+        let first = self.highest.is_none();
+        let mut seen = Seen { notes: Vec::new(), letters: false };
+        for row in rows {
+            let (id, text): (i64, String) = (row.get(0), row.get(1));
+            seen.letters |= id == 0;
+            // What was up before the first look is older than this program.
+            if id > 0 && self.seen.insert(id) && !first {
+                seen.notes.push(text);
+            }
+        }
+        let highest = self.seen.last().copied().unwrap_or(0).max(self.highest.unwrap_or(0));
+        self.highest = Some(highest);
+        self.seen = self.seen.split_off(&(highest - BACK));
+        Ok(seen)
+    }
+}
