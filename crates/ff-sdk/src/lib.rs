@@ -36,6 +36,7 @@ pub use callback::{Callback, CallbackError, CallbackSecret, Unbelieved};
 pub use client::{Client, End};
 pub use connect::{Connect, ConnectError, Target, connect};
 pub use error::Error;
+pub use ff_backend_postgres::{Inbox, InboxError};
 pub use ff_core as core;
 pub use flow::{Flow, FlowEnd, FlowEvents, FlowFileError, FlowHandle, Growth, Joins, Node, all_of, any_of, quorum};
 pub use flowfabric::FlowFabric;
@@ -51,6 +52,7 @@ pub use worker::{
 /// The pages' programs must compile.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../../docs/postgres.md")]
 #[doc = include_str!("../../../docs/sdk.md")]
 #[doc = include_str!("../../../docs/waiting.md")]
 #[doc = include_str!("../../../docs/flows.md")]

@@ -11,6 +11,7 @@ const ROWS: &[&str] = &[
     "ff-backend-memory",
     "ff-backend-sql",
     "ff-backend-sqlite",
+    "ff-backend-postgres",
     "ff-backend-valkey",
     "ff-engine",
     "ff-scheduler",
