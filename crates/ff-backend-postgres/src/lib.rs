@@ -7,6 +7,7 @@ mod connection;
 mod connector;
 mod dialect;
 mod execution;
+mod flow;
 mod hints;
 mod inbox;
 mod lease;

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ff_core::contracts::{Head, LeaseLost};
 use ff_core::hint::Hint;
-use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, TimestampMs, WorkerInstanceId};
+use ff_core::types::{ExecutionId, FlowId, Kind, LaneId, Namespace, TimestampMs, WorkerInstanceId};
 use uuid::Uuid;
 
 /// The server takes notes shorter than this.
@@ -65,6 +65,8 @@ impl<'h> Told<'h> {
             Hint::Ended { execution_id } => {
                 format!("e {} {}", execution_id.partition(), short(execution_id.uuid()))
             }
+            Hint::FlowMoved { flow_id } => format!("f {}", short(*flow_id.as_uuid())),
+            Hint::FlowEnded { flow_id } => format!("o {}", short(*flow_id.as_uuid())),
             Hint::Missed => MISSED.to_owned(),
         };
         if !self.lines.contains(&line) {
@@ -94,6 +96,8 @@ fn hint(line: &str) -> Option<Hint> {
         "d" => Hint::Due { partition: next()?.parse().ok()?, at: TimestampMs(next()?.parse().ok()?) },
         "s" => Hint::SignalDelivered { partition: next()?.parse().ok()? },
         "e" => Hint::Ended { execution_id: ExecutionId::new(next()?.parse().ok()?, long(next()?)?) },
+        "f" => Hint::FlowMoved { flow_id: FlowId::from_uuid(long(next()?)?) },
+        "o" => Hint::FlowEnded { flow_id: FlowId::from_uuid(long(next()?)?) },
         "l" => Hint::LeaseLost {
             worker_instance_id: WorkerInstanceId::parse(next()?).ok()?,
             lost: serde_json::from_str::<LeaseLost>(next()?).ok()?,
@@ -153,6 +157,8 @@ mod tests {
             Hint::LeaseLost { worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(), lost },
             Hint::SignalDelivered { partition: 9 },
             ended(1),
+            Hint::FlowMoved { flow_id: FlowId::from_uuid(Uuid::from_u128(5)) },
+            Hint::FlowEnded { flow_id: FlowId::from_uuid(Uuid::from_u128(5)) },
             Hint::Missed,
             Hint::Ready { partition: 0, lane, kind: Kind::parse("k").unwrap(), head },
             ready(9, 3),
@@ -184,7 +190,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_says_to_look_everywhere() {
-        for line in ["", "x", "r 1", "d one 2", "e 1 short", "l w {}"] {
+        for line in ["", "x", "r 1", "d one 2", "e 1 short", "f short", "l w {}"] {
             assert_eq!(read("you", &format!("me\n{line}\ns 1"))[0], Hint::Missed, "{line}");
         }
     }

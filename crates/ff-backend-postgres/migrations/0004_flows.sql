@@ -1,0 +1,149 @@
+-- Flows. A member is an execution as before; what it knows of its flow is in its record, and these columns find it there.
+
+ALTER TABLE execution ADD COLUMN flow_id uuid;
+ALTER TABLE execution ADD COLUMN position bigint;
+
+-- What a tour of the members reads. An execution that is in no flow is in neither of these two.
+CREATE INDEX execution_in_flow
+    ON execution (flow_id, uuid) WHERE flow_id IS NOT NULL;
+-- What a listing of the members reads.
+CREATE INDEX execution_by_position
+    ON execution (flow_id, position) WHERE flow_id IS NOT NULL;
+
+-- The record is the truth here as well. It is written with every step of a member, so its pages keep room.
+CREATE TABLE flow (
+    flow_id        uuid             NOT NULL,
+    partition      integer          NOT NULL,
+    namespace      text COLLATE "C" NOT NULL,
+    kind           text COLLATE "C" NOT NULL,
+    state          text COLLATE "C" NOT NULL,
+    nodes          integer          NOT NULL,
+    edges          integer          NOT NULL,
+    graph_revision bigint           NOT NULL,
+    created_at     bigint           NOT NULL,
+    started_at     bigint,
+    ended_at       bigint,
+    staged_until   bigint,
+    errand         text COLLATE "C",
+    due_at         bigint,
+    record         text COLLATE "C" NOT NULL,
+    PRIMARY KEY (flow_id, partition)
+) WITH (
+    fillfactor = 50,
+    autovacuum_vacuum_threshold = 10000,
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_cost_delay = 0
+);
+
+-- What the pump reads.
+CREATE INDEX flow_due
+    ON flow (partition, due_at, flow_id) WHERE due_at IS NOT NULL;
+
+-- What a listing reads, backwards.
+CREATE INDEX flow_by_namespace
+    ON flow (namespace, state, created_at, flow_id);
+
+-- An edge lives on the partition of its flow, with both its ends. It is written once more, when it is settled.
+CREATE TABLE edge (
+    flow_id      uuid             NOT NULL,
+    edge_id      uuid             NOT NULL,
+    upstream     uuid             NOT NULL,
+    downstream   uuid             NOT NULL,
+    passes       text COLLATE "C",
+    round        bigint           NOT NULL,
+    state        text COLLATE "C" NOT NULL,
+    passed_bytes bigint,
+    PRIMARY KEY (flow_id, edge_id)
+) WITH (fillfactor = 80);
+
+-- The edges out of a member and into it.
+CREATE INDEX edge_out
+    ON edge (upstream, edge_id);
+CREATE INDEX edge_in
+    ON edge (downstream, edge_id);
+
+-- The edges into one execution, as a group. It is written whenever one of them is settled.
+CREATE TABLE edge_group (
+    uuid      uuid             NOT NULL,
+    partition integer          NOT NULL,
+    flow_id   uuid             NOT NULL,
+    joined_by text COLLATE "C" NOT NULL,
+    n         bigint           NOT NULL,
+    succeeded bigint           NOT NULL,
+    failed    bigint           NOT NULL,
+    skipped   bigint           NOT NULL,
+    state     text COLLATE "C" NOT NULL,
+    fired_at  bigint,
+    round     bigint           NOT NULL,
+    PRIMARY KEY (uuid, partition)
+) WITH (
+    fillfactor = 50,
+    autovacuum_vacuum_threshold = 10000,
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_cost_delay = 0
+);
+
+CREATE TABLE flow_event (
+    flow_id uuid             NOT NULL,
+    seq     bigint           NOT NULL,
+    record  text COLLATE "C" NOT NULL,
+    PRIMARY KEY (flow_id, seq)
+);
+
+CREATE TABLE flow_key (
+    flow_id uuid             NOT NULL,
+    key     text COLLATE "C" NOT NULL,
+    until   bigint           NOT NULL,
+    answer  text COLLATE "C" NOT NULL,
+    PRIMARY KEY (flow_id, key)
+);
+
+-- The executions as people read them, now with the flow they are in. What is new comes last, so that the view stays the one
+-- that others were granted and build upon.
+CREATE OR REPLACE VIEW executions AS
+SELECT
+    '{fp:' || partition || '}:' || uuid AS id,
+    namespace,
+    split_part(lane, '/', -1) AS lane,
+    kind,
+    state,
+    priority,
+    to_timestamp(created_at / 1000.0) AS created_at,
+    to_timestamp(started_at / 1000.0) AS started_at,
+    to_timestamp(finished_at / 1000.0) AS finished_at,
+    to_timestamp(delayed_until / 1000.0) AS delayed_until,
+    to_timestamp(deadline_at / 1000.0) AS deadline_at,
+    holder,
+    to_timestamp(lease_until / 1000.0) AS lease_until,
+    record,
+    flow_id,
+    record::json -> 'membership' ->> 'node' AS node
+FROM execution;
+
+-- The flows as people read them.
+CREATE VIEW flows AS
+SELECT
+    flow_id AS id,
+    namespace,
+    kind,
+    state,
+    nodes,
+    edges,
+    to_timestamp(created_at / 1000.0) AS created_at,
+    to_timestamp(started_at / 1000.0) AS started_at,
+    to_timestamp(ended_at / 1000.0) AS ended_at,
+    record
+FROM flow;
+
+-- The edges as people read them, by the names of the nodes they lead from and to.
+CREATE VIEW edges AS
+SELECT
+    edge.flow_id,
+    upstream.record::json -> 'membership' ->> 'node' AS upstream,
+    downstream.record::json -> 'membership' ->> 'node' AS downstream,
+    edge.state,
+    edge.passes,
+    edge.passed_bytes
+FROM edge
+JOIN execution AS upstream ON upstream.uuid = edge.upstream AND upstream.flow_id = edge.flow_id
+JOIN execution AS downstream ON downstream.uuid = edge.downstream AND downstream.flow_id = edge.flow_id;
