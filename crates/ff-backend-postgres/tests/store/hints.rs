@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ff_backend_postgres::PostgresBackend;
-use ff_core::backend::{ExecutionRoom, LeaseRoom, Upkeep};
+use ff_core::backend::{ExecutionRoom, FlowRoom, LeaseRoom, Upkeep};
 use ff_core::contracts::{CancelArgs, Start, SubmitArgs};
 use ff_core::hint::Hint;
 use ff_core::types::ExecutionId;
 use futures_util::StreamExt;
 use tokio::time::timeout;
 
+use crate::flows::{chain, run};
 use crate::{Place, claim_on, signal, suspended, work};
 
 fn cancel(execution_id: ExecutionId) -> CancelArgs {
@@ -61,6 +62,22 @@ async fn whatever_is_worth_telling_is_told_elsewhere_as_it_is_here() {
         let heard = timeout(Duration::from_secs(20), elsewhere.next()).await;
         assert!(told.is_some() && heard.is_ok(), "hint {nth}: {told:?} here, {heard:?} elsewhere");
     }
+}
+
+#[tokio::test]
+async fn who_follows_a_flow_hears_elsewhere_that_it_moves_and_ends() {
+    let place = Place::new();
+    let (store, other) = (place.open().await, place.open().await);
+    let mut hints = other.hints();
+    let flow_id = store.submit_flow(chain(2)).await.unwrap().flow_id;
+    run(&store, &flow_id).await;
+    for expected in [Hint::FlowMoved { flow_id }, Hint::FlowEnded { flow_id }] {
+        let heard = timeout(Duration::from_secs(20), async {
+            while hints.next().await.is_some_and(|hint| hint != expected) {}
+        });
+        assert!(heard.await.is_ok(), "{expected:?}");
+    }
+    assert!(other.describe_flow(&flow_id).await.unwrap().ended_at.is_some());
 }
 
 /// A program that lost its ear looks everywhere once it hears again.

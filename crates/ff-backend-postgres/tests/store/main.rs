@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod feed;
+mod flows;
 mod hints;
 mod history;
 mod inbox;

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use ff_backend_sql::{Holds, TABLES};
-use ff_core::backend::{ExecutionRoom, LeaseRoom};
+use ff_core::backend::{ExecutionRoom, FlowRoom, LeaseRoom};
 use ff_core::contracts::SubmitArgs;
 use ff_core::types::{LaneId, Namespace};
 
+use crate::flows::chain;
 use crate::{Place, claim_on, work};
 
 #[tokio::test]
@@ -58,4 +59,21 @@ async fn people_read_ids_lanes_and_times_as_they_know_them() {
     let read: BTreeMap<String, String> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
     assert_eq!(read[&id.to_string()], "acme mail waiting true");
     assert_eq!(read[&other.to_string()], "default default active true");
+}
+
+#[tokio::test]
+async fn people_read_of_a_flow_what_it_is_and_who_is_in_it() {
+    let place = Place::new();
+    let store = place.open().await;
+    let flow = store.submit_flow(chain(2)).await.unwrap().flow_id.to_string();
+    let client = place.look().await;
+    let members = "
+        SELECT concat_ws(' ', flows.kind, flows.state, nodes, node, executions.state) FROM flows
+        JOIN executions ON executions.flow_id = flows.id WHERE flows.id::text = $1 ORDER BY node";
+    let rows = client.query(members, &[&flow]).await.unwrap();
+    let read: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    assert_eq!(read, ["etl open 2 n0 waiting", "etl open 2 n1 waiting_children"]);
+    let edges = "SELECT upstream || ' ' || downstream || ' ' || state FROM edges WHERE flow_id::text = $1";
+    let edge: String = client.query_one(edges, &[&flow]).await.unwrap().get(0);
+    assert_eq!(edge, "n0 n1 pending");
 }
