@@ -37,15 +37,8 @@ async fn many_clients_at_once_see_one_order_of_events_in_a_file() {
 async fn many_clients_of_two_programs_at_once_see_one_order_of_events_in_a_database() {
     let server = Postgres::quick();
     let clock = clock();
-    let open = async || {
-        let options = PostgresOptions {
-            partitions: Some(partitions()),
-            clock: Some(clock.clone()),
-            ..PostgresOptions::default()
-        };
-        Arc::new(PostgresBackend::connect(&server.url("crowd"), options).await.unwrap())
-    };
-    let (one, two) = (open().await, open().await);
+    let url = server.url("crowd");
+    let (one, two) = (Arc::new(connect(&url, &clock).await), Arc::new(connect(&url, &clock).await));
     crowd(&[one.clone(), two.clone()], clock).await;
     one.close().await;
     two.close().await;
@@ -109,6 +102,15 @@ async fn many_workers_on_many_flows_keep_every_join_in_a_file() {
     store.close().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_workers_on_many_flows_keep_every_join_in_a_database() {
+    let server = Postgres::quick();
+    let clock = clock();
+    let store = Arc::new(connect(&server.url("flows"), &clock).await);
+    flows_fit_their_graphs(store.clone(), clock).await;
+    store.close().await;
+}
+
 async fn flows_fit_their_graphs(store: Arc<dyn Upkeep>, clock: Arc<ManualClock>) {
     let stop = Arc::new(AtomicBool::new(false));
     let time = tokio::spawn(keep_time(store.clone(), clock, stop.clone()));
@@ -132,6 +134,12 @@ async fn flows_fit_their_graphs(store: Arc<dyn Upkeep>, clock: Arc<ManualClock>)
 
 fn partitions() -> PartitionConfig {
     PartitionConfig { num_flow_partitions: 3, ..PartitionConfig::default() }
+}
+
+async fn connect(url: &str, clock: &Arc<ManualClock>) -> PostgresBackend {
+    let options =
+        PostgresOptions { partitions: Some(partitions()), clock: Some(clock.clone()), ..PostgresOptions::default() };
+    PostgresBackend::connect(url, options).await.unwrap()
 }
 
 fn options(clock: &Arc<ManualClock>) -> SqliteOptions {
