@@ -91,7 +91,7 @@ impl FlowRoom for MemoryBackend {
     }
 
     async fn cascade_completion(&self, id: &ExecutionId) -> Answer<Cascaded> {
-        self.ask(CascadeArgs { execution_id: *id })
+        self.ask(CascadeArgs { execution_id: *id, owed_since: None })
     }
 }
 

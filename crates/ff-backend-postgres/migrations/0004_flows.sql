@@ -98,6 +98,25 @@ CREATE TABLE flow_key (
     PRIMARY KEY (flow_id, key)
 );
 
+-- Ends that not all dependents could be told of in the transaction that wrote them. Each is stamped in the transaction that
+-- tells the last of them.
+CREATE TABLE ff_completion_event (
+    event_id         bigserial        PRIMARY KEY,
+    uuid             uuid             NOT NULL,
+    partition        integer          NOT NULL,
+    flow_id          uuid             NOT NULL,
+    outcome          text COLLATE "C" NOT NULL,
+    created_at_ms    bigint           NOT NULL,
+    dispatched_at_ms bigint
+);
+
+-- What is still to be told of whom.
+CREATE INDEX ff_completion_event_undispatched
+    ON ff_completion_event (uuid, partition) WHERE dispatched_at_ms IS NULL;
+
+-- Whoever may write events numbers them.
+GRANT USAGE ON SEQUENCE ff_completion_event_event_id_seq TO PUBLIC;
+
 -- The executions as people read them, now with the flow they are in. What is new comes last, so that the view stays the one
 -- that others were granted and build upon.
 CREATE OR REPLACE VIEW executions AS

@@ -68,6 +68,6 @@ impl FlowRoom for PostgresBackend {
     }
 
     async fn cascade_completion(&self, id: &ExecutionId) -> Answer<Cascaded> {
-        self.writers.asker.ask(CascadeArgs { execution_id: *id }).await
+        self.writers.asker.ask(CascadeArgs { execution_id: *id, owed_since: None }).await
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ff_backend_sql::{Announcer, Columns, Key, Put, Read, Row, Session, SqlError, Table, Value};
+use ff_backend_sql::{Announcer, Columns, Debts, Key, Put, Read, Row, Session, SqlError, Table, Value};
 use ff_core::clock::Clock;
 use ff_core::hint::Hint;
 use ff_core::types::TimestampMs;
@@ -15,6 +15,7 @@ use crate::connector::Connector;
 use crate::dialect::Phrases;
 use crate::hints::Notes;
 use crate::meta::{LATEST, REMEMBER};
+use crate::outbox;
 use crate::request::Request;
 use crate::trouble::Trouble;
 use crate::value::Parameter;
@@ -247,6 +248,16 @@ impl Session for Writing {
     async fn delete(&mut self, table: &'static Table, keys: &[Key]) -> Result<(), SqlError> {
         let request = Request::delete(&mut self.phrases, table, keys);
         self.write(request).await
+    }
+
+    async fn note_debts(&mut self, debts: &Debts) -> Result<(), SqlError> {
+        for (sql, parameters) in outbox::requests(debts, self.now) {
+            let sql = self.phrases.alone(sql);
+            if let Err(trouble) = self.send(&sql, parameters).await {
+                return Err(self.before_commit(trouble).await);
+            }
+        }
+        Ok(())
     }
 
     async fn commit(&mut self, hints: Vec<Hint>) -> Result<(), SqlError> {

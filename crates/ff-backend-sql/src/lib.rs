@@ -26,7 +26,7 @@ pub use announcer::Announcer;
 pub use batch::{Answered, Brought, TakenUp, execute};
 pub use error::SqlError;
 pub use execution::{Describe, List, ReadAttempts, ReadPayload, ReadResult};
-pub use flow::{DescribeFlow, ListFlows, ReadFlowEdges, ReadFlowEvents, ReadFlowMembers};
+pub use flow::{Debt, Debts, DescribeFlow, ListFlows, ReadFlowEdges, ReadFlowEvents, ReadFlowMembers};
 pub use queries::{QUERIES, RINGS};
 pub use queue::{Asker, Queue, queue, queues};
 pub use schema::{

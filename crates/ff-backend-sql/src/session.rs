@@ -1,12 +1,13 @@
 //! The seam: what a store does for the executor, in its own dialect and over its own driver.
 
-use std::future::Future;
+use std::future::{Future, ready};
 
 use ff_core::backend::Answer;
 use ff_core::hint::Hint;
 use ff_core::types::{ExecutionId, TimestampMs};
 
 use crate::error::SqlError;
+use crate::flow::Debts;
 use crate::table::{Columns, Table};
 use crate::value::{Row, Value};
 
@@ -42,6 +43,12 @@ pub trait Session: Read {
 
     /// Deletes the rows under these keys.
     fn delete(&mut self, table: &'static Table, keys: &[Key]) -> impl Future<Output = Result<(), SqlError>> + Send;
+
+    /// Takes note of how the transaction changes which ends are owed to dependents. The records say so already, so a store
+    /// need not keep it anywhere else.
+    fn note_debts(&mut self, _debts: &Debts) -> impl Future<Output = Result<(), SqlError>> + Send {
+        ready(Ok(()))
+    }
 
     /// Makes everything since `begin` durable, and passes on the hints once it is. An error leaves it open whether it
     /// happened, except for [`SqlError::Undone`]. A store that sends its writes without waiting for each finds out here

@@ -68,6 +68,6 @@ impl FlowRoom for SqliteBackend {
     }
 
     async fn cascade_completion(&self, id: &ExecutionId) -> Answer<Cascaded> {
-        self.writer.asker.ask(CascadeArgs { execution_id: *id }).await
+        self.writer.asker.ask(CascadeArgs { execution_id: *id, owed_since: None }).await
     }
 }

@@ -346,7 +346,7 @@ impl Operation {
                 Ok(Decision::perhaps(Reply::WaitedForChildren(waited), change))
             }
             Self::Cascade(args) => {
-                let (cascaded, settled) = flow::cascade(view, found(view, &args.execution_id)?, now)?;
+                let (cascaded, settled) = flow::cascade(view, found(view, &args.execution_id)?, args, now)?;
                 Ok(Decision::settled(Reply::Cascaded(cascaded), settled))
             }
             Self::Pump(args) => {

@@ -49,7 +49,7 @@ pub(crate) async fn ask(store: &dyn Upkeep, operation: Operation) -> Result<Word
         Operation::WaitForChildren(args) => {
             store.wait_for_children(args).await.map(Reply::WaitedForChildren).map(Word::Reply)
         }
-        Operation::Cascade(CascadeArgs { execution_id }) => {
+        Operation::Cascade(CascadeArgs { execution_id, .. }) => {
             store.cascade_completion(&execution_id).await.map(Reply::Cascaded).map(Word::Reply)
         }
         Operation::Pump(PumpArgs { partition }) => store.pump(partition).await.map(Reply::Pumped).map(Word::Reply),

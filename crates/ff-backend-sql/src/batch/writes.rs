@@ -11,7 +11,9 @@ use super::brought::bodies;
 use crate::desk::{Desk, Flows, Waits};
 use crate::error::SqlError;
 use crate::execution::{body_of, put};
-use crate::flow::{edge_put, flow_event_of, flow_key_of, flow_put, group_put, key_of_edge, key_of_flow, trim_events};
+use crate::flow::{
+    debts, edge_put, flow_event_of, flow_key_of, flow_put, group_put, key_of_edge, key_of_flow, trim_events,
+};
 use crate::lease::{event_of, trim};
 use crate::record;
 use crate::schema::{
@@ -44,6 +46,10 @@ pub(super) async fn write<S: Session>(session: &mut S, desk: &mut Desk) -> Resul
     written |= put_all(session, &IDEMPOTENCY, beside.keys.values().map(key_entry).collect()).await?;
     written |= write_waits(session, &desk.waits).await?;
     written |= write_flows(session, &desk.flows).await?;
+    let debts = debts(desk.rewritten());
+    if !debts.is_empty() {
+        session.note_debts(&debts).await?;
+    }
     Ok(written)
 }
 

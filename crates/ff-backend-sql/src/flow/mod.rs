@@ -1,5 +1,6 @@
 //! The room of flows: flows, edges, groups and events as rows, and what is read of them.
 
+mod debt;
 mod edge;
 mod event;
 mod group;
@@ -7,6 +8,8 @@ mod list;
 mod read;
 mod row;
 
+pub(crate) use debt::debts;
+pub use debt::{Debt, Debts};
 pub(crate) use edge::{edge_put, key_of_edge, read_edge};
 pub(crate) use event::{flow_event_of, trim_events};
 pub(crate) use group::{group_beside, group_put, read_group};

@@ -56,7 +56,7 @@ impl Walk {
                 let policy = *self.one(CancelPolicy::ALL).unwrap();
                 CancelFlowArgs { flow_id, policy, reason: None, requested_by: None }.into_operation()
             }
-            (50, _) => CascadeArgs { execution_id: member }.into_operation(),
+            (50, _) => CascadeArgs { execution_id: member, owed_since: None }.into_operation(),
             (51..=55, _) => {
                 let (reason, requested_by, reopen_downstream) = (None, None, self.pick(2) == 0);
                 ReplayArgs { execution_id: member, reason, requested_by, reopen_downstream }.into_operation()

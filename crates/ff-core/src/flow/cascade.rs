@@ -1,6 +1,6 @@
 //! Telling the dependents of one execution, asked for by name: what a step left owed, or what a repair wants looked at.
 
-use super::contracts::Cascaded;
+use super::contracts::{CascadeArgs, Cascaded};
 use super::{Owed, Owes, Settled, Step};
 use crate::engine_error::Code;
 use crate::execution::Execution;
@@ -8,11 +8,20 @@ use crate::types::TimestampMs;
 use crate::view::{Stop, View};
 
 /// Settles the edges of an execution that has ended, as far as one step goes. Finds nothing to do when all is well.
-pub fn cascade(view: &impl View, execution: &Execution, now: TimestampMs) -> Result<(Cascaded, Settled), Stop> {
+pub fn cascade(
+    view: &impl View,
+    execution: &Execution,
+    args: &CascadeArgs,
+    now: TimestampMs,
+) -> Result<(Cascaded, Settled), Stop> {
     let id = execution.id;
     let Some(membership) = execution.membership.as_ref().filter(|membership| membership.dependents > 0) else {
         return Ok((Cascaded::default(), Settled::default()));
     };
+    let is_owed = |since| membership.owes.is_some_and(|owes| owes.what == Owed::End && owes.since == since);
+    if args.owed_since.is_some_and(|since| !is_owed(since)) {
+        return Ok((Cascaded::default(), Settled::default()));
+    }
     let mut step = Step::new(view, now);
     if membership.owes.is_none() {
         if !execution.is_finished() {
@@ -37,7 +46,6 @@ pub fn cascade(view: &impl View, execution: &Execution, now: TimestampMs) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::contracts::CascadeArgs;
     use crate::flow::playground::Playground;
     use crate::limits;
 
@@ -45,11 +53,11 @@ mod tests {
     fn there_is_nothing_left_to_tell_when_all_is_well() {
         let mut flow = Playground::of("a>b");
         flow.start();
-        let args = CascadeArgs { execution_id: flow.member("a") };
+        let args = CascadeArgs { execution_id: flow.member("a"), owed_since: None };
         assert_eq!(flow.refused(args).code, Code::ExecutionNotTerminal);
         flow.complete("a");
         assert_eq!(flow.ask(args), Ok(Cascaded::default()));
-        let leaf = CascadeArgs { execution_id: flow.member("b") };
+        let leaf = CascadeArgs { execution_id: flow.member("b"), owed_since: None };
         assert_eq!(flow.ask(leaf), Ok(Cascaded::default()));
     }
 
@@ -61,11 +69,27 @@ mod tests {
         flow.drain();
         flow.start();
         flow.fail("a");
-        let args = CascadeArgs { execution_id: flow.member("a") };
+        let args = CascadeArgs { execution_id: flow.member("a"), owed_since: None };
         let second = flow.ask(args).unwrap();
         assert_eq!(second, Cascaded { resolved: step, cascaded_children: step, more: true });
         let third = flow.ask(args).unwrap();
         assert_eq!(third, Cascaded { resolved: 44, cascaded_children: 44, more: false });
         assert_eq!(flow.flow_state(), "failed");
+    }
+
+    #[test]
+    fn an_end_that_is_owed_no_longer_is_not_told_again() {
+        let edges: Vec<_> = (0..limits::FLOW_STEP + 9).map(|n| format!("a>n{n}")).collect();
+        let mut flow = Playground::of(&edges.join(" "));
+        flow.drain();
+        flow.start();
+        flow.complete("a");
+        let since = flow.execution("a").membership.as_ref().unwrap().owes.unwrap().since;
+        let of = |since| CascadeArgs { execution_id: flow.member("a"), owed_since: Some(since) };
+        let (this, another) = (of(since), of(since + 1));
+        assert_eq!(flow.ask(another), Ok(Cascaded::default()));
+        assert_eq!(flow.ask(this).map(|told| (told.resolved, told.more)), Ok((9, false)));
+        assert_eq!(flow.ask(this), Ok(Cascaded::default()));
+        assert!(flow.execution("a").membership.as_ref().unwrap().owes.is_none());
     }
 }

@@ -234,7 +234,7 @@ impl<'t> FlowPlay<'t> {
                 let tag = (TagKey::parse("team").expect("a name"), TagValue::parse("data").expect("a text"));
                 Operation::SetFlowTags(SetFlowTagsArgs { flow_id, tags: [tag].into() })
             }
-            FlowAct::Cascade { of } => Operation::Cascade(CascadeArgs { execution_id: member(of)? }),
+            FlowAct::Cascade { of } => Operation::Cascade(CascadeArgs { execution_id: member(of)?, owed_since: None }),
             FlowAct::Pump | FlowAct::Clock { .. } => Operation::Pump(PumpArgs { partition: 0 }),
         })
     }

@@ -41,7 +41,7 @@ impl Reference {
                 let (execution_id, fence) = self.held(*job, *fence);
                 Operation::WaitForChildren(WaitForChildrenArgs { execution_id, fence })
             }
-            Step::Cascade { job } => Operation::Cascade(CascadeArgs { execution_id: self.id(*job) }),
+            Step::Cascade { job } => Operation::Cascade(CascadeArgs { execution_id: self.id(*job), owed_since: None }),
             other => unreachable!("{other:?} is not about a flow"),
         }
     }

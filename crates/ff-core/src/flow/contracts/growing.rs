@@ -9,7 +9,7 @@ use crate::execution::Tags;
 use crate::flow::{EdgeState, FlowState, Join, Passing};
 use crate::lease::Fence;
 use crate::limits;
-use crate::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, NodeName};
+use crate::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, NodeName, TimestampMs};
 
 /// A flow without members yet. It stays open until it is closed, so that it does not end between two that are added.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,6 +130,9 @@ pub struct TaggedFlow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CascadeArgs {
     pub execution_id: ExecutionId,
+    /// Only the end that is owed since then is told, and nothing when it is owed no longer. Unless said, whatever is owed
+    /// is told, and where nothing is, every edge is looked at.
+    pub owed_since: Option<TimestampMs>,
 }
 
 /// What became of it.

@@ -1,0 +1,55 @@
+//! Telling the dependents of an execution that has ended, by the event that says they have not all been told.
+//!
+//! What ends an execution tells its dependents in the same transaction, up to a bound. Where that is not all of them, the
+//! record owes the rest, and an event in `ff_completion_event` says so. The pump pays what is owed without being asked;
+//! this is for whoever reads the events, and does not want to wait.
+
+use ff_core::backend::Answer;
+use ff_core::contracts::{CascadeArgs, Cascaded};
+use ff_core::engine_error::EngineError;
+
+use crate::PostgresBackend;
+use crate::outbox::ReadEvent;
+
+/// What became of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DispatchOutcome {
+    /// All dependents have been told: by this call, as far as it says, and by a pump that came in between.
+    Dispatched(Cascaded),
+    /// They had all been told before. Nothing was done.
+    AlreadyDispatched,
+    /// There is no event of that number. Nothing was done.
+    NotFound,
+}
+
+/// Has all dependents told that an event is about, unless they have been.
+///
+/// Each step is a transaction of its own, over a bounded number of edges, and nothing is locked between two of them. The one
+/// that tells the last dependent stamps the event, so that a call which ends half-way leaves it to be dispatched again,
+/// and what was told before is not told twice. Descendants that are skipped on the way and have too many dependents
+/// themselves have events of their own.
+pub async fn dispatch_completion(pool: &PostgresBackend, event_id: i64) -> Answer<DispatchOutcome> {
+    let mut told: Option<Cascaded> = None;
+    loop {
+        let Some(event) = pool.readers.read(ReadEvent(event_id)).await? else { return Ok(DispatchOutcome::NotFound) };
+        match (event.dispatched, told) {
+            (true, None) => return Ok(DispatchOutcome::AlreadyDispatched),
+            (true, Some(told)) => return Ok(DispatchOutcome::Dispatched(Cascaded { more: false, ..told })),
+            // The record is what counts, and it owes nothing: somebody has written into the tables.
+            (false, Some(Cascaded { more: false, .. })) => {
+                let id = event.execution_id;
+                return Err(EngineError::Corrupt(format!("the completion event {event_id} is not owed by {id}")));
+            }
+            (false, Some(_) | None) => {}
+        }
+        // The event may be stamped by now. The record says so within the transaction, and then nothing is done.
+        let owed = CascadeArgs { execution_id: event.execution_id, owed_since: Some(event.since) };
+        let step = pool.writers.asker.ask(owed).await?;
+        let before = told.unwrap_or_default();
+        told = Some(Cascaded {
+            resolved: before.resolved + step.resolved,
+            cascaded_children: before.cascaded_children + step.cascaded_children,
+            more: step.more,
+        });
+    }
+}

@@ -1,0 +1,78 @@
+//! The outbox: one event for every end that could not be told to all dependents at once, stamped when it has been.
+//!
+//! The record of an execution says what it owes, and the pump pays from there. An event says the same to whoever wants to
+//! know by itself what is still to follow from a completion: written with the record that owes, stamped with the one that
+//! does not.
+
+use ff_backend_sql::{Debt, Debts, Question, Read, Value};
+use ff_core::backend::Answer;
+use ff_core::engine_error::EngineError;
+use ff_core::state::TerminalOutcome;
+use ff_core::types::{ExecutionId, TimestampMs};
+
+use crate::value::Parameter;
+
+/// Stamps the events of executions whose ends are owed no longer.
+pub(crate) const STAMP: &str = "\
+    UPDATE ff_completion_event AS t SET dispatched_at_ms = $3 \
+    FROM unnest($1::uuid[], $2::int8[]) AS k(uuid, partition) \
+    WHERE t.uuid = k.uuid AND t.partition = k.partition AND t.dispatched_at_ms IS NULL";
+
+/// Writes the events of ends that are owed from now on.
+pub(crate) const ENTER: &str = "\
+    INSERT INTO ff_completion_event (uuid, partition, flow_id, outcome, created_at_ms) \
+    SELECT * FROM unnest($1::uuid[], $2::int8[], $3::uuid[], $4::text[], $5::int8[])";
+
+const EVENT: &str =
+    "SELECT uuid, partition, created_at_ms, dispatched_at_ms FROM ff_completion_event WHERE event_id = $1";
+
+/// What a transaction sends to have the outbox say what its records do. Stamps come first: what ended again has an event of
+/// its own.
+pub(crate) fn requests(debts: &Debts, now: TimestampMs) -> impl Iterator<Item = (&'static str, Vec<Parameter>)> {
+    let stamp = (!debts.paid.is_empty()).then(|| {
+        let [uuids, partitions] = ids(debts.paid.iter());
+        (STAMP, vec![uuids, partitions, Parameter::one(now.into())])
+    });
+    let enter = (!debts.incurred.is_empty()).then(|| {
+        let [uuids, partitions] = ids(debts.incurred.iter().map(|debt| &debt.execution_id));
+        let each = |value: fn(&Debt) -> Value| Parameter::each(debts.incurred.iter().map(value));
+        let flows = each(|debt| Value::Uuid(*debt.flow_id.as_uuid()));
+        let outcomes = each(|debt| TerminalOutcome::from(debt.outcome).as_str().into());
+        (ENTER, vec![uuids, partitions, flows, outcomes, each(|debt| debt.since.into())])
+    });
+    stamp.into_iter().chain(enter)
+}
+
+fn ids<'i>(ids: impl Iterator<Item = &'i ExecutionId> + Clone) -> [Parameter; 2] {
+    let uuids = Parameter::each(ids.clone().map(|id| Value::Uuid(id.uuid())));
+    [uuids, Parameter::each(ids.map(|id| id.partition().into()))]
+}
+
+/// Reads an event, if there is one of that number.
+pub(crate) struct ReadEvent(pub(crate) i64);
+
+/// An event of the outbox.
+pub(crate) struct CompletionEvent {
+    /// Whose end it is about.
+    pub(crate) execution_id: ExecutionId,
+    /// Since when it is owed.
+    pub(crate) since: TimestampMs,
+    /// Whether everybody has been told.
+    pub(crate) dispatched: bool,
+}
+
+impl Question for ReadEvent {
+    type Answer = Option<CompletionEvent>;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Self::Answer> {
+        let rows = reader.query(EVENT, &[vec![self.0.into()]]).await?;
+        let Some(row) = rows.iter().flatten().next() else { return Ok(None) };
+        let odd = || EngineError::Corrupt(format!("the completion event {} cannot be read", self.0));
+        let [Value::Uuid(uuid), Value::Int(partition), Value::Int(since), stamp] = row.values() else {
+            return Err(odd());
+        };
+        let partition = u16::try_from(*partition).map_err(|_| odd())?;
+        let execution_id = ExecutionId::new(partition, *uuid);
+        Ok(Some(CompletionEvent { execution_id, since: TimestampMs(*since), dispatched: *stamp != Value::Null }))
+    }
+}
