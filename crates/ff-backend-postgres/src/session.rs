@@ -95,6 +95,8 @@ impl Writing {
 
     async fn connection(&mut self) -> Result<&mut Connection, Trouble> {
         if self.connection.as_ref().is_none_or(Connection::is_closed) {
+            // What was asked of the one before says nothing about this one.
+            self.sent.clear();
             self.connection = Some(self.connector.open("writer").await?);
         }
         self.connection.as_mut().ok_or_else(|| Trouble::Lost("there is no connection".into()))
@@ -231,7 +233,7 @@ impl Session for Writing {
         }
         match self.open_transaction(partitions).await {
             Ok(now) => {
-                self.now = now;
+                (self.now, self.setbacks) = (now, 0);
                 Ok(now)
             }
             Err(trouble) => Err(self.before_commit(trouble).await),
@@ -287,7 +289,6 @@ impl Session for Writing {
             self.connection = None;
             return Err(SqlError::Failed(trouble.why().to_owned()));
         }
-        self.setbacks = 0;
         self.connector.meter.commits.fetch_add(1, Ordering::Relaxed);
         self.announcer.announce(hints);
         Ok(())
