@@ -19,8 +19,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 /// What the server is told about every connection.
 ///
 /// Statements are planned once and each has one good plan, by an index. Without being told, a server that has not counted
-/// its rows yet would read small tables whole, and go on doing so while they grow. A statement that hangs is given up, and
-/// so is a transaction whose program does: it holds locks that others wait for.
+/// its rows yet would read small tables whole, and go on doing so while they grow. A statement that hangs is given up.
 const SETTINGS: &[(&str, &str)] = &[
     ("plan_cache_mode", "force_generic_plan"),
     ("enable_seqscan", "off"),
@@ -29,8 +28,11 @@ const SETTINGS: &[(&str, &str)] = &[
     ("enable_mergejoin", "off"),
     ("jit", "off"),
     ("statement_timeout", "30s"),
-    ("idle_in_transaction_session_timeout", "10s"),
 ];
+
+/// Who a connection is for, as the server shows it to who asks.
+pub(crate) const WRITER: &str = "writer";
+pub(crate) const READER: &str = "reader";
 
 /// Makes connections to one store.
 pub(crate) struct Connector {
@@ -64,7 +66,7 @@ impl Connector {
         config.connect_timeout(CONNECT_TIMEOUT).tcp_user_timeout(SILENCE);
         if self.place.listen {
             let said = config.get_options().unwrap_or_default().to_owned();
-            let ours = self.settings().map(|(name, value)| format!(" -c {name}={value}"));
+            let ours = self.settings(purpose).map(|(name, value)| format!(" -c {name}={value}"));
             config.options(said + &ours.collect::<String>());
         }
         match timeout(2 * CONNECT_TIMEOUT, config.connect(self.place.tls.clone())).await {
@@ -75,15 +77,19 @@ impl Connector {
 
     /// What the first statement of every transaction is when a pooler stands between: it may have any of its connections do
     /// the next one, so settings hold for one transaction only.
-    pub(crate) fn settle(&self) -> Option<String> {
+    pub(crate) fn settle(&self, purpose: &str) -> Option<String> {
         if self.place.listen {
             return None;
         }
-        let set = self.settings().map(|(name, value)| format!("set_config('{name}', '{value}', true)"));
+        let set = self.settings(purpose).map(|(name, value)| format!("set_config('{name}', '{value}', true)"));
         Some(format!("SELECT {}", set.collect::<Vec<_>>().join(", ")))
     }
 
-    fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
-        SETTINGS.iter().copied().chain([("search_path", self.place.schema.as_str())])
+    fn settings(&self, purpose: &str) -> impl Iterator<Item = (&str, &str)> {
+        // A program that hangs in a transaction is cut off: a writer soon, since others wait for its locks, a reader only
+        // before it keeps the server from tidying up.
+        let patience = if purpose == WRITER { "10s" } else { "5min" };
+        let ours = [("idle_in_transaction_session_timeout", patience), ("search_path", self.place.schema.as_str())];
+        SETTINGS.iter().copied().chain(ours)
     }
 }

@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::connection::Connection;
-use crate::connector::Connector;
+use crate::connector::{Connector, READER};
 use crate::dialect::Phrases;
 use crate::request::Request;
 use crate::trouble::Trouble;
@@ -41,7 +41,7 @@ impl Readers {
     pub(crate) fn new(connector: Arc<Connector>) -> Self {
         let statements = Statements {
             begin: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".into(),
-            settle: connector.settle().map(Into::into),
+            settle: connector.settle(READER).map(Into::into),
             end: "COMMIT".into(),
         };
         let permits = Semaphore::new(connector.place.readers);
@@ -141,7 +141,7 @@ impl Reading {
         }
         let mut connection = match self.connection.take().filter(|connection| self.began || !connection.is_closed()) {
             Some(connection) => connection,
-            None => self.connector.open("reader").await?,
+            None => self.connector.open(READER).await?,
         };
         let mut sent = Vec::new();
         if !self.began {

@@ -11,7 +11,7 @@ use ff_core::hint::Hint;
 use ff_core::types::TimestampMs;
 
 use crate::connection::{Answer, Connection};
-use crate::connector::Connector;
+use crate::connector::{Connector, WRITER};
 use crate::dialect::Phrases;
 use crate::hints::Notes;
 use crate::meta::{LATEST, REMEMBER};
@@ -69,7 +69,7 @@ impl Writing {
     ) -> Self {
         let frame = Frame {
             begin: "BEGIN".into(),
-            settle: connector.settle().map(Into::into),
+            settle: connector.settle(WRITER).map(Into::into),
             lock: LOCK.into(),
             latest: LATEST.into(),
             remember: REMEMBER.into(),
@@ -97,7 +97,7 @@ impl Writing {
         if self.connection.as_ref().is_none_or(Connection::is_closed) {
             // What was asked of the one before says nothing about this one.
             self.sent.clear();
-            self.connection = Some(self.connector.open("writer").await?);
+            self.connection = Some(self.connector.open(WRITER).await?);
         }
         self.connection.as_mut().ok_or_else(|| Trouble::Lost("there is no connection".into()))
     }

@@ -23,6 +23,9 @@ use crate::value::Parameter;
 
 /// How often to look without being told.
 const SWEEP: Duration = Duration::from_secs(5);
+/// What its connection is for, as the server shows it to who asks.
+const INBOX: &str = "inbox";
+
 /// Few letters at once, since their payloads are in memory meanwhile.
 const TAKE: &str = "\
     SELECT nth, letter, content_type, bytes FROM inbox WHERE refused IS NULL \
@@ -59,9 +62,9 @@ impl Taker {
     async fn take(&mut self) -> Result<usize, Trouble> {
         let mut connection = match self.connection.take().filter(|connection| !connection.is_closed()) {
             Some(connection) => connection,
-            None => self.connector.open("inbox").await?,
+            None => self.connector.open(INBOX).await?,
         };
-        let begin = [Some("BEGIN".to_owned()), self.connector.settle()];
+        let begin = [Some("BEGIN".to_owned()), self.connector.settle(INBOX)];
         let mut sent = Vec::new();
         for sql in begin.into_iter().flatten() {
             sent.push(connection.send(&sql.into(), vec![]).await?);

@@ -17,14 +17,14 @@ const PATIENCE: Duration = Duration::from_secs(100);
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_killed_at_random_lose_nothing() {
     let place = Place::new();
-    let load = Load::new(vec![place.open_with(few()).await, place.open_with(few()).await], 200);
+    let load = Load::new(vec![place.open_with(few()).await, place.open_with(few()).await], 100);
     let client = place.look().await;
     let killing = async {
         let kill = "
             SELECT pg_terminate_backend(pid) FROM pg_stat_activity
             WHERE application_name LIKE 'flowfabric %' AND random() < 0.3";
         let (mut killed, mut often) = (0, interval(Duration::from_millis(30)));
-        while killed < 60 {
+        while killed < 40 {
             often.tick().await;
             killed += client.query(kill, &[]).await.unwrap().len();
         }

@@ -1,12 +1,14 @@
 //! Transactions that the server undoes are tried again, and nobody but the server knows.
 
 use ff_backend_postgres::PostgresBackend;
-use ff_core::backend::ExecutionRoom;
+use ff_core::backend::{EngineBackend, ExecutionRoom};
+use ff_core::contracts::SubmitArgs;
 use ff_core::engine_error::Code;
+use futures_util::FutureExt;
 use tokio_postgres::Client;
+use uuid::Uuid;
 
 use crate::load::few;
-use crate::support::{Disk, Postgres};
 use crate::{Place, findings, work};
 
 /// Has the next so many writes fail with a code.
@@ -50,30 +52,65 @@ async fn what_never_succeeds_is_not_tried_for_ever_and_leaves_nothing() {
     store.submit(work()).await.unwrap();
 }
 
-/// A real deadlock: somebody takes the locks of partitions in another order, and the server lets the store give way.
+/// A real deadlock: somebody takes the locks of partitions in another order. Whoever notices it gives way, and only the
+/// store looks.
 #[tokio::test]
 async fn a_deadlock_is_survived() {
-    let server = Postgres::start(Disk::Unwaited, &["deadlock_timeout=200ms"]);
-    let url = format!("{}&writers=1", server.url("flowfabric"));
+    let place = Place::new();
+    let url = format!("{}&writers=1", place.url());
     let store = PostgresBackend::connect(&url, few()).await.unwrap();
-    let place = Place(server);
     let (outsider, observer) = (place.look().await, place.look().await);
-    let lock = "SELECT pg_advisory_lock('flowfabric'::regnamespace::oid::int4, $1)";
-    outsider.execute(lock, &[&3_i32]).await.unwrap();
-    let submitting = tokio::spawn(async move {
-        let answers = store.submit_many((0..200).map(|_| work()).collect()).await.unwrap();
-        (store, answers)
+    outsider.batch_execute("SET deadlock_timeout = '1h'").await.unwrap();
+    lock(&outsider, 3).await;
+    for partition in [0, 1, 2] {
+        lock(&observer, partition).await;
+    }
+    // While the writer waits for the first, all others queue up, and are one batch on every partition.
+    let mut first = store.submit(work_on(&store, 0)).boxed();
+    assert!(first.as_mut().now_or_never().is_none());
+    until_somebody_waits(&observer, 0).await;
+    let mut many = store.submit_many((0..200).map(|_| work()).collect()).boxed();
+    assert!(many.as_mut().now_or_never().is_none());
+    unlock(&observer, 0).await;
+    unlock(&observer, 1).await;
+    first.await.unwrap();
+    until_somebody_waits(&observer, 2).await;
+    let taking = tokio::spawn(async move {
+        lock(&outsider, 0).await;
+        outsider.execute("SELECT pg_advisory_unlock_all()", &[]).await.unwrap();
     });
-    // The store has some partitions by now, and waits for one.
-    let waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
-    while observer.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+    until_somebody_waits(&observer, 0).await;
+    unlock(&observer, 2).await;
+    let answers = many.await.unwrap();
+    assert!(answers.iter().all(Result::is_ok), "{answers:?}");
+    taking.await.unwrap();
+    let deadlocks = "SELECT sum(deadlocks)::int8 FROM pg_stat_database";
+    while observer.query_one(deadlocks, &[]).await.unwrap().get::<_, i64>(0) == 0 {
         tokio::task::yield_now().await;
     }
-    for partition in [0_i32, 1, 2] {
-        outsider.execute(lock, &[&partition]).await.unwrap();
-    }
-    outsider.execute("SELECT pg_advisory_unlock_all()", &[]).await.unwrap();
-    let (store, answers) = submitting.await.unwrap();
-    assert!(answers.iter().all(Result::is_ok), "{answers:?}");
     assert_eq!(findings(&store).await, []);
+}
+
+/// New work that lives on a partition.
+fn work_on(store: &PostgresBackend, partition: u16) -> SubmitArgs {
+    let mut works = std::iter::repeat_with(|| SubmitArgs { uuid: Uuid::new_v4(), ..work() });
+    works.find(|work| work.execution_id(&store.partitions()).partition() == partition).unwrap()
+}
+
+async fn lock(client: &Client, partition: i32) {
+    let lock = "SELECT pg_advisory_lock('flowfabric'::regnamespace::oid::int4, $1)";
+    client.execute(lock, &[&partition]).await.unwrap();
+}
+
+async fn unlock(client: &Client, partition: i32) {
+    let unlock = "SELECT pg_advisory_unlock('flowfabric'::regnamespace::oid::int4, $1)";
+    client.execute(unlock, &[&partition]).await.unwrap();
+}
+
+async fn until_somebody_waits(client: &Client, partition: i64) {
+    let waits = "
+        SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND objid::int8 = $1 AND NOT granted";
+    while client.query_one(waits, &[&partition]).await.unwrap().get::<_, i64>(0) == 0 {
+        tokio::task::yield_now().await;
+    }
 }
