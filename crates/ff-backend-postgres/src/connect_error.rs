@@ -29,6 +29,14 @@ pub enum ConnectError {
         /// What it says.
         why: String,
     },
+    /// What stands between us and the server does not do what is needed.
+    #[error("{address} is a pooler that {why}")]
+    Pooler {
+        /// The pooler.
+        address: String,
+        /// What it does not do, and what would help.
+        why: &'static str,
+    },
     /// It is older than the oldest server that is promised to work.
     #[error("{address} is Postgres {found}, which is too old: 15 is the least")]
     TooOld {
@@ -38,7 +46,7 @@ pub enum ConnectError {
         found: String,
     },
     /// There is no store, and none was to be made.
-    #[error("the schema {schema} holds no store")]
+    #[error("the schema {schema} holds no store: `ff migrate` makes one")]
     NoStore {
         /// Where one was looked for.
         schema: String,

@@ -16,6 +16,7 @@ mod meta;
 mod migrate;
 mod options;
 mod outbox;
+mod pooler;
 mod readers;
 mod request;
 mod secrets;

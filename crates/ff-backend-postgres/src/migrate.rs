@@ -6,6 +6,7 @@ use ff_core::partition::PartitionConfig;
 use tokio_postgres::{Client, Transaction};
 
 use crate::connector::Connector;
+use crate::pooler;
 use crate::trouble::{Trouble, said};
 use crate::url::Place;
 use crate::{ConnectError, PostgresOptions, meta, secrets};
@@ -67,6 +68,10 @@ pub(crate) async fn prepare(connector: &Connector, options: &PostgresOptions) ->
     if found.version > known {
         return Err(ConnectError::TooNew { found: found.version, known });
     }
+    if found.closed {
+        let why = format!("permission denied for schema {}", place.schema);
+        return Err(ConnectError::NotAllowed { address: place.address(), why });
+    }
     if found.version == 0 && found.other_tables {
         return Err(ConnectError::NotAStore { schema: place.schema.clone() });
     }
@@ -91,15 +96,20 @@ pub(crate) async fn prepare(connector: &Connector, options: &PostgresOptions) ->
 async fn open(connector: &Connector) -> Result<Client, ConnectError> {
     let place = &connector.place;
     let address = place.address();
-    let (client, conversation) = connector.converse("migration").await.map_err(|trouble| match trouble {
-        Trouble::Lost(why) => ConnectError::Unreachable { address: address.clone(), why },
-        Trouble::Undone(why) | Trouble::Failed(why) => ConnectError::NotAllowed { address: address.clone(), why },
-    })?;
+    let refused = |trouble: Trouble| match (pooler::refused(connector, trouble.why()), trouble) {
+        (Some(refused), _) => refused,
+        (None, Trouble::Lost(why)) => ConnectError::Unreachable { address: address.clone(), why },
+        (None, Trouble::Undone(why) | Trouble::Failed(why)) => {
+            ConnectError::NotAllowed { address: address.clone(), why }
+        }
+    };
+    let (client, conversation) = connector.converse("migration").await.map_err(refused)?;
     tokio::spawn(async move {
         if let Err(error) = conversation.await {
             tracing::debug!(%error, "a connection ended");
         }
     });
+    pooler::check(connector, &client).await?;
     let said = client.query_one("SELECT current_setting('server_version_num')::int4", &[]).await;
     let server: i32 = said.map_err(|error| failed(place, &error))?.get(0);
     if server < LEAST_SERVER {
@@ -116,6 +126,8 @@ struct Found {
     complete: bool,
     /// Whether there are tables in its place.
     other_tables: bool,
+    /// Whether the user may not look into the schema, and so cannot know.
+    closed: bool,
     class: i32,
 }
 
@@ -124,6 +136,8 @@ async fn find(client: &mut Client, place: &Place) -> Result<Found, tokio_postgre
     let version = meta::schema_version(&transaction).await?;
     let tables = "SELECT count(*) > 0 FROM pg_tables WHERE schemaname = $1";
     let other_tables: bool = transaction.query_one(tables, &[&place.schema]).await?.get(0);
+    let closed = "SELECT coalesce(NOT has_schema_privilege(to_regnamespace($1)::oid, 'USAGE'), false)";
+    let closed: bool = transaction.query_one(closed, &[&place.schema]).await?.get(0);
     let class = "SELECT coalesce(to_regnamespace($1)::oid::int8, 0)";
     let oid: i64 = transaction.query_one(class, &[&place.schema]).await?.get(0);
     let (mut partitions, mut complete) = (None, false);
@@ -135,7 +149,7 @@ async fn find(client: &mut Client, place: &Place) -> Result<Found, tokio_postgre
     }
     // Locks are named by whole numbers with a sign, oids are whole numbers without.
     let class = u32::try_from(oid).unwrap_or_default().cast_signed();
-    Ok(Found { version, partitions, complete, other_tables, class })
+    Ok(Found { version, partitions, complete, other_tables, closed, class })
 }
 
 async fn change(
@@ -189,7 +203,7 @@ async fn has_schema(transaction: &Transaction<'_>, place: &Place) -> Result<bool
     Ok(transaction.query_one("SELECT to_regnamespace($1) IS NOT NULL", &[&place.schema]).await?.get(0))
 }
 
-fn failed(place: &Place, error: &tokio_postgres::Error) -> ConnectError {
+pub(crate) fn failed(place: &Place, error: &tokio_postgres::Error) -> ConnectError {
     use tokio_postgres::error::SqlState;
     let (address, why) = (place.address(), said(error));
     match error.code() {

@@ -81,7 +81,7 @@ async fn a_database_without_a_store_is_left_alone_when_asked_to() {
     let place = Place::new();
     let existing = || PostgresOptions { existing: true, ..PostgresOptions::default() };
     let error = refusal(&place, existing()).await;
-    assert_eq!(error.to_string(), "the schema flowfabric holds no store");
+    assert_eq!(error.to_string(), "the schema flowfabric holds no store: `ff migrate` makes one");
     let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'flowfabric'";
     assert_eq!(place.look().await.query_one(schemas, &[]).await.unwrap().get::<_, i64>(0), 0);
     drop(place.open().await);
@@ -104,10 +104,17 @@ async fn tables_of_something_else_are_left_alone() {
 async fn a_user_without_rights_to_change_tables_can_work() {
     let place = Place::new();
     drop(place.open().await);
-    let grant = "CREATE ROLE worker LOGIN; GRANT USAGE ON SCHEMA flowfabric TO worker;
-        GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA flowfabric TO worker";
-    place.look().await.batch_execute(grant).await.unwrap();
+    let client = place.look().await;
+    client.batch_execute("CREATE ROLE worker LOGIN").await.unwrap();
     let url = place.url().replace("postgres@", "worker@");
+    let stranger = PostgresBackend::connect(&url, PostgresOptions::default()).await.err().unwrap();
+    assert!(
+        stranger.to_string().ends_with("does not let us in: permission denied for schema flowfabric"),
+        "{stranger}"
+    );
+    let grant = "GRANT USAGE ON SCHEMA flowfabric TO worker;
+        GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA flowfabric TO worker";
+    client.batch_execute(grant).await.unwrap();
     let store = PostgresBackend::connect(&url, PostgresOptions::default()).await.unwrap();
     store.submit(work()).await.unwrap();
     let other = url.replace("schema=flowfabric", "schema=another");

@@ -1,0 +1,69 @@
+//! Whether a pooler between us and the server does what is needed of it. Without these checks the first to notice would be
+//! statements that find no tables.
+
+use std::time::Duration;
+
+use tokio::time::timeout;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Error};
+use uuid::Uuid;
+
+use crate::ConnectError;
+use crate::connector::Connector;
+use crate::trouble::Trouble;
+
+/// How long a pooler may take to find a second connection to the server. One that has none cannot be told apart, and need
+/// not be: statements are then always where they were prepared.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+const NO_SETTINGS: &str =
+    "takes no settings with a connection: add listen=off to the URL, or connect to the server itself";
+const NO_STATEMENTS: &str =
+    "forgets prepared statements: PgBouncer has to be 1.21 or newer, with max_prepared_statements above 100";
+
+/// Says of a connection that could not be made that a pooler is why, if one is.
+pub(crate) fn refused(connector: &Connector, why: &str) -> Option<ConnectError> {
+    why.contains("unsupported startup parameter").then(|| pooler(connector, NO_SETTINGS))
+}
+
+/// Fails when what every statement relies on does not hold over this connection.
+pub(crate) async fn check(connector: &Connector, client: &Client) -> Result<(), ConnectError> {
+    let failed = |error: Error| crate::migrate::failed(&connector.place, &error);
+    if connector.place.listen {
+        let arrived = client.query_one("SELECT current_setting('search_path')", &[]).await.map_err(failed)?;
+        return match arrived.get::<_, &str>(0) == connector.place.schema {
+            true => Ok(()),
+            false => Err(pooler(connector, NO_SETTINGS)),
+        };
+    }
+    match timeout(PATIENCE, remembers(connector, client)).await {
+        Ok(Ok(false)) => Err(pooler(connector, NO_STATEMENTS)),
+        Ok(Ok(true)) | Err(_) => Ok(()),
+        Ok(Err(trouble)) => {
+            Err(ConnectError::Server { address: connector.place.address(), why: trouble.why().to_owned() })
+        }
+    }
+}
+
+/// Whether a statement is still known when another connection to the server is used than the one it was prepared on, which
+/// somebody else keeps meanwhile.
+async fn remembers(connector: &Connector, client: &Client) -> Result<bool, Trouble> {
+    let said = Uuid::new_v4().to_string();
+    let trouble = |error: Error| Trouble::of(&error);
+    let (mut other, conversation) = connector.converse("visitor").await?;
+    tokio::spawn(conversation);
+    let statement = match client.prepare(&format!("SELECT '{said}'")).await {
+        Ok(statement) => statement,
+        // Somebody was here before us, and what they prepared goes by the same name.
+        Err(error) if error.code() == Some(&SqlState::DUPLICATE_PSTATEMENT) => return Ok(false),
+        Err(error) => return Err(trouble(error)),
+    };
+    let kept = other.transaction().await.map_err(trouble)?;
+    let answer = client.query_one(&statement, &[]).await;
+    kept.rollback().await.map_err(trouble)?;
+    Ok(answer.is_ok_and(|row| row.try_get::<_, &str>(0).is_ok_and(|answer| answer == said)))
+}
+
+fn pooler(connector: &Connector, why: &'static str) -> ConnectError {
+    ConnectError::Pooler { address: connector.place.address(), why }
+}
