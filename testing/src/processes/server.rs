@@ -10,7 +10,7 @@ use tokio::process::Command;
 use super::binaries;
 use super::process::{Process, Signal, within};
 
-/// `ff server` over a store in a file.
+/// `ff server` over a store.
 pub struct ServerProcess {
     process: Process,
     store: String,
@@ -21,7 +21,12 @@ impl ServerProcess {
     /// Starts it over the store in a folder, on any port.
     pub async fn start(folder: &Path) -> Self {
         let file: PathBuf = folder.join("flowfabric.db");
-        Self::listening(format!("sqlite:{}", file.display()), "127.0.0.1:0").await
+        Self::over(format!("sqlite:{}", file.display())).await
+    }
+
+    /// Starts it over the store at a URL, on any port.
+    pub async fn over(store: String) -> Self {
+        Self::listening(store, "127.0.0.1:0").await
     }
 
     /// Kills it, and starts it again over the same store at the same address.

@@ -10,6 +10,7 @@ use ff_core::engine_error::EngineError;
 use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, Kind};
 use ff_sdk::FlowFabric;
+use ff_testing::postgres_server::Postgres;
 use ff_testing::processes::{Line, ServerProcess, Signal, WorkerProcess, doctor, within};
 use tokio::sync::watch;
 use tokio::time::interval;
@@ -23,7 +24,16 @@ const KILLS: usize = 6;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
     let folder = tempfile::tempdir().unwrap();
-    let mut server = ServerProcess::start(folder.path()).await;
+    is_killed_again_and_again(ServerProcess::start(folder.path()).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_acknowledged_is_lost_when_a_server_on_postgres_is_killed() {
+    let database = Postgres::quick();
+    is_killed_again_and_again(ServerProcess::over(database.url("flowfabric")).await).await;
+}
+
+async fn is_killed_again_and_again(mut server: ServerProcess) {
     let flowfabric = server.connect().await;
     let mut workers: Vec<_> =
         ["ann", "bob"].iter().map(|name| WorkerProcess::start(server.url(), name, LEASE_TTL, 8)).collect();

@@ -7,6 +7,9 @@ mod deciding;
 mod doctor;
 mod flows;
 mod help;
+mod postgres;
+#[path = "../../../ff-backend-postgres/tests/support/mod.rs"]
+mod postgres_server;
 mod reading;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 mod servers;

@@ -1,0 +1,48 @@
+//! A server in front of Postgres, its tables made ahead, and what is said of a database that cannot be used: one line.
+
+use crate::postgres_server::Postgres;
+use crate::world::{Process as Running, Ran, command};
+
+#[test]
+fn work_is_served_from_postgres_and_survives_the_server_in_front_of_it() {
+    let (folder, database) = (tempfile::tempdir().unwrap(), Postgres::quick());
+    let store = database.url("flowfabric");
+    let ran = |args: &[&str]| Ran::of(command(folder.path(), args)).ok();
+    assert!(ran(&["migrate", "--store", &store]).ends_with(" now, and had 0"));
+    assert!(ran(&["migrate", "--store", &store]).ends_with(" already"));
+
+    let serve = || Running::start(command(folder.path(), &["server", "--store", &store, "--listen", "127.0.0.1:0"]));
+    let url = |server: &Running| server.prints("serving ").split(" at ").nth(1).unwrap().trim().to_owned();
+    let first = serve();
+    let id = ran(&["submit", "later", "--payload", "[1,2]", "--server", &url(&first)]);
+    assert!(first.stop().success());
+    let second = serve();
+    let address = url(&second);
+    assert_eq!(ran(&["get", &id, "--payload", "--server", &address]), "[1,2]");
+    assert!(ran(&["doctor", "--server", &address]).contains("1 executions"));
+    let direct = ran(&["doctor", "--store", &store]);
+    assert!(direct.ends_with("nothing is wrong"), "{direct}");
+}
+
+#[test]
+fn a_database_that_cannot_be_used_is_told_in_one_line() {
+    let (folder, database) = (tempfile::tempdir().unwrap(), Postgres::quick());
+    let here = database.url("flowfabric");
+    let nobody = here.replace("postgres@", "nobody:guess@");
+    let private = format!("{here}&sslmode=require");
+    for (store, why) in [
+        ("postgres://me:guess@127.0.0.1:1/jobs", "cannot reach 127.0.0.1:1"),
+        (&nobody, "does not let us in: role \"nobody\" does not exist"),
+        (&here.replace("/postgres?", "/jobs?"), "does not let us in: database \"jobs\" does not exist"),
+        (&private, "server does not support TLS"),
+        ("postgres://me:guess@localhost/jobs?writers=none", "writers is a number from 1 on"),
+    ] {
+        let ran = Ran::of(command(folder.path(), &["server", "--store", store, "--listen", "127.0.0.1:0"]));
+        assert!(!ran.stderr.contains("guess") && ran.stderr.trim_end().lines().count() == 1, "{}", ran.stderr);
+        ran.refused(1, why);
+    }
+    let doctor = Ran::of(command(folder.path(), &["doctor", "--store", &here]));
+    doctor.refused(1, "the schema flowfabric holds no store: `ff migrate` makes one");
+    let file = Ran::of(command(folder.path(), &["migrate", "--store", "sqlite:ff.db"]));
+    file.refused(2, "only a database is migrated");
+}
