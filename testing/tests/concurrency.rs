@@ -28,7 +28,7 @@ async fn many_clients_at_once_see_one_order_of_events_in_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let clock = clock();
     let store = Arc::new(SqliteBackend::open(&folder.path().join("crowd.db"), options(&clock)).unwrap());
-    crowd(&[store.clone()], clock).await;
+    crowd(std::slice::from_ref(&store), clock).await;
     store.close().await;
 }
 

@@ -9,6 +9,10 @@
 
 mod binaries;
 #[path = "../../../ff-backend-valkey/tests/support/ports.rs"]
+#[allow(
+    clippy::duplicate_mod,
+    reason = "a crate that also starts other servers has it twice; ports kept by one are seen by the other"
+)]
 mod ports;
 mod server;
 

@@ -39,7 +39,7 @@ pub(super) enum Bare {
     /// There is nothing below.
     Memory,
     Sqlite(File),
-    Postgres(Database),
+    Postgres(Box<Database>),
     Valkey(Servers),
 }
 
@@ -66,7 +66,7 @@ impl Subject {
             }
             Target::Postgres => {
                 let (store, database) = Database::connect(url).await?;
-                (store, Bare::Postgres(database))
+                (store, Bare::Postgres(Box::new(database)))
             }
             Target::Valkey => {
                 let (store, servers) = Servers::connect(url).await?;
