@@ -7,6 +7,7 @@ use ff_backend_sql::Announcer;
 use ff_core::backend::EngineBackend;
 use ff_core::clock::Clock;
 use ff_core::partition::PartitionConfig;
+use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
@@ -40,6 +41,16 @@ impl PostgresBackend {
     /// Looks at the database first, and writes only when it can be used: the tables, if it has none as new, the partition
     /// counts, if the store is new, and the secrets of tokens, where a partition has none.
     pub async fn connect(url: &str, options: PostgresOptions) -> Result<Self, ConnectError> {
+        Self::connecting(url, options).await
+    }
+
+    /// Boxed, so that it is compiled here, and not again in every program that connects.
+    #[inline(never)]
+    fn connecting(url: &str, options: PostgresOptions) -> BoxFuture<'_, Result<Self, ConnectError>> {
+        Box::pin(Self::prepare_and_open(url, options))
+    }
+
+    async fn prepare_and_open(url: &str, options: PostgresOptions) -> Result<Self, ConnectError> {
         let connector = Arc::new(Connector::new(Place::parse(url)?));
         let Prepared { partitions, class, .. } = prepare(&connector, &options).await?;
         let clock = options.clock.map(monotonic);

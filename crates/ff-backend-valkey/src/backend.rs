@@ -7,6 +7,7 @@ use ff_core::contracts::CompleteArgs;
 use ff_core::dice::Dice;
 use ff_core::partition::PartitionConfig;
 use ff_script::execution::PlainWork;
+use futures_util::future::BoxFuture;
 use tokio_util::sync::DropGuard;
 
 use crate::calls::Calls;
@@ -36,7 +37,13 @@ impl ValkeyBackend {
     /// Looks at the server first, and writes only when it can be used: the functions, if it has none as new, the partition
     /// counts, if the store is new, and the secrets of tokens, where a partition has none.
     pub async fn connect(url: &str, options: ValkeyOptions) -> Result<Self, ConnectError> {
-        boot::connect(url, options).await
+        Self::connecting(url, options).await
+    }
+
+    /// Boxed, so that it is compiled here, and not again in every program that connects.
+    #[inline(never)]
+    fn connecting(url: &str, options: ValkeyOptions) -> BoxFuture<'_, Result<Self, ConnectError>> {
+        Box::pin(boot::connect(url, options))
     }
 }
 

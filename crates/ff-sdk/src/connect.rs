@@ -7,6 +7,7 @@ use ff_backend_memory::MemoryBackend;
 use ff_backend_postgres::{PostgresBackend, PostgresOptions};
 use ff_backend_sqlite::{Durability, OpenError, SqliteBackend, SqliteOptions};
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
+use futures_util::future::BoxFuture;
 
 use crate::FlowFabric;
 use crate::flowfabric::Closing;
@@ -76,6 +77,16 @@ impl Connect {
     }
 
     pub async fn connect(self) -> Result<FlowFabric, ConnectError> {
+        self.opening().await
+    }
+
+    /// All stores are in this future. A future is compiled where it is boxed, or else again in every program that awaits it.
+    #[inline(never)]
+    fn opening(self) -> BoxFuture<'static, Result<FlowFabric, ConnectError>> {
+        Box::pin(self.open())
+    }
+
+    async fn open(self) -> Result<FlowFabric, ConnectError> {
         match Target::parse(&self.url)? {
             Target::Memory => {
                 Ok(FlowFabric::assemble(Arc::new(MemoryBackend::default()), Closing::Nothing, self.engine))

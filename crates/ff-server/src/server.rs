@@ -10,6 +10,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::Request;
 use ff_sdk::FlowFabric;
+use futures_util::future::BoxFuture;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -55,6 +56,16 @@ impl Server {
     /// Serves until told to stop. Then no connection is taken any more, whoever waits for something is answered at once,
     /// and running requests finish. The connection to the store stays open: it is the caller's.
     pub async fn serve(self, shutdown: CancellationToken) -> io::Result<()> {
+        self.serving(shutdown).await
+    }
+
+    /// Boxed, so that it is compiled here, and not again in every program that serves.
+    #[inline(never)]
+    fn serving(self, shutdown: CancellationToken) -> BoxFuture<'static, io::Result<()>> {
+        Box::pin(self.take_connections(shutdown))
+    }
+
+    async fn take_connections(self, shutdown: CancellationToken) -> io::Result<()> {
         let app = routes::router(self.flowfabric.clone(), shutdown.clone());
         let callers = Arc::<Callers>::default();
         let mut connections = JoinSet::new();

@@ -112,7 +112,8 @@ impl Worker {
     /// Works until `stop` is ready, then finishes what it holds.
     pub async fn run_until(self, stop: impl Future<Output = ()> + Send) -> Result<(), Error> {
         let setup = self.set_up()?;
-        running::run(setup, stop).await
+        running::run(setup, Box::pin(stop)).await;
+        Ok(())
     }
 
     fn set_up(self) -> Result<Setup, Error> {

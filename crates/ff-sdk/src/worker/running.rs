@@ -1,12 +1,11 @@
 //! The worker at work: claims, runs, renews, reports, drains.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ff_core::contracts::{Claimed, RenewArgs, Task};
 use ff_core::engine_error::EngineError;
-use futures_util::future::OptionFuture;
+use futures_util::future::{BoxFuture, OptionFuture};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::task::AbortOnDropHandle;
@@ -18,13 +17,18 @@ use super::options::Setup;
 use super::slots::{Slot, Slots};
 use super::waiting::Journal;
 use super::{Fault, Reply, listening, report};
-use crate::Error;
 
 /// How often other tasks get their turn before a question is asked.
 const MOMENT: usize = 4;
 
-/// Works until `stop` is ready, then lets what is in hand finish.
-pub(super) async fn run(setup: Setup, stop: impl Future<Output = ()> + Send) -> Result<(), Error> {
+/// Works until `stop` is ready, then lets what is in hand finish. Boxed, so that it is compiled here, and not again in every
+/// program that has a worker.
+#[inline(never)]
+pub(super) fn run(setup: Setup, stop: BoxFuture<'_, ()>) -> BoxFuture<'_, ()> {
+    Box::pin(work(setup, stop))
+}
+
+async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) {
     let setup = Arc::new(setup);
     let held = Held::default();
     let listener = {
@@ -35,7 +39,6 @@ pub(super) async fn run(setup: Setup, stop: impl Future<Output = ()> + Send) -> 
     let mut at_work = JoinSet::new();
     // Kept while handlers come and go: a claim dropped on the way would have to be given back.
     let mut claiming = None;
-    tokio::pin!(stop);
     tracing::info!(worker = %setup.holder.worker_instance_id, lanes = ?setup.lanes, "working");
     loop {
         let room = slots.room(at_work.len());
@@ -56,7 +59,6 @@ pub(super) async fn run(setup: Setup, stop: impl Future<Output = ()> + Send) -> 
     }
     drain(&setup, &held, at_work).await;
     listener.abort();
-    Ok(())
 }
 
 /// Lets handlers that end at the same moment end, so that one question asks for all the room they leave. A process with
