@@ -13,7 +13,7 @@ use crate::calls::Calls;
 
 /// How many go in one call, and the bytes after which no more go along, so that no call keeps the server from others for
 /// long.
-const TOGETHER: usize = 32;
+const TOGETHER: usize = 16;
 const TOGETHER_BYTES: usize = 256 * 1024;
 
 /// How often other tasks get their turn before a call is made: what was started together asks within so many.

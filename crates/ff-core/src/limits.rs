@@ -20,8 +20,11 @@ pub const BULK: usize = 1_000;
 pub const PAGE: usize = 1_000;
 /// Rows in a page when nobody says how many.
 pub const PAGE_DEFAULT: usize = 50;
-/// Executions one claim may take.
+/// Executions a claim may ask for.
 pub const CLAIM: usize = 1_000;
+/// Executions of one partition that are taken in one go; whoever wants more comes again. A store that does one thing at a
+/// time is kept from others for as long as that takes.
+pub const CLAIM_AT_ONCE: usize = 24;
 /// Bytes of payload one claim's reply may carry; a claim stops before it passes them, but always takes one.
 pub const CLAIM_BYTES: usize = 4 * 1024 * 1024;
 /// Kinds one claim may name.
@@ -62,7 +65,7 @@ pub const SPAN_MAX_MS: u64 = 10 * 366 * 24 * 60 * 60 * 1_000;
 /// Lease events kept per execution.
 pub const LEASE_HISTORY: usize = 1_000;
 /// Due things one pump fires before it lets others in.
-pub const PUMP_BATCH: usize = 50;
+pub const PUMP_BATCH: usize = 24;
 /// How often each partition is looked at when hints can be lost.
 pub const SWEEP_MS: u64 = 30_000;
 
@@ -75,14 +78,16 @@ pub const NODE_EDGES: usize = 10_000;
 /// Payloads of all members of a flow together.
 pub const FLOW_BYTES: usize = 16 * 1024 * 1024;
 /// Members one call may add to a flow. A larger submission is staged in several, since a store does one at a time.
-pub const FLOW_CALL_NODES: usize = 32;
+pub const FLOW_CALL_NODES: usize = 20;
 /// Edges one call may add to a flow.
-pub const FLOW_CALL_EDGES: usize = 32;
+pub const FLOW_CALL_EDGES: usize = 20;
 /// Edges and members one step of a flow may look at; the rest is owed, and done in further steps. A store that does one
 /// thing at a time is kept from others for as long as a step takes.
-pub const FLOW_STEP: usize = 52;
-/// How far down from what ended a step may go; what is deeper is owed.
+pub const FLOW_STEP: usize = 16;
+/// How far down from what ended anything goes at once; what is deeper is owed.
 pub const MAX_CASCADE_DEPTH: usize = 50;
+/// Every hop of a step settles an edge or looks at a member, so a step cannot go deeper than it may look.
+const _: () = assert!(FLOW_STEP <= MAX_CASCADE_DEPTH);
 /// Edges looked at before a new edge is refused because a cycle cannot be ruled out.
 pub const CYCLE_SEARCH: usize = 1_000;
 /// Results of upstreams that come with the claim of what depends on them; the rest is read one by one.

@@ -44,7 +44,7 @@ const LISTED_AT_ONCE: usize = 100;
 const LISTED_IN_ALL: usize = 1_000;
 
 /// Members or edges of a flow, and flows, that one reading call looks at before it lets others in.
-const FLOW_READ_AT_ONCE: usize = 200;
+const FLOW_READ_AT_ONCE: usize = 100;
 /// Named inputs one call hands over, likewise.
 const INPUTS_AT_ONCE: usize = 200;
 /// Events of a flow one call reads, likewise.
@@ -78,6 +78,7 @@ fn constants(clock: LibraryClock) -> String {
     constant("default_policy", format!("'{}'", serde_json::json!(Policy::default())));
     constant("roll", ROLL.to_string());
     constant("priority_max", limits::PRIORITY_MAX.to_string());
+    constant("claim_at_once", limits::CLAIM_AT_ONCE.to_string());
     constant("claim_bytes", limits::CLAIM_BYTES.to_string());
     constant("pump_batch", limits::PUMP_BATCH.to_string());
     constant("lease_history", limits::LEASE_HISTORY.to_string());
@@ -106,7 +107,6 @@ fn constants(clock: LibraryClock) -> String {
     constant("node_edges", limits::NODE_EDGES.to_string());
     constant("flow_bytes", limits::FLOW_BYTES.to_string());
     constant("flow_step", limits::FLOW_STEP.to_string());
-    constant("cascade_depth", limits::MAX_CASCADE_DEPTH.to_string());
     constant("cycle_search", limits::CYCLE_SEARCH.to_string());
     constant("input_bytes", limits::INPUT_BYTES.to_string());
     constant("flow_events", limits::FLOW_EVENTS.to_string());

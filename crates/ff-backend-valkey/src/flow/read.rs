@@ -15,7 +15,7 @@ use ff_script::flow::{
 use crate::ValkeyBackend;
 
 /// How many one call is asked for. It would give some more, so fewer than asked for are the last.
-const CALL: usize = 100;
+const CALL: usize = 50;
 
 impl ValkeyBackend {
     /// A flow as it is kept.

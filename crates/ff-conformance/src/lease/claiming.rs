@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use ff_core::contracts::{Head, Start};
 use ff_core::execution::Origin;
+use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::types::{AttemptIndex, LeaseEpoch, Priority};
 use futures_util::future::join_all;
@@ -104,6 +105,19 @@ pub(crate) async fn a_claim_stops_at_four_mebibytes(world: World) {
     assert_eq!(claims.claimed.len(), 4);
     assert!(claims.next.is_some());
     assert_eq!(world.worker("worker").claim_on(3, 10).await.len(), 2);
+}
+
+/// Others wait while a partition hands out work, so it does not hand out a thousand in one go.
+pub(crate) async fn a_claim_takes_no_more_than_go_at_once(world: World) {
+    for _ in 0..=limits::CLAIM_AT_ONCE {
+        world.job("resize").on_partition(3).submit().await;
+    }
+    let worker = world.worker("worker");
+    let claims = world.backend.claim(worker.claim_args(3, limits::CLAIM)).await.unwrap();
+    assert_eq!(claims.claimed.len(), limits::CLAIM_AT_ONCE);
+    assert!(claims.next.is_some(), "there is more to come for");
+    let rest = world.backend.claim(worker.claim_args(3, limits::CLAIM)).await.unwrap();
+    assert_eq!((rest.claimed.len(), rest.next), (1, None));
 }
 
 pub(crate) async fn no_two_workers_get_the_same_work(world: World) {

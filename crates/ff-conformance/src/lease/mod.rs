@@ -24,6 +24,7 @@ macro_rules! lease_promises {
                 a_claim_leaves_other_lanes_alone,
                 two_tenants_lanes_of_one_name_are_two_lanes,
                 a_claim_stops_at_four_mebibytes,
+                a_claim_takes_no_more_than_go_at_once,
                 no_two_workers_get_the_same_work,
                 a_claim_of_nothing_or_of_too_much_is_refused,
                 a_claim_may_name_so_many_kinds,

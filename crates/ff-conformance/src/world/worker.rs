@@ -84,8 +84,15 @@ impl Worker {
 
     /// Takes up to `max` executions of one partition.
     pub async fn claim_on(&self, partition: u16, max: usize) -> Vec<Held> {
-        let claims = self.world.backend.claim(self.claim_args(partition, max)).await.unwrap();
-        self.hold(claims.claimed)
+        let mut held = Vec::new();
+        loop {
+            let claims = self.world.backend.claim(self.claim_args(partition, max - held.len())).await.unwrap();
+            let taken = claims.claimed.len();
+            held.extend(self.hold(claims.claimed));
+            if taken < limits::CLAIM_AT_ONCE || held.len() == max {
+                return held;
+            }
+        }
     }
 
     /// What a claim of this worker is asked with.

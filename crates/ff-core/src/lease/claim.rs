@@ -12,7 +12,7 @@ use crate::suspension::contracts::Resumption;
 use crate::types::{AttemptId, AttemptIndex, FlowId, LeaseId, TimestampMs};
 use crate::view::{Eligible, Stop, View, together};
 
-/// Takes up to `max` executions of a lane on a partition: by priority, then age, then id.
+/// Takes up to `max` executions of a lane on a partition, and no more than go at once: by priority, then age, then id.
 ///
 /// Stops before payloads and signals together pass what one reply may carry, but always takes one when there is one.
 pub fn claim(
@@ -21,11 +21,12 @@ pub fn claim(
     nonce: &Nonce,
     now: TimestampMs,
 ) -> Result<(Taken, Vec<Change>), Stop> {
+    let max = args.max.min(limits::CLAIM_AT_ONCE);
     let waiting = view.eligible(&Eligible {
         partition: args.partition,
         lane: args.lane.within(&args.namespace),
         kinds: args.kinds.clone(),
-        limit: args.max + 1,
+        limit: max + 1,
     })?;
     together(waiting.iter().filter_map(|id| Some(view.flow(&flow_of(view.execution(id).ok()??)?))))?;
     let mut taken = Taken { tasks: Vec::new(), next: None };
@@ -41,7 +42,7 @@ pub fn claim(
         }
         let resumption = execution.last_suspension.as_deref().and_then(Resumption::of);
         bytes += execution.input_size() + inputs_handed(execution) + resumption.as_ref().map_or(0, |(_, bytes)| *bytes);
-        let full = taken.tasks.len() == args.max || bytes > limits::CLAIM_BYTES as u64;
+        let full = taken.tasks.len() == max || bytes > limits::CLAIM_BYTES as u64;
         if full && !taken.tasks.is_empty() {
             taken.next = Some(Head::new(execution.priority, execution.created_at));
             break;
@@ -51,7 +52,7 @@ pub fn claim(
         changes.push(change);
     }
     // There may be more behind what was looked at and turned out not to start.
-    taken.next = taken.next.or(passed_over.filter(|_| waiting.len() > args.max));
+    taken.next = taken.next.or(passed_over.filter(|_| waiting.len() > max));
     Ok((taken, changes))
 }
 

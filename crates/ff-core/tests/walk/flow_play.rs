@@ -33,7 +33,7 @@ pub(crate) const PARTITIONS: PartitionConfig =
     PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
 
 /// How often a rule may run at most until it has everything it needs. A chain takes three looks per hop.
-const RUNS: usize = 4 * ff_core::limits::MAX_CASCADE_DEPTH;
+const RUNS: usize = 4 * ff_core::limits::FLOW_STEP;
 
 /// A walk under way.
 pub(crate) struct FlowPlay<'t> {

@@ -1,4 +1,5 @@
---- Takes up to so many executions of a lane: by priority, then age, then id. Each comes with everything a worker needs.
+--- Takes up to so many executions of a lane, and no more than go at once: by priority, then age, then id. Each comes with
+--- everything a worker needs.
 ---
 --- Stops before the payloads together pass what one reply may carry, but always takes one when there is one. What a
 --- cancelled flow does not spare is ended instead of taken.
@@ -20,6 +21,7 @@
 --- no   invalid_args
 
 local moment = now()
+max = math.min(max, limits.claim_at_once)
 local expires_at = moment + lease_ttl_ms
 local holder = {
   name = worker_id .. ' ' .. worker_instance_id,

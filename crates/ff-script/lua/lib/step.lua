@@ -1,7 +1,7 @@
 --- One step of a flow: what a call changed, and whatever follows from it within its flow.
 ---
 --- Every change of an execution that is in a flow goes through here, so no way to end one can forget its dependents. A step
---- looks at a bounded number of edges and members and goes a bounded number of hops down, without recursion; what is left is
+--- looks at a bounded number of edges and members, without recursion, and every hop down takes one of them; what is left is
 --- owed by the records it is left on, and further steps pay it. Everything is changed in memory and written at the end.
 
 local step = {}
@@ -18,7 +18,6 @@ local function under_way()
   current = current
     or {
       budget = limits.flow_step,
-      depth = 0, -- how many hops below what was asked for it is
       resolved = 0, -- edges that were settled
       cascaded = 0, -- executions that ended because of others
       executions = {}, -- by id
@@ -165,7 +164,7 @@ end
 --- Something that is to be done later in this step, if there is time.
 function step.later(what, id)
   local work = under_way().work
-  work[#work + 1] = { what = what, id = id, depth = current.depth + 1 }
+  work[#work + 1] = { what = what, id = id }
 end
 
 --- Takes up what an execution owes, and says whether it owes something.
@@ -324,13 +323,10 @@ function step.run()
   if not current then
     return 0, 0
   end
-  while current.done < #current.work do
+  while current.budget > 0 and current.done < #current.work do
     current.done = current.done + 1
     local next = current.work[current.done]
-    if current.budget > 0 and next.depth <= limits.cascade_depth then
-      current.depth = next.depth
-      ERRANDS[next.what](next.id)
-    end
+    ERRANDS[next.what](next.id)
   end
   local resolved, cascaded = current.resolved, current.cascaded
   flush()

@@ -1,6 +1,6 @@
 //! What a completion costs must not depend on how many others its join waits for.
 
-use super::spent::{count_from_zero, time_in_functions};
+use super::slow::{count_from_zero, time_in_functions};
 use super::*;
 use crate::connect;
 use crate::support::{Flavour, Process};

@@ -2,8 +2,9 @@
 
 mod cascade;
 mod fan_in;
+mod large;
 mod reconciled;
-mod spent;
+mod slow;
 mod staged;
 mod told;
 

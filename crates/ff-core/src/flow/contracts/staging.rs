@@ -64,9 +64,9 @@ mod tests {
         let nodes = |count| (0..count).map(|n| spec(&format!("n{n}"))).collect::<Vec<_>>();
         assert_eq!(check_call(&nodes(limits::FLOW_CALL_NODES), limits::FLOW_CALL_EDGES), Ok(()));
         let refusal = check_call(&nodes(limits::FLOW_CALL_NODES + 1), 0).unwrap_err();
-        assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("nodes"), Some((32, 33))));
+        assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("nodes"), Some((20, 21))));
         let refusal = check_call(&[], limits::FLOW_CALL_EDGES + 1).unwrap_err();
-        assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("edges"), Some((32, 33))));
+        assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("edges"), Some((20, 21))));
     }
 
     #[test]

@@ -23,7 +23,7 @@ impl<V: View> Step<'_, V> {
     /// A miss, together with what the rest of the work is going to miss: whatever those look at who have dependents to tell.
     pub(super) fn with_what_comes_after(&self, stop: Stop) -> Stop {
         let Stop::Miss(miss) = stop else { return stop };
-        let telling = self.work.iter().filter_map(|(work, _)| match work {
+        let telling = self.work.iter().filter_map(|work| match work {
             Work::Dependents(id) => Some(id),
             Work::Siblings(_) | Work::Tour(_) => None,
         });

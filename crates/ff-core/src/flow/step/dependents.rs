@@ -231,8 +231,8 @@ mod tests {
         flow.start();
         flow.fail("n0");
         let skipped = flow.flow().counts.of(PublicState::Skipped) as usize;
-        assert_eq!(skipped, limits::MAX_CASCADE_DEPTH);
-        assert_eq!(flow.drain(), 3, "the rest, fifty at a time");
+        assert_eq!(skipped, limits::FLOW_STEP);
+        assert_eq!(flow.drain(), 200 / limits::FLOW_STEP, "the rest, a step at a time");
         assert_eq!((flow.state("n200"), flow.flow_state()), ("skipped", "failed"));
     }
 

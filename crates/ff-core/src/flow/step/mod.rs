@@ -1,7 +1,7 @@
 //! One step of a flow: what an operation changed, and whatever follows from it within its flow.
 //!
 //! Every change of an execution goes through here, so no way to end one can forget its dependents. A step looks at a
-//! bounded number of edges and members and goes a bounded number of hops down, without recursion; what is left is owed by
+//! bounded number of edges and members, without recursion, and every hop down takes one of them; what is left is owed by
 //! the records it is left on, and further steps pay it.
 
 mod ahead;
@@ -34,9 +34,7 @@ pub(crate) struct Step<'v, V> {
     /// Edges that were not there before, by their ends.
     added: BTreeSet<(ExecutionId, Side, EdgeId)>,
     groups: BTreeMap<ExecutionId, Group>,
-    work: VecDeque<(Work, usize)>,
-    /// How many hops below what was asked for the step is.
-    depth: usize,
+    work: VecDeque<Work>,
     /// Edges that were settled.
     pub(in crate::flow) resolved: u32,
     /// Executions that ended because of others.
@@ -106,7 +104,6 @@ impl<'v, V: View> Step<'v, V> {
             added: BTreeSet::new(),
             groups: BTreeMap::new(),
             work: VecDeque::new(),
-            depth: 0,
             resolved: 0,
             cascaded: 0,
         }
@@ -137,11 +134,9 @@ impl<'v, V: View> Step<'v, V> {
 
     /// Does as much of what there is to do as one step may.
     pub(crate) fn run(mut self) -> Result<Settled, Stop> {
-        while let Some((work, depth)) = self.work.pop_front() {
-            if self.budget == 0 || depth > limits::MAX_CASCADE_DEPTH {
-                continue;
-            }
-            self.depth = depth;
+        while self.budget > 0
+            && let Some(work) = self.work.pop_front()
+        {
             let done = match work {
                 Work::Dependents(id) => self.tell_dependents(&id),
                 Work::Siblings(id) => self.look_after_siblings(&id),
@@ -172,7 +167,7 @@ impl<'v, V: View> Step<'v, V> {
     }
 
     pub(in crate::flow) fn later(&mut self, work: Work) {
-        self.work.push_back((work, self.depth + 1));
+        self.work.push_back(work);
     }
 
     pub(in crate::flow) fn execution(&self, id: &ExecutionId) -> Result<Option<&Execution>, Stop> {

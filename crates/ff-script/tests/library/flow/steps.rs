@@ -62,16 +62,16 @@ async fn a_step_tells_as_many_as_it_may_and_the_pump_tells_the_rest() {
 }
 
 #[tokio::test]
-async fn a_chain_of_skips_goes_no_deeper_than_it_may_in_one_step() {
+async fn a_chain_of_skips_goes_no_deeper_than_one_step() {
     let wire = Wire::start(LibraryClock::Test).await;
-    let names: Vec<_> = (0..limits::MAX_CASCADE_DEPTH + 10).map(|n| format!("n{n}")).collect();
+    let names: Vec<_> = (0..limits::FLOW_STEP + 10).map(|n| format!("n{n}")).collect();
     let nodes: Vec<_> = names.iter().map(String::as_str).collect();
     let edges: Vec<_> = nodes.windows(2).map(|pair| (pair[0], pair[1])).collect();
     let flow_id = submit(&wire, graph(&nodes, &edges, &[])).await;
     drain(&wire).await;
     let task = claim(&wire, 1).await.remove(0);
     fail(&wire, &task).await;
-    assert_eq!(counts(&wire, &flow_id).await["skipped"], limits::MAX_CASCADE_DEPTH);
+    assert_eq!(counts(&wire, &flow_id).await["skipped"], limits::FLOW_STEP);
     assert_eq!(drain(&wire).await, 1);
     assert_eq!(counts(&wire, &flow_id).await["skipped"], names.len() - 1);
 }
