@@ -108,8 +108,12 @@ async fn running(store: &ValkeyBackend, count: usize) -> Vec<Task> {
             submitted += 1;
         }
     }
-    let claims = store.claim(claim_on(0, count)).await.unwrap();
-    claims.claimed.into_iter().map(|claimed| claimed.task).collect()
+    let mut tasks = Vec::new();
+    while tasks.len() < count {
+        let claims = store.claim(claim_on(0, count - tasks.len())).await.unwrap();
+        tasks.extend(claims.claimed.into_iter().map(|claimed| claimed.task));
+    }
+    tasks
 }
 
 fn end(task: &Task) -> CompleteArgs {

@@ -72,6 +72,7 @@ pub(crate) async fn one_result_goes_to_all_who_ask_for_it(world: World) {
     let pass = |graph: Graph, name: &String| graph.passing("a", name, input("model"));
     let flow = names.iter().fold(world.graph(&edges.join(" ")), pass).submit().await;
     flow.start_one().await.complete(&BINARY).await.unwrap();
+    flow.settle().await;
     let started = flow.start().await;
     assert_eq!(started.len(), 20);
     assert!(started.values().all(|held| held.input("model") == Some(&BINARY[..])));

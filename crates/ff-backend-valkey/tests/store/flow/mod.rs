@@ -64,8 +64,16 @@ async fn settle(store: &ValkeyBackend, partition: u16) {
 }
 
 async fn claim_some(store: &ValkeyBackend, partition: u16, max: usize) -> Vec<Claimed> {
-    let args = ClaimArgs { lease_ttl_ms: LONG_LEASE_MS, ..claim_on(partition, max) };
-    store.claim(args).await.unwrap().claimed
+    let mut claimed = Vec::new();
+    loop {
+        let args = ClaimArgs { lease_ttl_ms: LONG_LEASE_MS, ..claim_on(partition, max - claimed.len()) };
+        let more = store.claim(args).await.unwrap().claimed;
+        let is_last = more.is_empty();
+        claimed.extend(more);
+        if is_last || claimed.len() == max {
+            return claimed;
+        }
+    }
 }
 
 async fn complete(store: &ValkeyBackend, claimed: &Claimed, result: Option<Payload>) {
