@@ -14,7 +14,12 @@ pub(crate) struct Phrases {
     /// Questions by their text: as they are, and asked several times over.
     alone: HashMap<&'static str, Arc<str>>,
     together: HashMap<&'static str, Arc<str>>,
+    /// Statements that write, several as one, by their texts.
+    combined: HashMap<Vec<Arc<str>>, Arc<str>>,
 }
+
+/// How many statements that are several are put into words: each connection has a plan of every one.
+const COMBINED: usize = 64;
 
 /// What a statement is for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,6 +53,16 @@ impl Phrases {
     /// Puts a question into words that is asked with several sets of parameters of these types.
     pub(crate) fn put_together(&mut self, sql: &'static str, types: &[&str]) -> Arc<str> {
         self.together.entry(sql).or_insert_with(|| several(sql, types).into()).clone()
+    }
+
+    /// Several statements that write, none of them the same row, as one: the server answers once instead of every time.
+    /// Each comes with how many parameters it takes; those of all follow each other. Nothing when there are too many such.
+    pub(crate) fn combine(&mut self, statements: &[(Arc<str>, usize)]) -> Option<Arc<str>> {
+        let texts: Vec<_> = statements.iter().map(|(sql, _)| sql.clone()).collect();
+        if self.combined.len() >= COMBINED && !self.combined.contains_key(&texts) {
+            return None;
+        }
+        Some(self.combined.entry(texts).or_insert_with(|| as_one(statements).into()).clone())
     }
 }
 
@@ -110,6 +125,30 @@ fn several(sql: &str, types: &[&str]) -> String {
     )
 }
 
+/// The last statement, with those before it.
+fn as_one(statements: &[(Arc<str>, usize)]) -> String {
+    let (mut before, mut parts) = (0, Vec::new());
+    for (sql, parameters) in statements {
+        parts.push(renumbered(sql, before));
+        before += parameters;
+    }
+    let last = parts.pop().unwrap_or_default();
+    let others = list(parts.iter().zip(1..).map(|(sql, nth)| format!("w{nth} AS ({sql})")), ", ");
+    if others.is_empty() { last } else { format!("WITH {others} {last}") }
+}
+
+/// A statement whose parameters come after so many others.
+fn renumbered(sql: &str, before: usize) -> String {
+    let mut parts = sql.split('$');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+        let number = part[..digits].parse().unwrap_or(0_usize) + before;
+        write!(text, "${number}{}", &part[digits..]).ok();
+    }
+    text
+}
+
 fn list(parts: impl Iterator<Item: AsRef<str>>, between: &str) -> String {
     let mut list = String::new();
     for part in parts {
@@ -155,6 +194,33 @@ mod tests {
         ] {
             assert_eq!(&*Phrases::default().get(&ATTEMPT, purpose), expected);
         }
+    }
+
+    #[test]
+    fn several_statements_that_write_are_one() {
+        let statement = |sql: &str, parameters| (Arc::from(sql), parameters);
+        let insert = statement("INSERT INTO t (a, b) SELECT * FROM unnest($1::int8[], $2::text[])", 2);
+        let update = statement("UPDATE u SET c = k.c FROM unnest($1::int8[]) AS k(c)", 1);
+        let last = statement("UPDATE clock SET at = greatest(at, $1) WHERE slot = $2", 2);
+        let mut phrases = Phrases::default();
+        assert_eq!(
+            phrases.combine(&[insert, update, last.clone()]).as_deref(),
+            Some(
+                "WITH w1 AS (INSERT INTO t (a, b) SELECT * FROM unnest($1::int8[], $2::text[])), \
+                 w2 AS (UPDATE u SET c = k.c FROM unnest($3::int8[]) AS k(c)) \
+                 UPDATE clock SET at = greatest(at, $4) WHERE slot = $5"
+            )
+        );
+        assert_eq!(phrases.combine(std::slice::from_ref(&last)), Some(last.0));
+    }
+
+    #[test]
+    fn there_is_an_end_to_statements_that_are_several() {
+        let mut phrases = Phrases::default();
+        let nth = |nth: usize| [(Arc::from(format!("UPDATE t SET a = {nth}")), 0)];
+        assert!((0..COMBINED).all(|each| phrases.combine(&nth(each)).is_some()));
+        assert_eq!(phrases.combine(&nth(COMBINED)), None);
+        assert!(phrases.combine(&nth(0)).is_some(), "those that are there stay");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use ff_backend_sql::{Columns, Key, Question, Read, Row, SqlError, Table, Value};
+use ff_backend_sql::{Columns, Key, Load, Question, Read, Row, SqlError, Table, Value};
 use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
 use tokio::sync::Semaphore;
@@ -98,28 +98,19 @@ struct Reading {
     began: bool,
 }
 
-/// What to ask.
-enum Asked<'q> {
-    Load(&'static Table, Columns, &'q [Key]),
-    Query(&'static str, &'q [Vec<Value>]),
-}
-
 impl Reading {
     fn new(connector: Arc<Connector>, statements: Statements) -> Self {
         Self { connector, connection: None, phrases: Phrases::default(), statements, began: false }
     }
 
-    async fn find(&mut self, asked: Asked<'_>) -> Result<Vec<Vec<Row>>, SqlError> {
-        if matches!(asked, Asked::Load(_, _, []) | Asked::Query(_, [])) {
-            return Ok(Vec::new());
-        }
+    async fn find(&mut self, load: Load) -> Result<Vec<Vec<Row>>, SqlError> {
         for _ in 1..TRIES {
-            match self.try_to_find(&asked).await {
+            match self.try_to_find(&load).await {
                 Err(Trouble::Lost(_)) if !self.began => self.connection = None,
                 found => return self.found(found),
             }
         }
-        let found = self.try_to_find(&asked).await;
+        let found = self.try_to_find(&load).await;
         self.found(found)
     }
 
@@ -135,7 +126,7 @@ impl Reading {
         }
     }
 
-    async fn try_to_find(&mut self, asked: &Asked<'_>) -> Result<Result<Vec<Vec<Row>>, SqlError>, Trouble> {
+    async fn try_to_find(&mut self, load: &Load) -> Result<Result<Vec<Vec<Row>>, SqlError>, Trouble> {
         if self.began && self.connection.is_none() {
             return Err(Trouble::Lost("the connection was lost".into()));
         }
@@ -149,20 +140,14 @@ impl Reading {
                 sent.push(connection.send(sql, vec![]).await?);
             }
         }
-        let request = match asked {
-            Asked::Load(table, wanted, keys) => Request::load(&mut self.phrases, table, *wanted, keys),
-            Asked::Query(sql, sets) => Request::query(&mut self.phrases, &mut connection, sql, sets).await?,
-        };
-        let reader = request.reader();
-        let answer = connection.send(&request.sql, request.parameters).await?;
+        let asked = Request::of(&mut self.phrases, &mut connection, load).await?.send(&mut connection).await?;
         for before in sent {
             before.await?;
         }
-        let rows = answer.await;
+        let found = asked.found().await;
         self.connection = Some(connection);
-        let rows = rows?;
-        self.began = true;
-        Ok(reader(rows))
+        self.began |= found.is_ok();
+        found
     }
 
     /// Ends the question's moment. Nobody waits for it: the next question is answered after it.
@@ -184,11 +169,17 @@ impl Read for Reading {
         wanted: Columns,
         keys: &[Key],
     ) -> Result<Vec<Option<Row>>, SqlError> {
-        let found = self.find(Asked::Load(table, wanted, keys)).await?;
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let found = self.find(Load::Rows(table, wanted, keys.to_vec())).await?;
         Ok(found.into_iter().map(|rows| rows.into_iter().next()).collect())
     }
 
     async fn query(&mut self, sql: &'static str, parameters: &[Vec<Value>]) -> Result<Vec<Vec<Row>>, SqlError> {
-        self.find(Asked::Query(sql, parameters)).await
+        if parameters.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.find(Load::Query(sql, parameters.to_vec())).await
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use ff_backend_sql::{Columns, Key, Put, Row, SqlError, Table, Value};
+use ff_backend_sql::{Columns, Key, Load, Put, Row, SqlError, Table, Value};
 
-use crate::connection::Connection;
+use crate::connection::{Answer, Connection};
 use crate::dialect::{Phrases, Purpose};
 use crate::trouble::Trouble;
 use crate::value::{Parameter, row};
@@ -18,7 +18,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    pub(crate) fn load(phrases: &mut Phrases, table: &'static Table, wanted: Columns, keys: &[Key]) -> Self {
+    fn load(phrases: &mut Phrases, table: &'static Table, wanted: Columns, keys: &[Key]) -> Self {
         Self {
             sql: phrases.get(table, Purpose::Load(wanted)),
             parameters: key_arrays(table, keys.iter().map(Vec::as_slice)),
@@ -26,8 +26,16 @@ impl Request {
         }
     }
 
+    /// What a reader is asked for, as a statement.
+    pub(crate) async fn of(phrases: &mut Phrases, connection: &mut Connection, load: &Load) -> Result<Self, Trouble> {
+        match load {
+            Load::Rows(table, wanted, keys) => Ok(Self::load(phrases, table, *wanted, keys)),
+            Load::Query(sql, sets) => Self::query(phrases, connection, sql, sets).await,
+        }
+    }
+
     /// One question with each of several sets of parameters. The server is asked once how it is to be put.
-    pub(crate) async fn query(
+    async fn query(
         phrases: &mut Phrases,
         connection: &mut Connection,
         sql: &'static str,
@@ -74,13 +82,26 @@ impl Request {
         Self { sql: phrases.get(table, Purpose::Delete), parameters, sets: None }
     }
 
-    /// Says how the rows it brings belong together.
-    pub(crate) fn reader(&self) -> impl Fn(Vec<tokio_postgres::Row>) -> Result<Vec<Vec<Row>>, SqlError> + use<> {
-        let sets = self.sets;
-        move |rows| match sets {
-            None => Ok(vec![rows.iter().map(|found| row(found, 0)).collect::<Result<_, _>>()?]),
+    /// Sends it.
+    pub(crate) async fn send(self, connection: &mut Connection) -> Result<Asked, Trouble> {
+        Ok(Asked { sets: self.sets, answer: connection.send(&self.sql, self.parameters).await? })
+    }
+}
+
+/// A question under way.
+pub(crate) struct Asked {
+    sets: Option<usize>,
+    answer: Answer,
+}
+
+impl Asked {
+    /// The rows it brings, as they belong together.
+    pub(crate) async fn found(self) -> Result<Result<Vec<Vec<Row>>, SqlError>, Trouble> {
+        let rows = self.answer.await?;
+        Ok(match self.sets {
+            None => rows.iter().map(|found| row(found, 0)).collect::<Result<_, _>>().map(|rows| vec![rows]),
             Some(sets) => by_set(&rows, sets),
-        }
+        })
     }
 }
 

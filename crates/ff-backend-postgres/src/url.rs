@@ -14,7 +14,8 @@ use crate::tls::Tls;
 pub(crate) const SCHEMA: &str = "flowfabric";
 /// The longest name of a schema, so that names made of it still fit.
 const SCHEMA_BYTES: usize = 48;
-const WRITERS: usize = 4;
+/// More writers than cores would only make their batches smaller.
+const WRITERS_MAX: usize = 4;
 const READERS: usize = 8;
 
 /// Where a store is, and what the URL says about using it.
@@ -89,7 +90,7 @@ impl Place {
             tls: Tls::default(),
             schema: SCHEMA.into(),
             flow_partitions: None,
-            writers: WRITERS,
+            writers: writers(),
             readers: READERS,
             listen: true,
         };
@@ -172,6 +173,11 @@ fn without_password(url: &str) -> String {
     };
     let scheme = before.split_once("://").map_or(String::new(), |(scheme, _)| format!("{scheme}://"));
     format!("{scheme}***@{}", place.split_once('?').map_or(place, |(at, _)| at))
+}
+
+/// As many writers as there are cores, within bounds.
+fn writers() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get().min(WRITERS_MAX))
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub use schema::{
     ATTEMPT, DELIVERY, EDGE, EDGE_GROUP, EXECUTION, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_RING, LEASE_EVENT,
     PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TABLES, WAITPOINT,
 };
-pub use session::{Key, Put, Question, Read, Session};
+pub use session::{Key, Load, Put, Question, Read, Session};
 pub use signal::{ListSignals, ReadDeliveries, ReadSignal};
 pub use suspension::{ReadKids, ReadWaitpointToken, ReadWaitpoints, missing_rings};
 pub use table::{Column, Columns, Holds, Table};

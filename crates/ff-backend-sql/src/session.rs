@@ -14,8 +14,25 @@ use crate::value::{Row, Value};
 /// The values of a row's key columns.
 pub type Key = Vec<Value>;
 
+/// Something a reader is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Load {
+    /// Rows by their keys.
+    Rows(&'static Table, Columns, Vec<Key>),
+    /// A query with sets of parameters.
+    Query(&'static str, Vec<Vec<Value>>),
+}
+
 /// Reads rows, all of them as of one moment.
 pub trait Read: Send {
+    /// Whether it gains by being told what it is going to be asked.
+    const ASKS_AHEAD: bool = false;
+
+    /// Says what is going to be asked next, in this order, so that it can be on its way before the first answer is there.
+    fn ask_ahead(&mut self, _next: Vec<Load>) -> impl Future<Output = Result<(), SqlError>> + Send {
+        ready(Ok(()))
+    }
+
     /// The wanted columns of the row under each key, in the order of the keys; nothing where there is no row.
     fn load(
         &mut self,
@@ -35,8 +52,13 @@ pub trait Read: Send {
 
 /// A connection that writes: one transaction at a time.
 pub trait Session: Read {
-    /// Opens a transaction to which these partitions belong until it ends, and says what time it is for all it does.
-    fn begin(&mut self, partitions: &[u16]) -> impl Future<Output = Result<TimestampMs, SqlError>> + Send;
+    /// Opens a transaction to which these partitions belong until it ends, and says what time it is for all it does. What it
+    /// is going to be asked first may be on its way by then.
+    fn begin(
+        &mut self,
+        partitions: &[u16],
+        first: Vec<Load>,
+    ) -> impl Future<Output = Result<TimestampMs, SqlError>> + Send;
 
     /// Writes rows, no two of them under one key, over those already there.
     fn put(&mut self, table: &'static Table, rows: &[Put]) -> impl Future<Output = Result<(), SqlError>> + Send;

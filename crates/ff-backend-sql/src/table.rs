@@ -3,7 +3,7 @@
 use crate::value::{Row, Value};
 
 /// A table. Its first columns are its key.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct Table {
     /// What it is called.
     pub name: &'static str,
@@ -14,7 +14,7 @@ pub struct Table {
 }
 
 /// One column of a table.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct Column {
     /// What it is called.
     pub name: &'static str,

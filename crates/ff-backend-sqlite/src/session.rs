@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use ff_backend_sql::{Announcer, Columns, Key, Put, Read, Row, Session, SqlError, Table, Value};
+use ff_backend_sql::{Announcer, Columns, Key, Load, Put, Read, Row, Session, SqlError, Table, Value};
 use ff_core::clock::{Clock, MonotonicClock};
 use ff_core::hint::Hint;
 use ff_core::types::TimestampMs;
@@ -79,7 +79,7 @@ impl Read for Writing {
 }
 
 impl Session for Writing {
-    async fn begin(&mut self, _partitions: &[u16]) -> Result<TimestampMs, SqlError> {
+    async fn begin(&mut self, _partitions: &[u16], _first: Vec<Load>) -> Result<TimestampMs, SqlError> {
         self.rollback().await?;
         self.connection().run("BEGIN IMMEDIATE")?;
         self.now = self.clock.now();

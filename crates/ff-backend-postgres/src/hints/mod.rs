@@ -35,8 +35,19 @@ impl Notes {
         Self { sql: sql.into(), sender: sender.into(), channel }
     }
 
-    /// What a commit sends to tell others; nothing when there is nothing to tell.
-    pub(crate) fn to_send(&self, hints: &[Hint]) -> Option<(Arc<str>, Vec<Parameter>)> {
+    /// What a transaction writes to tell others, where they look for it.
+    pub(crate) fn to_put_up(&self, hints: &[Hint]) -> Option<(Arc<str>, Vec<Parameter>)> {
+        self.channel.is_none().then(|| self.note(hints)).flatten()
+    }
+
+    /// What follows a commit to tell others, where they listen. It is no part of the transaction: of those that notify the
+    /// server commits one at a time, and each until it is on disk.
+    pub(crate) fn to_tell(&self, hints: &[Hint]) -> Option<(Arc<str>, Vec<Parameter>)> {
+        self.channel.is_some().then(|| self.note(hints)).flatten()
+    }
+
+    /// Nothing when there is nothing to tell.
+    fn note(&self, hints: &[Hint]) -> Option<(Arc<str>, Vec<Parameter>)> {
         if hints.is_empty() {
             return None;
         }

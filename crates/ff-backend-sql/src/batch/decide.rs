@@ -9,6 +9,7 @@ use super::TakenUp;
 use super::brought::{Promised, edges_of_inputs, promised};
 use super::foresight::foreseen;
 use super::misses::Misses;
+use super::rehearsal::loads_of;
 use crate::desk::{Desk, all_into};
 use crate::error::SqlError;
 use crate::session::Read;
@@ -45,7 +46,11 @@ pub(super) async fn decide<R: Read>(
             None => {
                 let asked = if missed_by_next < TOGETHER { batch.len() } else { 1 };
                 let rest = batch.iter().zip(conditions).skip(replies.len()).take(asked);
-                missed(desk, rest).load(reader, desk, at).await?;
+                let misses = missed(desk, rest);
+                if R::ASKS_AHEAD {
+                    reader.ask_ahead(loads_of(&misses, at).await?).await?;
+                }
+                misses.load(reader, desk, at).await?;
                 missed_by_next += 1;
             }
         }
@@ -73,7 +78,7 @@ fn lacking<'d>(desk: &'d Desk, decision: &'d Decision) -> impl Iterator<Item = E
 }
 
 /// What operations would miss, were they decided now.
-fn missed<'b>(desk: &Desk, rest: impl Iterator<Item = (&'b TakenUp, &'b Conditions)>) -> Misses {
+pub(super) fn missed<'b>(desk: &Desk, rest: impl Iterator<Item = (&'b TakenUp, &'b Conditions)>) -> Misses {
     let mut misses = Misses::default();
     for (taken_up, at) in rest {
         match taken_up.operation.decide(desk, at) {

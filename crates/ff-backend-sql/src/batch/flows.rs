@@ -21,7 +21,7 @@ use crate::session::{Read, key_of};
 use crate::value::{Row, Value};
 
 /// The misses of a batch, each once.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct MissedFlows {
     pub(super) flows: HashSet<FlowId>,
     pub(super) edges: HashSet<(FlowId, EdgeId)>,
@@ -34,6 +34,7 @@ pub(super) struct MissedFlows {
 }
 
 /// Lists that are wanted, each as long as whoever wants most of it.
+#[derive(Clone)]
 pub(super) struct Wants<K>(HashMap<K, usize>);
 
 impl<K: Eq + Hash> Wants<K> {

@@ -22,7 +22,7 @@ use crate::session::{Read, key_of};
 use crate::value::{Row, Value};
 
 /// The misses of a batch, each once.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Misses {
     executions: HashSet<ExecutionId>,
     keys: HashSet<(Namespace, IdempotencyKey)>,

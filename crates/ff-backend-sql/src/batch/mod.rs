@@ -5,6 +5,7 @@ mod decide;
 mod flows;
 mod foresight;
 mod misses;
+mod rehearsal;
 mod signals;
 mod waits;
 mod writes;
@@ -112,7 +113,8 @@ async fn attempt<S: Session>(
     partitions: &PartitionConfig,
 ) -> Result<Vec<Answer<Answered>>, Unfinished> {
     let involved: BTreeSet<_> = batch.iter().map(|taken_up| taken_up.operation.partition(partitions)).collect();
-    let now = session.begin(&involved.into_iter().collect::<Vec<_>>()).await?;
+    let first = if S::ASKS_AHEAD { rehearsal::first_loads(batch, partitions).await? } else { Vec::new() };
+    let now = session.begin(&involved.into_iter().collect::<Vec<_>>(), first).await?;
     let at = |nonce| Conditions { partitions: *partitions, nonce, now };
     let conditions: Vec<_> = batch.iter().map(|taken_up| at(taken_up.nonce)).collect();
     let mut desk = Desk::default();

@@ -16,7 +16,7 @@ use crate::table::Table;
 use crate::value::Row;
 
 /// The misses of a batch, each once.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct MissedWaits {
     pub(super) waitpoints: HashSet<(ExecutionId, WaitpointId)>,
     pub(super) suspend_keys: HashSet<(ExecutionId, IdempotencyKey)>,

@@ -36,8 +36,10 @@ struct History<'g> {
     cancelled: Option<CancelPolicy>,
 }
 
+/// What is submitted in several parts waits for the last of them.
 fn born(graph: &SubmitFlowArgs) -> BTreeMap<NodeName, PublicState> {
-    let state = |node: &NodeName| match graph.edges.iter().any(|edge| edge.downstream == *node) {
+    let is_staged = graph.clone().plan().unwrap().len() > 1;
+    let state = |node: &NodeName| match is_staged || graph.edges.iter().any(|edge| edge.downstream == *node) {
         true => PublicState::WaitingChildren,
         false => PublicState::Waiting,
     };

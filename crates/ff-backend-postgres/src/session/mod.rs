@@ -1,11 +1,14 @@
 //! A connection that writes: one transaction per batch. What is written is sent as it is decided and answered together with
 //! the commit, so that a batch crosses the network a few times and not once per table.
 
+mod asking;
+
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ff_backend_sql::{Announcer, Columns, Debts, Key, Put, Read, Row, Session, SqlError, Table, Value};
+use ff_backend_sql::{Announcer, Debts, Key, Load, Put, Session, SqlError, Table, Value};
 use ff_core::clock::Clock;
 use ff_core::hint::Hint;
 use ff_core::types::TimestampMs;
@@ -16,7 +19,7 @@ use crate::dialect::Phrases;
 use crate::hints::Notes;
 use crate::meta::{LATEST, REMEMBER};
 use crate::outbox;
-use crate::request::Request;
+use crate::request::{Asked, Request};
 use crate::trouble::Trouble;
 use crate::value::Parameter;
 
@@ -46,6 +49,12 @@ pub(crate) struct Writing {
     phrases: Phrases,
     /// Statements sent and not yet answered, in order.
     sent: Vec<Answer>,
+    /// What is going to be asked, sent and not yet answered, in order.
+    ahead: VecDeque<(Load, Asked)>,
+    /// Statements that write, not yet sent: they go together. No two are about one row.
+    unsent: Vec<(Arc<str>, Vec<Parameter>)>,
+    /// The note of the last commit, sent and not yet answered.
+    told: Option<Answer>,
     in_transaction: bool,
     /// Names the locks of this store among those of others.
     class: i32,
@@ -82,6 +91,9 @@ impl Writing {
             frame,
             phrases: Phrases::default(),
             sent: Vec::new(),
+            ahead: VecDeque::new(),
+            unsent: Vec::new(),
+            told: None,
             in_transaction: false,
             class,
             slot,
@@ -97,6 +109,7 @@ impl Writing {
         if self.connection.as_ref().is_none_or(Connection::is_closed) {
             // What was asked of the one before says nothing about this one.
             self.sent.clear();
+            self.told = None;
             self.connection = Some(self.connector.open(WRITER).await?);
         }
         self.connection.as_mut().ok_or_else(|| Trouble::Lost("there is no connection".into()))
@@ -110,6 +123,26 @@ impl Writing {
         let answer = connection.send(sql, parameters).await?;
         self.sent.push(answer);
         Ok(())
+    }
+
+    /// Sends what is written so far, as one statement where that is known how to be put.
+    async fn flush(&mut self) -> Result<(), Trouble> {
+        let unsent = std::mem::take(&mut self.unsent);
+        if unsent.is_empty() {
+            return Ok(());
+        }
+        // What was asked before does not know of this.
+        self.ahead.clear();
+        let texts: Vec<_> = unsent.iter().map(|(sql, parameters)| (sql.clone(), parameters.len())).collect();
+        match self.phrases.combine(&texts) {
+            Some(sql) => self.send(&sql, unsent.into_iter().flat_map(|(_, parameters)| parameters).collect()).await,
+            None => {
+                for (sql, parameters) in unsent {
+                    self.send(&sql, parameters).await?;
+                }
+                Ok(())
+            }
+        }
     }
 
     /// Waits for everything sent so far. The first that went wrong is why the others did.
@@ -127,6 +160,8 @@ impl Writing {
 
     /// Says what became of a transaction that had not got to its commit.
     async fn before_commit(&mut self, trouble: Trouble) -> SqlError {
+        self.unsent.clear();
+        self.ahead.clear();
         let trouble = self.answers().await.err().unwrap_or(trouble);
         self.note_setback(&trouble);
         trouble.before_commit()
@@ -140,7 +175,7 @@ impl Writing {
         }
     }
 
-    async fn open_transaction(&mut self, partitions: &[u16]) -> Result<TimestampMs, Trouble> {
+    async fn open_transaction(&mut self, partitions: &[u16], first: Vec<Load>) -> Result<TimestampMs, Trouble> {
         self.connection().await?;
         self.in_transaction = true;
         let begin = self.frame.begin.clone();
@@ -155,6 +190,10 @@ impl Writing {
         // A statement of its own: it sees what those have written who had the partitions before.
         let latest = self.frame.latest.clone();
         self.send(&latest, vec![]).await?;
+        self.send_ahead(first).await?;
+        if let Some(told) = self.told.take() {
+            told.await.map_or_else(|trouble| not_told(&trouble), drop);
+        }
         let rows = self.answers().await?;
         let odd = |error: tokio_postgres::Error| Trouble::Failed(error.to_string());
         let row = rows.first().ok_or_else(|| Trouble::Failed("the server has no clock".into()))?;
@@ -166,58 +205,38 @@ impl Writing {
     async fn close_transaction(&mut self, hints: &[Hint]) -> Result<(), Trouble> {
         let remember = self.frame.remember.clone();
         let moment = vec![Parameter::one(self.now.into()), Parameter::one(Value::Int(self.slot.into()))];
-        self.send(&remember, moment).await?;
-        if let Some((sql, note)) = self.notes.to_send(hints) {
-            self.send(&sql, note).await?;
+        self.unsent.extend(self.notes.to_put_up(hints));
+        self.unsent.push((remember, moment));
+        self.flush().await
+    }
+
+    /// Sends the note of a commit right behind it, so that others are told even if this program is no more by then. Of what
+    /// did not happen after all they are told in vain.
+    async fn tell(&mut self, hints: &[Hint]) {
+        if let (Some((sql, note)), Some(connection)) = (self.notes.to_tell(hints), &mut self.connection) {
+            self.told = connection.send(&sql, note).await.map_err(|trouble| not_told(&trouble)).ok();
         }
-        Ok(())
     }
 }
 
-impl Read for Writing {
-    async fn load(
-        &mut self,
-        table: &'static Table,
-        wanted: Columns,
-        keys: &[Key],
-    ) -> Result<Vec<Option<Row>>, SqlError> {
-        if keys.is_empty() {
-            return Ok(Vec::new());
-        }
-        let request = Request::load(&mut self.phrases, table, wanted, keys);
-        Ok(self.read(request).await?.into_iter().map(|rows| rows.into_iter().next()).collect())
-    }
-
-    async fn query(&mut self, sql: &'static str, parameters: &[Vec<Value>]) -> Result<Vec<Vec<Row>>, SqlError> {
-        if parameters.is_empty() {
-            return Ok(Vec::new());
-        }
-        let request = match &mut self.connection {
-            Some(connection) => Request::query(&mut self.phrases, connection, sql, parameters).await,
-            None => Err(Trouble::Lost("the connection was lost".into())),
-        };
-        match request {
-            Ok(request) => self.read(request).await,
-            Err(trouble) => Err(self.before_commit(trouble).await),
-        }
-    }
+fn not_told(trouble: &Trouble) {
+    tracing::warn!(why = trouble.why(), "other programs were not told of a commit; they find out when they look");
 }
 
 impl Writing {
-    async fn read(&mut self, request: Request) -> Result<Vec<Vec<Row>>, SqlError> {
-        let reader = request.reader();
-        let answer = match &mut self.connection {
-            Some(connection) => connection.run(&request.sql, request.parameters).await,
-            None => Err(Trouble::Lost("the connection was lost".into())),
-        };
-        match answer {
-            Ok(rows) => reader(rows),
+    /// Has the server know of everything that is written, before something that counts on it.
+    async fn send_all(&mut self) -> Result<(), SqlError> {
+        match self.flush().await {
+            Ok(()) => Ok(()),
             Err(trouble) => Err(self.before_commit(trouble).await),
         }
     }
 
-    async fn write(&mut self, request: Request) -> Result<(), SqlError> {
-        match self.send(&request.sql, request.parameters).await {
+    /// Sends a statement after everything that was written before it.
+    async fn write_next(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<(), SqlError> {
+        self.send_all().await?;
+        self.ahead.clear();
+        match self.send(sql, parameters).await {
             Ok(()) => Ok(()),
             Err(trouble) => Err(self.before_commit(trouble).await),
         }
@@ -225,13 +244,13 @@ impl Writing {
 }
 
 impl Session for Writing {
-    async fn begin(&mut self, partitions: &[u16]) -> Result<TimestampMs, SqlError> {
+    async fn begin(&mut self, partitions: &[u16], first: Vec<Load>) -> Result<TimestampMs, SqlError> {
         self.rollback().await?;
         if self.setbacks > 0 {
             #[allow(clippy::disallowed_methods, reason = "nothing signals that a server is back, or less busy")]
             tokio::time::sleep((PAUSE * 2_u32.pow(self.setbacks.min(8) - 1)).min(PAUSE_MAX)).await;
         }
-        match self.open_transaction(partitions).await {
+        match self.open_transaction(partitions, first).await {
             Ok(now) => {
                 (self.now, self.setbacks) = (now, 0);
                 Ok(now)
@@ -241,23 +260,20 @@ impl Session for Writing {
     }
 
     async fn put(&mut self, table: &'static Table, rows: &[Put]) -> Result<(), SqlError> {
-        for request in Request::put(&mut self.phrases, table, rows) {
-            self.write(request).await?;
-        }
+        let requests = Request::put(&mut self.phrases, table, rows).into_iter();
+        self.unsent.extend(requests.map(|request| (request.sql, request.parameters)));
         Ok(())
     }
 
     async fn delete(&mut self, table: &'static Table, keys: &[Key]) -> Result<(), SqlError> {
         let request = Request::delete(&mut self.phrases, table, keys);
-        self.write(request).await
+        self.write_next(&request.sql, request.parameters).await
     }
 
     async fn note_debts(&mut self, debts: &Debts) -> Result<(), SqlError> {
         for (sql, parameters) in outbox::requests(debts, self.now) {
             let sql = self.phrases.alone(sql);
-            if let Err(trouble) = self.send(&sql, parameters).await {
-                return Err(self.before_commit(trouble).await);
-            }
+            self.write_next(&sql, parameters).await?;
         }
         Ok(())
     }
@@ -276,12 +292,19 @@ impl Session for Writing {
             Ok(committed) => committed,
             Err(trouble) => return Err(self.before_commit(trouble).await),
         };
-        // A server that could not do what came before takes a commit for the opposite.
+        self.tell(&hints).await;
+        // A server that could not do what came before takes a commit for the opposite. One that was lost on the way may have
+        // done everything.
         if let Err(trouble) = self.answers().await {
             self.in_transaction = false;
             self.note_setback(&trouble);
             committed.await.ok();
-            return Err(SqlError::Undone(trouble.why().to_owned()));
+            let why = trouble.why().to_owned();
+            return Err(if matches!(trouble, Trouble::Lost(_)) {
+                SqlError::Failed(why)
+            } else {
+                SqlError::Undone(why)
+            });
         }
         self.in_transaction = false;
         if let Err(trouble) = committed.await {
@@ -295,6 +318,8 @@ impl Session for Writing {
     }
 
     async fn rollback(&mut self) -> Result<(), SqlError> {
+        self.unsent.clear();
+        self.ahead.clear();
         if std::mem::take(&mut self.in_transaction) && self.connection.is_some() {
             let rollback = self.frame.rollback.clone();
             if let Err(trouble) = self.send(&rollback, vec![]).await {

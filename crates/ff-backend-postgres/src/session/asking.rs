@@ -1,0 +1,96 @@
+//! What a transaction asks: what is foreseen is on its way before the answer to the question before it is there.
+
+use ff_backend_sql::{Columns, Key, Load, Read, Row, SqlError, Table, Value};
+
+use super::Writing;
+use crate::request::{Asked, Request};
+use crate::trouble::Trouble;
+
+impl Read for Writing {
+    const ASKS_AHEAD: bool = true;
+
+    async fn ask_ahead(&mut self, next: Vec<Load>) -> Result<(), SqlError> {
+        // One by itself is on its way as soon as it is asked, and what is on its way is not asked for again.
+        if next.len() < 2 || self.ahead.iter().map(|(load, _)| load).eq(&next) {
+            return Ok(());
+        }
+        self.send_all().await?;
+        match self.send_ahead(next).await {
+            Ok(()) => Ok(()),
+            Err(trouble) => Err(self.before_commit(trouble).await),
+        }
+    }
+
+    async fn load(
+        &mut self,
+        table: &'static Table,
+        wanted: Columns,
+        keys: &[Key],
+    ) -> Result<Vec<Option<Row>>, SqlError> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let found = self.read(Load::Rows(table, wanted, keys.to_vec())).await?;
+        Ok(found.into_iter().map(|rows| rows.into_iter().next()).collect())
+    }
+
+    async fn query(&mut self, sql: &'static str, parameters: &[Vec<Value>]) -> Result<Vec<Vec<Row>>, SqlError> {
+        if parameters.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.read(Load::Query(sql, parameters.to_vec())).await
+    }
+}
+
+impl Writing {
+    async fn read(&mut self, load: Load) -> Result<Vec<Vec<Row>>, SqlError> {
+        self.send_all().await?;
+        match self.found(load).await {
+            Ok(found) => found,
+            Err(trouble) => Err(self.before_commit(trouble).await),
+        }
+    }
+
+    /// Takes the answer that is on its way, or else asks. What comes otherwise than foreseen makes the rest of no use.
+    async fn found(&mut self, load: Load) -> Result<Result<Vec<Vec<Row>>, SqlError>, Trouble> {
+        match self.ahead.pop_front().filter(|(ahead, _)| *ahead == load) {
+            Some((_, asked)) => asked.found().await,
+            None => {
+                self.ahead.clear();
+                self.ask(&load).await?.found().await
+            }
+        }
+    }
+
+    /// Sends questions in the order they are going to be asked in. Each is known to the server before the first is sent: an
+    /// answer nobody takes yet keeps all others waiting, once it is long, and so would keep that of a statement being prepared.
+    pub(super) async fn send_ahead(&mut self, next: Vec<Load>) -> Result<(), Trouble> {
+        self.ahead.clear();
+        for load in &next {
+            self.request(load).await?;
+        }
+        for load in next {
+            let asked = self.ask(&load).await?;
+            self.ahead.push_back((load, asked));
+        }
+        Ok(())
+    }
+
+    async fn ask(&mut self, load: &Load) -> Result<Asked, Trouble> {
+        let request = self.request(load).await?;
+        match &mut self.connection {
+            Some(connection) => request.send(connection).await,
+            None => Err(Trouble::Lost("the connection was lost".into())),
+        }
+    }
+
+    /// A question as a statement the server knows.
+    async fn request(&mut self, load: &Load) -> Result<Request, Trouble> {
+        let Some(connection) = &mut self.connection else {
+            return Err(Trouble::Lost("the connection was lost".into()));
+        };
+        let request = Request::of(&mut self.phrases, connection, load).await?;
+        connection.prepare(&request.sql).await?;
+        Ok(request)
+    }
+}
