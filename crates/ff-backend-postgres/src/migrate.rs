@@ -98,7 +98,9 @@ async fn open(connector: &Connector) -> Result<Client, ConnectError> {
     let address = place.address();
     let refused = |trouble: Trouble| match (pooler::refused(connector, trouble.why()), trouble) {
         (Some(refused), _) => refused,
-        (None, Trouble::Lost(why)) => ConnectError::Unreachable { address: address.clone(), why },
+        (None, Trouble::Lost(why) | Trouble::Useless(why)) => {
+            ConnectError::Unreachable { address: address.clone(), why }
+        }
         (None, Trouble::Undone(why) | Trouble::Failed(why)) => {
             ConnectError::NotAllowed { address: address.clone(), why }
         }

@@ -106,7 +106,7 @@ impl Reading {
     async fn find(&mut self, load: Load) -> Result<Vec<Vec<Row>>, SqlError> {
         for _ in 1..TRIES {
             match self.try_to_find(&load).await {
-                Err(Trouble::Lost(_)) if !self.began => self.connection = None,
+                Err(trouble) if trouble.is_lost() && !self.began => self.connection = None,
                 found => return self.found(found),
             }
         }
@@ -118,7 +118,7 @@ impl Reading {
         match found {
             Ok(found) => found,
             Err(trouble) => {
-                if matches!(trouble, Trouble::Lost(_)) {
+                if trouble.is_lost() {
                     self.connection = None;
                 }
                 Err(SqlError::Failed(trouble.why().to_owned()))

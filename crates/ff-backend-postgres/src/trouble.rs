@@ -7,8 +7,10 @@ use tokio_postgres::error::SqlState;
 /// Why a statement brought no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// The connection is gone, or of no more use; what was not committed is undone.
+    /// The connection is gone without a word: what was sent before may have been done.
     Lost(String),
+    /// The server says that the connection is of no more use; what was not committed is undone.
+    Useless(String),
     /// The server undid the transaction and could do it if asked again.
     Undone(String),
     /// The server cannot do it.
@@ -37,24 +39,38 @@ impl Trouble {
     pub(crate) fn of(error: &Error) -> Self {
         let why = said(error);
         match error.code() {
-            Some(code) if LOSING.contains(code) || code.code().starts_with("08") => Self::Lost(why),
+            Some(code) if LOSING.contains(code) || code.code().starts_with("08") => Self::Useless(why),
             Some(code) if UNDOING.contains(code) => Self::Undone(why),
             None if error.is_closed() || is_io(error) => Self::Lost(why),
             Some(_) | None => Self::Failed(why),
         }
     }
 
+    /// Whether another connection is needed.
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self, Self::Lost(_) | Self::Useless(_))
+    }
+
     /// Says of a transaction that was not yet to be committed what became of it.
     pub(crate) fn before_commit(self) -> SqlError {
         match self {
-            Self::Lost(why) | Self::Undone(why) => SqlError::Undone(why),
+            Self::Lost(why) | Self::Useless(why) | Self::Undone(why) => SqlError::Undone(why),
             Self::Failed(why) => SqlError::Failed(why),
+        }
+    }
+
+    /// Says what became of a transaction of which a statement before the commit went wrong, with the commit sent behind it. A
+    /// server that could not do the one takes the other for the opposite; one that was lost may have done both.
+    pub(crate) fn with_commit(self) -> SqlError {
+        match self {
+            Self::Lost(why) => SqlError::Failed(why),
+            Self::Useless(why) | Self::Undone(why) | Self::Failed(why) => SqlError::Undone(why),
         }
     }
 
     pub(crate) fn why(&self) -> &str {
         match self {
-            Self::Lost(why) | Self::Undone(why) | Self::Failed(why) => why,
+            Self::Lost(why) | Self::Useless(why) | Self::Undone(why) | Self::Failed(why) => why,
         }
     }
 }
@@ -72,4 +88,20 @@ pub(crate) fn said(error: &Error) -> String {
 fn is_io(error: &Error) -> bool {
     use std::error::Error;
     error.source().is_some_and(|cause| cause.is::<std::io::Error>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever is told that nothing happened does it again, so only a server that said so is believed.
+    #[test]
+    fn silence_before_a_commit_leaves_open_what_a_word_settles() {
+        let why = || "why".to_owned();
+        assert_eq!(Trouble::Lost(why()).with_commit(), SqlError::Failed(why()));
+        for said in [Trouble::Useless(why()), Trouble::Undone(why()), Trouble::Failed(why())] {
+            assert_eq!(said.with_commit(), SqlError::Undone(why()));
+        }
+        assert_eq!(Trouble::Lost(why()).before_commit(), SqlError::Undone(why()));
+    }
 }

@@ -57,7 +57,8 @@ impl Writing {
             Some((_, asked)) => asked.found().await,
             None => {
                 self.ahead.clear();
-                self.ask(&load).await?.found().await
+                let request = self.request(&load).await?;
+                self.ask(request).await?.found().await
             }
         }
     }
@@ -66,18 +67,18 @@ impl Writing {
     /// answer nobody takes yet keeps all others waiting, once it is long, and so would keep that of a statement being prepared.
     pub(super) async fn send_ahead(&mut self, next: Vec<Load>) -> Result<(), Trouble> {
         self.ahead.clear();
-        for load in &next {
-            self.request(load).await?;
-        }
+        let mut requests = Vec::with_capacity(next.len());
         for load in next {
-            let asked = self.ask(&load).await?;
+            requests.push((self.request(&load).await?, load));
+        }
+        for (request, load) in requests {
+            let asked = self.ask(request).await?;
             self.ahead.push_back((load, asked));
         }
         Ok(())
     }
 
-    async fn ask(&mut self, load: &Load) -> Result<Asked, Trouble> {
-        let request = self.request(load).await?;
+    async fn ask(&mut self, request: Request) -> Result<Asked, Trouble> {
         match &mut self.connection {
             Some(connection) => request.send(connection).await,
             None => Err(Trouble::Lost("the connection was lost".into())),

@@ -169,7 +169,7 @@ impl Writing {
 
     fn note_setback(&mut self, trouble: &Trouble) {
         self.setbacks += 1;
-        if matches!(trouble, Trouble::Lost(_)) {
+        if trouble.is_lost() {
             self.connection = None;
             self.in_transaction = false;
         }
@@ -217,13 +217,7 @@ impl Writing {
             self.told = connection.send(&sql, note).await.map_err(|trouble| not_told(&trouble)).ok();
         }
     }
-}
 
-fn not_told(trouble: &Trouble) {
-    tracing::warn!(why = trouble.why(), "other programs were not told of a commit; they find out when they look");
-}
-
-impl Writing {
     /// Has the server know of everything that is written, before something that counts on it.
     async fn send_all(&mut self) -> Result<(), SqlError> {
         match self.flush().await {
@@ -293,18 +287,11 @@ impl Session for Writing {
             Err(trouble) => return Err(self.before_commit(trouble).await),
         };
         self.tell(&hints).await;
-        // A server that could not do what came before takes a commit for the opposite. One that was lost on the way may have
-        // done everything.
         if let Err(trouble) = self.answers().await {
             self.in_transaction = false;
             self.note_setback(&trouble);
             committed.await.ok();
-            let why = trouble.why().to_owned();
-            return Err(if matches!(trouble, Trouble::Lost(_)) {
-                SqlError::Failed(why)
-            } else {
-                SqlError::Undone(why)
-            });
+            return Err(trouble.with_commit());
         }
         self.in_transaction = false;
         if let Err(trouble) = committed.await {
@@ -331,4 +318,8 @@ impl Session for Writing {
         }
         Ok(())
     }
+}
+
+fn not_told(trouble: &Trouble) {
+    tracing::warn!(why = trouble.why(), "other programs were not told of a commit; they find out when they look");
 }
