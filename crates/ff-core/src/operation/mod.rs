@@ -1,0 +1,143 @@
+//! Every mutation as a value, and the one place that decides it. Stores that run the rules queue these; tests compare
+//! them between stores.
+
+mod check;
+mod decide;
+
+use crate::change::Change;
+use crate::dice::Nonce;
+use crate::due::Pumped;
+use crate::execution::contracts::{
+    CancelArgs, Cancelled, CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, Noted, ProgressArgs,
+    ReplayArgs, Replayed, SubmitArgs, Submitted,
+};
+use crate::flow::contracts::{
+    CancelFlowArgs, CascadeArgs, Cascaded, CloseFlowArgs, ClosedFlow, CreateFlowArgs, FlowCancelled, GrowFlowArgs,
+    Grown, SetFlowTagsArgs, StageFlowArgs, StagedFlow, SubmittedFlow, TaggedFlow, WaitForChildrenArgs,
+    WaitedForChildren,
+};
+use crate::flow::{FlowChange, Settled};
+use crate::lease::contracts::{ClaimArgs, RenewArgs, Renewed, RevokeArgs, Revoked, Taken};
+use crate::partition::PartitionConfig;
+use crate::signal::contracts::{DeliverArgs, Delivered};
+use crate::suspension::contracts::{
+    CloseWaitpointArgs, ClosedWaitpoint, CreateWaitpointArgs, GrantedWaitpoint, ResumeArgs, Resumed, SuspendArgs,
+    Suspended,
+};
+use crate::token::KeyRing;
+use crate::token::contracts::{RotatePartitionArgs, Rotated};
+use crate::types::TimestampMs;
+
+pub use check::check_id;
+
+/// An engine asks a partition to fire what is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PumpArgs {
+    pub partition: u16,
+}
+
+macro_rules! operations {
+    ($($name:ident($args:ty) -> $reply:ident($answer:ty);)*) => {
+        /// One mutation.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Operation {
+            $($name($args),)*
+        }
+
+        /// The answer to a mutation.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Reply {
+            $($reply($answer),)*
+        }
+
+        $(
+            impl Ask for $args {
+                type Answer = $answer;
+
+                fn into_operation(self) -> Operation {
+                    Operation::$name(self)
+                }
+
+                fn answer(reply: Reply) -> Option<$answer> {
+                    match reply {
+                        Reply::$reply(answer) => Some(answer),
+                        _ => None,
+                    }
+                }
+            }
+        )*
+    };
+}
+
+/// Arguments that know their operation and the type of its answer.
+pub trait Ask: Send + 'static {
+    type Answer: Send;
+
+    fn into_operation(self) -> Operation;
+
+    /// The answer, when the reply is one to this operation.
+    fn answer(reply: Reply) -> Option<Self::Answer>;
+}
+
+operations! {
+    Submit(SubmitArgs) -> Submitted(Submitted);
+    Claim(ClaimArgs) -> Taken(Taken);
+    Renew(RenewArgs) -> Renewed(Renewed);
+    Progress(ProgressArgs) -> Noted(Noted);
+    Complete(CompleteArgs) -> Completed(Completed);
+    Fail(FailArgs) -> Failed(Failed);
+    Delay(DelayArgs) -> Delayed(Delayed);
+    Cancel(CancelArgs) -> Cancelled(Cancelled);
+    Replay(ReplayArgs) -> Replayed(Replayed);
+    Revoke(RevokeArgs) -> Revoked(Revoked);
+    Suspend(SuspendArgs) -> Suspended(Suspended);
+    CreateWaitpoint(CreateWaitpointArgs) -> WaitpointCreated(GrantedWaitpoint);
+    CloseWaitpoint(CloseWaitpointArgs) -> WaitpointClosed(ClosedWaitpoint);
+    Deliver(DeliverArgs) -> Delivered(Delivered);
+    Resume(ResumeArgs) -> Resumed(Resumed);
+    Rotate(RotatePartitionArgs) -> Rotated(Rotated);
+    StageFlow(StageFlowArgs) -> FlowStaged(StagedFlow);
+    CreateFlow(CreateFlowArgs) -> FlowCreated(SubmittedFlow);
+    GrowFlow(GrowFlowArgs) -> FlowGrown(Grown);
+    CloseFlow(CloseFlowArgs) -> FlowClosed(ClosedFlow);
+    CancelFlow(CancelFlowArgs) -> FlowCancelled(FlowCancelled);
+    SetFlowTags(SetFlowTagsArgs) -> FlowTagged(TaggedFlow);
+    WaitForChildren(WaitForChildrenArgs) -> WaitedForChildren(WaitedForChildren);
+    Cascade(CascadeArgs) -> Cascaded(Cascaded);
+    Pump(PumpArgs) -> Pumped(Pumped);
+}
+
+/// What was decided: the answer, and what is to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    pub reply: Reply,
+    pub changes: Vec<Change>,
+    /// What is to be written of flows. Empty for executions that are in none.
+    pub flows: Vec<FlowChange>,
+    /// The secrets of a partition, as they are to be.
+    pub ring: Option<(u16, KeyRing)>,
+}
+
+impl Decision {
+    fn of(reply: Reply, changes: Vec<Change>) -> Self {
+        Self { reply, changes, flows: Vec::new(), ring: None }
+    }
+
+    /// A decision whose consequences within flows are drawn already.
+    fn settled(reply: Reply, settled: Settled) -> Self {
+        Self { reply, changes: settled.changes, flows: settled.flows, ring: None }
+    }
+
+    /// A decision that may leave everything as it is.
+    fn perhaps(reply: Reply, change: Option<Change>) -> Self {
+        Self::of(reply, change.into_iter().collect())
+    }
+}
+
+/// The conditions an operation is decided under.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions {
+    pub partitions: PartitionConfig,
+    pub nonce: Nonce,
+    pub now: TimestampMs,
+}
