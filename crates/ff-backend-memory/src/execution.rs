@@ -1,12 +1,12 @@
 //! The room of executions, over the model.
 
-use std::cmp::Reverse;
-
 use async_trait::async_trait;
-use ff_core::backend::{Answer, ExecutionRoom};
+use ff_core::backend::{Answer, ExecutionRoom, act_on_page};
+use ff_core::clock::Clock;
 use ff_core::contracts::{
-    Attempts, CancelArgs, Cancelled, CompleteArgs, Completed, Cursor, DelayArgs, Delayed, Ended, ExecutionInfo,
-    FailArgs, Failed, ListArgs, Noted, Page, ProgressArgs, ReplayArgs, Replayed, SubmitArgs, Submitted,
+    Attempts, BulkArgs, BulkPage, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs,
+    Delayed, Ended, ExecutionInfo, FailArgs, Failed, ListArgs, Noted, Page, PriorityChanged, ProgressArgs, ReplayArgs,
+    Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::execution::Execution;
@@ -38,7 +38,7 @@ impl ExecutionRoom for MemoryBackend {
 
     async fn list(&self, args: ListArgs) -> Answer<Page> {
         args.check()?;
-        Ok(page(&*self.model()?, &args))
+        Ok(Page::of(self.model()?.newest(&args), &args))
     }
 
     async fn payload(&self, id: &ExecutionId) -> Answer<Payload> {
@@ -82,6 +82,18 @@ impl ExecutionRoom for MemoryBackend {
     async fn replay(&self, args: ReplayArgs) -> Answer<Replayed> {
         self.ask(args)
     }
+
+    async fn bulk(&self, args: BulkArgs) -> Answer<BulkPage> {
+        act_on_page(self, args, self.clock.now()).await
+    }
+
+    async fn change_priority(&self, args: ChangePriorityArgs) -> Answer<PriorityChanged> {
+        self.ask(args)
+    }
+
+    async fn set_tags(&self, args: SetTagsArgs) -> Answer<Tagged> {
+        self.ask(args)
+    }
 }
 
 impl MemoryBackend {
@@ -105,34 +117,18 @@ pub(crate) fn payload_of(model: &Model, id: &ExecutionId) -> Answer<Payload> {
     model.payload(id).cloned().ok_or_else(|| EngineError::Corrupt(format!("{id} has lost its payload")))
 }
 
-fn page(model: &Model, args: &ListArgs) -> Page {
-    let place = |execution: &Execution| Cursor { created_at: execution.created_at, execution_id: execution.id };
-    let wanted = |execution: &&Execution| {
-        !execution.is_staged()
-            && execution.namespace == args.namespace
-            && args.lane.as_ref().is_none_or(|lane| execution.lane == *lane)
-            && args.state.is_none_or(|state| execution.public_state() == state)
-            && args.after.is_none_or(|after| place(execution) < after)
-    };
-    let mut rows: Vec<_> = model.executions().filter(wanted).collect();
-    rows.sort_unstable_by_key(|execution| Reverse(place(execution)));
-    let more = rows.len() > args.limit;
-    rows.truncate(args.limit);
-    Page {
-        next: rows.last().filter(|_| more).map(|last| place(last)),
-        executions: rows.into_iter().map(Execution::info).collect(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::cmp::Reverse;
     use std::sync::Arc;
 
     use ff_core::clock::ManualClock;
+    use ff_core::contracts::{BulkAction, Filter};
     use ff_core::dice::SeededDice;
+    use ff_core::execution::Tags;
     use ff_core::partition::PartitionConfig;
     use ff_core::state::PublicState;
-    use ff_core::types::{Kind, LaneId, Namespace, TimestampMs};
+    use ff_core::types::{Kind, LaneId, Namespace, TagKey, TagValue, TimestampMs};
     use uuid::Uuid;
 
     use super::*;
@@ -142,7 +138,7 @@ mod tests {
     }
 
     fn everything(limit: usize) -> ListArgs {
-        ListArgs { namespace: Namespace::default_name(), lane: None, state: None, after: None, limit }
+        ListArgs { filter: Filter::everything(Namespace::default_name()), after: None, limit }
     }
 
     #[tokio::test]
@@ -173,14 +169,61 @@ mod tests {
         let answers = store.submit_many(vec![one, two, other]).await.unwrap();
         let ids: Vec<_> = answers.into_iter().map(|answer| answer.unwrap().execution_id).collect();
         store.cancel(CancelArgs { execution_id: ids[0], reason: None, requested_by: None }).await.unwrap();
-        for (args, expected) in [
-            (ListArgs { lane: Some(mail), ..everything(9) }, ids[1]),
-            (ListArgs { state: Some(PublicState::Cancelled), ..everything(9) }, ids[0]),
-            (ListArgs { namespace: Namespace::parse("acme").unwrap(), ..everything(9) }, ids[2]),
+        let tag = (TagKey::parse("team").unwrap(), TagValue::parse("data").unwrap());
+        let set = Tags::from([tag]);
+        store.set_tags(SetTagsArgs { execution_id: ids[1], set: set.clone(), remove: [].into() }).await.unwrap();
+        let all = Filter::everything(Namespace::default_name());
+        for (filter, expected) in [
+            (Filter { lane: Some(mail), ..all.clone() }, ids[1]),
+            (Filter { state: Some(PublicState::Cancelled), ..all.clone() }, ids[0]),
+            (Filter { tags: set, ..all.clone() }, ids[1]),
+            (Filter { state: Some(PublicState::Waiting), ..all }, ids[1]),
+            (Filter::everything(Namespace::parse("acme").unwrap()), ids[2]),
         ] {
-            let listed = store.list(args).await.unwrap().executions;
+            let listed = store.list(ListArgs { filter, ..everything(9) }).await.unwrap().executions;
             assert_eq!(listed.iter().map(|row| row.execution_id).collect::<Vec<_>>(), [expected]);
         }
+    }
+
+    /// Everything that is done, page after page.
+    async fn do_all(store: &MemoryBackend, mut args: BulkArgs) -> (usize, usize) {
+        let (mut done, mut refused) = (0, 0);
+        loop {
+            let page = store.bulk(args.clone()).await.unwrap();
+            done += page.executions.len();
+            refused += page.refused.len();
+            (args.as_of, args.after) = (Some(page.as_of), page.next);
+            if page.next.is_none() {
+                return (done, refused);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn many_are_cancelled_and_replayed_by_what_they_are() {
+        let clock = Arc::new(ManualClock::at(TimestampMs(1_000)));
+        let store = MemoryBackend::new(PartitionConfig::default(), clock.clone(), Arc::new(SeededDice::new(1)));
+        store.submit_many((0..7).map(|_| work()).collect()).await.unwrap();
+        let mut spent = work();
+        spent.policy.max_replay_count = 0;
+        store.submit(spent).await.unwrap();
+        let filter = Filter::everything(Namespace::default_name());
+        let action = BulkAction::Cancel { reason: Some("moved".into()), requested_by: None };
+        let args = BulkArgs { filter: filter.clone(), action, dry_run: true, as_of: None, after: None, limit: 3 };
+        assert_eq!(do_all(&store, args.clone()).await, (8, 0));
+        let live = ListArgs { filter: Filter { state: Some(PublicState::Waiting), ..filter }, ..everything(9) };
+        assert_eq!(store.list(live).await.unwrap().executions.len(), 8, "a dry run does nothing");
+        assert_eq!(do_all(&store, BulkArgs { dry_run: false, ..args.clone() }).await, (8, 0));
+        assert_eq!(do_all(&store, BulkArgs { dry_run: false, ..args.clone() }).await, (0, 0), "nothing is left");
+
+        let action = BulkAction::Replay { reason: None, requested_by: None, reopen_downstream: false };
+        let replay = BulkArgs { action, dry_run: false, as_of: Some(TimestampMs(1_000)), ..args };
+        clock.advance(5);
+        assert_eq!(do_all(&store, replay.clone()).await, (7, 1), "one may not be replayed any more");
+        let ended =
+            BulkArgs { action: BulkAction::Cancel { reason: None, requested_by: None }, as_of: None, ..replay.clone() };
+        assert_eq!(do_all(&store, ended).await, (7, 0));
+        assert_eq!(do_all(&store, replay).await, (0, 1), "what was replayed before and ended again is left alone");
     }
 
     #[tokio::test]

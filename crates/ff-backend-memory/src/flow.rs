@@ -131,7 +131,7 @@ mod tests {
     use ff_core::backend::{ExecutionRoom, LeaseRoom, Upkeep};
     use ff_core::clock::ManualClock;
     use ff_core::contracts::{
-        ClaimArgs, Claimed, CompleteArgs, EdgeSpec, FlowHeader, ListArgs, NodeSpec, ReplayArgs, SubmitArgs,
+        ClaimArgs, Claimed, CompleteArgs, EdgeSpec, Filter, FlowHeader, ListArgs, NodeSpec, ReplayArgs, SubmitArgs,
     };
     use ff_core::dice::SeededDice;
     use ff_core::doctor::examine;
@@ -196,7 +196,7 @@ mod tests {
     async fn run(store: &MemoryBackend, id: &FlowId, at_once: usize) {
         let partition = partition_of(id);
         loop {
-            while store.sweep(partition).await.unwrap().next_due.is_some() && claim_nothing(store, id).await {
+            while owes(store, partition).await && claim_nothing(store, id).await {
                 store.pump(partition).await.unwrap();
             }
             let claimed = claim(store, id, at_once).await;
@@ -207,6 +207,11 @@ mod tests {
                 complete(store, &one, None).await;
             }
         }
+    }
+
+    async fn owes(store: &MemoryBackend, partition: u16) -> bool {
+        let now = store.now().await.unwrap();
+        store.sweep(partition).await.unwrap().next_due.is_some_and(|at| at <= now)
     }
 
     async fn claim_nothing(store: &MemoryBackend, id: &FlowId) -> bool {
@@ -296,8 +301,7 @@ mod tests {
         let mut args = flow(&[], &[]);
         args.nodes = (0..limits::FLOW_NODES).map(|n| node(&format!("n{n}"))).collect();
         let id = store.submit_flow(args).await.unwrap().flow_id;
-        let listing =
-            ListArgs { namespace: Namespace::default_name(), lane: None, state: None, after: None, limit: 10 };
+        let listing = ListArgs { filter: Filter::everything(Namespace::default_name()), after: None, limit: 10 };
         assert_eq!(store.describe_flow(&id).await.unwrap().nodes, 10_000);
         let one = member_id(&id, &name("n77"), &PartitionConfig::default());
         assert_eq!(store.describe(&one).await.unwrap().public_state, PublicState::WaitingChildren);

@@ -24,6 +24,8 @@ pub enum Due {
     Dependents,
     /// The other upstreams of its join have not all been looked at.
     Siblings,
+    /// It has been kept for as long as it was to be.
+    Retention,
 }
 
 impl Due {
@@ -36,6 +38,7 @@ impl Due {
         Due::PendingWaitpoint,
         Due::Dependents,
         Due::Siblings,
+        Due::Retention,
     ];
 
     /// Those that change the execution itself when their moment has come.
@@ -51,6 +54,7 @@ impl Due {
             Self::SuspensionTimeout => Some(Index::SuspensionTimeout),
             Self::Dependents => Some(Index::DispatchBacklog),
             Self::Siblings => Some(Index::PendingCancelGroups),
+            Self::Retention => Some(Index::Retention),
             Self::Delayed | Self::PendingWaitpoint => None,
         }
     }
@@ -63,7 +67,7 @@ impl Due {
             Self::Delayed => Some(execution::promote(execution, now)),
             Self::SuspensionTimeout => Some(suspension::expire(execution, now)),
             Self::PendingWaitpoint => Some(suspension::expire_pending(execution, now)),
-            Self::Dependents | Self::Siblings => None,
+            Self::Dependents | Self::Siblings | Self::Retention => None,
         }
     }
 }
@@ -76,6 +80,7 @@ impl Execution {
             (_, Phase::Blocked { on: Blocker::Staging, .. }) => None,
             (Due::Dependents, _) => membership?.owes.map(|owes| owes.since),
             (Due::Siblings, _) => membership?.siblings.map(|siblings| siblings.since),
+            (Due::Retention, _) => self.forget_at(),
             (_, Phase::Finished { .. }) => None,
             (Due::Deadline, _) => self.deadline_at,
             (Due::AttemptTimeout, Phase::Running { lease }) => lease.timeout_at,
@@ -134,9 +139,18 @@ pub fn pump(view: &impl View, partition: u16, nonce: &Nonce, now: TimestampMs) -
     let due_flows = flows.iter().take(batch).take_while(|(at, _)| ready(at)).count();
     together(first[..due].iter().map(|(_, id)| view.execution(id)))?;
     let mut step = Step::new(view, now);
-    let mut fired = 0;
+    let (mut fired, mut forgotten, mut records) = (0, Vec::new(), 0);
     for (_, id) in &first[..due] {
         let Some(execution) = view.execution(id)? else { continue };
+        if execution.forget_at().is_some_and(|at| at <= now) {
+            records += execution.records();
+            if records > limits::FORGET && !forgotten.is_empty() {
+                continue;
+            }
+            fired += 1;
+            forgotten.push(*id);
+            continue;
+        }
         fired += 1;
         step.owed_by(execution);
         if let Some(change) = fire(execution, nonce, now) {
@@ -147,8 +161,8 @@ pub fn pump(view: &impl View, partition: u16, nonce: &Nonce, now: TimestampMs) -
         fired += 1;
         step.tour(id)?;
     }
-    let settled = step.run()?;
-    let left = first_left_alone(query, |query| view.due(query), |id| settled.after(id).is_some())?;
+    let settled = Settled { forgotten, ..step.run()? };
+    let left = first_left_alone(query, |query| view.due(query), |id| settled.is_touched(id))?;
     let left_flow = first_left_alone(query, |query| view.due_flows(query), |id| settled.flow(id).is_some())?;
     let next_due = settled.next_due().into_iter().chain(left).chain(left_flow).min();
     Ok((Pumped { fired, next_due }, settled))

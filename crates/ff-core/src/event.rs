@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::execution::Outcome;
 use crate::suspension::ResumedBy;
-use crate::types::{AttemptIndex, ExecutionId, TimestampMs};
+use crate::types::{AttemptIndex, ExecutionId, Priority, TimestampMs};
 
 /// One thing that happened to an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +49,13 @@ pub enum What {
         outcome: Outcome,
     },
     Replayed,
+    /// It goes before or after others from now on.
+    Prioritised {
+        from: Priority,
+        to: Priority,
+    },
+    /// It has other labels.
+    Tagged,
 }
 
 impl Event {

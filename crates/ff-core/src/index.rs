@@ -4,7 +4,8 @@
 use crate::due::Due;
 use crate::execution::{Execution, Phase};
 use crate::keys::IndexKeys;
-use crate::types::{Kind, LaneId, Priority, TimestampMs, WaitpointId, WorkerInstanceId};
+use crate::state::PublicState;
+use crate::types::{Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs, WaitpointId, WorkerInstanceId};
 
 /// One index of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,7 +24,14 @@ pub enum Index {
     LeaseExpiry,
     AttemptTimeout,
     ExecutionDeadline,
+    Retention,
     AllExecutions,
+    /// What a tenant has, where it is not the default one, which is found among all.
+    NamespaceExecutions(Namespace),
+    /// What a tenant has in a state that work without incident does not come to.
+    InState(Namespace, PublicState),
+    /// What has a label.
+    Tag(Namespace, TagKey, TagValue),
 }
 
 /// Where in an index a member stands; smaller is earlier. Exact in a double.
@@ -50,7 +58,11 @@ impl Index {
             Self::LeaseExpiry => keys.lease_expiry(),
             Self::AttemptTimeout => keys.attempt_timeout(),
             Self::ExecutionDeadline => keys.execution_deadline(),
+            Self::Retention => keys.retention(),
             Self::AllExecutions => keys.all_executions(),
+            Self::NamespaceExecutions(namespace) => keys.namespace_executions(namespace),
+            Self::InState(namespace, state) => keys.in_state(namespace, *state),
+            Self::Tag(namespace, key, value) => keys.tag(namespace, key, value),
         }
     }
 }
@@ -88,7 +100,23 @@ pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
             entries.push((index, at.0));
         }
     }
+    entries.extend(searched_by(execution).map(|index| (index, execution.created_at.0)));
     entries
+}
+
+/// Whether what is in a state has an index of its own. Work that is submitted, claimed and completed is in none, so that a
+/// search by state costs it nothing.
+pub fn has_state_index(state: PublicState) -> bool {
+    !matches!(state, PublicState::Waiting | PublicState::Active | PublicState::Completed)
+}
+
+/// The indexes a search walks, newest first: all of them are by creation, which never changes.
+fn searched_by(execution: &Execution) -> impl Iterator<Item = Index> {
+    let (namespace, state) = (&execution.namespace, execution.public_state());
+    let tenant = (!namespace.is_default()).then(|| Index::NamespaceExecutions(namespace.clone()));
+    let in_state = has_state_index(state).then(|| Index::InState(namespace.clone(), state));
+    let labels = execution.tags.iter().map(|(key, value)| Index::Tag(namespace.clone(), key.clone(), value.clone()));
+    tenant.into_iter().chain(in_state).chain(labels)
 }
 
 /// The waitpoints of an execution in the index of waitpoints made ahead, by when they expire.

@@ -63,6 +63,25 @@ fn without_position(message: &str) -> &str {
     message.split(" at line ").next().unwrap_or(message)
 }
 
+/// Things that JSON has as the text they are written as: cursors, which are opaque to whoever passes them on.
+macro_rules! as_text {
+    ($($name:ident),*) => {$(
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    )*};
+}
+pub(crate) use as_text;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,6 +12,10 @@ pub const PAYLOAD_BYTES: usize = 1024 * 1024;
 pub const CONTROL_BODY_BYTES: usize = 64 * 1024;
 /// Labels of one execution.
 pub const TAGS: usize = 32;
+/// Labels one search may ask for.
+pub const FILTER_TAGS: usize = 8;
+/// Executions one page of a search looks at. What it asks for may be rare; a page that looked at so many ends there.
+pub const SEARCH: usize = 10_000;
 /// A failure's message, a reason, a progress message.
 pub const MESSAGE_BYTES: usize = 8 * 1024;
 /// Executions in one bulk submission.
@@ -57,6 +61,10 @@ pub const MAX_RECLAIMS: u32 = 100;
 pub const MAX_REPLAYS: u32 = 10;
 /// How long an idempotency key is remembered.
 pub const DEDUP_WINDOW_MS: u64 = 24 * 60 * 60 * 1_000;
+/// How long what has finished is kept when neither it nor its lane says otherwise: a week.
+pub const RETENTION_MS: u64 = 7 * 24 * 60 * 60 * 1_000;
+/// Records one step may forget. What one execution has is forgotten together, however much it is.
+pub const FORGET: usize = 1_000;
 /// The last moment anything may wait for: the end of the year 9999. Scores stay exact in a double.
 pub const MOMENT_MAX_MS: i64 = 253_402_300_799_999;
 /// The longest span a policy may name: ten years.

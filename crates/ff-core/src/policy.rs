@@ -19,6 +19,9 @@ pub struct Policy {
     pub max_replay_count: u32,
     /// How long its idempotency key is remembered.
     pub dedup_window_ms: u64,
+    /// How long it is kept after its end; as its lane says when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retention_ms: Option<u64>,
 }
 
 impl Default for Policy {
@@ -29,6 +32,7 @@ impl Default for Policy {
             max_reclaim_count: limits::MAX_RECLAIMS,
             max_replay_count: limits::MAX_REPLAYS,
             dedup_window_ms: limits::DEDUP_WINDOW_MS,
+            retention_ms: None,
         }
     }
 }
@@ -188,6 +192,9 @@ impl Policy {
         }
         in_range("max_reclaim_count", u64::from(self.max_reclaim_count), 0, u64::from(limits::MAX_RETRIES_MAX))?;
         in_range("max_replay_count", u64::from(self.max_replay_count), 0, u64::from(limits::MAX_RETRIES_MAX))?;
+        if let Some(ms) = self.retention_ms {
+            in_range("retention_ms", ms, 0, limits::SPAN_MAX_MS)?;
+        }
         in_range("dedup_window_ms", self.dedup_window_ms, 0, limits::SPAN_MAX_MS)
     }
 }

@@ -7,6 +7,7 @@ use ff_core::keys::{
     self, BudgetKeyContext, ExecKeyContext, FlowIndexKeys, FlowKeyContext, IndexKeys, QuotaKeyContext,
 };
 use ff_core::partition::{Partition, PartitionFamily};
+use ff_core::state::PublicState;
 use ff_core::types::{
     AttemptIndex, BudgetId, EdgeId, ExecutionId, FlowId, Kind, LaneId, Namespace, QuotaPolicyId, SignalId, TagKey,
     TagValue, WaitpointId, WaitpointKey, WorkerInstanceId,
@@ -74,6 +75,8 @@ fn our_own_keys_follow_the_same_grammar() {
         (index.delayed(), "ff:idx:{fp:7}:delayed"),
         (index.retention(), "ff:idx:{fp:7}:retention"),
         (index.tag(&label.0, &label.1, &label.2), "ff:idx:{fp:7}:tag:acme:order:a:{fp:1}"),
+        (index.namespace_executions(&label.0), "ff:idx:{fp:7}:ns:acme:executions"),
+        (index.in_state(&label.0, PublicState::Failed), "ff:idx:{fp:7}:ns:acme:state:failed"),
         (index.dispatch_backlog(), "ff:idx:{fp:7}:dispatch_backlog"),
         (index.clock(), "ff:part:{fp:7}:clock"),
         (index.partition_events(), "ff:part:{fp:7}:events"),

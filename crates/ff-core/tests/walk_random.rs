@@ -25,7 +25,7 @@ mod walk {
 use walk::play::Play;
 use walk::script::{Line, improvise, improvise_waiting};
 use walk::tally::{REPLIES, Tally};
-use walk::transition::{TABLE, WAITING_TABLE};
+use walk::transition::{OPERATED_TABLE, TABLE, WAITING_TABLE};
 
 /// Steps of a walk nobody asked to be longer: enough for everything below to happen.
 const STEPS: u64 = 20_000;
@@ -41,6 +41,9 @@ const LEAST: &[(&str, u64)] = &[
     ("execution_not_active", 200),
     ("execution_not_found", 30),
     ("execution_not_terminal", 100),
+    ("execution_not_eligible", 20),
+    ("prioritised", 100),
+    ("tagged", 100),
     ("no_active_lease", 100),
     ("fence_required", 10),
     ("partial_fence_triple", 50),
@@ -52,6 +55,7 @@ const LEAST: &[(&str, u64)] = &[
     ("limit_exceeded", 100),
     ("submitted duplicate", 200),
     ("replayed", 50),
+    ("forgotten", 50),
     ("waiting -claim retry-> running", 10),
     ("waiting -claim reclaim-> running", 20),
     ("waiting -claim resumed-> running", 10),
@@ -105,7 +109,7 @@ const WAITING_REPLIES: &[&str] = &[
 #[test]
 fn the_invariants_hold_wherever_the_rules_lead() {
     let tally = walk(improvise);
-    let once = REPLIES.iter().chain(TABLE).map(|name| (*name, 1));
+    let once = REPLIES.iter().chain(TABLE).chain(OPERATED_TABLE).map(|name| (*name, 1));
     assert_eq!(tally.missing(LEAST.iter().copied().chain(once)), Vec::<String>::new(), "the walk shows too little");
 }
 

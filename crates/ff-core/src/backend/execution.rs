@@ -4,8 +4,9 @@ use async_trait::async_trait;
 
 use super::Answer;
 use crate::execution::contracts::{
-    Attempts, CancelArgs, Cancelled, CompleteArgs, Completed, DelayArgs, Delayed, Ended, ExecutionInfo, FailArgs,
-    Failed, ListArgs, Noted, Page, ProgressArgs, ReplayArgs, Replayed, SubmitArgs, Submitted,
+    Attempts, BulkArgs, BulkPage, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs,
+    Delayed, Ended, ExecutionInfo, FailArgs, Failed, ListArgs, Noted, Page, PriorityChanged, ProgressArgs, ReplayArgs,
+    Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged,
 };
 use crate::payload::Payload;
 use crate::types::ExecutionId;
@@ -21,7 +22,8 @@ pub trait ExecutionRoom: Send + Sync {
 
     async fn describe(&self, id: &ExecutionId) -> Answer<ExecutionInfo>;
 
-    /// Lists executions, newest first.
+    /// Finds executions, newest first. A page looks at a bounded number of them, so it may have few rows, or none, and yet
+    /// not be the last.
     async fn list(&self, args: ListArgs) -> Answer<Page>;
 
     /// The bytes that were submitted.
@@ -43,4 +45,11 @@ pub trait ExecutionRoom: Send + Sync {
     async fn cancel(&self, args: CancelArgs) -> Answer<Cancelled>;
 
     async fn replay(&self, args: ReplayArgs) -> Answer<Replayed>;
+
+    /// Cancels or replays what a filter means, one page of it.
+    async fn bulk(&self, args: BulkArgs) -> Answer<BulkPage>;
+
+    async fn change_priority(&self, args: ChangePriorityArgs) -> Answer<PriorityChanged>;
+
+    async fn set_tags(&self, args: SetTagsArgs) -> Answer<Tagged>;
 }

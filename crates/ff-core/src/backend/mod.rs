@@ -1,6 +1,7 @@
 //! What a store is to the rest of the system: one small trait per room for what callers may ask, one for asking and
 //! waiting, one for what only an engine asks.
 
+mod bulk;
 mod execution;
 mod flow;
 mod lease;
@@ -12,6 +13,7 @@ mod waits;
 use crate::engine_error::EngineError;
 use crate::partition::PartitionConfig;
 
+pub use bulk::act_on_page;
 pub use execution::ExecutionRoom;
 pub use flow::FlowRoom;
 pub use lease::LeaseRoom;

@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
 use crate::execution::{AttemptSlot, Blocker, Execution, Outcome, Phase};
-use crate::flow::{
-    Counts, Edge, EdgeState, Errand, Flow, FlowIndex, Group, GroupState, Membership, Owed, Passing, entries,
-};
+use crate::flow::{Counts, Edge, EdgeState, Flow, FlowIndex, Group, GroupState, Membership, Owed, Passing, entries};
 use crate::index::Score;
 use crate::lease::LeaseEnding;
 use crate::snapshot::Snapshot;
@@ -81,7 +79,7 @@ impl<'s> Graph<'s> {
 
 /// The numbers of a flow are those of its members and edges.
 fn numbers(flow: &Flow, members: &[(&Execution, &Membership)], graph: &Graph<'_>, findings: &mut Findings) {
-    if is_given_up(flow) {
+    if flow.is_going() {
         return;
     }
     let counts: Counts = members.iter().map(|(execution, _)| execution.public_state()).collect();
@@ -104,11 +102,6 @@ fn numbers(flow: &Flow, members: &[(&Execution, &Membership)], graph: &Graph<'_>
     if positions.len() != members.len() || nodes.len() != members.len() {
         findings.find("I10", &flow.id, "two members have one place or one name");
     }
-}
-
-/// Whether a submission is being forgotten, member by member: until it is, its numbers are those of the whole.
-fn is_given_up(flow: &Flow) -> bool {
-    flow.tour.is_some_and(|tour| tour.errand == Errand::Discard)
 }
 
 /// I9: a flow that waits for itself waits for ever.
@@ -174,7 +167,7 @@ fn member(
         findings.find("I10", &execution.id, format!("is a member of {}, which is gone", membership.flow_id));
     }
     let dependents = graph.outgoing.get(&execution.id).copied().unwrap_or(0);
-    if dependents != membership.dependents && !flow.is_some_and(is_given_up) {
+    if dependents != membership.dependents && !flow.is_some_and(Flow::is_going) {
         findings.find("I10", &execution.id, format!("does not have {} dependents", membership.dependents));
     }
     let result = snapshot.results.get(&execution.id).map(|result| result.bytes.len() as u64);
@@ -230,8 +223,7 @@ fn told(edge: &Edge, snapshot: &Snapshot, findings: &mut Findings) {
     };
     let (Some(upstream), Some(downstream)) = (end(&edge.upstream_execution_id), end(&edge.downstream_execution_id))
     else {
-        let discarding = snapshot.flows.get(&edge.flow_id).is_some_and(|flow| flow.staging.is_some());
-        if !discarding {
+        if !snapshot.flows.get(&edge.flow_id).is_some_and(Flow::is_going) {
             findings.find("I10", &edge.id, "goes from or to what is not in its flow");
         }
         return;

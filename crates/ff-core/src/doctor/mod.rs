@@ -198,6 +198,7 @@ fn orphans(snapshot: &Snapshot) -> Vec<Finding> {
             });
         }
     };
+    snapshot.keys.values().for_each(|entry| orphan(&entry.execution_id, "idempotency key"));
     snapshot.attempts.keys().for_each(|id| orphan(id, "attempts"));
     snapshot.leases.keys().for_each(|id| orphan(id, "lease history"));
     snapshot.payloads.keys().for_each(|id| orphan(id, "payload"));

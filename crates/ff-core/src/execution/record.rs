@@ -59,6 +59,9 @@ pub struct Execution {
     pub last_lease: Option<LastLease>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
+    /// How long its lane kept what had finished when this was submitted, where the lane said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lane_retention_ms: Option<u64>,
     /// What went wrong last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,

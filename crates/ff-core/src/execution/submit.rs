@@ -101,6 +101,7 @@ pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Ex
         replays: 0,
         last_lease: None,
         progress: None,
+        lane_retention_ms: None,
         failure: None,
         pending_waitpoints: Vec::new(),
         signals_taken: 0,

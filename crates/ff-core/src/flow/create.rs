@@ -55,6 +55,7 @@ impl Flow {
             tour: None,
             ended_at: None,
             events: 0,
+            kept_ms: None,
         }
     }
 }

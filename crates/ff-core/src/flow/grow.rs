@@ -21,7 +21,7 @@ pub fn grow(
     now: TimestampMs,
 ) -> Result<(Grown, Settled), Stop> {
     let id = args.flow_id;
-    let flow = view.flow(&id)?.filter(|flow| flow.staging.is_none()).ok_or(Code::FlowNotFound)?;
+    let flow = view.flow(&id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;
     if let Some(key) = &args.idempotency_key
         && let Some(entry) = view.flow_key(&id, key)?
         && now < entry.until

@@ -16,6 +16,9 @@ pub fn replay(view: &impl View, execution: &Execution, args: &ReplayArgs, now: T
     };
     let mut step = Step::new(view, now);
     let flow = step.flow(&membership.flow_id)?;
+    if flow.is_going() {
+        return Err(Code::ExecutionNotFound.into());
+    }
     if flow.cancel.as_ref().is_some_and(|cancel| cancel.policy != CancelPolicy::FlowOnly) {
         return Err(Code::FlowAlreadyTerminal.refusal().because(format!("the flow is {}", flow.state())).into());
     }

@@ -92,6 +92,8 @@ keys! { FlowIndexKeys { tag }
     flows() => "ff:idx:{tag}:flows";
     /// Executions whose join fired and whose other upstreams are still to be looked at, by since when.
     sibling_backlog() => "ff:idx:{tag}:sibling_backlog";
+    /// Flows that have ended, by when they are forgotten with their members.
+    retention() => "ff:idx:{tag}:flow_retention";
     /// Joins that are satisfied and whose other upstreams are still to be cancelled.
     pending_cancel_groups() => "ff:idx:{tag}:pending_cancel_groups";
 }

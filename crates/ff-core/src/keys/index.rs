@@ -2,6 +2,7 @@
 
 use super::keys;
 use crate::partition::Partition;
+use crate::state::PublicState;
 use crate::types::{Kind, LaneId, Namespace, TagKey, TagValue, WorkerInstanceId};
 
 /// Builds the keys of one partition of executions.
@@ -69,6 +70,10 @@ keys! { IndexKeys { tag }
 
     /// Every execution kept here, by creation.
     all_executions() => "ff:idx:{tag}:all_executions";
+    /// Every execution a tenant has here, by creation; the default tenant's are found among all.
+    namespace_executions(namespace: &Namespace) => "ff:idx:{tag}:ns:{namespace}:executions";
+    /// Every execution a tenant has here in a state that work without incident does not come to, by creation.
+    in_state(namespace: &Namespace, state: PublicState) => "ff:idx:{tag}:ns:{namespace}:state:{state}";
     /// Every execution here with this label, by creation: the truth behind the directory of labels.
     tag(namespace: &Namespace, key: &TagKey, value: &TagValue) => "ff:idx:{tag}:tag:{namespace}:{key}:{value}";
     /// Upstreams whose dependents have not all been told yet.

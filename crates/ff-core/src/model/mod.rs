@@ -5,10 +5,12 @@ mod flows;
 mod view;
 mod waiting;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::change::{Change, KeyEntry, Write};
 use crate::engine_error::Refusal;
+use crate::execution::contracts::{Cursor, ListArgs};
 use crate::execution::{Attempt, Execution};
 use crate::flow::{Edge, Flow, FlowEvent};
 use crate::hint::{Hint, delivered, flow_hints, hints};
@@ -65,6 +67,7 @@ impl Model {
     /// Writes everything that was decided, and gives the answer.
     pub fn write(&mut self, decision: Decision) -> Reply {
         decision.changes.into_iter().for_each(|change| self.apply(change));
+        decision.forgotten.iter().for_each(|id| self.forget(id));
         for change in decision.flows {
             change.forgotten.iter().for_each(|id| self.forget(id));
             self.flows.apply(change);
@@ -79,18 +82,8 @@ impl Model {
     pub fn apply(&mut self, mut change: Change) {
         let id = change.after.id;
         self.waiting.apply(self.executions.get(&id), &mut change);
-        if let Some(before) = self.executions.get(&id) {
-            for (index, score) in entries(before) {
-                if let Some(members) = self.indexes.get_mut(&(id.partition(), index.clone())) {
-                    members.remove(&(score, id));
-                    if members.is_empty() {
-                        self.indexes.remove(&(id.partition(), index));
-                    }
-                }
-            }
-            if let (Some((at, _)), Some(due)) = (before.next_due(), self.due.get_mut(&id.partition())) {
-                due.remove(&(at, id));
-            }
+        if let Some(before) = self.executions.remove(&id) {
+            self.leave_indexes(&before);
         }
         for (index, score) in entries(&change.after) {
             self.indexes.entry((id.partition(), index)).or_default().insert((score, id));
@@ -121,10 +114,36 @@ impl Model {
         self.executions.insert(id, change.after);
     }
 
-    /// Forgets an execution that was staged and given up. It is in no index.
+    /// Forgets an execution and everything of it.
     fn forget(&mut self, id: &ExecutionId) {
-        self.executions.remove(id);
+        let Some(execution) = self.executions.remove(id) else { return };
+        self.leave_indexes(&execution);
+        self.attempts.remove(id);
+        self.leases.remove(id);
         self.payloads.remove(id);
+        self.results.remove(id);
+        self.waiting.forget(&execution);
+        if let Some(key) = execution.idempotency_key {
+            let key = (execution.namespace, key);
+            if self.keys.get(&key).is_some_and(|entry| entry.execution_id == *id) {
+                self.keys.remove(&key);
+            }
+        }
+    }
+
+    fn leave_indexes(&mut self, before: &Execution) {
+        let (id, partition) = (before.id, before.id.partition());
+        for (index, score) in entries(before) {
+            if let Some(members) = self.indexes.get_mut(&(partition, index.clone())) {
+                members.remove(&(score, id));
+                if members.is_empty() {
+                    self.indexes.remove(&(partition, index));
+                }
+            }
+        }
+        if let (Some((at, _)), Some(due)) = (before.next_due(), self.due.get_mut(&partition)) {
+            due.remove(&(at, id));
+        }
     }
 
     /// Gives a partition its secrets.
@@ -188,12 +207,12 @@ impl Model {
 
     /// Every flow somebody can see, by id.
     pub fn flows(&self) -> impl Iterator<Item = &Flow> {
-        self.flows.flows.values().filter(|flow| flow.staging.is_none())
+        self.flows.flows.values().filter(|flow| flow.is_visible())
     }
 
     /// A flow somebody can see.
     pub fn find_flow(&self, id: &FlowId) -> Option<&Flow> {
-        self.flows.flows.get(id).filter(|flow| flow.staging.is_none())
+        self.flows.flows.get(id).filter(|flow| flow.is_visible())
     }
 
     /// The edges of a flow after one of them, in the order of their ids.
@@ -206,6 +225,18 @@ impl Model {
     /// The events of a flow that are kept, oldest first.
     pub fn flow_events(&self, flow: &FlowId) -> impl Iterator<Item = &FlowEvent> {
         self.flows.events(flow)
+    }
+
+    /// What an index of every partition has, newest first, as far as a listing comes to it.
+    pub fn newest<'m>(&'m self, args: &ListArgs) -> impl Iterator<Item = &'m Execution> + use<'m> {
+        let index = args.filter.index();
+        let of_index = self.indexes.iter().filter(|((_, other), _)| *other == index);
+        let places = of_index
+            .flat_map(|(_, members)| members)
+            .map(|(score, id)| Cursor { created_at: TimestampMs(*score), execution_id: *id });
+        let mut places: Vec<_> = places.filter(|place| args.reaches(*place)).collect();
+        places.sort_unstable_by_key(|place| Reverse(*place));
+        places.into_iter().filter_map(|place| self.executions.get(&place.execution_id))
     }
 
     /// What waits on a partition: the best of each lane and kind.

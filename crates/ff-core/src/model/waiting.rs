@@ -49,6 +49,21 @@ impl Waiting {
         }
     }
 
+    /// Forgets what is kept of an execution's waitpoints and signals. What its partition's feed told stays told.
+    pub(super) fn forget(&mut self, execution: &Execution) {
+        let id = execution.id;
+        self.waitpoints.retain(|(of, _), _| *of != id);
+        self.signals.remove(&id);
+        self.payloads.retain(|(of, _), _| *of != id);
+        self.suspend_keys.retain(|(of, _), _| *of != id);
+        self.signal_keys.retain(|(of, ..), _| *of != id);
+        if let Some(index) = self.pending.get_mut(&id.partition()) {
+            for (waitpoint, _) in pending_waitpoints(execution) {
+                index.remove(&waitpoint);
+            }
+        }
+    }
+
     /// The next of a partition's feed.
     pub(super) fn deliveries(&self, partition: u16, after: Option<Position>, limit: usize) -> FeedPart {
         self.feeds.get(&partition).map_or_else(FeedPart::default, |feed| FeedPart::of(feed.iter(), after, limit))

@@ -4,7 +4,7 @@ use super::{Conditions, Decision, Operation, Reply};
 use crate::change::Change;
 use crate::due;
 use crate::engine_error::Code;
-use crate::execution::contracts::{Cancelled, Completed, Delayed, Failed, Noted, Replayed};
+use crate::execution::contracts::{Cancelled, Completed, Delayed, Failed, Noted, PriorityChanged, Replayed, Tagged};
 use crate::execution::{self, Execution};
 use crate::flow;
 use crate::lease::contracts::{Renewed, Revoked};
@@ -98,6 +98,16 @@ impl Operation {
                 let lease_epoch = change.after.last_lease.as_ref().map_or(LeaseEpoch(0), |l| l.fence.lease_epoch);
                 let already = change.after == *before;
                 decided(Reply::Revoked(Revoked { lease_epoch, already }), change)
+            }
+            Self::ChangePriority(args) => {
+                let before = found(view, &args.execution_id)?;
+                let change = execution::change_priority(before, args, now)?;
+                let changed = PriorityChanged { from: before.priority, priority: args.priority };
+                decided(Reply::PriorityChanged(changed), change)
+            }
+            Self::SetTags(args) => {
+                let change = execution::set_tags(found(view, &args.execution_id)?, args, now)?;
+                decided(Reply::Tagged(Tagged { tags: change.after.tags.clone() }), change)
             }
             Self::Suspend(args) => {
                 let (suspended, change) = suspension::suspend(view, args, &at.nonce, now)?;

@@ -8,8 +8,8 @@ use crate::change::Change;
 use crate::dice::Nonce;
 use crate::due::Pumped;
 use crate::execution::contracts::{
-    CancelArgs, Cancelled, CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, Noted, ProgressArgs,
-    ReplayArgs, Replayed, SubmitArgs, Submitted,
+    CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, Noted,
+    PriorityChanged, ProgressArgs, ReplayArgs, Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged,
 };
 use crate::flow::contracts::{
     CancelFlowArgs, CascadeArgs, Cascaded, CloseFlowArgs, ClosedFlow, CreateFlowArgs, FlowCancelled, GrowFlowArgs,
@@ -26,7 +26,7 @@ use crate::suspension::contracts::{
 };
 use crate::token::KeyRing;
 use crate::token::contracts::{RotatePartitionArgs, Rotated};
-use crate::types::TimestampMs;
+use crate::types::{ExecutionId, TimestampMs};
 
 pub use check::check_id;
 
@@ -90,6 +90,8 @@ operations! {
     Cancel(CancelArgs) -> Cancelled(Cancelled);
     Replay(ReplayArgs) -> Replayed(Replayed);
     Revoke(RevokeArgs) -> Revoked(Revoked);
+    ChangePriority(ChangePriorityArgs) -> PriorityChanged(PriorityChanged);
+    SetTags(SetTagsArgs) -> Tagged(Tagged);
     Suspend(SuspendArgs) -> Suspended(Suspended);
     CreateWaitpoint(CreateWaitpointArgs) -> WaitpointCreated(GrantedWaitpoint);
     CloseWaitpoint(CloseWaitpointArgs) -> WaitpointClosed(ClosedWaitpoint);
@@ -114,18 +116,22 @@ pub struct Decision {
     pub changes: Vec<Change>,
     /// What is to be written of flows. Empty for executions that are in none.
     pub flows: Vec<FlowChange>,
+    /// Executions that go, with everything of them: attempts, leases, bytes, waitpoints, signals, and the keys that are
+    /// remembered for them.
+    pub forgotten: Vec<ExecutionId>,
     /// The secrets of a partition, as they are to be.
     pub ring: Option<(u16, KeyRing)>,
 }
 
 impl Decision {
     fn of(reply: Reply, changes: Vec<Change>) -> Self {
-        Self { reply, changes, flows: Vec::new(), ring: None }
+        Self { reply, changes, flows: Vec::new(), forgotten: Vec::new(), ring: None }
     }
 
     /// A decision whose consequences within flows are drawn already.
     fn settled(reply: Reply, settled: Settled) -> Self {
-        Self { reply, changes: settled.changes, flows: settled.flows, ring: None }
+        let Settled { changes, flows, forgotten, .. } = settled;
+        Self { reply, changes, flows, forgotten, ring: None }
     }
 
     /// A decision that may leave everything as it is.

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::contracts::DeliveriesPage;
 use super::{Effect, Signal, Source};
 use crate::engine_error::{Code, Refusal};
 use crate::execution::Execution;
+use crate::json::as_text;
 use crate::limits;
 use crate::types::{ExecutionId, Namespace, SignalId, SignalName, TimestampMs, WaitpointId};
 
@@ -107,22 +108,6 @@ impl FromStr for FeedCursor {
     }
 }
 
-macro_rules! as_text {
-    ($($name:ident),*) => {$(
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
-            }
-        }
-    )*};
-}
 as_text!(Position, FeedCursor);
 
 /// The next of one partition's feed, and whether some before it may be gone.

@@ -47,9 +47,17 @@ impl<'m> Deed<'m> {
         changes.iter().map(|change| (self.before.find(&change.after.id), change))
     }
 
+    /// What is forgotten, each as it was.
+    pub(crate) fn forgotten(&self) -> impl Iterator<Item = Option<&'m Execution>> {
+        let forgotten = self.decided.as_ref().map_or(&[][..], |decision| &decision.forgotten);
+        forgotten.iter().map(|id| self.before.find(id))
+    }
+
     /// Whether anything is to be written that is not there already.
     pub(crate) fn alters(&self) -> bool {
-        let beside = |decision: &Decision| decision.ring.is_some() || !decision.flows.is_empty();
+        let beside = |decision: &Decision| {
+            decision.ring.is_some() || !decision.flows.is_empty() || !decision.forgotten.is_empty()
+        };
         self.changes().next().is_some() || self.decided.as_ref().is_ok_and(beside)
     }
 }
@@ -70,6 +78,8 @@ pub(crate) fn in_the_name_of(operation: &Operation) -> Option<(ExecutionId, Fenc
         | Operation::Cancel(_)
         | Operation::Replay(_)
         | Operation::Revoke(_)
+        | Operation::ChangePriority(_)
+        | Operation::SetTags(_)
         | Operation::CloseWaitpoint(_)
         | Operation::Deliver(_)
         | Operation::Resume(_)

@@ -75,6 +75,17 @@ fn expected(
             _ => Ok(Effect::Done),
         },
         Operation::Revoke(args) => revocation(found(&args.execution_id)?, args),
+        Operation::ChangePriority(args) => match found(&args.execution_id)? {
+            finished if finished.is_finished() => Err(Code::ExecutionNotEligible),
+            same if same.priority == args.priority => Ok(Effect::Answered),
+            _ => Ok(Effect::Done),
+        },
+        Operation::SetTags(args) => {
+            let tags = &found(&args.execution_id)?.tags;
+            let there = args.set.iter().all(|(key, value)| tags.get(key) == Some(value));
+            let gone = args.remove.iter().all(|key| !tags.contains_key(key));
+            Ok(if there && gone { Effect::Answered } else { Effect::Done })
+        }
         Operation::Deliver(args) => waiting::delivery(model, args, now),
         Operation::Resume(args) => waiting::decision(found(&args.execution_id)?, args),
         Operation::CloseWaitpoint(args) => waiting::closing(model, found(&args.execution_id)?, args, now),

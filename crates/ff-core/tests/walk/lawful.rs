@@ -11,6 +11,7 @@ use super::deed::{Deed, Verdict};
 /// Whether every change of a step keeps the invariants.
 pub(crate) fn lawful(deed: &Deed<'_>) -> Verdict {
     let now = deed.at.now;
+    forgotten_in_time(deed, now)?;
     for (before, change) in deed.changes() {
         let checked = story(before, change, now)
             .and_then(|()| before.map_or(Ok(()), |before| one_change(before, change, now)))
@@ -20,8 +21,23 @@ pub(crate) fn lawful(deed: &Deed<'_>) -> Verdict {
     Ok(())
 }
 
+/// I1: what is forgotten had finished, was kept for as long as it was to be, and nothing else becomes of it.
+fn forgotten_in_time(deed: &Deed<'_>, now: TimestampMs) -> Verdict {
+    for execution in deed.forgotten() {
+        let Some(execution) = execution else { return Err("I1: something is forgotten that is not there".into()) };
+        let Phase::Finished { at, .. } = execution.phase else { return Err("I1: something live is forgotten".into()) };
+        if execution.membership.is_some() || now < at + execution.kept_ms() {
+            return Err(format!("I1: forgotten too early: {execution:?}"));
+        }
+        if deed.changes().any(|(_, change)| change.after.id == execution.id) {
+            return Err(format!("I1: {} is forgotten and changed", execution.id));
+        }
+    }
+    Ok(())
+}
+
 fn one_change(before: &Execution, change: &Change, now: TimestampMs) -> Verdict {
-    submitted_for_good(before, &change.after)?;
+    submitted_for_good(before, change)?;
     final_until_replayed(before, change)?;
     one_holder_at_a_time(before, &change.after, now)?;
     attributed_to_the_holder(before, change, now)?;
@@ -38,6 +54,7 @@ fn story(before: Option<&Execution>, change: &Change, now: TimestampMs) -> Verdi
         alive = match (alive, event.what) {
             (None, What::Submitted) | (Some(false), What::Replayed) => Some(true),
             (Some(true), What::Finished { .. }) => Some(false),
+            (Some(alive), What::Tagged) => Some(alive),
             (Some(true), What::Submitted | What::Replayed) | (None | Some(false), _) => {
                 return Err(format!("I2: {event:?} happened to what was alive: {alive:?}"));
             }
@@ -50,12 +67,18 @@ fn story(before: Option<&Execution>, change: &Change, now: TimestampMs) -> Verdi
     Ok(())
 }
 
-/// What was submitted never changes.
-fn submitted_for_good(before: &Execution, after: &Execution) -> Verdict {
+/// What was submitted never changes, but for its priority and its labels, and those only when it is told.
+fn submitted_for_good(before: &Execution, change: &Change) -> Verdict {
+    let after = &change.after;
     let submitted = |e: &Execution| {
         let names = (e.namespace.clone(), e.lane.clone(), e.kind.clone(), e.idempotency_key.clone());
-        (e.id, names, e.priority, e.tags.clone(), e.policy.clone(), e.fingerprint, e.payload_bytes, e.created_at)
+        (e.id, names, e.policy.clone(), e.fingerprint, e.payload_bytes, e.created_at)
     };
+    let told = |expected: What| change.events.iter().any(|event| event.what == expected);
+    let moved = What::Prioritised { from: before.priority, to: after.priority };
+    if (before.priority != after.priority) != told(moved) || (before.tags != after.tags) != told(What::Tagged) {
+        return Err("I1: another priority or other labels than were told".into());
+    }
     if submitted(before) == submitted(after) { Ok(()) } else { Err("I1: what was submitted has changed".into()) }
 }
 
@@ -65,6 +88,9 @@ fn final_until_replayed(before: &Execution, change: &Change) -> Verdict {
     // What a flow still owes on its behalf is not its own, nor is what it would be given in another life.
     let mut own = change.clone();
     own.after.membership.clone_from(&before.membership);
+    // Labels are people's, who sort what is over.
+    own.after.tags.clone_from(&before.tags);
+    own.events.retain(|event| event.what != What::Tagged);
     if matches!(own.payload, Write::ResultOf(_)) {
         own.payload = Write::Keep;
     }

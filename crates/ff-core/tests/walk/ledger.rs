@@ -67,7 +67,7 @@ impl Ledger {
         for (before, change) in deed.changes() {
             self.changed(before, change, now)?;
         }
-        Ok(())
+        deed.forgotten().flatten().try_for_each(|execution| self.forgotten(execution, now))
     }
 
     /// Whether the model holds what was promised, and nothing else.
@@ -171,6 +171,19 @@ impl Ledger {
             promise.held = Some(Held { fence: task.fence, until: task.lease_expires_at, by });
             self.steals += u64::from(stolen);
         }
+        Ok(())
+    }
+
+    /// I16: what is forgotten had ended, and no key stands for it any more.
+    fn forgotten(&mut self, execution: &Execution, now: TimestampMs) -> Verdict {
+        let id = execution.id;
+        if self.promises.remove(&id).is_none_or(|promise| promise.outcome.is_none()) {
+            return Err(format!("I1: {id} is forgotten, and was not over"));
+        }
+        if self.keys.values().any(|(of, until)| *of == id && now < *until) {
+            return Err(format!("I16: {id} is forgotten, and its key is not"));
+        }
+        self.keys.retain(|_, (of, _)| *of != id);
         Ok(())
     }
 

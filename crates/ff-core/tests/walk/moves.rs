@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use ff_core::contracts::{
-    CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, GrantedWaitpoint, ProgressArgs, PumpArgs, RenewArgs,
-    ReplayArgs, RevokeArgs, Start, SubmitArgs,
+    CancelArgs, ChangePriorityArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, GrantedWaitpoint, ProgressArgs,
+    PumpArgs, RenewArgs, ReplayArgs, RevokeArgs, SetTagsArgs, Start, SubmitArgs,
 };
 use ff_core::due::Due;
 use ff_core::execution::Failure;
@@ -18,7 +18,8 @@ use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy, RetryPolicy, TimeoutPolicy};
 use ff_core::token::{KeyRing, Secret};
 use ff_core::types::{
-    ExecutionId, IdempotencyKey, Kid, Kind, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId,
+    ExecutionId, IdempotencyKey, Kid, Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs, WorkerId,
+    WorkerInstanceId,
 };
 use uuid::Uuid;
 
@@ -46,6 +47,8 @@ pub(crate) struct World {
     held: Vec<Held>,
     /// The last two waitpoints somebody was told of; none are made in a world that does not wait.
     granted: Option<Vec<GrantedWaitpoint>>,
+    /// Whether operators change priorities and labels.
+    operated: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -78,7 +81,12 @@ impl World {
         let claims = (0..2).flat_map(claims).map(Operation::Claim);
         let always = std::iter::once(pump).chain(submissions).chain(claims).collect();
         let (model, held, granted) = (Model::default(), Vec::new(), None);
-        Self { always, model, now: TimestampMs(1_700_000_000_000), held, granted }
+        Self { always, model, now: TimestampMs(1_700_000_000_000), held, granted, operated: false }
+    }
+
+    /// The same, where operators change priorities and labels.
+    pub(crate) fn operated(work: impl IntoIterator<Item = SubmitArgs>) -> Self {
+        Self { operated: true, ..Self::new(work) }
     }
 
     /// The same, where executions may wait.
@@ -150,7 +158,20 @@ impl World {
         }));
         operations.push(Operation::Revoke(RevokeArgs { execution_id, lease_id: None, reason: None }));
         operations.push(Operation::Revoke(RevokeArgs { execution_id, lease_id: oldest, reason }));
+        if self.operated {
+            operations.extend(about_operating(execution_id));
+        }
     }
+}
+
+/// Another priority, and a label to find it by.
+fn about_operating(execution_id: ExecutionId) -> [Operation; 2] {
+    let priority = Priority::new(7).expect("in range");
+    let label = (TagKey::parse("team").expect("a name"), TagValue::parse("data").expect("a text"));
+    [
+        Operation::ChangePriority(ChangePriorityArgs { execution_id, priority }),
+        Operation::SetTags(SetTagsArgs { execution_id, set: [label].into(), remove: [].into() }),
+    ]
 }
 
 /// An execution with every policy that has a moment, started at once or later.

@@ -1,7 +1,8 @@
 //! Plays a script: finds out what each line means where the walk stands, does it, and checks everything after it.
 
 use ff_core::contracts::{
-    CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, PumpArgs, RenewArgs, ReplayArgs, RevokeArgs,
+    CancelArgs, ChangePriorityArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, PumpArgs, RenewArgs,
+    ReplayArgs, RevokeArgs, SetTagsArgs,
 };
 use ff_core::dice::{Dice, Nonce, SeededDice};
 use ff_core::due::Due;
@@ -13,7 +14,10 @@ use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::token::{KeyRing, Secret};
-use ff_core::types::{AttemptId, ExecutionId, Kid, LeaseEpoch, LeaseId, TimestampMs, WorkerId, WorkerInstanceId};
+use ff_core::types::{
+    AttemptId, ExecutionId, Kid, LeaseEpoch, LeaseId, Priority, TagKey, TagValue, TimestampMs, WorkerId,
+    WorkerInstanceId,
+};
 use uuid::Uuid;
 
 use super::deed::{Deed, Verdict, without_panic};
@@ -195,6 +199,11 @@ impl<'t> Play<'t> {
             Act::Cancel { of } => {
                 Operation::Cancel(CancelArgs { execution_id: execution(of), reason: None, requested_by: None })
             }
+            Act::Prioritise { of, priority } => {
+                let priority = Priority::new(priority).map_err(|_| Code::InvalidInput)?;
+                Operation::ChangePriority(ChangePriorityArgs { execution_id: execution(of), priority })
+            }
+            Act::Tag { of, team } => Operation::SetTags(labels(execution(of), team)),
             Act::Replay { of } => Operation::Replay(ReplayArgs {
                 execution_id: execution(of),
                 reason: None,
@@ -278,6 +287,13 @@ fn hinted(before: &Model, after: &Model, hints: &[Hint]) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Puts a label on, or takes it away.
+fn labels(execution_id: ExecutionId, team: Option<&str>) -> SetTagsArgs {
+    let key = TagKey::parse("team").expect("a name");
+    let set = team.map(|team| (key.clone(), TagValue::parse(team).expect("a text"))).into_iter().collect();
+    SetTagsArgs { execution_id, set, remove: if team.is_none() { [key].into() } else { [].into() } }
 }
 
 fn unknown(partition: u16) -> ExecutionId {

@@ -185,11 +185,13 @@ fn fires_what_is_due(deed: &Deed<'_>, partition: u16, pumped: &Pumped) -> Verdic
         return Err("I9: fired too early, or left something due".into());
     }
     let due = here().filter(|e| is_due(e)).count();
-    if pumped.fired != deed.changes().count() || pumped.fired != due.min(limits::PUMP_BATCH) {
+    let fired = deed.changes().count() + deed.forgotten().count();
+    if pumped.fired != fired || pumped.fired != due.min(limits::PUMP_BATCH) {
         return Err(format!("I9: {due} were due, {} fired", pumped.fired));
     }
     let fired = deed.changes().map(|(_, change)| &change.after);
-    let others = here().filter(|e| !deed.changes().any(|(_, change)| change.after.id == e.id));
+    let gone = |e: &Execution| deed.forgotten().flatten().any(|forgotten| forgotten.id == e.id);
+    let others = here().filter(|e| !gone(e) && !deed.changes().any(|(_, change)| change.after.id == e.id));
     let next = fired.chain(others).filter_map(moment).min();
     if pumped.next_due == next { Ok(()) } else { Err(format!("I9: next due {next:?}, told {:?}", pumped.next_due)) }
 }

@@ -1,8 +1,8 @@
 //! A reply that got lost: the caller asks again, and must learn the same and change nothing.
 
 use ff_core::contracts::{
-    Cancelled, ClosedFlow, ClosedWaitpoint, Delivered, FlowCancelled, Resumed, Revoked, Rotated, StagedFlow, Submitted,
-    SubmittedFlow,
+    Cancelled, ClosedFlow, ClosedWaitpoint, Delivered, FlowCancelled, PriorityChanged, Resumed, Revoked, Rotated,
+    StagedFlow, Submitted, SubmittedFlow,
 };
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation, Reply};
@@ -16,7 +16,11 @@ pub(crate) fn answers_again(after: &Model, operation: &Operation, reply: &Reply,
         Reply::Submitted(first) => Reply::Submitted(Submitted { duplicate: true, ..first.clone() }),
         Reply::Cancelled(first) => Reply::Cancelled(Cancelled { already: true, ..*first }),
         Reply::Revoked(first) => Reply::Revoked(Revoked { already: true, ..*first }),
+        Reply::PriorityChanged(first) => {
+            Reply::PriorityChanged(PriorityChanged { from: first.priority, priority: first.priority })
+        }
         Reply::Completed(_)
+        | Reply::Tagged(_)
         | Reply::Failed(_)
         | Reply::Delayed(_)
         | Reply::Suspended(_)

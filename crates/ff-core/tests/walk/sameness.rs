@@ -19,6 +19,7 @@ pub(crate) fn sameness(model: &Model, now: TimestampMs) -> u64 {
         (execution.id, older).hash(&mut hasher);
         (execution.retries, execution.reclaims, execution.replays).hash(&mut hasher);
         standing(execution, &mut workers).hash(&mut hasher);
+        (execution.priority, execution.tags.len()).hash(&mut hasher);
         moments(execution, now).hash(&mut hasher);
         attempt(execution).hash(&mut hasher);
         execution.last_lease.as_ref().map(|last| ending(last.ended)).hash(&mut hasher);
@@ -63,12 +64,17 @@ fn waiting(model: &Model, execution: &Execution) -> Vec<String> {
     seen
 }
 
-/// How far every moment lies ahead. Of those that have passed only the order matters.
+/// How far every moment lies ahead. Of those that have passed only the order matters, and of being forgotten only whether
+/// the time for it has come: nothing else depends on how far off that is.
 fn moments(execution: &Execution, now: TimestampMs) -> Vec<Option<i64>> {
     let all: Vec<_> = Due::ALL.iter().map(|due| execution.due_at(*due)).collect();
     let later_but_past = |at: TimestampMs| all.iter().flatten().filter(|other| at < **other && **other <= now).count();
     let ahead = |at: TimestampMs| if at > now { at.0 - now.0 } else { -(later_but_past(at) as i64) };
-    all.iter().map(|at| at.map(ahead)).collect()
+    let far = |(due, at): (&Due, &Option<TimestampMs>)| {
+        let forgetting = *due == Due::Retention;
+        at.map(|at| if forgetting { i64::from(at > now) } else { ahead(at) })
+    };
+    Due::ALL.iter().zip(&all).map(far).collect()
 }
 
 /// What the next claim begins or resumes; for an attempt to be resumed also how much of its timeout is used up. A

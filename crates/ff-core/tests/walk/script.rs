@@ -81,6 +81,15 @@ pub(crate) enum Act {
         of: usize,
         which: Which,
     },
+    Prioritise {
+        of: usize,
+        priority: i64,
+    },
+    /// Puts on a label, or takes it away.
+    Tag {
+        of: usize,
+        team: Option<&'static str>,
+    },
     Pump {
         partition: u16,
     },
@@ -202,6 +211,8 @@ fn act(random: &mut SplitMix, uuids: usize) -> Act {
         83..85 => {
             Act::PartialFence { by: by(random), shown: [random.chance(50), random.chance(50), random.chance(50)] }
         }
+        85..88 => Act::Prioritise { of, priority: random.pick(&[0, 7, 9_000]) },
+        88..91 => Act::Tag { of, team: random.pick(&[None, Some("data"), Some("web")]) },
         _ => Act::Pump { partition: partition(random) },
     }
 }
@@ -260,6 +271,7 @@ fn policy(random: &mut SplitMix) -> Policy {
         max_reclaim_count: random.pick(&[0, 1, 1, 2]),
         max_replay_count: random.pick(&[0, 1, 1, 2]),
         dedup_window_ms: remembered,
+        retention_ms: random.pick(&[None, None, Some(0), Some(1_000)]),
     }
 }
 

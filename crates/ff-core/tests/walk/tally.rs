@@ -31,6 +31,9 @@ impl Tally {
             }
             self.count(&name);
         }
+        for _ in deed.forgotten() {
+            self.count("forgotten");
+        }
         Ok(())
     }
 
@@ -122,6 +125,8 @@ fn replied(reply: &Reply) -> &'static str {
         Reply::Replayed(_) => "replayed",
         Reply::Revoked(revoked) if revoked.already => "revoked already",
         Reply::Revoked(_) => "revoked",
+        Reply::PriorityChanged(_) => "prioritised",
+        Reply::Tagged(_) => "tagged",
         Reply::Suspended(suspended) => match suspended.outcome {
             SuspendOutcome::Suspended => "suspended",
             SuspendOutcome::AlreadySatisfied { .. } => "already satisfied",

@@ -84,9 +84,27 @@ const ALSO: &[&str] = &[
     "running -timed out, deadline-> expired",
 ];
 
+/// What an operator does to an execution that stays where it is.
+pub(crate) const OPERATED_TABLE: &[&str] = &[
+    "waiting -prioritise-> waiting",
+    "delayed -prioritise-> delayed",
+    "running -prioritise-> running",
+    "waiting -tag-> waiting",
+    "delayed -tag-> delayed",
+    "running -tag-> running",
+    "succeeded -tag-> succeeded",
+    "failed -tag-> failed",
+    "cancelled -tag-> cancelled",
+    "expired -tag-> expired",
+];
+
+/// The same, where it waits for people or the outside world.
+const OPERATED_ALSO: &[&str] = &["suspended -prioritise-> suspended", "suspended -tag-> suspended"];
+
 /// Whether there is such a step.
 pub(crate) fn is_known(name: &str) -> bool {
-    [TABLE, ALSO, WAITING_TABLE, WAITING_ALSO].iter().any(|table| table.contains(&name))
+    let tables = [TABLE, ALSO, WAITING_TABLE, WAITING_ALSO, OPERATED_TABLE, OPERATED_ALSO];
+    tables.iter().any(|table| table.contains(&name))
 }
 
 /// What a change is called: from where, by what, to where.
@@ -102,6 +120,7 @@ pub(crate) fn name(operation: &Operation, before: Option<&Execution>, change: &C
         Operation::Cancel(_) => "cancel".into(),
         Operation::Replay(_) => "replay".into(),
         Operation::Revoke(_) => "revoke".into(),
+        Operation::ChangePriority(_) => "prioritise".into(),
         Operation::Suspend(_) => "suspend".into(),
         Operation::CreateWaitpoint(_) => "create waitpoint".into(),
         Operation::CloseWaitpoint(_) => "close waitpoint".into(),
@@ -111,7 +130,7 @@ pub(crate) fn name(operation: &Operation, before: Option<&Execution>, change: &C
         Operation::StageFlow(_) | Operation::CreateFlow(_) | Operation::GrowFlow(_) => "grow".into(),
         Operation::CloseFlow(_) => "close".into(),
         Operation::CancelFlow(_) => "cancel flow".into(),
-        Operation::SetFlowTags(_) => "tag".into(),
+        Operation::SetTags(_) | Operation::SetFlowTags(_) => "tag".into(),
         Operation::WaitForChildren(_) => "wait for children".into(),
         Operation::Cascade(_) => "cascade".into(),
         Operation::Pump(_) => fired(change).join(", "),

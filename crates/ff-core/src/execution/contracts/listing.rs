@@ -3,29 +3,35 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::ExecutionInfo;
+use super::{ExecutionInfo, Filter};
 use crate::engine_error::{Code, Refusal};
+use crate::execution::Execution;
+use crate::json::as_text;
 use crate::limits;
-use crate::state::PublicState;
-use crate::types::{ExecutionId, LaneId, Namespace, TimestampMs};
+use crate::types::{ExecutionId, TimestampMs};
 
 /// Which executions to list: newest first, a page at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListArgs {
-    pub namespace: Namespace,
-    pub lane: Option<LaneId>,
-    pub state: Option<PublicState>,
+    pub filter: Filter,
     pub after: Option<Cursor>,
     pub limit: usize,
 }
 
 impl ListArgs {
     pub fn check(&self) -> Result<(), Refusal> {
+        self.filter.check()?;
         match self.limit {
             0 => Err(Refusal::invalid("limit", "must be at least 1")),
             1..=limits::PAGE => Ok(()),
             sent => Err(Refusal::over_limit(Code::LimitExceeded, "limit", limits::PAGE, sent)),
         }
+    }
+
+    /// Whether the walk that makes the page comes to something at this place: it begins after the last page, and within
+    /// the time that is asked for.
+    pub fn reaches(&self, place: Cursor) -> bool {
+        self.after.is_none_or(|after| place < after) && self.filter.covers(place.created_at)
     }
 }
 
@@ -34,6 +40,14 @@ impl ListArgs {
 pub struct Cursor {
     pub created_at: TimestampMs,
     pub execution_id: ExecutionId,
+}
+
+impl Cursor {
+    /// The place of an execution in every listing. It never changes, so a listing under writes shows what is there from its
+    /// first page to its last exactly once.
+    pub fn of(execution: &Execution) -> Self {
+        Self { created_at: execution.created_at, execution_id: execution.id }
+    }
 }
 
 impl fmt::Display for Cursor {
@@ -56,7 +70,9 @@ impl FromStr for Cursor {
     }
 }
 
-/// One page of a listing.
+as_text!(Cursor);
+
+/// One page of a listing. One that ends because it looked at enough may have few rows or none, and others after it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     pub executions: Vec<ExecutionInfo>,
@@ -64,10 +80,64 @@ pub struct Page {
     pub next: Option<Cursor>,
 }
 
+impl Page {
+    /// The page that a walk of an index makes, from the newest it comes to. Stores may end a page elsewhere; all pages
+    /// together are the same.
+    pub fn of<'e>(walk: impl IntoIterator<Item = &'e Execution>, args: &ListArgs) -> Self {
+        let mut page = Self { executions: Vec::new(), next: None };
+        let (mut looked, mut last, mut row) = (0, None, None);
+        for execution in walk {
+            if looked == limits::SEARCH {
+                page.next = if page.executions.len() == args.limit { row } else { last };
+                break;
+            }
+            looked += 1;
+            last = Some(Cursor::of(execution));
+            if !args.filter.wants(execution) {
+                continue;
+            }
+            if page.executions.len() == args.limit {
+                page.next = row;
+                break;
+            }
+            row = last;
+            page.executions.push(execution.info());
+        }
+        page
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::waiting;
+    use crate::state::PublicState;
+    use crate::types::Namespace;
     use uuid::Uuid;
+
+    fn args(state: PublicState, limit: usize) -> ListArgs {
+        let filter = Filter { state: Some(state), ..Filter::everything(Namespace::default_name()) };
+        ListArgs { filter, after: None, limit }
+    }
+
+    #[test]
+    fn a_page_that_looked_at_enough_ends_and_says_where_to_go_on() {
+        let other = waiting();
+        let walk = |count| Page::of(std::iter::repeat_n(&other, count), &args(PublicState::Suspended, 1));
+        assert_eq!(walk(limits::SEARCH), Page { executions: vec![], next: None });
+        assert_eq!(walk(limits::SEARCH + 1), Page { executions: vec![], next: Some(Cursor::of(&other)) });
+    }
+
+    #[test]
+    fn a_page_ends_with_its_last_row_when_there_is_another() {
+        let rows: Vec<_> = (1..=3_u128)
+            .rev()
+            .map(|n| Execution { id: ExecutionId::new(0, Uuid::from_u128(n)), ..waiting() })
+            .collect();
+        let page = Page::of(&rows, &args(PublicState::Waiting, 2));
+        assert_eq!((page.executions.len(), page.next), (2, Some(Cursor::of(&rows[1]))));
+        assert_eq!(Page::of(&rows, &args(PublicState::Waiting, 3)).next, None, "a full last page is still the last");
+    }
 
     #[test]
     fn a_cursor_reads_back_and_a_made_up_one_is_refused() {

@@ -1,5 +1,7 @@
 //! What callers ask of an execution, and what they are told.
 
+mod bulk;
+mod filter;
 mod holder;
 mod listing;
 mod operator;
@@ -10,9 +12,13 @@ use crate::engine_error::{Code, Refusal};
 use crate::limits;
 use crate::payload::Payload;
 
+pub use bulk::{BulkAction, BulkArgs, BulkPage, BulkRefusal};
+pub use filter::Filter;
 pub use holder::{CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, Noted, ProgressArgs};
 pub use listing::{Cursor, ListArgs, Page};
-pub use operator::{CancelArgs, Cancelled, ReplayArgs, Replayed};
+pub use operator::{
+    CancelArgs, Cancelled, ChangePriorityArgs, PriorityChanged, ReplayArgs, Replayed, SetTagsArgs, Tagged,
+};
 pub use reading::{Attempts, Ended, ExecutionInfo, LeaseInfo};
 pub use submitting::{Start, SubmitArgs, Submitted};
 

@@ -27,7 +27,7 @@ impl ListFlowsArgs {
 
     /// Whether a flow is among those asked for, wherever the page begins.
     pub fn wants(&self, flow: &Flow) -> bool {
-        flow.staging.is_none()
+        flow.is_visible()
             && flow.namespace == self.namespace
             && self.kind.as_ref().is_none_or(|kind| flow.kind == *kind)
             && self.state.is_none_or(|state| flow.state() == state)

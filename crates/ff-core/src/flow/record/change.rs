@@ -16,7 +16,7 @@ pub struct FlowChange {
     pub events: Vec<FlowEvent>,
     /// The key of a change to the graph to remember.
     pub key: Option<FlowKeyEntry>,
-    /// Executions that were staged and are given up: with each go its payload, its group and the edges into it.
+    /// Members that go, with everything of them, their groups and the edges into them.
     pub forgotten: Vec<ExecutionId>,
     /// The flow itself goes as well.
     pub gone: bool,

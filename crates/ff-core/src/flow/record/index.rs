@@ -15,6 +15,8 @@ pub enum FlowIndex {
     Opening,
     /// Flows whose members are being cancelled.
     CancelBacklog,
+    /// Flows that have ended, by when they are forgotten.
+    Retention,
 }
 
 impl FlowIndex {
@@ -25,6 +27,7 @@ impl FlowIndex {
             Self::Staging => keys.staging(),
             Self::Opening => keys.opening(),
             Self::CancelBacklog => keys.cancel_backlog(),
+            Self::Retention => keys.retention(),
         }
     }
 }
@@ -39,8 +42,10 @@ pub fn entries(flow: &Flow) -> Vec<(FlowIndex, Score)> {
     match flow.tour.map(|tour| (tour.errand, tour.since.0)) {
         Some((Errand::Open, since)) => entries.push((FlowIndex::Opening, since)),
         Some((Errand::Cancel, since)) => entries.push((FlowIndex::CancelBacklog, since)),
+        Some((Errand::Forget, since)) => entries.push((FlowIndex::Retention, since)),
         // What is being forgotten is found where it was staged.
-        Some((Errand::Discard, _)) | None => {}
+        Some((Errand::Discard, _)) => {}
+        None => entries.extend(flow.forget_at().map(|at| (FlowIndex::Retention, at.0))),
     }
     entries
 }

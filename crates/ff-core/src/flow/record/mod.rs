@@ -20,6 +20,7 @@ pub use membership::{Membership, Owed, Owes, Siblings};
 use serde::{Deserialize, Serialize};
 
 use crate::execution::{AttemptSlot, Execution, Tags};
+use crate::limits;
 use crate::payload::Fingerprint;
 use crate::state::words;
 use crate::types::{ExecutionId, FlowId, Kind, Namespace, TimestampMs};
@@ -68,6 +69,9 @@ pub struct Flow {
     /// Events told so far; the number of the next.
     #[serde(default)]
     pub events: u64,
+    /// How long it is kept after its end: as long as the member that asks for longest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_ms: Option<u64>,
 }
 
 /// A submission whose last part has not come.
@@ -115,6 +119,8 @@ words! {
         Cancel "cancel",
         /// What was staged and given up is forgotten.
         Discard "discard",
+        /// What was kept for long enough is forgotten.
+        Forget "forget",
     }
 
     /// How a flow stands, in one word.
@@ -190,8 +196,26 @@ impl Flow {
         self.staging.is_none() && (left_alone || empty)
     }
 
-    /// When something of the flow itself is due: a tour of its members goes on, or a submission is given up.
+    /// Whether it is there for whoever asks: neither still being handed in nor being forgotten.
+    pub fn is_visible(&self) -> bool {
+        self.staging.is_none() && !self.is_going()
+    }
+
+    /// Whether it and its members are being forgotten, one after the other.
+    pub fn is_going(&self) -> bool {
+        self.tour.is_some_and(|tour| matches!(tour.errand, Errand::Discard | Errand::Forget))
+    }
+
+    /// When it is forgotten, with all its members, once nothing is left to happen in it.
+    pub fn forget_at(&self) -> Option<TimestampMs> {
+        let ended_at = self.ended_at.filter(|_| self.counts.live() == 0 && self.tour.is_none())?;
+        Some(ended_at + self.kept_ms.unwrap_or(limits::RETENTION_MS))
+    }
+
+    /// When something of the flow itself is due: a tour of its members goes on, a submission is given up, or it was kept
+    /// for long enough.
     pub fn next_due(&self) -> Option<TimestampMs> {
-        self.tour.map(|tour| tour.since).or(self.staging.map(|staging| staging.until))
+        let tour = self.tour.map(|tour| tour.since);
+        tour.or(self.staging.map(|staging| staging.until)).or(self.forget_at())
     }
 }

@@ -57,6 +57,8 @@ pub(in crate::flow) enum Work {
 pub struct Settled {
     pub changes: Vec<Change>,
     pub flows: Vec<FlowChange>,
+    /// Executions that go, with everything of them. Those of flows are among what the flows forget.
+    pub forgotten: Vec<ExecutionId>,
     pub(crate) resolved: u32,
     pub(crate) cascaded: u32,
 }
@@ -83,6 +85,11 @@ impl Settled {
     /// An execution as the step leaves it.
     pub(crate) fn after(&self, id: &ExecutionId) -> Option<&Execution> {
         self.changes.iter().find(|change| change.after.id == *id).map(|change| &change.after)
+    }
+
+    /// Whether the step changed an execution, or forgets it.
+    pub(crate) fn is_touched(&self, id: &ExecutionId) -> bool {
+        self.after(id).is_some() || self.forgotten.contains(id)
     }
 
     /// A flow as the step leaves it.
@@ -366,7 +373,8 @@ impl<'v, V: View> Step<'v, V> {
             self.flows.entry(group.flow_id).and_modify(|change| change.groups.push(group));
         }
         let flows = self.flows.into_values().collect();
-        Settled { changes: self.changes, flows, resolved: self.resolved, cascaded: self.cascaded }
+        let (resolved, cascaded) = (self.resolved, self.cascaded);
+        Settled { changes: self.changes, flows, forgotten: Vec::new(), resolved, cascaded }
     }
 }
 

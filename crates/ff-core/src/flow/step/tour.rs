@@ -1,22 +1,27 @@
 //! What is done to every member of a flow, one after the other in bounded steps: opening what was staged, cancelling what
-//! a cancelled flow does not spare, forgetting what was staged and given up.
+//! a cancelled flow does not spare, forgetting what was staged and given up or was kept for long enough.
 
 use crate::execution::{Blocker, FinishedBy, Phase};
 use crate::flow::step::{Step, Work};
 use crate::flow::{Errand, Tour};
+use crate::limits;
 use crate::types::{ExecutionId, FlowId};
 use crate::view::{MembersOf, Stop, View, together};
 
 impl<V: View> Step<'_, V> {
     /// Takes up what is due of a flow: the tour of its members, which begins when a staged submission is given up.
     pub(crate) fn tour(&mut self, id: &FlowId) -> Result<(), Stop> {
-        let given_up = self.flow(id)?.staging.is_some_and(|staging| staging.until <= self.now);
-        if given_up && self.flow(id)?.tour.is_none() {
-            self.set_out(id, Errand::Discard)?;
+        let flow = self.flow(id)?;
+        let given_up = flow.staging.is_some_and(|staging| staging.until <= self.now) && flow.tour.is_none();
+        let kept_for_long_enough = flow.forget_at().is_some_and(|at| at <= self.now);
+        if given_up {
+            self.set_out(id, Errand::Discard)
+        } else if kept_for_long_enough {
+            self.set_out(id, Errand::Forget)
         } else {
             self.later(Work::Tour(*id));
+            Ok(())
         }
-        Ok(())
     }
 
     /// Begins a tour. One under way is given up for it.
@@ -38,14 +43,15 @@ impl<V: View> Step<'_, V> {
         let Some(tour) = self.flow(id)?.tour else { return Ok(()) };
         let query = MembersOf { flow: *id, after: tour.after, limit: self.budget + 1 };
         let page = self.view.members(&query)?;
-        let visited = &page[..page.len().min(self.budget)];
-        together(visited.iter().map(|member| self.view.execution(member)))?;
+        let within = &page[..page.len().min(self.budget)];
+        together(within.iter().map(|member| self.view.execution(member)))?;
+        let visited = if tour.errand == Errand::Forget { self.forgettable(within)? } else { within };
         self.budget -= visited.len();
         for member in visited {
             match tour.errand {
                 Errand::Open => self.open(member)?,
                 Errand::Cancel => self.cancel_unless_spared(member, id)?,
-                Errand::Discard => self.flow_change(id)?.forgotten.push(*member),
+                Errand::Discard | Errand::Forget => self.flow_change(id)?.forgotten.push(*member),
             }
         }
         let change = self.flow_change(id)?;
@@ -54,9 +60,24 @@ impl<V: View> Step<'_, V> {
             change.after.tour = Some(Tour { after: visited.last().copied(), seen, ..tour });
         } else {
             change.after.tour = None;
-            change.gone = tour.errand == Errand::Discard;
+            change.gone = matches!(tour.errand, Errand::Discard | Errand::Forget);
         }
         Ok(())
+    }
+
+    /// The first of these that may go now: together they have as many records as one step may forget, and none of them
+    /// still owes something to others.
+    fn forgettable<'m>(&self, members: &'m [ExecutionId]) -> Result<&'m [ExecutionId], Stop> {
+        let mut records = 0;
+        for (nth, id) in members.iter().enumerate() {
+            let Some(member) = self.execution(id)? else { continue };
+            records += member.records();
+            let owing = member.membership.as_ref().is_some_and(|m| m.owes.is_some() || m.siblings.is_some());
+            if owing || (records > limits::FORGET && nth > 0) {
+                return Ok(&members[..nth]);
+            }
+        }
+        Ok(members)
     }
 
     /// Lets a staged member wait, for its upstreams or a worker.
@@ -74,5 +95,73 @@ impl<V: View> Step<'_, V> {
             return Ok(());
         }
         self.write(member.cancelled(FinishedBy::FlowCancel, self.now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine_error::Code;
+    use crate::flow::playground::{Playground, graph};
+    use crate::operation::PumpArgs;
+    use crate::snapshot::Snapshot;
+
+    fn pump(flow: &mut Playground) -> usize {
+        flow.ask(PumpArgs { partition: 0 }).unwrap().fired
+    }
+
+    #[test]
+    fn a_flow_goes_with_all_its_members_in_bounded_steps() {
+        let names: Vec<_> = (0..300).map(|n| format!("n{n}")).collect();
+        let mut flow = Playground::of(&names.join(" "));
+        flow.run();
+        flow.now = flow.now + limits::RETENTION_MS - 1;
+        assert_eq!(pump(&mut flow), 0);
+        flow.now = flow.now + 1;
+        pump(&mut flow);
+        assert_eq!(flow.model.executions().count(), 300 - limits::FLOW_STEP);
+        assert_eq!(flow.model.find_flow(&flow.id), None, "what is going is not there any more");
+        flow.drain();
+        assert_eq!(flow.model.snapshot(0), Snapshot::default());
+    }
+
+    #[test]
+    fn a_member_stays_until_its_flow_has_ended() {
+        let mut args = graph("a>b b>c", &[]);
+        args.nodes.iter_mut().for_each(|node| node.policy.retention_ms = Some(1_000));
+        args.nodes[1].policy.retention_ms = Some(5_000);
+        let mut flow = Playground::with(args);
+        flow.run_until("a");
+        flow.wait_a_minute();
+        assert_eq!(flow.states("a b c"), ["completed", "waiting", "waiting_children"]);
+        flow.run();
+        flow.now = flow.now + 4_999;
+        flow.drain();
+        assert_eq!(flow.flow_state(), "completed", "the member that asks for longest is kept for as long");
+        flow.now = flow.now + 1;
+        flow.drain();
+        assert_eq!(flow.model.snapshot(0), Snapshot::default());
+    }
+
+    #[test]
+    fn what_is_going_does_not_run_again() {
+        let names: Vec<_> = (0..limits::FLOW_STEP + 2).map(|n| format!("n{n}")).collect();
+        let mut flow = Playground::of(&names.join(" "));
+        flow.run();
+        flow.now = flow.now + limits::RETENTION_MS;
+        pump(&mut flow);
+        let left = flow.model.executions().next().unwrap().clone();
+        let node = left.membership.unwrap().node;
+        assert_eq!(flow.replay(node.as_str(), false), Err(Code::ExecutionNotFound));
+    }
+
+    #[test]
+    fn a_replay_takes_a_flow_back_from_being_forgotten() {
+        let mut flow = Playground::of("a");
+        flow.run();
+        flow.replay("a", false).unwrap();
+        flow.now = flow.now + limits::RETENTION_MS;
+        flow.drain();
+        assert_eq!(flow.state("a"), "waiting");
     }
 }

@@ -1,0 +1,128 @@
+//! Doing something to every execution somebody means: a page per call, driven by whoever asks, so that it can be watched,
+//! stopped and gone on with.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Cursor, ExecutionInfo, Filter, ListArgs, Page, check_message};
+use crate::engine_error::{Code, Refusal};
+use crate::limits;
+use crate::types::{ExecutionId, TimestampMs};
+
+/// One page of doing something to many executions, from the newest to the oldest.
+///
+/// A page whose answer got lost is asked for again. What was done the first time is not done twice: it has changed since
+/// the moment the walk is as of, which the caller takes from the first answer it gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BulkArgs {
+    pub filter: Filter,
+    pub action: BulkAction,
+    /// Only say what would be done.
+    pub dry_run: bool,
+    /// Leave alone what has changed since; since now when not said.
+    pub as_of: Option<TimestampMs>,
+    pub after: Option<Cursor>,
+    pub limit: usize,
+}
+
+/// What is done to each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BulkAction {
+    /// What lives is cancelled.
+    Cancel { reason: Option<String>, requested_by: Option<String> },
+    /// What has finished is run again.
+    Replay { reason: Option<String>, requested_by: Option<String>, reopen_downstream: bool },
+}
+
+/// What became of one page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BulkPage {
+    /// What it was done to, or in a dry run would be.
+    pub executions: Vec<ExecutionId>,
+    /// What refused it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<BulkRefusal>,
+    /// What the next page is to be as of.
+    pub as_of: TimestampMs,
+    /// Where the next page starts; absent on the last one. A page may have done nothing and not be the last.
+    pub next: Option<Cursor>,
+}
+
+/// An execution that refused, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BulkRefusal {
+    pub execution_id: ExecutionId,
+    /// A code of the table of errors.
+    pub code: String,
+    pub detail: String,
+}
+
+impl BulkArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.filter.check()?;
+        let (BulkAction::Cancel { reason, requested_by } | BulkAction::Replay { reason, requested_by, .. }) =
+            &self.action;
+        check_message("reason", reason.as_deref())?;
+        check_message("requested_by", requested_by.as_deref())?;
+        match self.limit {
+            0 => Err(Refusal::invalid("limit", "must be at least 1")),
+            1..=limits::BULK => Ok(()),
+            sent => Err(Refusal::over_limit(Code::LimitExceeded, "limit", limits::BULK, sent)),
+        }
+    }
+
+    /// The page of the listing that is acted on.
+    pub fn listing(&self) -> ListArgs {
+        ListArgs { filter: self.filter.clone(), after: self.after, limit: self.limit }
+    }
+
+    /// Those of a page that something is to be done to.
+    pub fn chosen(&self, page: &Page, as_of: TimestampMs) -> Vec<ExecutionId> {
+        let chosen = |info: &&ExecutionInfo| info.changed_at <= as_of && self.action.applies(info);
+        page.executions.iter().filter(chosen).map(|info| info.execution_id).collect()
+    }
+}
+
+impl BulkAction {
+    fn applies(&self, info: &ExecutionInfo) -> bool {
+        match self {
+            Self::Cancel { .. } => !info.public_state.is_terminal(),
+            Self::Replay { .. } => info.public_state.is_terminal(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{at, waiting};
+    use crate::types::Namespace;
+
+    fn args(action: BulkAction) -> BulkArgs {
+        let filter = Filter::everything(Namespace::default_name());
+        BulkArgs { filter, action, dry_run: false, as_of: None, after: None, limit: 1 }
+    }
+
+    fn cancel() -> BulkAction {
+        BulkAction::Cancel { reason: None, requested_by: None }
+    }
+
+    #[test]
+    fn only_what_it_applies_to_and_has_not_changed_since_is_chosen() {
+        let page = Page { executions: vec![waiting().info()], next: None };
+        assert_eq!(args(cancel()).chosen(&page, at(0)), [waiting().id]);
+        assert_eq!(args(cancel()).chosen(&page, at(0) - 1), []);
+        let replay = BulkAction::Replay { reason: None, requested_by: None, reopen_downstream: false };
+        assert_eq!(args(replay).chosen(&page, at(0)), []);
+    }
+
+    #[test]
+    fn a_page_is_taken_at_its_limit_and_refused_one_past_it() {
+        let sized = |limit| BulkArgs { limit, ..args(cancel()) }.check();
+        assert_eq!(sized(limits::BULK), Ok(()));
+        assert_eq!(sized(limits::BULK + 1).unwrap_err().limit, Some((1_000, 1_001)));
+        assert_eq!(sized(0).unwrap_err().code, Code::InvalidInput);
+        let long = "x".repeat(limits::MESSAGE_BYTES + 1);
+        let wordy = BulkAction::Cancel { reason: Some(long), requested_by: None };
+        assert_eq!(args(wordy).check().unwrap_err().field.as_deref(), Some("reason"));
+    }
+}

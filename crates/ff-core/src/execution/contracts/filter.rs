@@ -1,0 +1,151 @@
+//! Which executions somebody means: what a search lists and what is done to many at once.
+
+use crate::engine_error::{Code, Refusal};
+use crate::execution::{Execution, Tags};
+use crate::index::{Index, has_state_index};
+use crate::limits;
+use crate::state::PublicState;
+use crate::types::{Kind, LaneId, Namespace, TimestampMs};
+
+/// Executions of one tenant that are everything this says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filter {
+    pub namespace: Namespace,
+    pub lane: Option<LaneId>,
+    pub state: Option<PublicState>,
+    pub kind: Option<Kind>,
+    /// Every one of these labels.
+    pub tags: Tags,
+    /// Created at this moment or later.
+    pub created_from: Option<TimestampMs>,
+    /// Created before this moment.
+    pub created_until: Option<TimestampMs>,
+}
+
+impl Filter {
+    /// Everything a tenant has.
+    pub fn everything(namespace: Namespace) -> Self {
+        Self {
+            namespace,
+            lane: None,
+            state: None,
+            kind: None,
+            tags: Tags::new(),
+            created_from: None,
+            created_until: None,
+        }
+    }
+
+    pub fn check(&self) -> Result<(), Refusal> {
+        if self.tags.len() > limits::FILTER_TAGS {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::FILTER_TAGS, self.tags.len()));
+        }
+        match (self.created_from, self.created_until) {
+            (Some(from), Some(until)) if until <= from => {
+                Err(Refusal::invalid("created_until", format!("must be later than created_from, {from}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether an execution is meant. What is staged is not there yet.
+    pub fn wants(&self, execution: &Execution) -> bool {
+        !execution.is_staged()
+            && execution.namespace == self.namespace
+            && self.lane.as_ref().is_none_or(|lane| execution.lane == *lane)
+            && self.state.is_none_or(|state| execution.public_state() == state)
+            && self.kind.as_ref().is_none_or(|kind| execution.kind == *kind)
+            && self.tags.iter().all(|(key, value)| execution.tags.get(key) == Some(value))
+            && self.covers(execution.created_at)
+    }
+
+    /// Whether something created then can be meant.
+    pub fn covers(&self, created_at: TimestampMs) -> bool {
+        self.created_from.is_none_or(|from| created_at >= from) && self.created_until.is_none_or(|end| created_at < end)
+    }
+
+    /// The index of every partition that has all that is meant, and as little else as any: a label, a rare state, or all
+    /// of the tenant. It is by creation, so a search walks it from the newest and nothing that happens meanwhile moves.
+    pub fn index(&self) -> Index {
+        let namespace = || self.namespace.clone();
+        if let Some((key, value)) = self.tags.first_key_value() {
+            return Index::Tag(namespace(), key.clone(), value.clone());
+        }
+        match self.state.filter(|state| has_state_index(*state)) {
+            Some(state) => Index::InState(namespace(), state),
+            None if self.namespace.is_default() => Index::AllExecutions,
+            None => Index::NamespaceExecutions(namespace()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::contracts::{CancelArgs, SetTagsArgs};
+    use crate::execution::{cancel, set_tags};
+    use crate::index::entries;
+    use crate::samples::{at, waiting};
+    use crate::types::{TagKey, TagValue};
+
+    fn tag(key: &str) -> (TagKey, TagValue) {
+        (TagKey::parse(key).unwrap(), TagValue::parse("v").unwrap())
+    }
+
+    fn tagged(keys: &[&str]) -> Execution {
+        let set = keys.iter().map(|key| tag(key)).collect();
+        let args = SetTagsArgs { execution_id: waiting().id, set, remove: [].into() };
+        set_tags(&waiting(), &args, at(1)).unwrap().after
+    }
+
+    fn all() -> Filter {
+        Filter::everything(Namespace::default_name())
+    }
+
+    #[test]
+    fn an_execution_is_meant_when_everything_fits() {
+        let execution = tagged(&["team", "order"]);
+        let other = LaneId::parse("mail").unwrap();
+        for (filter, fits) in [
+            (all(), true),
+            (Filter::everything(Namespace::parse("acme").unwrap()), false),
+            (Filter { lane: Some(other), ..all() }, false),
+            (Filter { state: Some(PublicState::Waiting), ..all() }, true),
+            (Filter { state: Some(PublicState::Active), ..all() }, false),
+            (Filter { kind: Some(Kind::parse("resize").unwrap()), ..all() }, true),
+            (Filter { kind: Some(Kind::parse("send").unwrap()), ..all() }, false),
+            (Filter { tags: [tag("team"), tag("order")].into(), ..all() }, true),
+            (Filter { tags: [tag("team"), tag("region")].into(), ..all() }, false),
+            (Filter { created_from: Some(at(0)), created_until: Some(at(1)), ..all() }, true),
+            (Filter { created_from: Some(at(1)), ..all() }, false),
+            (Filter { created_until: Some(at(0)), ..all() }, false),
+        ] {
+            assert_eq!(filter.wants(&execution), fits, "{filter:?}");
+        }
+    }
+
+    #[test]
+    fn the_index_of_a_search_has_whatever_is_meant() {
+        let args = CancelArgs { execution_id: waiting().id, reason: None, requested_by: None };
+        let cancelled = cancel(&tagged(&["team"]), &args, at(2)).unwrap().after;
+        for filter in [
+            all(),
+            Filter { state: Some(PublicState::Cancelled), ..all() },
+            Filter { tags: [tag("team")].into(), state: Some(PublicState::Cancelled), ..all() },
+        ] {
+            assert!(filter.wants(&cancelled));
+            assert!(entries(&cancelled).contains(&(filter.index(), cancelled.created_at.0)), "{filter:?}");
+        }
+        assert_eq!(Filter { state: Some(PublicState::Active), ..all() }.index(), Index::AllExecutions);
+    }
+
+    #[test]
+    fn a_filter_is_taken_at_its_limits_and_refused_past_them() {
+        let labels = |count: usize| (0..count).map(|nth| tag(&format!("k{nth}"))).collect();
+        assert_eq!(Filter { tags: labels(limits::FILTER_TAGS), ..all() }.check(), Ok(()));
+        let refusal = Filter { tags: labels(limits::FILTER_TAGS + 1), ..all() }.check().unwrap_err();
+        assert_eq!(refusal.limit, Some((8, 9)));
+        let empty = Filter { created_from: Some(at(1)), created_until: Some(at(1)), ..all() };
+        assert_eq!(empty.check().unwrap_err().field.as_deref(), Some("created_until"));
+    }
+}

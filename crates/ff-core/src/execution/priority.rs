@@ -1,0 +1,63 @@
+//! Priority: someone wants an execution to go before or after others of its lane.
+
+use crate::change::Change;
+use crate::engine_error::{Code, Refusal};
+use crate::event::{Event, What};
+use crate::execution::Execution;
+use crate::execution::contracts::ChangePriorityArgs;
+use crate::types::TimestampMs;
+
+/// Gives a live execution another priority. It counts wherever the execution waits for a worker, now or later; one that
+/// has finished waits for nothing.
+pub fn change_priority(execution: &Execution, args: &ChangePriorityArgs, now: TimestampMs) -> Result<Change, Refusal> {
+    if execution.is_finished() {
+        let state = execution.public_state();
+        return Err(Code::ExecutionNotEligible.refusal().in_state(state).because(format!("the execution is {state}")));
+    }
+    let mut change = execution.unchanged();
+    if execution.priority != args.priority {
+        change.after.priority = args.priority;
+        let what = What::Prioritised { from: execution.priority, to: args.priority };
+        change.events.push(Event::new(&execution.id, now, what));
+    }
+    Ok(change)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::cancel;
+    use crate::execution::contracts::CancelArgs;
+    use crate::index::{Index, entries};
+    use crate::samples::{at, running, waiting};
+    use crate::types::Priority;
+
+    fn args(priority: i64) -> ChangePriorityArgs {
+        ChangePriorityArgs { execution_id: waiting().id, priority: Priority::new(priority).unwrap() }
+    }
+
+    #[test]
+    fn what_waits_goes_to_its_new_place() {
+        let place = |execution: &Execution| {
+            let in_lane = |(index, score)| matches!(index, Index::LaneEligible(_)).then_some(score);
+            entries(execution).into_iter().find_map(in_lane).unwrap()
+        };
+        let change = change_priority(&waiting(), &args(7), at(5)).unwrap();
+        assert!(place(&change.after) < place(&waiting()));
+        assert_eq!(change.after.changed_at, waiting().changed_at, "its phase is the same");
+    }
+
+    #[test]
+    fn the_priority_it_has_already_changes_nothing() {
+        let first = change_priority(&running(), &args(7), at(5)).unwrap();
+        assert_eq!(change_priority(&first.after, &args(7), at(6)).unwrap(), first.after.unchanged());
+    }
+
+    #[test]
+    fn what_has_finished_is_refused() {
+        let cancelled = CancelArgs { execution_id: waiting().id, reason: None, requested_by: None };
+        let finished = cancel(&waiting(), &cancelled, at(1)).unwrap().after;
+        let refusal = change_priority(&finished, &args(7), at(2)).unwrap_err();
+        assert_eq!((refusal.code, refusal.state.unwrap().as_str()), (Code::ExecutionNotEligible, "cancelled"));
+    }
+}

@@ -1,0 +1,107 @@
+//! Retention: how long a finished execution is kept, and with it everything of it.
+
+use crate::execution::{Execution, Phase};
+use crate::limits;
+use crate::types::TimestampMs;
+
+impl Execution {
+    /// When it is forgotten, once it has finished. One that is in a flow goes with its flow.
+    ///
+    /// It stays for as long as its idempotency key is remembered: the key must find what it stands for.
+    pub fn forget_at(&self) -> Option<TimestampMs> {
+        let Phase::Finished { at, .. } = self.phase else { return None };
+        if self.membership.is_some() {
+            return None;
+        }
+        let remembered = self.idempotency_key.as_ref().map(|_| self.created_at + self.policy.dedup_window_ms);
+        Some(remembered.map_or(at + self.kept_ms(), |until| until.max(at + self.kept_ms())))
+    }
+
+    /// How long it is kept after its end: as its own policy says, or as its lane did when it was submitted.
+    pub fn kept_ms(&self) -> u64 {
+        self.policy.retention_ms.or(self.lane_retention_ms).unwrap_or(limits::RETENTION_MS)
+    }
+
+    /// About how many records go with it. Steps that forget are bounded by the sum.
+    pub(crate) fn records(&self) -> usize {
+        1 + self.attempts_made as usize + self.signals_taken as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::contracts::CancelArgs;
+    use crate::samples::{at, waiting, work};
+    use crate::stage::Stage;
+    use crate::types::IdempotencyKey;
+
+    fn finished(change: impl FnOnce(&mut Execution)) -> Execution {
+        let mut execution = waiting();
+        change(&mut execution);
+        let args = CancelArgs { execution_id: execution.id, reason: None, requested_by: None };
+        crate::execution::cancel(&execution, &args, at(5)).unwrap().after
+    }
+
+    #[test]
+    fn what_is_finished_is_kept_as_its_policy_or_its_lane_says() {
+        assert_eq!(waiting().forget_at(), None, "what lives is kept");
+        assert_eq!(finished(|_| {}).forget_at(), Some(at(5) + limits::RETENTION_MS));
+        assert_eq!(finished(|e| e.lane_retention_ms = Some(100)).forget_at(), Some(at(105)));
+        let both = finished(|e| (e.lane_retention_ms, e.policy.retention_ms) = (Some(100), Some(7)));
+        assert_eq!(both.forget_at(), Some(at(12)));
+    }
+
+    #[test]
+    fn a_key_finds_what_it_stands_for_as_long_as_it_is_remembered() {
+        let keyed = finished(|execution| {
+            execution.policy.retention_ms = Some(0);
+            execution.idempotency_key = Some(IdempotencyKey::parse("once").unwrap());
+        });
+        assert_eq!(keyed.forget_at(), Some(at(limits::DEDUP_WINDOW_MS)));
+    }
+
+    #[test]
+    fn everything_of_an_execution_goes_with_it() {
+        let mut args = work();
+        args.policy.retention_ms = Some(1_000);
+        args.idempotency_key = Some(IdempotencyKey::parse("once").unwrap());
+        args.policy.dedup_window_ms = 1_000;
+        let mut stage = Stage::with(&args, at(0));
+        let ahead = stage.pending("ahead");
+        stage.ask(ahead, at(1)).unwrap();
+        let granted = stage.suspend("a", at(2)).waitpoints.remove(0);
+        let mut signal = stage.signal(&granted, "go");
+        signal.idempotency_key = crate::stage::idempotency("again");
+        stage.ask(signal, at(3)).unwrap();
+        stage.ask(CancelArgs { execution_id: stage.id, reason: None, requested_by: None }, at(4)).unwrap();
+        assert_eq!(stage.pump(at(1_003)).next_due, Some(at(1_004)));
+        assert_eq!(stage.pump(at(1_004)).fired, 1);
+        let left = stage.model.snapshot(stage.id.partition());
+        let empty = crate::snapshot::Snapshot {
+            ring: left.ring.clone(),
+            deliveries: left.deliveries.clone(),
+            ..Default::default()
+        };
+        assert_eq!(left, empty);
+    }
+
+    #[test]
+    fn a_replay_is_kept_until_it_has_ended_again() {
+        let mut args = work();
+        args.policy.retention_ms = Some(1_000);
+        let mut stage = Stage::with(&args, at(0));
+        let cancel = CancelArgs { execution_id: stage.id, reason: None, requested_by: None };
+        stage.ask(cancel, at(4)).unwrap();
+        let execution_id = stage.id;
+        let replay = crate::execution::contracts::ReplayArgs {
+            execution_id,
+            reason: None,
+            requested_by: None,
+            reopen_downstream: false,
+        };
+        stage.ask(replay, at(1_003)).unwrap();
+        stage.pump(at(9_000));
+        assert_eq!(stage.state(), "waiting");
+    }
+}

@@ -1,0 +1,75 @@
+//! Labels by which people find an execution, changed after its submission.
+
+use crate::change::Change;
+use crate::engine_error::{Code, Refusal};
+use crate::event::{Event, What};
+use crate::execution::Execution;
+use crate::execution::contracts::SetTagsArgs;
+use crate::limits;
+use crate::types::TimestampMs;
+
+/// Puts labels on an execution and takes others away. A label of the same key is replaced, and one that is not there need
+/// not be taken away. Also when the execution has finished: people sort what is over.
+pub fn set_tags(execution: &Execution, args: &SetTagsArgs, now: TimestampMs) -> Result<Change, Refusal> {
+    let mut change = execution.unchanged();
+    let tags = &mut change.after.tags;
+    tags.retain(|key, _| !args.remove.contains(key));
+    tags.extend(args.set.clone());
+    if tags.len() > limits::TAGS {
+        return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::TAGS, tags.len()));
+    }
+    if *tags != execution.tags {
+        change.events.push(Event::new(&execution.id, now, What::Tagged));
+    }
+    Ok(change)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::Tags;
+    use crate::index::{Index, entries};
+    use crate::samples::{at, waiting};
+    use crate::types::{TagKey, TagValue};
+
+    fn key(text: &str) -> TagKey {
+        TagKey::parse(text).unwrap()
+    }
+
+    fn tags(from: usize, until: usize) -> Tags {
+        (from..until).map(|nth| (key(&format!("k{nth}")), TagValue::parse("v").unwrap())).collect()
+    }
+
+    fn args(set: Tags, remove: &[&str]) -> SetTagsArgs {
+        SetTagsArgs { execution_id: waiting().id, set, remove: remove.iter().map(|text| key(text)).collect() }
+    }
+
+    #[test]
+    fn labels_are_added_replaced_and_taken_away_and_found_by() {
+        let first = set_tags(&waiting(), &args(tags(0, 2), &[]), at(1)).unwrap();
+        let second = set_tags(&first.after, &args(tags(1, 3), &["k0", "absent"]), at(2)).unwrap();
+        assert_eq!(second.after.tags, tags(1, 3));
+        let labels = entries(&second.after).into_iter().filter(|(index, _)| matches!(index, Index::Tag(..)));
+        assert_eq!(labels.count(), 2);
+    }
+
+    #[test]
+    fn labels_that_are_there_already_change_nothing() {
+        let first = set_tags(&waiting(), &args(tags(0, 2), &["k7"]), at(1)).unwrap().after;
+        assert_eq!(set_tags(&first, &args(tags(0, 2), &["k7"]), at(2)).unwrap(), first.unchanged());
+    }
+
+    #[test]
+    fn labels_add_up_to_their_limit_and_no_further() {
+        let full = set_tags(&waiting(), &args(tags(0, limits::TAGS), &[]), at(1)).unwrap().after;
+        let more = tags(limits::TAGS, limits::TAGS + 1);
+        assert_eq!(set_tags(&full, &args(more.clone(), &[]), at(2)).unwrap_err().limit, Some((32, 33)));
+        assert!(set_tags(&full, &args(more, &["k0"]), at(2)).is_ok(), "one in the place of another");
+    }
+
+    #[test]
+    fn a_label_cannot_be_put_on_and_taken_away_at_once() {
+        let refusal = args(tags(0, 1), &["k0"]).check().unwrap_err();
+        assert_eq!((refusal.code, refusal.field.as_deref()), (Code::InvalidInput, Some("remove")));
+    }
+}
