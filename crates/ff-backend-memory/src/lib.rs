@@ -1,13 +1,16 @@
 //! The whole store in memory: the rules over plain maps behind one lock. Nothing outlives the process, so it is for
 //! tests and for trying things out.
 
+mod event;
 mod execution;
 mod flow;
 mod hints;
+mod lane;
 mod lease;
 mod signal;
 mod suspension;
 mod upkeep;
+mod worker;
 
 use std::sync::{Arc, Mutex, MutexGuard};
 

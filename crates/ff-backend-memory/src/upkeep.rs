@@ -5,12 +5,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use ff_core::backend::{Answer, Swept, Upkeep};
 use ff_core::clock::Clock;
-use ff_core::contracts::PumpArgs;
+use ff_core::contracts::{PumpArgs, SweepWorkerArgs};
 use ff_core::due::Pumped;
 use ff_core::hint::Hints;
 use ff_core::operation::Operation;
 use ff_core::snapshot::Snapshot;
-use ff_core::types::TimestampMs;
+use ff_core::types::{TimestampMs, WorkerInstanceId};
 
 use crate::MemoryBackend;
 
@@ -28,6 +28,16 @@ impl Upkeep for MemoryBackend {
         self.check(partition)?;
         let model = self.model()?;
         Ok(Swept { ready: model.ready(partition), next_due: model.next_due(partition) })
+    }
+
+    async fn sweep_workers(&self) -> Answer<Vec<WorkerInstanceId>> {
+        let (mut model, now) = (self.model()?, self.clock.now());
+        let gone = model.workers().filter(|worker| worker.is_gone(now));
+        let gone: Vec<_> = gone.map(|worker| worker.worker_instance_id.clone()).collect();
+        for worker_instance_id in gone.iter().cloned() {
+            self.perform(&mut model, SweepWorkerArgs { worker_instance_id })?;
+        }
+        Ok(gone)
     }
 
     fn sweep_every(&self) -> Option<Duration> {

@@ -4,9 +4,11 @@ use std::pin::Pin;
 
 use futures_core::Stream;
 
+use crate::backend::Ready;
 use crate::change::Change;
 use crate::execution::{Execution, Phase};
 use crate::flow::{Flow, FlowChange};
+use crate::lane::Lane;
 use crate::lease::contracts::{Head, LeaseLost};
 use crate::types::{ExecutionId, FlowId, Kind, LaneId, TimestampMs, WorkerInstanceId};
 
@@ -17,10 +19,14 @@ pub enum Hint {
     Ready { partition: u16, lane: LaneId, kind: Kind, head: Head },
     /// Something is due at a moment.
     Due { partition: u16, at: TimestampMs },
+    /// One execution less of a lane with a limit is held on a partition: there may be room for another, anywhere.
+    LaneFreed { partition: u16, lane: LaneId },
     /// A holder lost its lease.
     LeaseLost { worker_instance_id: WorkerInstanceId, lost: LeaseLost },
     /// A partition's feed of delivered signals has grown.
     SignalDelivered { partition: u16 },
+    /// A partition's feed of what happens has grown.
+    EventTold { partition: u16 },
     /// An execution ended.
     Ended { execution_id: ExecutionId },
     /// Something happened in a flow. Stores may leave out flows nobody follows.
@@ -62,10 +68,31 @@ pub fn hints(before: Option<&Execution>, after: &Execution) -> Vec<Hint> {
             lost: LeaseLost { execution_id: after.id, fence: last.fence, ended: last.ended },
         });
     }
+    if let Some(Phase::Running { lease }) = was
+        && lease.limited
+        && !matches!(after.phase, Phase::Running { .. })
+    {
+        hints.push(Hint::LaneFreed { partition, lane: after.lane_key() });
+    }
     if after.is_finished() && !before.is_some_and(Execution::is_finished) {
         hints.push(Hint::Ended { execution_id: after.id });
     }
     hints
+}
+
+/// What a change of a lane on a partition is worth telling: what waits there, when it may be handed out as it was not before.
+pub fn lane_hints(
+    partition: u16,
+    before: Option<&Lane>,
+    after: &Lane,
+    ready: impl IntoIterator<Item = Ready>,
+) -> Vec<Hint> {
+    let paused = before.is_some_and(|before| !before.hands_out());
+    let limit = |lane: &Lane| lane.settings.concurrency;
+    let opened = after.hands_out() && (paused || before.and_then(limit) != limit(after));
+    let key = after.key();
+    let waiting = ready.into_iter().filter(|ready| opened && ready.lane == key);
+    waiting.map(|Ready { lane, kind, head }| Hint::Ready { partition, lane, kind, head }).collect()
 }
 
 /// What the signals of a change are worth telling: readers of the feed wait for them.

@@ -72,6 +72,12 @@ pub fn eligible_score(priority: Priority, created_at: TimestampMs) -> Score {
     created_at.0 - i64::from(priority.get()) * PRIORITY_WEIGHT
 }
 
+/// The same where age makes up for priority: one step of it weighs as much as a wait of so long. It does not depend on the
+/// time, so that who goes first is settled once both wait.
+pub fn aged_score(priority: Priority, created_at: TimestampMs, ageing_ms: u64) -> Score {
+    created_at.0 - i64::from(priority.get()) * i64::try_from(ageing_ms).unwrap_or(i64::MAX / (1 << 16))
+}
+
 /// Every index an execution belongs in, with its score there.
 pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
     // What is staged is found through its flow alone.
@@ -137,6 +143,13 @@ mod tests {
         assert!(score(5, 10) < score(5, 11));
         let most = score(9_000, 0);
         assert!(most.unsigned_abs() < 1 << 53, "a score must be exact in a double");
+    }
+
+    #[test]
+    fn age_makes_up_for_priority_where_a_lane_asks_for_it() {
+        let score = |priority, created| aged_score(Priority::new(priority).unwrap(), at(created), 1_000);
+        assert!(score(1, 999) < score(0, 0), "a step of priority goes first");
+        assert!(score(1, 1_001) > score(0, 0), "unless the other has waited for longer than it weighs");
     }
 
     #[test]

@@ -38,6 +38,17 @@ pub const CLAIM_LANES: usize = 64;
 /// How long a request may wait for something to happen.
 pub const LONG_POLL_MS: u64 = 60_000;
 
+/// Executions of one lane that a limit may let be held at once.
+pub const CONCURRENCY_MAX: u32 = 1_000_000;
+/// How long what a partition holds of a lane with a limit counts as known.
+pub const RECOUNT_MS: u64 = 1_000;
+/// Partitions counted again before a lane with a limit hands out nothing.
+pub const RECOUNT: usize = 16;
+/// The longest wait that may weigh as much as one step of priority: a week.
+pub const AGEING_MAX_MS: u64 = 7 * 24 * 60 * 60 * 1_000;
+/// Different priorities within a queue that a claim weighs against age; those below the highest so many wait.
+pub const AGEING_PRIORITIES: usize = 100;
+
 /// The highest priority. Beyond it a priority and a time no longer fit one exact score.
 pub const PRIORITY_MAX: u16 = 9_000;
 
@@ -138,5 +149,17 @@ pub const RING_KIDS: usize = 64;
 pub const SECRET_BYTES: usize = 1_024;
 /// How long a retired secret goes on verifying.
 pub const SECRET_GRACE_MS: u64 = 24 * 60 * 60 * 1_000;
+/// How long a worker counts as there without being heard of.
+pub const WORKER_TTL_MS: u64 = 30_000;
+pub const WORKER_TTL_MIN_MS: u64 = 1_000;
+pub const WORKER_TTL_MAX_MS: u64 = 3_600_000;
+/// Capabilities of one worker, and the bytes of all of them together.
+pub const CAPABILITIES: usize = 256;
+pub const CAPABILITY_BYTES: usize = 4 * 1024;
+
+/// How long what happens on a partition is told after somebody last read it: a day.
+pub const FOLLOWED_MS: u64 = 24 * 60 * 60 * 1_000;
+/// How often who reads on says so.
+pub const FOLLOWED_STEP_MS: u64 = 60 * 60 * 1_000;
 /// Entries a partition's feed keeps.
 pub const FEED: usize = 10_000;

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::crc16::crc16;
-use crate::types::{BudgetId, ExecutionId, FlowId, QuotaPolicyId};
+use crate::types::{BudgetId, ExecutionId, FlowId, LaneId, QuotaPolicyId, WorkerInstanceId};
 
 /// What a partition holds. Flows and executions share theirs, so that a flow, its members and its edges are one slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -79,6 +79,16 @@ pub fn execution_partition(id: &ExecutionId) -> Partition {
 /// The partition a flow and all its members live on.
 pub fn flow_partition(id: &FlowId, config: &PartitionConfig) -> Partition {
     Partition::new(PartitionFamily::Flow, crc16(id.as_uuid().as_bytes()) % config.num_flow_partitions)
+}
+
+/// The home of a lane, named as keys name it: where its configuration is decided and its limit is kept.
+pub fn lane_partition(lane: &LaneId, config: &PartitionConfig) -> u16 {
+    crc16(lane.as_str().as_bytes()) % config.num_flow_partitions
+}
+
+/// The home of a worker instance.
+pub fn worker_partition(instance: &WorkerInstanceId, config: &PartitionConfig) -> u16 {
+    crc16(instance.as_str().as_bytes()) % config.num_flow_partitions
 }
 
 /// The partition a budget lives on.

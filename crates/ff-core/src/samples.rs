@@ -7,9 +7,11 @@ use uuid::Uuid;
 use crate::change::KeyEntry;
 use crate::dice::{Dice, SeededDice};
 use crate::engine_error::Refusal;
+use crate::event::Feed;
 use crate::execution::contracts::{SubmitArgs, Submitted};
 use crate::execution::{Execution, Phase, submit};
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
+use crate::lane::Lane;
 use crate::lease::contracts::ClaimArgs;
 use crate::lease::{Fence, Holder, claim};
 use crate::partition::PartitionConfig;
@@ -22,6 +24,7 @@ use crate::types::{
     WorkerInstanceId,
 };
 use crate::view::{DueFirst, EdgesOf, Eligible, MembersOf, Miss, Stop, View};
+use crate::worker::Worker;
 
 /// So many milliseconds after the samples were made.
 pub(crate) fn at(ms: u64) -> TimestampMs {
@@ -150,6 +153,22 @@ impl View for Shelf {
 
     fn due_flows(&self, _: &DueFirst) -> Result<Vec<(TimestampMs, FlowId)>, Miss> {
         Ok(vec![])
+    }
+
+    fn lane(&self, _: u16, _: &LaneId) -> Result<Option<&Lane>, Miss> {
+        Ok(None)
+    }
+
+    fn active(&self, _: u16, _: &LaneId) -> Result<u32, Miss> {
+        Ok(0)
+    }
+
+    fn worker(&self, _: &WorkerInstanceId) -> Result<Option<&Worker>, Miss> {
+        Ok(None)
+    }
+
+    fn feed(&self, _: u16) -> Result<Option<&Feed>, Miss> {
+        Ok(None)
     }
 
     fn eligible(&self, _: &Eligible) -> Result<Vec<ExecutionId>, Miss> {

@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 
 use crate::change::KeyEntry;
+use crate::event::{Feed, Told};
 use crate::execution::{Attempt, Execution};
 use crate::flow::{Edge, Flow, FlowEvent, FlowIndex, FlowKeyEntry, Group};
 use crate::index::{Index, Score};
+use crate::lane::Lane;
 use crate::lease::LeaseEvent;
 use crate::payload::Payload;
 use crate::signal::{Delivery, Signal, SignalKeyEntry};
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
-use crate::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, SignalId, WaitpointId};
+use crate::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, LaneId, SignalId, WaitpointId, WorkerInstanceId};
+use crate::worker::Worker;
 
 /// The contents of one partition.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,6 +52,14 @@ pub struct Snapshot {
     pub flow_events: BTreeMap<FlowId, Vec<FlowEvent>>,
     /// Every index of flows as stored, not as computed.
     pub flow_indexes: BTreeMap<FlowIndex, BTreeMap<FlowId, Score>>,
+    /// Lanes as this partition knows them, by their keys.
+    pub lanes: BTreeMap<LaneId, Lane>,
+    /// Worker instances at home here.
+    pub workers: BTreeMap<WorkerInstanceId, Worker>,
+    /// How long what happens here is told, if somebody ever followed.
+    pub feed: Option<Feed>,
+    /// What was told, oldest first.
+    pub told: Vec<Told>,
     /// The secrets of the partition, if it was given any.
     pub ring: Option<KeyRing>,
     /// Every index as stored, not as computed.

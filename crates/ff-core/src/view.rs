@@ -3,12 +3,17 @@
 
 use crate::change::KeyEntry;
 use crate::engine_error::Refusal;
+use crate::event::Feed;
 use crate::execution::Execution;
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
+use crate::lane::Lane;
 use crate::signal::SignalKeyEntry;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
-use crate::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, Kind, LaneId, Namespace, TimestampMs, WaitpointId};
+use crate::types::{
+    EdgeId, ExecutionId, FlowId, IdempotencyKey, Kind, LaneId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId,
+};
+use crate::worker::Worker;
 
 /// The records a rule may look at, as they stand when it runs.
 pub trait View {
@@ -53,6 +58,17 @@ pub trait View {
     /// The flows of a partition that have something due themselves, earliest first, then by id.
     fn due_flows(&self, query: &DueFirst) -> Result<Vec<(TimestampMs, FlowId)>, Miss>;
 
+    /// How a lane, named as indexes name it, is configured on a partition; none when nobody configured it.
+    fn lane(&self, partition: u16, lane: &LaneId) -> Result<Option<&Lane>, Miss>;
+
+    /// How many executions of a lane are held on a partition.
+    fn active(&self, partition: u16, lane: &LaneId) -> Result<u32, Miss>;
+
+    fn worker(&self, instance: &WorkerInstanceId) -> Result<Option<&Worker>, Miss>;
+
+    /// Since when a partition tells what happens on it; none when nobody ever followed.
+    fn feed(&self, partition: u16) -> Result<Option<&Feed>, Miss>;
+
     /// The first waiting executions a query asks for, in the order they are to be claimed.
     fn eligible(&self, query: &Eligible) -> Result<Vec<ExecutionId>, Miss>;
 
@@ -67,6 +83,8 @@ pub struct Eligible {
     /// As indexes name it.
     pub lane: LaneId,
     pub kinds: Vec<Kind>,
+    /// How long a wait weighs as much as one step of priority; none when priority alone decides.
+    pub ageing_ms: Option<u64>,
     pub limit: usize,
 }
 
@@ -120,6 +138,10 @@ pub enum Miss {
     Edges(EdgesOf),
     Members(MembersOf),
     DueFlows(DueFirst),
+    Lane(u16, LaneId),
+    Active(u16, LaneId),
+    Worker(WorkerInstanceId),
+    Feed(u16),
     Eligible(Eligible),
     Due(DueFirst),
     /// Several at once: a rule that is going to look at many records says so before it looks at the first.

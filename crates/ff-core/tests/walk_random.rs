@@ -56,6 +56,7 @@ const LEAST: &[(&str, u64)] = &[
     ("submitted duplicate", 200),
     ("replayed", 50),
     ("forgotten", 50),
+    ("followed", 50),
     ("waiting -claim retry-> running", 10),
     ("waiting -claim reclaim-> running", 20),
     ("waiting -claim resumed-> running", 10),

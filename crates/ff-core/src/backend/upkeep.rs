@@ -12,7 +12,7 @@ use crate::flow::contracts::FlowEnd;
 use crate::hint::Hints;
 use crate::lease::contracts::Head;
 use crate::snapshot::Snapshot;
-use crate::types::{ExecutionId, FlowId, Kind, LaneId, TimestampMs};
+use crate::types::{ExecutionId, FlowId, Kind, LaneId, TimestampMs, WorkerInstanceId};
 
 /// What happens unasked: firing what is due, finding what hints have missed, checking the whole.
 #[async_trait]
@@ -26,6 +26,9 @@ pub trait Upkeep: EngineBackend {
 
     /// Looks at a partition without being told: what waits there, and what is due when.
     async fn sweep(&self, partition: u16) -> Answer<Swept>;
+
+    /// Takes out worker instances that went without a word, and says which.
+    async fn sweep_workers(&self) -> Answer<Vec<WorkerInstanceId>>;
 
     /// How often every partition must be swept because hints can be lost; never, where they cannot.
     fn sweep_every(&self) -> Option<Duration>;

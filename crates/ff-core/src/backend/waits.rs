@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use super::Answer;
+use crate::event::contracts::{EventsArgs, EventsPage};
 use crate::execution::contracts::Ended;
 use crate::flow::contracts::{FlowEnd, FlowEventsArgs, FlowEventsPage};
 use crate::lease::contracts::{Claimed, Control, ControlArgs, NextArgs};
@@ -24,6 +25,10 @@ pub trait Waits: Send + Sync {
     /// What was delivered on any partition since a cursor, waiting for something up to `wait_ms`. Empty when there was
     /// nothing in time.
     async fn next_deliveries(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage>;
+
+    /// What happened on any partition since a cursor, waiting for something up to `wait_ms`. Empty when there was nothing in
+    /// time.
+    async fn next_events(&self, args: EventsArgs, wait_ms: u64) -> Answer<EventsPage>;
 
     /// How a flow ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
     async fn flow_ended(&self, id: &FlowId, wait_ms: u64) -> Answer<Option<FlowEnd>>;

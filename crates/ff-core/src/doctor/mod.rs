@@ -1,7 +1,9 @@
 //! The doctor: checks the invariants over everything a partition holds.
 
 mod flows;
+mod lanes;
 mod waiting;
+mod workers;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -65,6 +67,8 @@ pub fn examine(snapshot: &Snapshot, partition: u16, now: TimestampMs) -> Vec<Fin
     findings.extend(orphans(snapshot));
     findings.extend(waiting::examine(snapshot));
     findings.extend(flows::examine(snapshot, partition));
+    findings.extend(lanes::examine(snapshot, partition));
+    findings.extend(workers::examine(snapshot, partition, now));
     findings
 }
 

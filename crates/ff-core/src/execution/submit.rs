@@ -5,9 +5,10 @@ use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
 use crate::execution::contracts::{SubmitArgs, Submitted};
 use crate::execution::{AttemptSlot, DelayReason, Execution, Origin, Phase};
+use crate::lane;
 use crate::partition::PartitionConfig;
 use crate::types::{ExecutionId, TimestampMs};
-use crate::view::{Stop, View};
+use crate::view::{Stop, View, together};
 
 /// Creates an execution, or finds the one already created under the same key or id.
 ///
@@ -18,12 +19,20 @@ pub fn submit(
     config: &PartitionConfig,
     now: TimestampMs,
 ) -> Result<(Submitted, Option<Change>), Stop> {
+    let id = args.execution_id(config);
+    let lane = (&args.namespace, &args.lane);
+    together([
+        view.lane(id.partition(), &lane.1.within(lane.0)).map(drop),
+        view.execution(&id).map(drop),
+        args.idempotency_key.as_ref().map_or(Ok(()), |key| view.key(&args.namespace, key).map(drop)),
+    ])?;
     if let Some(existing) = existing(view, args, config, now)? {
         same_work(existing, args)?;
         let reply = Submitted { execution_id: existing.id, public_state: existing.public_state(), duplicate: true };
         return Ok((reply, None));
     }
-    let after = create(args, args.execution_id(config), now);
+    let lane_retention_ms = lane::admit(view, id.partition(), lane, || "lane".into())?;
+    let after = Execution { lane_retention_ms, ..create(args, id, now) };
     let reply = Submitted { execution_id: after.id, public_state: after.public_state(), duplicate: false };
     let mut change = Change::of(after);
     change.payload = Write::Put(args.payload.clone());

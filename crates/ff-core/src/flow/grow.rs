@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::contracts::{GrowFlowArgs, Grown, MemberRef};
-use super::graph::{Accepts, NewEdge};
+use super::graph::{Accepts, NewEdge, Newcomers};
 use super::{FlowKeyEntry, FlowWhat, Group, GroupState, Join, Settled, Step, edge_id, member_id};
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Blocker, Phase};
@@ -52,7 +52,8 @@ pub fn grow(
         })
         .collect();
     let entered: BTreeSet<_> = edges.iter().map(|edge| edge.downstream).collect();
-    let members = step.add_nodes(&id, &args.nodes, &entered, config)?;
+    let newcomers = if args.holder.is_some() { Newcomers::Children } else { Newcomers::Submitted };
+    let members = step.add_nodes(&id, &args.nodes, &entered, config, newcomers)?;
     let holder = args.holder.map(|(holder, _)| holder);
     for spec in &args.joins {
         step.set_join(&id, resolve(&spec.member), spec.join, holder, &format!("joins.{}", spec.member))?;

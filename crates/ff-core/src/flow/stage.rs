@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::contracts::{StageFlowArgs, StagedFlow, SubmittedFlow};
-use super::graph::{Accepts, NewEdge};
+use super::graph::{Accepts, NewEdge, Newcomers};
 use super::{Errand, Flow, FlowWhat, Settled, Staging, Step, member_id};
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
@@ -42,7 +42,7 @@ pub fn stage(
         })
         .collect();
     let entered: BTreeSet<_> = edges.iter().map(|edge| edge.downstream).collect();
-    step.add_nodes(&id, &args.nodes, &entered, config)?;
+    step.add_nodes(&id, &args.nodes, &entered, config, Newcomers::Submitted)?;
     step.add_edges(&id, &edges, Accepts::Ordered)?;
     step.count_short(args)?;
     let record = &mut step.flow_change(&id)?.after;

@@ -94,6 +94,8 @@ pub struct Taken {
     pub tasks: Vec<Task>,
     /// The best execution of these kinds still waiting on this partition.
     pub next: Option<Head>,
+    /// Something waits, but the lane has a limit: it is taken only with a grant of the lane's home.
+    pub limited: bool,
 }
 
 /// What a worker receives.
@@ -101,6 +103,8 @@ pub struct Taken {
 pub struct Claims {
     pub claimed: Vec<Claimed>,
     pub next: Option<Head>,
+    /// Something waits, but as much of the lane is held as its limit allows. When one of them ends, it is told by a hint.
+    pub limited: bool,
 }
 
 /// One execution handed to a worker.

@@ -1,14 +1,17 @@
 //! Leases: one holder at a time, fenced, and taken back by itself when the holder dies.
 
 mod claim;
+mod claim_granted;
 pub mod contracts;
 mod expire;
 mod fence;
+mod hand_out;
 mod record;
 mod renew;
 mod revoke;
 
 pub use claim::claim;
+pub use claim_granted::claim_granted;
 pub use expire::expire;
 pub use fence::Fence;
 pub use record::{Holder, LastLease, Lease, LeaseEnding, LeaseEvent};

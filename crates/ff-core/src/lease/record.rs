@@ -25,6 +25,9 @@ pub struct Lease {
     /// When the attempt has run as long as its policy allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_at: Option<TimestampMs>,
+    /// It counts against the limit of its lane, which has room for another when this ends.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub limited: bool,
 }
 
 /// How a lease ended, with what its holder was told. A holder that repeats a call whose reply got lost is answered from

@@ -1,7 +1,9 @@
 //! The whole system in memory: the rules applied to plain maps. The memory backend runs it; the tests of every other store
 //! compare against it.
 
+mod events;
 mod flows;
+mod lanes;
 mod view;
 mod waiting;
 
@@ -10,11 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::change::{Change, KeyEntry, Write};
 use crate::engine_error::Refusal;
+use crate::event::{EventCursor, EventsPart};
 use crate::execution::contracts::{Cursor, ListArgs};
 use crate::execution::{Attempt, Execution};
 use crate::flow::{Edge, Flow, FlowEvent};
-use crate::hint::{Hint, delivered, flow_hints, hints};
+use crate::hint::{Hint, delivered, flow_hints, hints, lane_hints};
 use crate::index::{Index, Score, entries};
+use crate::lane::Lane;
 use crate::lease::LeaseEvent;
 use crate::lease::contracts::Head;
 use crate::limits;
@@ -24,9 +28,14 @@ use crate::signal::{FeedPart, Position, Signal};
 use crate::snapshot::Snapshot;
 use crate::suspension::Waitpoint;
 use crate::token::KeyRing;
-use crate::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, Namespace, SignalId, TimestampMs, WaitpointId};
+use crate::types::{
+    EdgeId, ExecutionId, FlowId, IdempotencyKey, LaneId, Namespace, SignalId, TimestampMs, WaitpointId,
+    WorkerInstanceId,
+};
 use crate::view::Stop;
+use crate::worker::{Worker, WorkerChange};
 
+use self::events::Events;
 use self::flows::Flows;
 use self::waiting::Waiting;
 
@@ -43,6 +52,10 @@ pub struct Model {
     due: BTreeMap<u16, BTreeSet<(TimestampMs, ExecutionId)>>,
     waiting: Waiting,
     flows: Flows,
+    /// As each partition knows them.
+    lanes: BTreeMap<(u16, LaneId), Lane>,
+    workers: BTreeMap<WorkerInstanceId, Worker>,
+    events: Events,
 }
 
 impl Model {
@@ -57,20 +70,44 @@ impl Model {
         for change in &decision.changes {
             told.extend(hints(self.executions.get(&change.after.id), &change.after));
             told.extend(delivered(change));
+            told.extend(self.events.tells(change).then(|| Hint::EventTold { partition: change.after.id.partition() }));
         }
         for change in &decision.flows {
             told.extend(flow_hints(self.flows.flows.get(&change.after.id), change));
         }
-        Ok((self.write(decision), told))
+        let lanes: Vec<_> = decision.lanes.iter().map(|(partition, lane)| (*partition, lane.key())).collect();
+        let known: Vec<_> = lanes.iter().map(|lane| self.lanes.get(lane).cloned()).collect();
+        let reply = self.write(decision);
+        for (lane, before) in lanes.iter().zip(known) {
+            if let Some(after) = self.lanes.get(lane) {
+                told.extend(lane_hints(lane.0, before.as_ref(), after, self.ready(lane.0)));
+            }
+        }
+        Ok((reply, told))
     }
 
     /// Writes everything that was decided, and gives the answer.
     pub fn write(&mut self, decision: Decision) -> Reply {
-        decision.changes.into_iter().for_each(|change| self.apply(change));
+        for change in decision.changes {
+            self.events.tell(&change);
+            self.apply(change);
+        }
         decision.forgotten.iter().for_each(|id| self.forget(id));
         for change in decision.flows {
             change.forgotten.iter().for_each(|id| self.forget(id));
             self.flows.apply(change);
+        }
+        for change in decision.workers {
+            match change {
+                WorkerChange::Put(worker) => drop(self.workers.insert(worker.worker_instance_id.clone(), worker)),
+                WorkerChange::Remove { worker_instance_id, .. } => drop(self.workers.remove(&worker_instance_id)),
+            }
+        }
+        if let Some((partition, feed)) = decision.feed {
+            self.events.follow(partition, feed);
+        }
+        for (partition, lane) in decision.lanes {
+            self.lanes.insert((partition, lane.key()), lane);
         }
         if let Some((partition, ring)) = decision.ring {
             self.set_ring(partition, ring);
@@ -205,6 +242,16 @@ impl Model {
         self.waiting.feed_end(partition)
     }
 
+    /// Every worker instance that is known, gone or not, by id.
+    pub fn workers(&self) -> impl Iterator<Item = &Worker> {
+        self.workers.values()
+    }
+
+    /// What happened on a partition since a cursor.
+    pub fn events(&self, partition: u16, cursor: &EventCursor, limit: usize) -> EventsPart {
+        self.events.part(partition, cursor, limit)
+    }
+
     /// Every flow somebody can see, by id.
     pub fn flows(&self) -> impl Iterator<Item = &Flow> {
         self.flows.flows.values().filter(|flow| flow.is_visible())
@@ -269,6 +316,11 @@ impl Model {
             results: here(&self.results, partition),
             ..Snapshot::default()
         };
+        let lanes = self.lanes.iter().filter(|((of, _), _)| *of == partition);
+        snapshot.lanes = lanes.map(|((_, key), lane)| (key.clone(), lane.clone())).collect();
+        let workers = self.workers.iter().filter(|(_, worker)| worker.partition == partition);
+        snapshot.workers = workers.map(|(id, worker)| (id.clone(), worker.clone())).collect();
+        self.events.snapshot(partition, &mut snapshot);
         self.waiting.snapshot(partition, &mut snapshot);
         self.flows.snapshot(partition, &mut snapshot);
         for ((namespace, key), entry) in &self.keys {

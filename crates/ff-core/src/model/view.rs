@@ -1,17 +1,25 @@
 //! The model as rules read it: everything is at hand, so nothing is ever missed.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Model;
 use crate::change::KeyEntry;
+use crate::event::Feed;
 use crate::execution::Execution;
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
-use crate::index::Index;
+use crate::index::{Index, Score, aged_score};
+use crate::lane::Lane;
+use crate::limits;
 use crate::signal::SignalKeyEntry;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
-use crate::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, Namespace, TimestampMs, WaitpointId};
+use crate::types::{
+    EdgeId, ExecutionId, FlowId, IdempotencyKey, LaneId, Namespace, Priority, TimestampMs, WaitpointId,
+    WorkerInstanceId,
+};
 use crate::view::{DueFirst, EdgesOf, Eligible, MembersOf, Miss, View};
+use crate::worker::Worker;
 
 impl View for Model {
     fn execution(&self, id: &ExecutionId) -> Result<Option<&Execution>, Miss> {
@@ -71,19 +79,29 @@ impl View for Model {
         Ok(self.flows.due(query.partition).take(query.limit).collect())
     }
 
+    fn lane(&self, partition: u16, lane: &LaneId) -> Result<Option<&Lane>, Miss> {
+        Ok(self.lanes.get(&(partition, lane.clone())))
+    }
+
+    fn active(&self, partition: u16, lane: &LaneId) -> Result<u32, Miss> {
+        let held = self.indexes.get(&(partition, Index::LaneActive(lane.clone()))).map_or(0, BTreeSet::len);
+        Ok(u32::try_from(held).unwrap_or(u32::MAX))
+    }
+
+    fn worker(&self, instance: &WorkerInstanceId) -> Result<Option<&Worker>, Miss> {
+        Ok(self.workers.get(instance))
+    }
+
+    fn feed(&self, partition: u16) -> Result<Option<&Feed>, Miss> {
+        Ok(self.events.feed(partition))
+    }
+
     fn eligible(&self, query: &Eligible) -> Result<Vec<ExecutionId>, Miss> {
-        let members = |index| self.indexes.get(&(query.partition, index)).into_iter().flatten();
-        if query.kinds.is_empty() {
-            let waiting = members(Index::LaneEligible(query.lane.clone()));
-            return Ok(waiting.take(query.limit).map(|(_, id)| *id).collect());
-        }
         let kinds: BTreeSet<_> = query.kinds.iter().collect();
-        let mut first: Vec<_> = kinds
-            .into_iter()
-            .flat_map(|kind| {
-                members(Index::LaneEligibleKind(query.lane.clone(), kind.clone())).take(query.limit).copied()
-            })
-            .collect();
+        let queues = kinds.into_iter().map(|kind| Index::LaneEligibleKind(query.lane.clone(), kind.clone()));
+        let queues: Vec<_> =
+            if query.kinds.is_empty() { vec![Index::LaneEligible(query.lane.clone())] } else { queues.collect() };
+        let mut first: Vec<_> = queues.into_iter().flat_map(|queue| self.first_of(query, queue)).collect();
         first.sort_unstable();
         first.truncate(query.limit);
         Ok(first.into_iter().map(|(_, id)| id).collect())
@@ -91,5 +109,21 @@ impl View for Model {
 
     fn due(&self, query: &DueFirst) -> Result<Vec<(TimestampMs, ExecutionId)>, Miss> {
         Ok(self.due.get(&query.partition).into_iter().flatten().take(query.limit).copied().collect())
+    }
+}
+
+impl Model {
+    /// The first of a queue, with what decides between them. Where age counts, those are the oldest of each of its highest
+    /// priorities: within one priority the older goes first whatever a wait weighs.
+    fn first_of(&self, query: &Eligible, queue: Index) -> Vec<(Score, ExecutionId)> {
+        let queue = self.indexes.get(&(query.partition, queue)).into_iter().flatten();
+        let Some(ageing_ms) = query.ageing_ms else { return queue.take(query.limit).copied().collect() };
+        let mut by_priority: BTreeMap<Reverse<Priority>, Vec<(Score, ExecutionId)>> = BTreeMap::new();
+        for execution in queue.filter_map(|(_, id)| self.executions.get(id)) {
+            let score = aged_score(execution.priority, execution.created_at, ageing_ms);
+            by_priority.entry(Reverse(execution.priority)).or_default().push((score, execution.id));
+        }
+        let highest = by_priority.into_values().take(limits::AGEING_PRIORITIES);
+        highest.flat_map(|oldest| oldest.into_iter().take(query.limit)).collect()
     }
 }

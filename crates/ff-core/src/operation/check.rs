@@ -2,7 +2,7 @@
 
 use super::Operation;
 use crate::engine_error::{Code, Refusal};
-use crate::partition::{PartitionConfig, flow_partition};
+use crate::partition::{PartitionConfig, flow_partition, lane_partition, worker_partition};
 use crate::types::ExecutionId;
 
 impl Operation {
@@ -32,9 +32,19 @@ impl Operation {
             Self::CreateFlow(args) => args.header.check(),
             Self::GrowFlow(args) => args.check(),
             Self::CancelFlow(args) => args.check(),
-            Self::CloseFlow(_) | Self::SetFlowTags(_) => Ok(()),
+            Self::CloseFlow(_) | Self::SetFlowTags(_) | Self::Heartbeat(_) | Self::Leave(_) | Self::SweepWorker(_) => {
+                Ok(())
+            }
             Self::WaitForChildren(args) => here(&args.execution_id),
             Self::Cascade(args) => here(&args.execution_id),
+            Self::ConfigureLane(args) => args.check(),
+            Self::CopyLane(args) => check_partition(args.partition, partitions),
+            Self::Allot(args) => check_partition(args.partition, partitions),
+            Self::ClaimGranted(args) => check_partition(args.claim.partition, partitions).and(args.claim.check()),
+            Self::RecountLane(args) => check_partition(args.partition, partitions),
+            Self::SettleLane(args) => args.check(),
+            Self::RegisterWorker(args) => args.check(),
+            Self::Follow(args) => check_partition(args.partition, partitions),
             Self::Pump(args) => check_partition(args.partition, partitions),
         }
     }
@@ -68,6 +78,17 @@ impl Operation {
             Self::SetFlowTags(args) => flow_partition(&args.flow_id, partitions).index,
             Self::WaitForChildren(args) => args.execution_id.partition(),
             Self::Cascade(args) => args.execution_id.partition(),
+            Self::ConfigureLane(args) => lane_partition(&args.lane.within(&args.namespace), partitions),
+            Self::CopyLane(args) => args.partition,
+            Self::Allot(args) => lane_partition(&args.lane.within(&args.namespace), partitions),
+            Self::ClaimGranted(args) => args.claim.partition,
+            Self::RecountLane(args) => args.partition,
+            Self::SettleLane(args) => lane_partition(&args.lane.within(&args.namespace), partitions),
+            Self::RegisterWorker(args) => worker_partition(&args.worker_instance_id, partitions),
+            Self::Heartbeat(args) => worker_partition(&args.worker_instance_id, partitions),
+            Self::Leave(args) => worker_partition(&args.worker_instance_id, partitions),
+            Self::SweepWorker(args) => worker_partition(&args.worker_instance_id, partitions),
+            Self::Follow(args) => args.partition,
             Self::Pump(args) => args.partition,
         }
     }

@@ -7,12 +7,13 @@ use crate::engine_error::Code;
 use crate::execution::contracts::{Cancelled, Completed, Delayed, Failed, Noted, PriorityChanged, Replayed, Tagged};
 use crate::execution::{self, Execution};
 use crate::flow;
+use crate::lane;
 use crate::lease::contracts::{Renewed, Revoked};
 use crate::lease::{self, LeaseEnding};
 use crate::state::PublicState;
 use crate::types::{ExecutionId, LeaseEpoch};
 use crate::view::{Stop, View};
-use crate::{signal, suspension, token};
+use crate::{event, signal, suspension, token, worker};
 
 impl Operation {
     /// Decides what happens, and what follows from it within flows. Runs again with more loaded when it stops at a miss.
@@ -87,7 +88,9 @@ impl Operation {
                 decided(Reply::Cancelled(Cancelled { public_state, already }), change)
             }
             Self::Replay(args) => {
-                let settled = flow::replay(view, found(view, &args.execution_id)?, args, now)?;
+                let before = found(view, &args.execution_id)?;
+                let settled = flow::replay(view, before, args, now)?;
+                lane::admit(view, before.id.partition(), (&before.namespace, &before.lane), || "execution_id".into())?;
                 let after = settled.after(&args.execution_id).ok_or(Code::InvariantViolation)?;
                 let replayed = Replayed { public_state: after.public_state(), replays: after.replays };
                 Ok(Decision::settled(Reply::Replayed(replayed), settled))
@@ -168,6 +171,54 @@ impl Operation {
             Self::Cascade(args) => {
                 let (cascaded, settled) = flow::cascade(view, found(view, &args.execution_id)?, args, now)?;
                 Ok(Decision::settled(Reply::Cascaded(cascaded), settled))
+            }
+            Self::ConfigureLane(args) => {
+                let (lane, after) = lane::configure(view, args, &at.partitions, now)?;
+                Ok(Decision::about_lane(Reply::LaneConfigured(lane), self.partition(&at.partitions), after))
+            }
+            Self::CopyLane(args) => {
+                let (count, after) = lane::copy(view, args)?;
+                Ok(Decision::about_lane(Reply::LaneCopied(count), args.partition, after))
+            }
+            Self::Allot(args) => {
+                let (allotted, after) = lane::allot(view, args, &at.partitions, now)?;
+                Ok(Decision::about_lane(Reply::Allotted(allotted), self.partition(&at.partitions), after))
+            }
+            Self::ClaimGranted(args) => {
+                let (granted, changes, after) = lease::claim_granted(view, args, &at.nonce, now)?;
+                let decision = Decision::about_lane(Reply::ClaimGranted(granted), args.claim.partition, after);
+                Ok(Decision { changes, ..decision })
+            }
+            Self::RecountLane(args) => {
+                let (count, after) = lane::recount(view, args)?;
+                Ok(Decision::about_lane(Reply::LaneRecounted(count), args.partition, after))
+            }
+            Self::SettleLane(args) => {
+                let (settled, after) = lane::settle(view, args, &at.partitions, now)?;
+                Ok(Decision::about_lane(Reply::LaneSettled(settled), self.partition(&at.partitions), after))
+            }
+            Self::RegisterWorker(args) => {
+                let (registered, change) = worker::register(view, args, &at.partitions, now)?;
+                Ok(Decision::about_worker(Reply::WorkerRegistered(registered), Some(change)))
+            }
+            Self::Heartbeat(args) => {
+                let (seen, change) = worker::heartbeat(view, args, now)?;
+                Ok(Decision::about_worker(Reply::WorkerSeen(seen), Some(change)))
+            }
+            Self::Leave(args) => {
+                let (left, change) = worker::leave(view, args)?;
+                Ok(Decision::about_worker(Reply::WorkerLeft(left), change))
+            }
+            Self::SweepWorker(args) => {
+                let (swept, change) = worker::sweep(view, args, now)?;
+                Ok(Decision::about_worker(Reply::WorkerSwept(swept), change))
+            }
+            Self::Follow(args) => {
+                let known = view.feed(args.partition)?;
+                let after = event::follow(known, now);
+                let feed = after.or(known.copied()).ok_or(Code::InvariantViolation)?;
+                let decision = Decision::of(Reply::Followed(feed), Vec::new());
+                Ok(Decision { feed: after.map(|feed| (args.partition, feed)), ..decision })
             }
             Self::Pump(args) => {
                 let (pumped, settled) = due::pump(view, args.partition, &at.nonce, now)?;

@@ -7,6 +7,8 @@ mod decide;
 use crate::change::Change;
 use crate::dice::Nonce;
 use crate::due::Pumped;
+use crate::event::Feed;
+use crate::event::contracts::FollowArgs;
 use crate::execution::contracts::{
     CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, Noted,
     PriorityChanged, ProgressArgs, ReplayArgs, Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged,
@@ -17,6 +19,11 @@ use crate::flow::contracts::{
     WaitedForChildren,
 };
 use crate::flow::{FlowChange, Settled};
+use crate::lane::Lane;
+use crate::lane::contracts::{
+    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, GrantedClaim, GrantedClaimArgs, LaneCount, LaneSettled,
+    RecountLaneArgs, SettleLaneArgs,
+};
 use crate::lease::contracts::{ClaimArgs, RenewArgs, Renewed, RevokeArgs, Revoked, Taken};
 use crate::partition::PartitionConfig;
 use crate::signal::contracts::{DeliverArgs, Delivered};
@@ -27,6 +34,11 @@ use crate::suspension::contracts::{
 use crate::token::KeyRing;
 use crate::token::contracts::{RotatePartitionArgs, Rotated};
 use crate::types::{ExecutionId, TimestampMs};
+use crate::worker::WorkerChange;
+use crate::worker::contracts::{
+    HeartbeatArgs, LeaveArgs, LeftWorker, RegisterWorkerArgs, RegisteredWorker, SeenWorker, SweepWorkerArgs,
+    SweptWorker,
+};
 
 pub use check::check_id;
 
@@ -106,6 +118,17 @@ operations! {
     SetFlowTags(SetFlowTagsArgs) -> FlowTagged(TaggedFlow);
     WaitForChildren(WaitForChildrenArgs) -> WaitedForChildren(WaitedForChildren);
     Cascade(CascadeArgs) -> Cascaded(Cascaded);
+    ConfigureLane(ConfigureLaneArgs) -> LaneConfigured(Lane);
+    CopyLane(CopyLaneArgs) -> LaneCopied(LaneCount);
+    Allot(AllotArgs) -> Allotted(Allotted);
+    ClaimGranted(GrantedClaimArgs) -> ClaimGranted(GrantedClaim);
+    RecountLane(RecountLaneArgs) -> LaneRecounted(LaneCount);
+    SettleLane(SettleLaneArgs) -> LaneSettled(LaneSettled);
+    RegisterWorker(RegisterWorkerArgs) -> WorkerRegistered(RegisteredWorker);
+    Heartbeat(HeartbeatArgs) -> WorkerSeen(SeenWorker);
+    Leave(LeaveArgs) -> WorkerLeft(LeftWorker);
+    SweepWorker(SweepWorkerArgs) -> WorkerSwept(SweptWorker);
+    Follow(FollowArgs) -> Followed(Feed);
     Pump(PumpArgs) -> Pumped(Pumped);
 }
 
@@ -119,19 +142,36 @@ pub struct Decision {
     /// Executions that go, with everything of them: attempts, leases, bytes, waitpoints, signals, and the keys that are
     /// remembered for them.
     pub forgotten: Vec<ExecutionId>,
+    /// Lanes as a partition is to know them.
+    pub lanes: Vec<(u16, Lane)>,
+    /// What becomes of what is known of workers.
+    pub workers: Vec<WorkerChange>,
+    /// How a partition is to tell what happens on it.
+    pub feed: Option<(u16, Feed)>,
     /// The secrets of a partition, as they are to be.
     pub ring: Option<(u16, KeyRing)>,
 }
 
 impl Decision {
     fn of(reply: Reply, changes: Vec<Change>) -> Self {
-        Self { reply, changes, flows: Vec::new(), forgotten: Vec::new(), ring: None }
+        let (flows, forgotten, lanes, workers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { reply, changes, flows, forgotten, lanes, workers, feed: None, ring: None }
     }
 
     /// A decision whose consequences within flows are drawn already.
     fn settled(reply: Reply, settled: Settled) -> Self {
         let Settled { changes, flows, forgotten, .. } = settled;
-        Self { reply, changes, flows, forgotten, ring: None }
+        Self { flows, forgotten, ..Self::of(reply, changes) }
+    }
+
+    /// A decision about how a partition knows a lane, if it is to know it otherwise.
+    fn about_lane(reply: Reply, partition: u16, lane: Option<Lane>) -> Self {
+        Self { lanes: lane.map(|lane| (partition, lane)).into_iter().collect(), ..Self::of(reply, Vec::new()) }
+    }
+
+    /// A decision about what is known of a worker.
+    fn about_worker(reply: Reply, change: Option<WorkerChange>) -> Self {
+        Self { workers: change.into_iter().collect(), ..Self::of(reply, Vec::new()) }
     }
 
     /// A decision that may leave everything as it is.

@@ -232,7 +232,8 @@ mod tests {
             let late = stage.signal(granted, "go");
             assert_eq!(stage.refused(late, at(501)), Code::TargetNotSignalable);
         }
-        assert_eq!(stage.model.next_due(stage.id.partition()), None, "nothing is left to wait for");
+        let forgotten_at = at(500) + limits::RETENTION_MS;
+        assert_eq!(stage.model.next_due(stage.id.partition()), Some(forgotten_at), "nothing else is waited for");
     }
 
     #[test]

@@ -23,6 +23,9 @@ pub enum BadText {
     /// The name of a secret has a colon, where its name would end in a token.
     #[error("may not hold a colon")]
     Colon,
+    /// A capability has a comma, which stands between two of them.
+    #[error("may not hold a comma")]
+    Comma,
 }
 
 /// Checks a text against its limit and, character by character, against what its type refuses.

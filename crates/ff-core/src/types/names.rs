@@ -48,6 +48,14 @@ impl LaneId {
     pub fn within(&self, namespace: &Namespace) -> LaneId {
         if namespace.is_default() { self.clone() } else { Self(format!("{namespace}/{self}").into()) }
     }
+
+    /// The tenant and the name that a lane's key is made of.
+    pub fn apart(&self) -> (Namespace, LaneId) {
+        match self.as_str().split_once('/') {
+            Some((namespace, lane)) => (Namespace(namespace.into()), Self(lane.into())),
+            None => (Namespace::default_name(), self.clone()),
+        }
+    }
 }
 
 impl Kind {
@@ -94,6 +102,10 @@ mod tests {
     fn a_lane_of_another_tenant_is_another_lane() {
         let lane = LaneId::parse("mail").unwrap();
         assert_eq!(lane.within(&Namespace::default_name()).as_str(), "mail");
-        assert_eq!(lane.within(&Namespace::parse("acme").unwrap()).as_str(), "acme/mail");
+        let acme = Namespace::parse("acme").unwrap();
+        assert_eq!(lane.within(&acme).as_str(), "acme/mail");
+        for namespace in [acme, Namespace::default_name()] {
+            assert_eq!(lane.within(&namespace).apart(), (namespace, lane.clone()));
+        }
     }
 }

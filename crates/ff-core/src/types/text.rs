@@ -16,6 +16,11 @@ checked_text! { refused_in_a_text:
     ContentType, at most limits::NAME_BYTES;
 }
 
+checked_text! { refused_in_a_capability:
+    /// Something a worker is able to do, as a word or as a key and a value.
+    Capability, at most limits::TEXT_BYTES;
+}
+
 checked_text! { refused_in_a_kid:
     /// The name of a secret that tokens are signed under. It stands before the colon of a token.
     Kid, at most limits::NAME_BYTES;
@@ -48,6 +53,10 @@ impl Kid {
 
 fn refused_in_a_text(character: char) -> Option<BadText> {
     character.is_control().then_some(BadText::Control(character))
+}
+
+fn refused_in_a_capability(character: char) -> Option<BadText> {
+    if character == ',' { Some(BadText::Comma) } else { refused_in_a_text(character) }
 }
 
 fn refused_in_a_kid(character: char) -> Option<BadText> {

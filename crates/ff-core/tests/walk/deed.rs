@@ -56,7 +56,9 @@ impl<'m> Deed<'m> {
     /// Whether anything is to be written that is not there already.
     pub(crate) fn alters(&self) -> bool {
         let beside = |decision: &Decision| {
-            decision.ring.is_some() || !decision.flows.is_empty() || !decision.forgotten.is_empty()
+            let of_executions = !decision.flows.is_empty() || !decision.forgotten.is_empty();
+            let of_partitions = decision.ring.is_some() || decision.feed.is_some() || !decision.lanes.is_empty();
+            of_executions || of_partitions || !decision.workers.is_empty()
         };
         self.changes().next().is_some() || self.decided.as_ref().is_ok_and(beside)
     }
@@ -91,6 +93,17 @@ pub(crate) fn in_the_name_of(operation: &Operation) -> Option<(ExecutionId, Fenc
         | Operation::CancelFlow(_)
         | Operation::SetFlowTags(_)
         | Operation::Cascade(_)
+        | Operation::ConfigureLane(_)
+        | Operation::CopyLane(_)
+        | Operation::Allot(_)
+        | Operation::ClaimGranted(_)
+        | Operation::RecountLane(_)
+        | Operation::SettleLane(_)
+        | Operation::RegisterWorker(_)
+        | Operation::Heartbeat(_)
+        | Operation::Leave(_)
+        | Operation::SweepWorker(_)
+        | Operation::Follow(_)
         | Operation::Pump(_) => None,
     }
 }

@@ -53,7 +53,7 @@ fn moments_are_known(model: &Model, snapshot: &Snapshot, partition: u16) -> Verd
 fn can_be_claimed(model: &Model, execution: &Execution) -> Verdict {
     let (partition, lane) = (execution.id.partition(), execution.lane_key());
     for kinds in [vec![], vec![execution.kind.clone()]] {
-        let asked = Eligible { partition, lane: lane.clone(), kinds, limit: usize::MAX };
+        let asked = Eligible { partition, lane: lane.clone(), kinds, ageing_ms: None, limit: usize::MAX };
         if !model.eligible(&asked).is_ok_and(|found| found.contains(&execution.id)) {
             return Err(format!("I9: {asked:?} does not find {}", execution.id));
         }

@@ -3,15 +3,20 @@
 use std::collections::HashSet;
 
 use ff_core::change::KeyEntry;
+use ff_core::event::Feed;
 use ff_core::execution::Execution;
 use ff_core::flow::{Edge, Flow, FlowKeyEntry, Group};
+use ff_core::lane::Lane;
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Decision, Operation};
 use ff_core::signal::SignalKeyEntry;
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
 use ff_core::token::KeyRing;
-use ff_core::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, Namespace, TimestampMs, WaitpointId};
+use ff_core::types::{
+    EdgeId, ExecutionId, FlowId, IdempotencyKey, LaneId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId,
+};
 use ff_core::view::{DueFirst, EdgesOf, Eligible, MembersOf, Miss, Stop, View};
+use ff_core::worker::Worker;
 
 /// Decides an operation over records that are loaded as they are missed; says how often it had to run.
 pub(crate) fn decide_lazily(model: &Model, operation: &Operation, at: &Conditions) -> (Result<Decision, Stop>, usize) {
@@ -101,6 +106,22 @@ impl View for Lazy<'_> {
 
     fn due_flows(&self, query: &DueFirst) -> Result<Vec<(TimestampMs, FlowId)>, Miss> {
         self.have(Miss::DueFlows(*query), self.model.due_flows(query))
+    }
+
+    fn lane(&self, partition: u16, lane: &LaneId) -> Result<Option<&Lane>, Miss> {
+        self.have(Miss::Lane(partition, lane.clone()), self.model.lane(partition, lane))
+    }
+
+    fn active(&self, partition: u16, lane: &LaneId) -> Result<u32, Miss> {
+        self.have(Miss::Active(partition, lane.clone()), self.model.active(partition, lane))
+    }
+
+    fn worker(&self, instance: &WorkerInstanceId) -> Result<Option<&Worker>, Miss> {
+        self.have(Miss::Worker(instance.clone()), self.model.worker(instance))
+    }
+
+    fn feed(&self, partition: u16) -> Result<Option<&Feed>, Miss> {
+        self.have(Miss::Feed(partition), self.model.feed(partition))
     }
 
     fn eligible(&self, query: &Eligible) -> Result<Vec<ExecutionId>, Miss> {

@@ -1,8 +1,8 @@
 //! Plays a script: finds out what each line means where the walk stands, does it, and checks everything after it.
 
 use ff_core::contracts::{
-    CancelArgs, ChangePriorityArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, PumpArgs, RenewArgs,
-    ReplayArgs, RevokeArgs, SetTagsArgs,
+    CancelArgs, ChangePriorityArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, FollowArgs, ProgressArgs, PumpArgs,
+    RenewArgs, ReplayArgs, RevokeArgs, SetTagsArgs,
 };
 use ff_core::dice::{Dice, Nonce, SeededDice};
 use ff_core::due::Due;
@@ -220,6 +220,7 @@ impl<'t> Play<'t> {
             }
             Act::Wait(wait) => self.granted.operation(&wait, |by| self.shown(by), self.now),
             Act::Pump { partition } => Operation::Pump(PumpArgs { partition }),
+            Act::Follow { partition } => Operation::Follow(FollowArgs { partition }),
             Act::PartialFence { by, shown: [lease, epoch, attempt] } => {
                 let (execution_id, fence) = self.shown(by);
                 let fence = Fence::from_parts(

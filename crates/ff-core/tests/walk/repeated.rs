@@ -24,7 +24,11 @@ pub(crate) fn answers_again(after: &Model, operation: &Operation, reply: &Reply,
         | Reply::Failed(_)
         | Reply::Delayed(_)
         | Reply::Suspended(_)
-        | Reply::WaitpointCreated(_) => reply.clone(),
+        | Reply::WaitpointCreated(_)
+        | Reply::LaneConfigured(_)
+        | Reply::LaneCopied(_)
+        | Reply::LaneRecounted(_)
+        | Reply::Followed(_) => reply.clone(),
         Reply::WaitpointClosed(_) => Reply::WaitpointClosed(ClosedWaitpoint { already: true }),
         Reply::Resumed(first) => Reply::Resumed(Resumed { already: true, ..*first }),
         Reply::Delivered(first) if remembered(operation) => {
@@ -34,6 +38,13 @@ pub(crate) fn answers_again(after: &Model, operation: &Operation, reply: &Reply,
             Reply::Rotated(Rotated::Noop { kid: kid.clone() })
         }
         Reply::Taken(_)
+        | Reply::WorkerRegistered(_)
+        | Reply::WorkerSeen(_)
+        | Reply::WorkerLeft(_)
+        | Reply::WorkerSwept(_)
+        | Reply::Allotted(_)
+        | Reply::ClaimGranted(_)
+        | Reply::LaneSettled(_)
         | Reply::Renewed(_)
         | Reply::Noted(_)
         | Reply::Replayed(_)

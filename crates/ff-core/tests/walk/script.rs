@@ -94,6 +94,10 @@ pub(crate) enum Act {
         partition: u16,
     },
     Wait(Box<Wait>),
+    /// Somebody reads what happens on a partition.
+    Follow {
+        partition: u16,
+    },
     /// A call that shows only some of its fence.
     PartialFence {
         by: By,
@@ -211,7 +215,8 @@ fn act(random: &mut SplitMix, uuids: usize) -> Act {
         83..85 => {
             Act::PartialFence { by: by(random), shown: [random.chance(50), random.chance(50), random.chance(50)] }
         }
-        85..88 => Act::Prioritise { of, priority: random.pick(&[0, 7, 9_000]) },
+        85 => Act::Follow { partition: partition(random) },
+        86..88 => Act::Prioritise { of, priority: random.pick(&[0, 7, 9_000]) },
         88..91 => Act::Tag { of, team: random.pick(&[None, Some("data"), Some("web")]) },
         _ => Act::Pump { partition: partition(random) },
     }

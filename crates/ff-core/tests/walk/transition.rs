@@ -111,7 +111,7 @@ pub(crate) fn is_known(name: &str) -> bool {
 pub(crate) fn name(operation: &Operation, before: Option<&Execution>, change: &Change) -> String {
     let cause = match operation {
         Operation::Submit(_) => "submit".into(),
-        Operation::Claim(_) => format!("claim {}", before.map_or("nothing", begun)),
+        Operation::Claim(_) | Operation::ClaimGranted(_) => format!("claim {}", before.map_or("nothing", begun)),
         Operation::Renew(_) => "renew".into(),
         Operation::Progress(_) => "progress".into(),
         Operation::Complete(_) => "complete".into(),
@@ -133,6 +133,16 @@ pub(crate) fn name(operation: &Operation, before: Option<&Execution>, change: &C
         Operation::SetTags(_) | Operation::SetFlowTags(_) => "tag".into(),
         Operation::WaitForChildren(_) => "wait for children".into(),
         Operation::Cascade(_) => "cascade".into(),
+        Operation::ConfigureLane(_)
+        | Operation::CopyLane(_)
+        | Operation::Allot(_)
+        | Operation::RecountLane(_)
+        | Operation::SettleLane(_) => "lane".into(),
+        Operation::RegisterWorker(_)
+        | Operation::Heartbeat(_)
+        | Operation::Leave(_)
+        | Operation::SweepWorker(_)
+        | Operation::Follow(_) => "nothing of an execution's".into(),
         Operation::Pump(_) => fired(change).join(", "),
     };
     format!("{} -{cause}-> {}", before.map_or("nothing", place), place(&change.after))

@@ -9,6 +9,7 @@ use crate::execution::{AttemptSlot, Blocker, Execution, Origin, Phase};
 use crate::flow::contracts::NodeSpec;
 use crate::flow::step::Step;
 use crate::flow::{Edge, EdgeState, Flow, Group, GroupState, Join, Membership, Passing, edge_id, member_id};
+use crate::lane;
 use crate::limits;
 use crate::partition::PartitionConfig;
 use crate::types::{ExecutionId, FlowId};
@@ -32,6 +33,15 @@ pub(in crate::flow) enum Accepts {
     Live { holder: Option<ExecutionId> },
 }
 
+/// Where new members come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::flow) enum Newcomers {
+    /// From outside: a lane that is draining takes none.
+    Submitted,
+    /// From a member that runs: they are part of what is there, and it cannot end without them.
+    Children,
+}
+
 impl<V: View> Step<'_, V> {
     /// Adds members. One that edges enter, or that is staged, is blocked; any other waits at once.
     pub(in crate::flow) fn add_nodes(
@@ -40,22 +50,42 @@ impl<V: View> Step<'_, V> {
         nodes: &[NodeSpec],
         entered: &BTreeSet<ExecutionId>,
         config: &PartitionConfig,
+        newcomers: Newcomers,
     ) -> Result<Vec<ExecutionId>, Stop> {
         let ids: Vec<_> = nodes.iter().map(|node| member_id(flow, &node.name, config)).collect();
-        together(ids.iter().map(|id| self.view.execution(id)))?;
+        let namespace = self.flow(flow)?.namespace.clone();
+        let partition = self.flow(flow)?.partition;
+        let lanes: BTreeSet<_> = nodes.iter().map(|node| node.lane.within(&namespace)).collect();
+        let lanes = lanes.iter().map(|lane| self.view.lane(partition, lane).map(drop));
+        together(ids.iter().map(|id| self.view.execution(id).map(drop)).chain(lanes))?;
         for (node, id) in nodes.iter().zip(&ids) {
-            self.add_node(flow, node, *id, entered.contains(id))?;
+            let lane = (&namespace, &node.lane);
+            let kept_ms = match newcomers {
+                Newcomers::Submitted => {
+                    lane::admit(self.view, partition, lane, || format!("nodes.{}.lane", node.name))?
+                }
+                Newcomers::Children => lane::kept_ms(self.view, partition, lane)?,
+            };
+            self.add_node(flow, node, *id, entered.contains(id), kept_ms)?;
         }
         Ok(ids)
     }
 
-    fn add_node(&mut self, flow: &FlowId, node: &NodeSpec, id: ExecutionId, entered: bool) -> Result<(), Stop> {
+    fn add_node(
+        &mut self,
+        flow: &FlowId,
+        node: &NodeSpec,
+        id: ExecutionId,
+        entered: bool,
+        lane_retention_ms: Option<u64>,
+    ) -> Result<(), Stop> {
         if self.execution(&id)?.is_some() {
             let refusal = Code::ExecutionAlreadyInFlow.refusal().at(format!("nodes.{}", node.name));
             return Err(refusal.because("is a member of the flow already").into());
         }
         let namespace = self.flow(flow)?.namespace.clone();
         let mut after = crate::execution::create(&node.work(&namespace), id, self.now);
+        after.lane_retention_ms = lane_retention_ms;
         let record = &mut self.flow_change(flow)?.after;
         after.membership = Some(Box::new(Membership::new(*flow, node.name.clone(), record.nodes)));
         record.nodes += 1;

@@ -5,5 +5,5 @@ mod cycle;
 mod identity;
 mod plan;
 
-pub(in crate::flow) use build::{Accepts, NewEdge};
+pub(in crate::flow) use build::{Accepts, NewEdge, Newcomers};
 pub use identity::{edge_id, member_id};

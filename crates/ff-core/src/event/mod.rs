@@ -1,4 +1,11 @@
-//! What happened, as values. A rule says it; a store may keep or publish it.
+//! What happened, as values. A rule says it; a store tells it in the feed of its partition while somebody follows.
+
+pub mod contracts;
+mod feed;
+mod follow;
+
+pub use feed::{EventCursor, EventsPart, Feed, Told};
+pub use follow::follow;
 
 use serde::{Deserialize, Serialize};
 

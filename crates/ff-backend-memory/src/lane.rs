@@ -1,0 +1,138 @@
+//! The room of lanes, over the model.
+
+use async_trait::async_trait;
+use ff_core::backend::{Answer, LaneRoom, LaneSteps};
+use ff_core::contracts::{
+    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, LaneCount, LaneInfo, LaneSettled, LanesPage, ListLanesArgs,
+    RecountLaneArgs, SettleLaneArgs,
+};
+use ff_core::lane::{Lane, spread};
+use ff_core::types::{LaneId, Namespace};
+
+use crate::MemoryBackend;
+
+#[async_trait]
+impl LaneRoom for MemoryBackend {
+    async fn configure_lane(&self, args: ConfigureLaneArgs) -> Answer<LaneInfo> {
+        let lane = spread(self, args, self.partitions.num_flow_partitions).await?;
+        Ok(self.model()?.lane_info(&lane.key()))
+    }
+
+    async fn describe_lane(&self, namespace: &Namespace, lane: &LaneId) -> Answer<LaneInfo> {
+        Ok(self.model()?.lane_info(&lane.within(namespace)))
+    }
+
+    async fn list_lanes(&self, args: ListLanesArgs) -> Answer<LanesPage> {
+        args.check()?;
+        Ok(self.model()?.lanes(&args))
+    }
+}
+
+#[async_trait]
+impl LaneSteps for MemoryBackend {
+    async fn configure(&self, args: ConfigureLaneArgs) -> Answer<Lane> {
+        self.ask(args)
+    }
+
+    async fn copy(&self, args: CopyLaneArgs) -> Answer<LaneCount> {
+        self.ask(args)
+    }
+
+    async fn allot(&self, args: AllotArgs) -> Answer<Allotted> {
+        self.ask(args)
+    }
+
+    async fn recount(&self, args: RecountLaneArgs) -> Answer<LaneCount> {
+        self.ask(args)
+    }
+
+    async fn settle(&self, args: SettleLaneArgs) -> Answer<LaneSettled> {
+        self.ask(args)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::backend::{ExecutionRoom, LeaseRoom};
+    use ff_core::contracts::{ClaimArgs, Claimed, CompleteArgs, LaneStanding, Setting, SubmitArgs};
+    use ff_core::lane::LaneState;
+    use ff_core::lease::Holder;
+    use ff_core::payload::Payload;
+    use ff_core::types::{Kind, WorkerId, WorkerInstanceId};
+
+    use super::*;
+
+    fn mail() -> (Namespace, LaneId) {
+        (Namespace::parse("acme").unwrap(), LaneId::parse("mail").unwrap())
+    }
+
+    async fn filled(count: usize) -> MemoryBackend {
+        let store = MemoryBackend::default();
+        let (namespace, lane) = mail();
+        let work = || SubmitArgs::new(Kind::parse("send").unwrap(), Payload::json("1"));
+        let work = || SubmitArgs { namespace: namespace.clone(), lane: lane.clone(), ..work() };
+        store.submit_many((0..count).map(|_| work()).collect()).await.unwrap();
+        store
+    }
+
+    /// Asks every partition.
+    async fn claim_all(store: &MemoryBackend) -> Vec<Claimed> {
+        let mut all = Vec::new();
+        for partition in 0..256 {
+            let (namespace, lane) = mail();
+            let holder = Holder {
+                worker_id: WorkerId::parse("w").unwrap(),
+                worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
+            };
+            let args = ClaimArgs { partition, namespace, lane, kinds: vec![], max: 10, holder, lease_ttl_ms: 30_000 };
+            all.extend(store.claim(args).await.unwrap().claimed);
+        }
+        all
+    }
+
+    #[tokio::test]
+    async fn a_limit_holds_across_partitions_and_what_ends_makes_room() {
+        let store = filled(40).await;
+        let (namespace, lane) = mail();
+        let args = ConfigureLaneArgs { concurrency: Setting::To(7), ..ConfigureLaneArgs::new(namespace, lane) };
+        store.configure_lane(args).await.unwrap();
+        let first = claim_all(&store).await;
+        assert_eq!(first.len(), 7);
+        assert!(claim_all(&store).await.is_empty());
+        for claimed in &first[..3] {
+            let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);
+            store.complete(CompleteArgs { execution_id, fence, result: None }).await.unwrap();
+            let (namespace, lane) = mail();
+            let partition = execution_id.partition();
+            let recount = RecountLaneArgs { partition, namespace: namespace.clone(), lane: lane.clone(), seq: 0 };
+            let counts = vec![store.recount(recount).await.unwrap()];
+            store.settle(SettleLaneArgs { namespace, lane, counts }).await.unwrap();
+        }
+        assert_eq!(claim_all(&store).await.len(), 3);
+    }
+
+    #[tokio::test]
+    async fn lanes_are_listed_with_what_is_where() {
+        let store = filled(5).await;
+        let (namespace, lane) = mail();
+        store
+            .configure_lane(ConfigureLaneArgs::state(namespace.clone(), lane.clone(), LaneState::Paused))
+            .await
+            .unwrap();
+        assert!(claim_all(&store).await.is_empty());
+        let other = LaneId::parse("unused").unwrap();
+        let drain = ConfigureLaneArgs::state(namespace.clone(), other.clone(), LaneState::Draining);
+        store.configure_lane(drain).await.unwrap();
+        let mut args = ListLanesArgs { namespace: Some(namespace.clone()), after: None, limit: 1 };
+        let first = store.list_lanes(args.clone()).await.unwrap();
+        args.after.clone_from(&first.next);
+        let second = store.list_lanes(args).await.unwrap();
+        let [of_mail, of_other] = [&first.lanes[..], &second.lanes[..]].concat().try_into().unwrap();
+        assert_eq!((of_mail.lane_id, of_mail.settings.state), (lane, LaneState::Paused));
+        assert_eq!(of_mail.depths[&LaneStanding::Waiting].count, 5);
+        assert_eq!((of_other.lane_id.clone(), of_other.depths.len(), second.next), (other, 0, None));
+        assert_eq!(store.describe_lane(&namespace, &of_other.lane_id).await.unwrap(), of_other);
+        let nobody = ListLanesArgs { namespace: Some(Namespace::default_name()), after: None, limit: 9 };
+        assert_eq!(store.list_lanes(nobody).await.unwrap().lanes, []);
+    }
+}

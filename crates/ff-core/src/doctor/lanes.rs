@@ -1,0 +1,77 @@
+//! What the doctor looks for in lanes.
+
+use super::Finding;
+use crate::index::Index;
+use crate::lane::Lane;
+use crate::snapshot::Snapshot;
+use crate::types::LaneId;
+
+/// Everything wrong with how a partition knows its lanes.
+pub(super) fn examine(snapshot: &Snapshot, partition: u16) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (key, lane) in &snapshot.lanes {
+        let mut find = |invariant, what: String| {
+            findings.push(Finding { invariant, about: format!("lane {key}"), what });
+        };
+        if lane.key() != *key {
+            find("I1", format!("is kept as {key}, and is another lane"));
+        }
+        if lane.settings.concurrency.is_none() && !lane.shares.is_empty() {
+            find("I14", "has no limit, and shares of one".into());
+        }
+        if let Some((held, counted)) = over_its_share(lane, key, snapshot, partition) {
+            find("I14", format!("holds {held} here, and counts {counted}"));
+        }
+    }
+    findings
+}
+
+/// I14: at its home, a lane with a limit counts no less of its own partition than there is.
+fn over_its_share(lane: &Lane, key: &LaneId, snapshot: &Snapshot, partition: u16) -> Option<(usize, u32)> {
+    let share = lane.shares.get(&partition)?;
+    let held = snapshot.indexes.get(&Index::LaneActive(key.clone())).map_or(0, std::collections::BTreeMap::len);
+    (held > share.held as usize).then_some((held, share.held))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lane::yard::{PARTITIONS, Yard, lane};
+    use crate::partition::lane_partition;
+
+    #[test]
+    fn a_share_that_is_too_small_and_a_lane_under_another_name_are_found() {
+        let mut yard = Yard::new();
+        let home = lane_partition(&lane().lane, &PARTITIONS);
+        yard.submit(home, 0).unwrap();
+        yard.limit(1);
+        let grant = yard.granted(home, 1).unwrap();
+        yard.claim_with(home, grant);
+        let healthy = yard.model.snapshot(home);
+        assert_eq!(examine(&healthy, home), []);
+        let found = |damage: &dyn Fn(&mut Snapshot)| {
+            let mut snapshot = healthy.clone();
+            damage(&mut snapshot);
+            examine(&snapshot, home).into_iter().map(|finding| finding.invariant).collect::<Vec<_>>()
+        };
+        let the_lane = |snapshot: &mut Snapshot| snapshot.lanes.pop_first().unwrap().1;
+        let keep = |snapshot: &mut Snapshot, lane: Lane| drop(snapshot.lanes.insert(lane.key(), lane));
+        let short = |snapshot: &mut Snapshot| {
+            let mut lane = the_lane(snapshot);
+            lane.shares.get_mut(&home).unwrap().held = 0;
+            keep(snapshot, lane);
+        };
+        assert_eq!(found(&short), ["I14"]);
+        let unlimited = |snapshot: &mut Snapshot| {
+            let mut lane = the_lane(snapshot);
+            lane.settings.concurrency = None;
+            keep(snapshot, lane);
+        };
+        assert_eq!(found(&unlimited), ["I14"]);
+        let renamed = |snapshot: &mut Snapshot| {
+            let lane = the_lane(snapshot);
+            snapshot.lanes.insert(LaneId::parse("other").unwrap(), lane);
+        };
+        assert_eq!(found(&renamed), ["I1"]);
+    }
+}

@@ -1,0 +1,72 @@
+//! What the doctor looks for in workers and in the feed of what happens.
+
+use super::Finding;
+use crate::limits;
+use crate::snapshot::Snapshot;
+use crate::types::TimestampMs;
+
+/// Everything wrong with the workers at home on a partition, and with what it tells.
+pub(super) fn examine(snapshot: &Snapshot, partition: u16, now: TimestampMs) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (id, worker) in &snapshot.workers {
+        let mut find = |invariant, what: &str| {
+            findings.push(Finding { invariant, about: format!("worker {id}"), what: what.into() });
+        };
+        if worker.worker_instance_id != *id || worker.partition != partition {
+            find("I1", "is kept under another name, or far from home");
+        }
+        if worker.registered_at > worker.seen_at || worker.seen_at > now {
+            find("I18", "was heard of before it registered, or in the future");
+        }
+    }
+    findings.extend(feed(snapshot).into_iter().map(|(invariant, what)| Finding {
+        invariant,
+        about: "the feed".into(),
+        what: what.into(),
+    }));
+    findings
+}
+
+/// I15 and I18: what is told is told in order, within bounds, and only since somebody followed.
+fn feed(snapshot: &Snapshot) -> Vec<(&'static str, &'static str)> {
+    let mut wrong = Vec::new();
+    if snapshot.told.windows(2).any(|pair| pair[0].position >= pair[1].position) {
+        wrong.push(("I18", "does not tell things in their order"));
+    }
+    if snapshot.told.len() > limits::FEED {
+        wrong.push(("I15", "keeps more than it may"));
+    }
+    let since = snapshot.feed.map(|feed| feed.since);
+    if snapshot.told.first().is_some_and(|first| since.is_none_or(|since| first.position.at < since)) {
+        wrong.push(("I15", "tells what happened before anybody followed"));
+    }
+    wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Event, Feed, Told, What};
+    use crate::samples::{at, waiting};
+    use crate::signal::Position;
+
+    fn told(now: TimestampMs, nth: u64) -> Told {
+        Told::of(&waiting(), &Event::new(&waiting().id, now, What::Submitted), Position { at: now, nth })
+    }
+
+    fn found(damage: impl FnOnce(&mut Snapshot)) -> Vec<&'static str> {
+        let feed = Some(Feed { since: at(1), until: at(9) });
+        let told = vec![told(at(1), 0), told(at(1), 1)];
+        let mut snapshot = Snapshot { feed, told, ..Snapshot::default() };
+        assert_eq!(examine(&snapshot, 0, at(2)), []);
+        damage(&mut snapshot);
+        examine(&snapshot, 0, at(2)).into_iter().map(|finding| finding.invariant).collect()
+    }
+
+    #[test]
+    fn a_feed_out_of_order_or_that_nobody_followed_is_found() {
+        assert_eq!(found(|snapshot| snapshot.told.swap(0, 1)), ["I18"]);
+        assert_eq!(found(|snapshot| snapshot.feed = None), ["I15"]);
+        assert_eq!(found(|snapshot| snapshot.told.insert(0, told(at(0), 0))), ["I15"]);
+    }
+}

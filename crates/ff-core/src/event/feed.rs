@@ -1,0 +1,231 @@
+//! The feed of what happens on a partition: bounded, kept while somebody follows it, and read with one cursor over all
+//! partitions.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Event, What};
+use crate::engine_error::{Code, Refusal};
+use crate::event::contracts::EventsPage;
+use crate::execution::Execution;
+use crate::json::as_text;
+use crate::limits;
+use crate::signal::Position;
+use crate::types::{ExecutionId, FlowId, Kind, LaneId, Namespace, TimestampMs};
+
+/// Since when everything that happens on a partition is told, and until when it goes on being told. A feed nobody follows
+/// costs nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Feed {
+    pub since: TimestampMs,
+    pub until: TimestampMs,
+}
+
+impl Feed {
+    /// Whether what happens now is told.
+    pub fn tells(&self, now: TimestampMs) -> bool {
+        now < self.until
+    }
+}
+
+/// One thing that happened, as the feed tells it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// Where in its partition's feed it stands.
+    pub position: Position,
+    pub namespace: Namespace,
+    pub lane_id: LaneId,
+    pub kind: Kind,
+    pub execution_id: ExecutionId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow_id: Option<FlowId>,
+    #[serde(flatten)]
+    pub what: What,
+}
+
+impl Told {
+    /// Something that happened to an execution.
+    pub fn of(execution: &Execution, event: &Event, position: Position) -> Self {
+        Self {
+            position,
+            namespace: execution.namespace.clone(),
+            lane_id: execution.lane.clone(),
+            kind: execution.kind.clone(),
+            execution_id: execution.id,
+            flow_id: execution.membership.as_ref().map(|membership| membership.flow_id),
+            what: event.what,
+        }
+    }
+}
+
+/// Where a reader is in every feed. It is the reader's own, so it outlives readers and stores alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventCursor {
+    /// Of a partition that is not named, everything before this was read.
+    pub from: TimestampMs,
+    /// The last that was read.
+    pub places: BTreeMap<u16, Position>,
+}
+
+impl EventCursor {
+    /// Whether something on a partition is still to be read.
+    fn is_before(&self, partition: u16, position: Position) -> bool {
+        match self.places.get(&partition) {
+            Some(last) => position > *last,
+            None => position.at >= self.from,
+        }
+    }
+
+    /// Up to when a partition was read.
+    fn reached(&self, partition: u16) -> TimestampMs {
+        self.places.get(&partition).map_or(self.from, |last| last.at)
+    }
+}
+
+impl fmt::Display for EventCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.from)?;
+        self.places.iter().try_for_each(|(partition, position)| write!(f, ",{partition}.{position}"))
+    }
+}
+
+impl FromStr for EventCursor {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        let place = |part: &str| {
+            let (partition, position) = part.split_once('.')?;
+            Some((partition.parse().ok()?, position.parse().ok()?))
+        };
+        let mut parts = text.split(',');
+        let from = parts.next().and_then(|from| from.parse().ok()).map(TimestampMs);
+        let places: Option<_> = parts.map(place).collect();
+        let cursor = from.zip(places).map(|(from, places)| Self { from, places });
+        cursor.ok_or_else(|| Refusal::new(Code::InvalidCursor).at("cursor"))
+    }
+}
+
+as_text!(EventCursor);
+
+/// The next of one partition's feed, and whether some before it may be gone or was never told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventsPart {
+    pub events: Vec<Told>,
+    pub missed: bool,
+}
+
+impl EventsPart {
+    /// What a feed that is kept up to its limit has for a reader.
+    pub fn of<'t>(
+        feed: Feed,
+        told: impl ExactSizeIterator<Item = &'t Told>,
+        (partition, cursor): (u16, &EventCursor),
+        limit: usize,
+    ) -> Self {
+        let full = told.len() >= limits::FEED;
+        let mut told = told.peekable();
+        // A full feed has lost something before its first; only who had read as far as that has missed nothing.
+        let trimmed = full && told.peek().is_some_and(|first| cursor.is_before(partition, first.position));
+        let unread = told.filter(|told| cursor.is_before(partition, told.position)).take(limit).cloned().collect();
+        Self { events: unread, missed: trimmed || cursor.reached(partition) < feed.since }
+    }
+}
+
+impl EventsPage {
+    /// Puts together what the partitions have, in the order of time, and moves the cursor past it. Other tenants' events
+    /// are passed over.
+    pub fn merge(
+        after: EventCursor,
+        parts: impl IntoIterator<Item = (u16, EventsPart)>,
+        namespace: Option<&Namespace>,
+        limit: usize,
+    ) -> Self {
+        let (mut all, mut missed) = (Vec::new(), false);
+        for (partition, part) in parts {
+            missed |= part.missed;
+            all.extend(part.events.into_iter().map(|told| (partition, told)));
+        }
+        all.sort_by_key(|(partition, told)| (told.position.at, *partition, told.position.nth));
+        all.truncate(limit);
+        let mut next = after;
+        for (partition, told) in &all {
+            next.places.insert(*partition, told.position);
+        }
+        let wanted = |told: &Told| namespace.is_none_or(|namespace| told.namespace == *namespace);
+        Self { events: all.into_iter().map(|(_, told)| told).filter(wanted).collect(), next, missed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{at, waiting};
+
+    fn told(now: TimestampMs, nth: u64) -> Told {
+        let event = Event::new(&waiting().id, now, What::Submitted);
+        Told::of(&waiting(), &event, Position { at: now, nth })
+    }
+
+    fn feed() -> Feed {
+        Feed { since: at(0), until: at(1_000) }
+    }
+
+    #[test]
+    fn a_cursor_reads_back_and_a_made_up_one_is_refused() {
+        let place = |nth| Position { at: at(1), nth };
+        let cursor = EventCursor { from: at(0), places: BTreeMap::from([(0, place(0)), (255, place(7))]) };
+        assert_eq!(cursor.to_string().parse(), Ok(cursor));
+        assert_eq!("17".parse(), Ok(EventCursor { from: TimestampMs(17), places: BTreeMap::new() }));
+        for text in ["", "x", "1,", "1,2", "1,2.3", "1,x.1-0"] {
+            assert_eq!(text.parse::<EventCursor>().unwrap_err().code, Code::InvalidCursor, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn pages_together_are_everything_in_the_order_of_time() {
+        let feeds = [vec![told(at(1), 0), told(at(4), 0)], vec![told(at(2), 0), told(at(2), 1)]];
+        let mut cursor = EventCursor { from: at(0), places: BTreeMap::new() };
+        let mut seen = Vec::new();
+        for _ in 0..3 {
+            let parts: Vec<_> = feeds
+                .iter()
+                .zip(0_u16..)
+                .map(|(told, partition)| (partition, EventsPart::of(feed(), told.iter(), (partition, &cursor), 2)))
+                .collect();
+            let page = EventsPage::merge(cursor.clone(), parts, None, 2);
+            assert!(!page.missed);
+            seen.extend(page.events.iter().map(|told| told.position.at));
+            cursor = page.next;
+        }
+        assert_eq!(seen, [at(1), at(2), at(2), at(4)]);
+    }
+
+    #[test]
+    fn a_reader_learns_what_happened_in_the_very_moment_it_began() {
+        let cursor = EventCursor { from: at(1), places: BTreeMap::new() };
+        let all = [told(at(0), 0), told(at(1), 0)];
+        assert_eq!(EventsPart::of(feed(), all.iter(), (0, &cursor), 9).events, [told(at(1), 0)]);
+    }
+
+    #[test]
+    fn a_reader_that_fell_behind_or_let_the_feed_lapse_is_told() {
+        let full: Vec<_> = (0..limits::FEED as u64).map(|nth| told(at(1), nth + 1)).collect();
+        let at_place = |nth| EventCursor { from: at(0), places: [(0, Position { at: at(1), nth })].into() };
+        assert!(EventsPart::of(feed(), full.iter(), (0, &at_place(0)), 1).missed);
+        assert!(!EventsPart::of(feed(), full.iter(), (0, &at_place(1)), 1).missed);
+        let anew = Feed { since: at(2), until: at(9) };
+        assert!(EventsPart::of(anew, [].iter(), (0, &at_place(1)), 1).missed, "nothing was told in between");
+        assert!(EventsPart::of(anew, [].iter(), (3, &at_place(1)), 1).missed);
+    }
+
+    #[test]
+    fn another_tenants_events_are_passed_over() {
+        let part = EventsPart { events: vec![told(at(1), 0)], missed: false };
+        let acme = Namespace::parse("acme").unwrap();
+        let page = EventsPage::merge(EventCursor::default(), [(3, part)], Some(&acme), 9);
+        assert_eq!((page.events, page.next.places.len()), (vec![], 1));
+    }
+}

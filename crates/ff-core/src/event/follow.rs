@@ -1,0 +1,34 @@
+//! Following: somebody reads what happens, so it is told.
+
+use super::Feed;
+use crate::limits;
+use crate::types::TimestampMs;
+
+/// A feed that somebody follows now, when it is to be another. Who reads on keeps it going, and need not write every time;
+/// one that had lapsed begins anew.
+pub fn follow(known: Option<&Feed>, now: TimestampMs) -> Option<Feed> {
+    let until = now + limits::FOLLOWED_MS;
+    match known {
+        Some(feed) if !feed.tells(now) => Some(Feed { since: now, until }),
+        Some(feed) if until.since(feed.until) < limits::FOLLOWED_STEP_MS => None,
+        Some(feed) => Some(Feed { until, ..*feed }),
+        None => Some(Feed { since: now, until }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::at;
+
+    #[test]
+    fn a_feed_goes_on_while_it_is_read_and_begins_anew_after_it_lapsed() {
+        let first = follow(None, at(0)).unwrap();
+        assert_eq!(first, Feed { since: at(0), until: at(limits::FOLLOWED_MS) });
+        assert_eq!(follow(Some(&first), at(limits::FOLLOWED_STEP_MS - 1)), None, "not every reader writes");
+        let later = follow(Some(&first), at(limits::FOLLOWED_STEP_MS)).unwrap();
+        assert_eq!((later.since, later.until > first.until), (at(0), true));
+        let lapsed = follow(Some(&first), at(limits::FOLLOWED_MS)).unwrap();
+        assert_eq!(lapsed.since, at(limits::FOLLOWED_MS));
+    }
+}

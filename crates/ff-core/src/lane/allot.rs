@@ -1,0 +1,142 @@
+//! Allotting: before a partition hands out work of a lane with a limit, the lane's home gives it leave.
+//!
+//! Reserve first, settle after. Home adds what it grants to the partition's share, so that all shares together never pass
+//! the limit. The grant is used in the same step as the claim it is for, once. What a partition holds never rises
+//! otherwise, so a count of it, however old, is never too low; home takes it over when it was made after the last grant. A
+//! grant that was lost, a lease that ended, a worker that died: the next count finds out, and nothing leaks.
+
+use super::contracts::{AllotArgs, Allotted, Grant};
+use super::{Lane, Share};
+use crate::limits;
+use crate::partition::{PartitionConfig, lane_partition};
+use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+/// Grants a partition as many as are wanted and free. When that is none, names the partitions that were not counted for
+/// longest: what they hold may have ended.
+pub fn allot(
+    view: &impl View,
+    args: &AllotArgs,
+    partitions: &PartitionConfig,
+    now: TimestampMs,
+) -> Result<(Allotted, Option<Lane>), Stop> {
+    let key = args.lane.within(&args.namespace);
+    let home = lane_partition(&key, partitions);
+    let nothing = Allotted { grant: None, revision: 0, uncounted: Vec::new() };
+    let Some(lane) = view.lane(home, &key)? else { return Ok((nothing, None)) };
+    let Some(limit) = lane.settings.concurrency else { return Ok((nothing, None)) };
+    let nothing = Allotted { revision: lane.revision, ..nothing };
+    let unknown = (0..partitions.num_flow_partitions).filter(|partition| !lane.shares.contains_key(partition));
+    let unknown: Vec<_> = unknown.map(|partition| (partition, 0)).collect();
+    if !unknown.is_empty() {
+        return Ok((Allotted { uncounted: unknown, ..nothing }, None));
+    }
+    let held: u32 = lane.shares.values().map(|share| share.held).sum();
+    let n = limit.saturating_sub(held).min(args.want);
+    if n == 0 {
+        return Ok((Allotted { uncounted: longest_uncounted(lane, now), ..nothing }, None));
+    }
+    let mut after = lane.clone();
+    let Some(share) = after.shares.get_mut(&args.partition) else { return Ok((nothing, None)) };
+    (share.held, share.seq) = (share.held + n, share.seq + 1);
+    let grant = Grant { n, seq: share.seq, revision: lane.revision };
+    Ok((Allotted { grant: Some(grant), ..nothing }, Some(after)))
+}
+
+/// The partitions that hold something, with their last grants. One that was counted only just now is left alone.
+fn longest_uncounted(lane: &Lane, now: TimestampMs) -> Vec<(u16, u64)> {
+    let stale = |share: &Share| share.held > 0 && now.since(share.counted_at) >= limits::RECOUNT_MS;
+    let mut stale: Vec<_> = lane.shares.iter().filter(|(_, share)| stale(share)).collect();
+    stale.sort_by_key(|(partition, share)| (share.counted_at, **partition));
+    stale.into_iter().take(limits::RECOUNT).map(|(partition, share)| (*partition, share.seq)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hint::Hint;
+    use crate::lane::yard::Yard;
+
+    fn full_of_work(limit: u32) -> Yard {
+        let mut yard = Yard::new();
+        for nth in 0..12 {
+            yard.submit(nth % 4, 0).unwrap();
+        }
+        yard.limit(limit);
+        yard
+    }
+
+    #[test]
+    fn no_more_are_held_than_the_limit_on_all_partitions_together() {
+        let mut yard = full_of_work(4);
+        assert!(yard.claim(0, 3).limited, "nothing goes without a grant");
+        let first = yard.granted(0, 3).unwrap();
+        assert_eq!(yard.claim_with(0, first).taken.tasks.len(), 3);
+        let second = yard.granted(1, 3).unwrap();
+        assert_eq!((second.n, yard.claim_with(1, second).taken.tasks.len()), (1, 1));
+        assert_eq!(yard.granted(2, 1), None);
+    }
+
+    #[test]
+    fn a_grant_counts_once() {
+        let mut yard = full_of_work(4);
+        let grant = yard.granted(0, 1).unwrap();
+        assert_eq!(yard.claim_with(0, grant).taken.tasks.len(), 1);
+        assert_eq!(yard.claim_with(0, grant).taken.tasks.len(), 0);
+    }
+
+    #[test]
+    fn a_grant_of_other_settings_counts_no_more() {
+        let mut yard = full_of_work(4);
+        let grant = yard.granted(0, 1).unwrap();
+        yard.limit(1);
+        assert_eq!(yard.claim_with(0, grant).taken.tasks.len(), 0);
+    }
+
+    #[test]
+    fn what_was_not_used_is_free_once_it_is_settled() {
+        let mut yard = full_of_work(10);
+        let grant = yard.granted(0, 10).unwrap();
+        let granted = yard.claim_with(0, grant);
+        assert_eq!((granted.taken.tasks.len(), granted.count.held), (3, 3));
+        assert_eq!(yard.granted(1, 1), None);
+        yard.settle(vec![granted.count]);
+        assert_eq!(yard.granted(1, 10).unwrap().n, 7);
+    }
+
+    #[test]
+    fn a_lease_that_ended_makes_room_and_it_is_told() {
+        let mut yard = full_of_work(1);
+        let grant = yard.granted(0, 1).unwrap();
+        let task = yard.claim_with(0, grant).taken.tasks.remove(0);
+        yard.complete(&task);
+        assert!(yard.told.iter().any(|hint| matches!(hint, Hint::LaneFreed { partition: 0, .. })), "{:?}", yard.told);
+        assert_eq!(yard.allot(1, 1).uncounted, [], "it was counted only just now");
+        yard.now = yard.now + limits::RECOUNT_MS;
+        let refused = yard.allot(1, 1);
+        assert_eq!(refused.uncounted, [(0, grant.seq)]);
+        let count = yard.recount(0, grant.seq);
+        assert_eq!((count.held, yard.settle(vec![count])), (0, 1));
+        assert_eq!(yard.granted(1, 1).unwrap().n, 1);
+    }
+
+    #[test]
+    fn a_limit_that_came_late_counts_what_is_held_already() {
+        let mut yard = Yard::new();
+        yard.submit(2, 0).unwrap();
+        yard.submit(0, 0).unwrap();
+        yard.claim(2, 1);
+        yard.limit(1);
+        assert_eq!(yard.granted(0, 1), None);
+    }
+
+    #[test]
+    fn nothing_is_granted_before_every_partition_was_counted() {
+        let mut yard = full_of_work(4);
+        let raised = crate::lane::contracts::Setting::To(5);
+        yard.ask(crate::lane::contracts::ConfigureLaneArgs { concurrency: raised, ..crate::lane::yard::lane() })
+            .unwrap();
+        let allotted = yard.allot(0, 1);
+        assert_eq!((allotted.grant, allotted.uncounted.len()), (None, 4));
+    }
+}

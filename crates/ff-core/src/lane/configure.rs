@@ -1,0 +1,128 @@
+//! Configuring: someone says how a lane is to be. It is decided at the lane's home and copied from there.
+
+use super::Lane;
+use super::contracts::{ConfigureLaneArgs, Setting};
+use crate::partition::{PartitionConfig, lane_partition};
+use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+/// Changes what is named and leaves the rest. The same again changes nothing, so that a change whose copies did not all
+/// arrive is simply asked for again.
+///
+/// With another limit nothing is known of who holds how many until every partition was counted.
+pub fn configure(
+    view: &impl View,
+    args: &ConfigureLaneArgs,
+    partitions: &PartitionConfig,
+    now: TimestampMs,
+) -> Result<(Lane, Option<Lane>), Stop> {
+    let key = args.lane.within(&args.namespace);
+    let home = lane_partition(&key, partitions);
+    let known = view.lane(home, &key)?.cloned();
+    let before = known.unwrap_or_else(|| Lane::plain(args.namespace.clone(), args.lane.clone(), now));
+    let mut after = before.clone();
+    let settings = &mut after.settings;
+    settings.state = args.state.unwrap_or(settings.state);
+    set(&mut settings.concurrency, args.concurrency);
+    set(&mut settings.ageing_ms, args.ageing_ms);
+    set(&mut settings.retention_ms, args.retention_ms);
+    if after.settings == before.settings {
+        return Ok((before, None));
+    }
+    if after.settings.concurrency != before.settings.concurrency {
+        after.shares.clear();
+    }
+    (after.revision, after.changed_at) = (before.revision + 1, now);
+    Ok((after.clone(), Some(after)))
+}
+
+fn set<T: Copy>(known: &mut Option<T>, to: Setting<T>) {
+    match to {
+        Setting::Keep => {}
+        Setting::Default => *known = None,
+        Setting::To(value) => *known = Some(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine_error::Code;
+    use crate::execution::contracts::{CancelArgs, ReplayArgs, SubmitArgs};
+    use crate::hint::Hint;
+    use crate::lane::LaneState;
+    use crate::lane::contracts::CopyLaneArgs;
+    use crate::lane::yard::{Yard, lane};
+    use crate::limits;
+
+    #[test]
+    fn a_paused_lane_hands_out_nothing_until_it_goes_on() {
+        let mut yard = Yard::new();
+        yard.stands(LaneState::Paused);
+        let id = yard.submit(2, 0).unwrap();
+        assert_eq!(yard.claim(2, 1).tasks, []);
+        assert_eq!(yard.model.find(&id).unwrap().public_state().as_str(), "waiting", "pausing moves nothing");
+        let open = yard.ask(ConfigureLaneArgs { state: Some(LaneState::Active), ..lane() }).unwrap();
+        let mut told = yard.told.clone();
+        yard.ask(CopyLaneArgs { partition: 2, lane: open }).unwrap();
+        told.append(&mut yard.told);
+        assert!(matches!(told[..], [Hint::Ready { partition: 2, .. }]), "{told:?}");
+        assert_eq!(yard.claim(2, 1).tasks.len(), 1);
+    }
+
+    #[test]
+    fn a_draining_lane_takes_no_new_work_and_hands_out_what_is_there() {
+        let mut yard = Yard::new();
+        let work = yard.work(1);
+        yard.ask(work.clone()).unwrap();
+        let over = yard.submit(1, 0).unwrap();
+        yard.ask(CancelArgs { execution_id: over, reason: None, requested_by: None }).unwrap();
+        yard.stands(LaneState::Draining);
+        let refusal = yard.submit(1, 0).unwrap_err();
+        assert_eq!((refusal.code, refusal.field.as_deref()), (Code::NotRunnable, Some("lane")));
+        assert!(refusal.to_string().contains("draining"), "{refusal}");
+        assert!(yard.ask(work).unwrap().duplicate, "what was handed in before is answered as before");
+        let replay = ReplayArgs { execution_id: over, reason: None, requested_by: None, reopen_downstream: false };
+        assert_eq!(yard.ask(replay).unwrap_err().code, Code::NotRunnable);
+        assert_eq!(yard.claim(1, 9).tasks.len(), 1);
+    }
+
+    #[test]
+    fn what_is_not_named_stays_and_the_same_again_changes_nothing() {
+        let mut yard = Yard::new();
+        let first = yard.limit(3);
+        let second = yard.stands(LaneState::Paused);
+        assert_eq!((second.revision, second.settings.concurrency), (first.revision + 1, Some(3)));
+        assert_eq!(yard.stands(LaneState::Paused).revision, second.revision);
+        let third = yard.configure(ConfigureLaneArgs { concurrency: Setting::Default, ..lane() });
+        assert_eq!((third.settings.concurrency, third.settings.state), (None, LaneState::Paused));
+    }
+
+    #[test]
+    fn work_is_kept_as_its_lane_says_when_it_is_submitted() {
+        let mut yard = Yard::new();
+        let before = yard.submit(0, 0).unwrap();
+        yard.configure(ConfigureLaneArgs { retention_ms: Setting::To(5_000), ..lane() });
+        let after = yard.submit(0, 0).unwrap();
+        let mut own = yard.work(0);
+        own.policy.retention_ms = Some(7);
+        let own = yard.ask(SubmitArgs { ..own }).unwrap().execution_id;
+        let kept = |id| yard.model.find(id).unwrap().kept_ms();
+        assert_eq!((kept(&before), kept(&after), kept(&own)), (limits::RETENTION_MS, 5_000, 7));
+    }
+
+    #[test]
+    fn old_work_goes_before_better_work_where_the_lane_weighs_age() {
+        let mut yard = Yard::new();
+        let old = yard.submit(3, 0).unwrap();
+        yard.now = yard.now + 2_001;
+        let better = yard.submit(3, 2).unwrap();
+        let first = |yard: &mut Yard| yard.claim(3, 1).tasks[0].execution_id;
+        let mut strict = Yard::new();
+        (strict.model, strict.now) = (yard.model.clone(), yard.now);
+        assert_eq!(first(&mut strict), better);
+        yard.configure(ConfigureLaneArgs { ageing_ms: Setting::To(1_000), ..lane() });
+        assert_eq!(first(&mut yard), old, "it has waited for longer than two steps weigh");
+        assert_eq!(first(&mut yard), better);
+    }
+}

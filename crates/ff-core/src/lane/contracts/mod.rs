@@ -1,0 +1,11 @@
+//! What callers ask of a lane, what its partitions ask of each other, and what they are told.
+
+mod configuring;
+mod limiting;
+mod listing;
+
+pub use configuring::{ConfigureLaneArgs, CopyLaneArgs, Setting};
+pub use limiting::{
+    AllotArgs, Allotted, Grant, GrantedClaim, GrantedClaimArgs, LaneCount, LaneSettled, RecountLaneArgs, SettleLaneArgs,
+};
+pub use listing::{Depth, Depths, LaneInfo, LaneStanding, LanesPage, ListLanesArgs};

@@ -1,0 +1,24 @@
+//! Lanes: named queues of a tenant, and how work leaves them.
+
+mod admit;
+mod allot;
+mod configure;
+pub mod contracts;
+mod copy;
+mod record;
+mod recount;
+mod seek;
+mod settle;
+mod spread;
+#[cfg(test)]
+pub(crate) mod yard;
+
+pub(crate) use admit::{admit, kept_ms};
+pub use allot::allot;
+pub use configure::configure;
+pub use copy::copy;
+pub use record::{Lane, LaneSettings, LaneState, Share};
+pub use recount::recount;
+pub use seek::seek_grant;
+pub use settle::settle;
+pub use spread::spread;

@@ -1,0 +1,85 @@
+//! What is known of a lane. One that nobody configured has no record, and work goes through it as it comes.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::state::words;
+use crate::types::{LaneId, Namespace, TimestampMs};
+
+/// How a lane is configured, as one partition knows it.
+///
+/// Each partition has a copy, so that a claim or a submission finds it where it writes. One partition is the lane's home:
+/// it is asked first, and it alone says how many more of a lane with a limit may be held, wherever they are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lane {
+    pub namespace: Namespace,
+    pub lane: LaneId,
+    pub settings: LaneSettings,
+    /// Rises with every change of the settings: of two copies the one with the higher is right.
+    pub revision: u64,
+    pub changed_at: TimestampMs,
+    /// The last grant that was used or refused on this partition: no grant counts twice.
+    #[serde(default)]
+    pub grants: u64,
+    /// Only at home, and only with a limit: what each partition holds at most.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shares: BTreeMap<u16, Share>,
+}
+
+/// What people can say about a lane. Nothing of it moves an execution.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaneSettings {
+    pub state: LaneState,
+    /// How many executions of it may be held at once, on all partitions together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<u32>,
+    /// How long a wait weighs as much as one step of priority; strict priority when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ageing_ms: Option<u64>,
+    /// How long what is submitted to it is kept after its end, where it does not say so itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retention_ms: Option<u64>,
+}
+
+/// What a partition holds of a lane with a limit, at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Share {
+    pub held: u32,
+    /// The last grant it was given.
+    pub seq: u64,
+    /// When it was last counted.
+    pub counted_at: TimestampMs,
+}
+
+words! {
+    /// How a lane stands, in one word.
+    #[derive(Default)]
+    LaneState {
+        /// It takes and hands out work.
+        #[default]
+        Active "active",
+        /// It takes work and hands out none.
+        Paused "paused",
+        /// It takes no new work, and hands out what is there.
+        Draining "draining",
+    }
+}
+
+impl Lane {
+    /// One that is as if nobody had configured it.
+    pub(super) fn plain(namespace: Namespace, lane: LaneId, now: TimestampMs) -> Self {
+        let settings = LaneSettings::default();
+        Self { namespace, lane, settings, revision: 0, changed_at: now, grants: 0, shares: BTreeMap::new() }
+    }
+
+    /// As indexes and keys name it.
+    pub fn key(&self) -> LaneId {
+        self.lane.within(&self.namespace)
+    }
+
+    /// Whether it hands out work.
+    pub fn hands_out(&self) -> bool {
+        self.settings.state != LaneState::Paused
+    }
+}

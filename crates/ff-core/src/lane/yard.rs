@@ -1,0 +1,135 @@
+//! A small world for the tests of lanes: four partitions, one lane, and a clock the test owns. The doctor looks at every
+//! partition after every step.
+
+use uuid::Uuid;
+
+use super::contracts::{
+    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, Grant, GrantedClaim, GrantedClaimArgs, LaneCount,
+    RecountLaneArgs, Setting, SettleLaneArgs,
+};
+use super::{Lane, LaneState};
+use crate::dice::{Dice, SeededDice};
+use crate::doctor::examine;
+use crate::engine_error::Refusal;
+use crate::execution::contracts::{CompleteArgs, SubmitArgs};
+use crate::hint::Hint;
+use crate::lease::Holder;
+use crate::lease::contracts::{ClaimArgs, Taken, Task};
+use crate::model::Model;
+use crate::operation::{Ask, Conditions};
+use crate::partition::PartitionConfig;
+use crate::payload::Payload;
+use crate::samples::at;
+use crate::types::{ExecutionId, Kind, LaneId, Namespace, Priority, TimestampMs, WorkerId, WorkerInstanceId};
+
+pub(crate) const PARTITIONS: PartitionConfig =
+    PartitionConfig { num_flow_partitions: 4, num_budget_partitions: 1, num_quota_partitions: 1 };
+
+/// A lane and what goes through it.
+pub(crate) struct Yard {
+    pub(crate) model: Model,
+    dice: SeededDice,
+    uuids: u128,
+    pub(crate) now: TimestampMs,
+    /// What the last step told.
+    pub(crate) told: Vec<Hint>,
+}
+
+impl Yard {
+    pub(crate) fn new() -> Self {
+        Self { model: Model::default(), dice: SeededDice::new(1), uuids: 0, now: at(0), told: vec![] }
+    }
+
+    pub(crate) fn ask<A: Ask>(&mut self, args: A) -> Result<A::Answer, Refusal> {
+        let at = Conditions { partitions: PARTITIONS, nonce: self.dice.nonce(), now: self.now };
+        let operation = args.into_operation();
+        let (reply, told) = self.model.execute(&operation, &at)?;
+        self.told = told;
+        for partition in 0..PARTITIONS.num_flow_partitions {
+            assert_eq!(examine(&self.model.snapshot(partition), partition, self.now), [], "after {operation:?}");
+        }
+        Ok(A::answer(reply).unwrap())
+    }
+
+    /// Work for a partition.
+    pub(crate) fn work(&mut self, partition: u16) -> SubmitArgs {
+        loop {
+            self.uuids += 1;
+            let args = SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1"));
+            let args = SubmitArgs { uuid: Uuid::from_u128(self.uuids), ..args };
+            if args.execution_id(&PARTITIONS).partition() == partition {
+                return args;
+            }
+        }
+    }
+
+    pub(crate) fn submit(&mut self, partition: u16, priority: i64) -> Result<ExecutionId, Refusal> {
+        let work = SubmitArgs { priority: Priority::new(priority).unwrap(), ..self.work(partition) };
+        Ok(self.ask(work)?.execution_id)
+    }
+
+    /// Configures the lane everywhere.
+    pub(crate) fn configure(&mut self, args: ConfigureLaneArgs) -> Lane {
+        let lane = self.ask(args).unwrap();
+        let copies = (0..4).map(|partition| CopyLaneArgs { partition, lane: lane.clone() });
+        let counts: Vec<_> = copies.map(|copy| self.ask(copy).unwrap()).collect();
+        self.settle(counts);
+        lane
+    }
+
+    pub(crate) fn stands(&mut self, state: LaneState) -> Lane {
+        self.configure(ConfigureLaneArgs { state: Some(state), ..lane() })
+    }
+
+    pub(crate) fn limit(&mut self, to: u32) -> Lane {
+        self.configure(ConfigureLaneArgs { concurrency: Setting::To(to), ..lane() })
+    }
+
+    pub(crate) fn settle(&mut self, counts: Vec<LaneCount>) -> u32 {
+        self.ask(SettleLaneArgs { namespace: lane().namespace, lane: lane().lane, counts }).unwrap().taken
+    }
+
+    pub(crate) fn allot(&mut self, partition: u16, want: u32) -> Allotted {
+        self.ask(AllotArgs { partition, namespace: lane().namespace, lane: lane().lane, want }).unwrap()
+    }
+
+    pub(crate) fn granted(&mut self, partition: u16, want: u32) -> Option<Grant> {
+        self.allot(partition, want).grant
+    }
+
+    pub(crate) fn recount(&mut self, partition: u16, seq: u64) -> LaneCount {
+        self.ask(RecountLaneArgs { partition, namespace: lane().namespace, lane: lane().lane, seq }).unwrap()
+    }
+
+    pub(crate) fn claim(&mut self, partition: u16, max: usize) -> Taken {
+        self.ask(claim(partition, max)).unwrap()
+    }
+
+    pub(crate) fn claim_with(&mut self, partition: u16, grant: Grant) -> GrantedClaim {
+        self.ask(GrantedClaimArgs { claim: claim(partition, 10), grant }).unwrap()
+    }
+
+    pub(crate) fn complete(&mut self, task: &Task) {
+        self.ask(CompleteArgs { execution_id: task.execution_id, fence: task.fence, result: None }).unwrap();
+    }
+}
+
+/// Names the lane and no setting.
+pub(crate) fn lane() -> ConfigureLaneArgs {
+    ConfigureLaneArgs::new(Namespace::default_name(), LaneId::default_name())
+}
+
+fn claim(partition: u16, max: usize) -> ClaimArgs {
+    ClaimArgs {
+        partition,
+        namespace: Namespace::default_name(),
+        lane: LaneId::default_name(),
+        kinds: vec![],
+        max,
+        holder: Holder {
+            worker_id: WorkerId::parse("w").unwrap(),
+            worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
+        },
+        lease_ttl_ms: 30_000,
+    }
+}

@@ -1,0 +1,60 @@
+//! The lanes of the model, as callers see them.
+
+use std::collections::BTreeSet;
+
+use super::Model;
+use crate::index::Index;
+use crate::lane::contracts::{Depth, Depths, LaneInfo, LaneStanding, LanesPage, ListLanesArgs};
+use crate::types::{ExecutionId, LaneId, TimestampMs};
+
+impl Model {
+    /// A lane, whether somebody configured it or not.
+    pub fn lane_info(&self, key: &LaneId) -> LaneInfo {
+        let (namespace, lane_id) = key.apart();
+        let newest = self.lanes.iter().filter(|((_, lane), _)| lane == key).max_by_key(|(_, lane)| lane.revision);
+        let settings = newest.map(|(_, lane)| lane.settings).unwrap_or_default();
+        LaneInfo { namespace, lane_id, settings, depths: self.depths(key) }
+    }
+
+    /// The lanes somebody configured and those that have something.
+    pub fn lanes(&self, args: &ListLanesArgs) -> LanesPage {
+        let used = self.indexes.keys().filter_map(|(_, index)| lane_of(index));
+        let all: BTreeSet<_> = self.lanes.keys().map(|(_, key)| key).chain(used).collect();
+        let of = |key: &LaneId| args.namespace.as_ref().is_none_or(|namespace| key.apart().0 == *namespace);
+        let wanted = all.into_iter().filter(|key| args.after.as_ref().is_none_or(|after| *key > after) && of(key));
+        let mut keys: Vec<_> = wanted.take(args.limit + 1).collect();
+        let more = keys.len() > args.limit;
+        keys.truncate(args.limit);
+        let next = keys.last().filter(|_| more).map(|key| (*key).clone());
+        LanesPage { lanes: keys.into_iter().map(|key| self.lane_info(key)).collect(), next }
+    }
+
+    fn depths(&self, key: &LaneId) -> Depths {
+        let mut depths = Depths::new();
+        for standing in LaneStanding::ALL {
+            let index = standing.index(key.clone());
+            let members = self.indexes.iter().filter(|((_, of), _)| *of == index).flat_map(|(_, members)| members);
+            let since = |(score, id): &(i64, ExecutionId)| match standing {
+                LaneStanding::Waiting => self.executions.get(id).map_or(TimestampMs(*score), |e| e.created_at),
+                _ => TimestampMs(*score),
+            };
+            let depth = members.fold(Depth::default(), |all, one| all.with(Depth { count: 1, first_at: since(one) }));
+            if depth.count > 0 {
+                depths.insert(*standing, depth);
+            }
+        }
+        depths
+    }
+}
+
+fn lane_of(index: &Index) -> Option<&LaneId> {
+    match index {
+        Index::LaneEligible(lane)
+        | Index::LaneDelayed(lane)
+        | Index::LaneActive(lane)
+        | Index::LaneSuspended(lane)
+        | Index::LaneTerminal(lane)
+        | Index::LaneBlockedDependencies(lane) => Some(lane),
+        _ => None,
+    }
+}

@@ -1,0 +1,145 @@
+//! Heartbeats: a worker instance says that it is still there.
+
+use super::contracts::{HeartbeatArgs, SeenWorker};
+use super::{Worker, WorkerChange};
+use crate::engine_error::{Code, Refusal};
+use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+/// Notes that a worker instance is there. One that counts as gone is told so, and registers again.
+pub fn heartbeat(view: &impl View, args: &HeartbeatArgs, now: TimestampMs) -> Result<(SeenWorker, WorkerChange), Stop> {
+    let known = view.worker(&args.worker_instance_id)?.filter(|known| known.namespace == args.namespace);
+    let known = known.filter(|known| !known.is_gone(now)).ok_or_else(gone)?;
+    let worker = Worker { seen_at: now, ..known.clone() };
+    Ok((SeenWorker { expires_at: worker.expires_at() }, WorkerChange::Put(worker)))
+}
+
+fn gone() -> Refusal {
+    let why = "was never registered, or was not heard of for too long; register again";
+    Code::NotFound.refusal().at("worker_instance_id").because(why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dice::{Dice, SeededDice};
+    use crate::doctor::examine;
+    use crate::limits;
+    use crate::model::Model;
+    use crate::operation::{Ask, Conditions};
+    use crate::partition::{PartitionConfig, worker_partition};
+    use crate::samples::at;
+    use crate::types::{Capability, LaneId, Namespace, WorkerId, WorkerInstanceId};
+    use crate::worker::contracts::{LeaveArgs, LeftWorker, RegisterWorkerArgs, SweepWorkerArgs, SweptWorker};
+
+    #[derive(Default)]
+    struct Registry(Model);
+
+    impl Registry {
+        fn ask<A: Ask>(&mut self, args: A, now: TimestampMs) -> Result<A::Answer, Refusal> {
+            let partitions = PartitionConfig::default();
+            let at = Conditions { partitions, nonce: SeededDice::new(1).nonce(), now };
+            let (reply, _) = self.0.execute(&args.into_operation(), &at)?;
+            let home = worker_partition(&instance(), &partitions);
+            assert_eq!(examine(&self.0.snapshot(home), home, now), []);
+            Ok(A::answer(reply).unwrap())
+        }
+    }
+
+    fn instance() -> WorkerInstanceId {
+        WorkerInstanceId::parse("resizer-1").unwrap()
+    }
+
+    fn registration() -> RegisterWorkerArgs {
+        RegisterWorkerArgs {
+            worker_instance_id: instance(),
+            worker_id: WorkerId::parse("resizer").unwrap(),
+            namespace: Namespace::default_name(),
+            lanes: [LaneId::default_name()].into(),
+            kinds: [].into(),
+            capabilities: [Capability::parse("gpu=a100").unwrap()].into(),
+            ttl_ms: 1_000,
+        }
+    }
+
+    fn beat() -> HeartbeatArgs {
+        HeartbeatArgs { namespace: Namespace::default_name(), worker_instance_id: instance() }
+    }
+
+    fn leave() -> LeaveArgs {
+        LeaveArgs { namespace: Namespace::default_name(), worker_instance_id: instance() }
+    }
+
+    #[test]
+    fn a_worker_that_is_heard_of_stays_and_one_that_is_gone_is_told_so() {
+        let mut registry = Registry::default();
+        assert_eq!(registry.ask(beat(), at(0)).unwrap_err().code, Code::NotFound);
+        registry.ask(registration(), at(0)).unwrap();
+        assert_eq!(registry.ask(beat(), at(999)).unwrap().expires_at, at(1_999));
+        assert_eq!(registry.ask(beat(), at(1_999)).unwrap_err().code, Code::NotFound);
+        let again = registry.ask(registration(), at(2_000)).unwrap();
+        assert!(!again.already, "it begins anew");
+    }
+
+    #[test]
+    fn registering_again_renews_what_is_known() {
+        let mut registry = Registry::default();
+        registry.ask(registration(), at(0)).unwrap();
+        let other = RegisterWorkerArgs { lanes: [LaneId::parse("mail").unwrap()].into(), ..registration() };
+        assert!(registry.ask(other, at(500)).unwrap().already);
+        let worker = registry.0.workers().next().unwrap();
+        assert_eq!((worker.registered_at, worker.seen_at), (at(0), at(500)));
+        assert_eq!(worker.lanes.first().unwrap().as_str(), "mail");
+    }
+
+    #[test]
+    fn the_name_of_a_worker_that_is_there_cannot_be_taken() {
+        let mut registry = Registry::default();
+        registry.ask(registration(), at(0)).unwrap();
+        let acme = Namespace::parse("acme").unwrap();
+        let thief = RegisterWorkerArgs { namespace: acme.clone(), ..registration() };
+        assert_eq!(registry.ask(thief.clone(), at(1)).unwrap_err().code, Code::IdempotencyConflict);
+        let spy = HeartbeatArgs { namespace: acme.clone(), ..beat() };
+        assert_eq!(registry.ask(spy, at(1)).unwrap_err().code, Code::NotFound, "another tenant's is not there");
+        let theirs = LeaveArgs { namespace: acme, ..leave() };
+        assert_eq!(registry.ask(theirs, at(1)), Ok(LeftWorker { already: true }));
+        assert!(registry.ask(thief, at(1_000)).is_ok(), "that one is gone");
+    }
+
+    #[test]
+    fn leaving_twice_is_one_leave() {
+        let mut registry = Registry::default();
+        registry.ask(registration(), at(0)).unwrap();
+        assert_eq!(registry.ask(leave(), at(1)), Ok(LeftWorker { already: false }));
+        assert_eq!(registry.ask(leave(), at(2)), Ok(LeftWorker { already: true }));
+        assert_eq!(registry.0.workers().count(), 0);
+    }
+
+    #[test]
+    fn a_sweep_takes_out_only_what_is_gone() {
+        let mut registry = Registry::default();
+        let sweep = || SweepWorkerArgs { worker_instance_id: instance() };
+        registry.ask(registration(), at(0)).unwrap();
+        assert_eq!(registry.ask(sweep(), at(999)), Ok(SweptWorker { gone: false }));
+        assert_eq!(registry.ask(sweep(), at(1_000)), Ok(SweptWorker { gone: true }));
+        assert_eq!(registry.ask(sweep(), at(1_000)), Ok(SweptWorker { gone: false }), "another sweep was first");
+    }
+
+    #[test]
+    fn a_registration_is_taken_at_its_limits_and_refused_past_them() {
+        let lasting = |ttl_ms| RegisterWorkerArgs { ttl_ms, ..registration() }.check();
+        assert_eq!((lasting(limits::WORKER_TTL_MIN_MS), lasting(limits::WORKER_TTL_MAX_MS)), (Ok(()), Ok(())));
+        assert_eq!(lasting(limits::WORKER_TTL_MIN_MS - 1).unwrap_err().field.as_deref(), Some("ttl_ms"));
+        let able = |count: usize| {
+            let capabilities = (0..count).map(|nth| Capability::parse(&format!("{nth:03}")).unwrap()).collect();
+            RegisterWorkerArgs { capabilities, ..registration() }.check()
+        };
+        assert_eq!(able(limits::CAPABILITIES), Ok(()));
+        assert_eq!(able(limits::CAPABILITIES + 1).unwrap_err().code, Code::InvalidCapabilities);
+        let wordy = (0..17).map(|nth| Capability::parse(&format!("{nth:0>250}")).unwrap()).collect();
+        let refusal = RegisterWorkerArgs { capabilities: wordy, ..registration() }.check().unwrap_err();
+        assert_eq!(refusal.limit, Some((4_096, 4_250)));
+        let nowhere = RegisterWorkerArgs { lanes: [].into(), ..registration() };
+        assert_eq!(nowhere.check().unwrap_err().field.as_deref(), Some("lanes"));
+    }
+}

@@ -1,0 +1,53 @@
+//! What is known of a worker instance. It is said by the worker itself and binds nobody: what a worker holds is in its
+//! leases.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::types::{Capability, Kind, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+
+/// One running copy of a worker program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worker {
+    pub worker_instance_id: WorkerInstanceId,
+    pub worker_id: WorkerId,
+    pub namespace: Namespace,
+    /// The lanes it takes work from.
+    pub lanes: BTreeSet<LaneId>,
+    /// The kinds it handles; any when none is named.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub kinds: BTreeSet<Kind>,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub capabilities: BTreeSet<Capability>,
+    pub registered_at: TimestampMs,
+    /// When it was last heard of.
+    pub seen_at: TimestampMs,
+    /// For how long it counts as there after that.
+    pub ttl_ms: u64,
+    /// Where what concerns it is put in an order.
+    pub partition: u16,
+}
+
+/// What becomes of what is known of a worker instance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkerChange {
+    Put(Worker),
+    Remove { worker_instance_id: WorkerInstanceId, partition: u16 },
+}
+
+impl Worker {
+    /// When it counts as gone, unless it is heard of before.
+    pub fn expires_at(&self) -> TimestampMs {
+        self.seen_at + self.ttl_ms
+    }
+
+    pub fn is_gone(&self, now: TimestampMs) -> bool {
+        now >= self.expires_at()
+    }
+
+    pub(super) fn removed(&self) -> WorkerChange {
+        let worker_instance_id = self.worker_instance_id.clone();
+        WorkerChange::Remove { worker_instance_id, partition: self.partition }
+    }
+}
