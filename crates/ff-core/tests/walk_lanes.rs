@@ -59,9 +59,9 @@ fn a_limit_holds_whatever_is_lost_late_or_repeated() {
 
 #[test]
 fn a_limit_holds_in_every_order_its_messages_can_come_in() {
-    let visited = visit_all(if cfg!(debug_assertions) { 9 } else { 11 });
+    let visited = visit_all(if cfg!(debug_assertions) { 7 } else { 9 });
     println!("exhaustive walk of a limit: {visited} states");
-    assert!(visited >= 3_000, "visited only {visited}");
+    assert!(visited >= 1_000, "visited only {visited}");
 }
 
 /// What happened, for the walk to have shown anything.

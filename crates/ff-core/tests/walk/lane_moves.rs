@@ -120,8 +120,10 @@ impl World {
             let known = self.model.lane(partition, &lane()).ok().flatten();
             write!(text, "{:?} ", known.map(|known| (known.grants, &known.shares))).expect("text grows");
         }
-        write!(text, "{:?} {:?}", self.grants, self.counts).expect("text grows");
-        text
+        let mut sent: Vec<_> = self.grants.iter().map(|grant| format!("{grant:?}")).collect();
+        sent.extend(self.counts.iter().map(|count| format!("{count:?}")));
+        sent.sort_unstable();
+        text + &sent.join(" ")
     }
 }
 

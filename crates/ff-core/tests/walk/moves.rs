@@ -9,7 +9,7 @@ use ff_core::contracts::{
     PumpArgs, RenewArgs, ReplayArgs, RevokeArgs, SetTagsArgs, Start, SubmitArgs,
 };
 use ff_core::due::Due;
-use ff_core::execution::Failure;
+use ff_core::execution::{Execution, Failure};
 use ff_core::lease::{Fence, Holder};
 use ff_core::model::Model;
 use ff_core::operation::{Operation, Reply};
@@ -139,9 +139,15 @@ impl World {
         }
     }
 
-    /// Just before, at and just after the next moment ahead.
+    /// Just before, at and just after the next moment ahead. Where operators are about nothing is kept for long enough: a key
+    /// that is forgotten by then makes two executions out of one, and each multiplies what the other can do.
     fn clock(&self) -> impl Iterator<Item = TimestampMs> + use<> {
-        let all = self.model.executions().flat_map(|e| Due::ALL.iter().filter_map(|due| e.due_at(*due)));
+        let awaited = |due: &&Due| !self.operated || **due != Due::Retention;
+        let moments = |execution: &Execution| {
+            let all = Due::ALL.iter().filter(awaited).filter_map(|due| execution.due_at(*due));
+            all.collect::<Vec<_>>()
+        };
+        let all = self.model.executions().flat_map(moments);
         let (now, next) = (self.now, all.filter(|at| *at > self.now).min());
         next.into_iter().flat_map(|at| [at - 1, at, at + 1]).filter(move |to| *to > now)
     }
