@@ -21,8 +21,8 @@ impl EventRoom for MemoryBackend {
             let next = EventCursor { from: self.clock.now(), ..EventCursor::default() };
             return Ok(EventsPage { events: vec![], next, missed: false });
         };
-        let parts: Vec<_> =
-            partitions.map(|partition| (partition, model.events(partition, &after, args.limit))).collect();
+        let part = |partition| Some((partition, model.events(partition, &after, args.limit)?));
+        let parts: Vec<_> = partitions.filter_map(part).collect();
         Ok(EventsPage::merge(after, parts, args.namespace.as_ref(), args.limit))
     }
 }

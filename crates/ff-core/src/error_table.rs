@@ -11,7 +11,7 @@ error_table! {
         "The execution is no longer among what its lane has to offer.";
     ExecutionNotReclaimable "execution_not_reclaimable" Informational 409
         "The execution's lease has not run out, so nobody else may take it up.";
-    NotRunnable "not_runnable" Terminal 409 "The execution is running, suspended or finished, so it cannot be queued.";
+    NotRunnable "not_runnable" Terminal 409 "It cannot be queued: the execution is running, suspended or finished, or its lane takes no new work.";
     Terminal "terminal" Terminal 409 "The execution has finished; nothing about it changes any more.";
     ReplayNotAllowed "replay_not_allowed" Terminal 409 "This execution may not be run again.";
     MaxReplaysExhausted "max_replays_exhausted" Terminal 409

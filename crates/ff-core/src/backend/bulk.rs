@@ -1,8 +1,7 @@
 //! Doing something to many executions, over what a store does to one.
 
 use super::{Answer, ExecutionRoom};
-use crate::contracts::{BulkAction, BulkArgs, BulkPage, BulkRefusal, CancelArgs, ReplayArgs};
-use crate::engine_error::EngineError;
+use crate::contracts::{BulkAction, BulkArgs, BulkPage, CancelArgs, ReplayArgs};
 use crate::types::{ExecutionId, TimestampMs};
 
 /// One page of it, one execution after the other. A store that does several at once better may do so.
@@ -13,17 +12,10 @@ pub async fn act_on_page<R: ExecutionRoom + ?Sized>(room: &R, args: BulkArgs, no
     args.check()?;
     let as_of = args.as_of.unwrap_or(now);
     let listed = room.list(args.listing()).await?;
-    let mut page = BulkPage { executions: Vec::new(), refused: Vec::new(), as_of, next: listed.next };
+    let mut page = BulkPage::new(as_of, listed.next);
     for execution_id in args.chosen(&listed, as_of) {
         let done = if args.dry_run { Ok(()) } else { act_on_one(room, &args.action, execution_id).await };
-        match done {
-            Ok(()) => page.executions.push(execution_id),
-            Err(EngineError::Refused(refusal)) => {
-                let (code, detail) = (refusal.code.to_string(), refusal.to_string());
-                page.refused.push(BulkRefusal { execution_id, code, detail });
-            }
-            Err(unknown) => return Err(unknown),
-        }
+        page.enter(execution_id, done)?;
     }
     Ok(page)
 }

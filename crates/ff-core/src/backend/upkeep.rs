@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Answer, EngineBackend};
+use super::{Answer, EngineBackend, LaneSteps};
 use crate::due::Pumped;
 use crate::engine_error::Code;
 use crate::execution::contracts::Ended;
@@ -16,7 +16,7 @@ use crate::types::{ExecutionId, FlowId, Kind, LaneId, TimestampMs, WorkerInstanc
 
 /// What happens unasked: firing what is due, finding what hints have missed, checking the whole.
 #[async_trait]
-pub trait Upkeep: EngineBackend {
+pub trait Upkeep: EngineBackend + LaneSteps {
     /// What time it is for this store.
     async fn now(&self) -> Answer<TimestampMs>;
 

@@ -66,22 +66,14 @@ impl Told {
 pub struct EventCursor {
     /// Of a partition that is not named, everything before this was read.
     pub from: TimestampMs,
-    /// The last that was read.
+    /// Everything before these places was read.
     pub places: BTreeMap<u16, Position>,
 }
 
 impl EventCursor {
-    /// Whether something on a partition is still to be read.
-    fn is_before(&self, partition: u16, position: Position) -> bool {
-        match self.places.get(&partition) {
-            Some(last) => position > *last,
-            None => position.at >= self.from,
-        }
-    }
-
-    /// Up to when a partition was read.
-    fn reached(&self, partition: u16) -> TimestampMs {
-        self.places.get(&partition).map_or(self.from, |last| last.at)
+    /// The first place on a partition that is still to be read.
+    pub fn place(&self, partition: u16) -> Position {
+        self.places.get(&partition).copied().unwrap_or(Position { at: self.from, nth: 0 })
     }
 }
 
@@ -110,11 +102,14 @@ impl FromStr for EventCursor {
 
 as_text!(EventCursor);
 
-/// The next of one partition's feed, and whether some before it may be gone or was never told.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The next of one partition's feed.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventsPart {
     pub events: Vec<Told>,
-    pub missed: bool,
+    /// Whether some before them are gone.
+    pub trimmed: bool,
+    /// Since when it tells. Who has not read as far as this was not told what happened before.
+    pub since: TimestampMs,
 }
 
 impl EventsPart {
@@ -125,12 +120,12 @@ impl EventsPart {
         (partition, cursor): (u16, &EventCursor),
         limit: usize,
     ) -> Self {
-        let full = told.len() >= limits::FEED;
+        let (full, place) = (told.len() >= limits::FEED, cursor.place(partition));
         let mut told = told.peekable();
-        // A full feed has lost something before its first; only who had read as far as that has missed nothing.
-        let trimmed = full && told.peek().is_some_and(|first| cursor.is_before(partition, first.position));
-        let unread = told.filter(|told| cursor.is_before(partition, told.position)).take(limit).cloned().collect();
-        Self { events: unread, missed: trimmed || cursor.reached(partition) < feed.since }
+        // A full feed has lost something before its first; only who had read that has missed nothing.
+        let trimmed = full && told.peek().is_some_and(|first| place <= first.position);
+        let unread = told.filter(|told| told.position >= place).take(limit).cloned().collect();
+        Self { events: unread, trimmed, since: feed.since }
     }
 }
 
@@ -143,16 +138,20 @@ impl EventsPage {
         namespace: Option<&Namespace>,
         limit: usize,
     ) -> Self {
-        let (mut all, mut missed) = (Vec::new(), false);
+        let (mut all, mut missed, mut next) = (Vec::new(), false, after);
         for (partition, part) in parts {
-            missed |= part.missed;
+            let lapsed = next.place(partition).at < part.since;
+            if lapsed {
+                // It is said once: whoever goes on from here has missed nothing more.
+                next.places.insert(partition, Position { at: part.since, nth: 0 });
+            }
+            missed |= lapsed || part.trimmed;
             all.extend(part.events.into_iter().map(|told| (partition, told)));
         }
         all.sort_by_key(|(partition, told)| (told.position.at, *partition, told.position.nth));
         all.truncate(limit);
-        let mut next = after;
-        for (partition, told) in &all {
-            next.places.insert(*partition, told.position);
+        for (partition, Told { position, .. }) in &all {
+            next.places.insert(*partition, Position { nth: position.nth + 1, ..*position });
         }
         let wanted = |told: &Told| namespace.is_none_or(|namespace| told.namespace == *namespace);
         Self { events: all.into_iter().map(|(_, told)| told).filter(wanted).collect(), next, missed }
@@ -211,21 +210,30 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_fell_behind_or_let_the_feed_lapse_is_told() {
+    fn a_reader_that_fell_behind_or_let_the_feed_lapse_is_told_once() {
         let full: Vec<_> = (0..limits::FEED as u64).map(|nth| told(at(1), nth + 1)).collect();
         let at_place = |nth| EventCursor { from: at(0), places: [(0, Position { at: at(1), nth })].into() };
-        assert!(EventsPart::of(feed(), full.iter(), (0, &at_place(0)), 1).missed);
-        assert!(!EventsPart::of(feed(), full.iter(), (0, &at_place(1)), 1).missed);
+        assert!(EventsPart::of(feed(), full.iter(), (0, &at_place(1)), 1).trimmed);
+        assert!(!EventsPart::of(feed(), full.iter(), (0, &at_place(2)), 1).trimmed);
         let anew = Feed { since: at(2), until: at(9) };
-        assert!(EventsPart::of(anew, [].iter(), (0, &at_place(1)), 1).missed, "nothing was told in between");
-        assert!(EventsPart::of(anew, [].iter(), (3, &at_place(1)), 1).missed);
+        for partition in [0, 3] {
+            let read = |cursor: EventCursor| {
+                let part = EventsPart::of(anew, [told(at(2), 0)].iter(), (partition, &cursor), 1);
+                EventsPage::merge(cursor, [(partition, part)], None, 1)
+            };
+            let page = read(at_place(1));
+            assert!(page.missed, "nothing was told in between");
+            assert_eq!(page.events, [told(at(2), 0)], "what is told again is read from its first");
+            assert_eq!((read(page.next.clone()).missed, read(page.next).events), (false, vec![]));
+        }
     }
 
     #[test]
     fn another_tenants_events_are_passed_over() {
-        let part = EventsPart { events: vec![told(at(1), 0)], missed: false };
+        let part = EventsPart { events: vec![told(at(1), 0)], trimmed: false, since: at(0) };
         let acme = Namespace::parse("acme").unwrap();
-        let page = EventsPage::merge(EventCursor::default(), [(3, part)], Some(&acme), 9);
+        let page =
+            EventsPage::merge(EventCursor { from: at(0), ..EventCursor::default() }, [(3, part)], Some(&acme), 9);
         assert_eq!((page.events, page.next.places.len()), (vec![], 1));
     }
 }

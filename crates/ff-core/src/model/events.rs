@@ -48,13 +48,11 @@ impl Events {
         told.drain(..surplus);
     }
 
-    /// The next of a partition's feed.
-    pub(super) fn part(&self, partition: u16, cursor: &EventCursor, limit: usize) -> EventsPart {
-        let Some(feed) = self.feeds.get(&partition) else {
-            return EventsPart { events: Vec::new(), missed: true };
-        };
-        let nothing = VecDeque::new();
-        EventsPart::of(*feed, self.told.get(&partition).unwrap_or(&nothing).iter(), (partition, cursor), limit)
+    /// The next of a partition's feed; none when nobody ever followed it.
+    pub(super) fn part(&self, partition: u16, cursor: &EventCursor, limit: usize) -> Option<EventsPart> {
+        let (feed, nothing) = (*self.feeds.get(&partition)?, VecDeque::new());
+        let told = self.told.get(&partition).unwrap_or(&nothing);
+        Some(EventsPart::of(feed, told.iter(), (partition, cursor), limit))
     }
 
     pub(super) fn snapshot(&self, partition: u16, snapshot: &mut Snapshot) {

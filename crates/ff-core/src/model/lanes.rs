@@ -35,8 +35,9 @@ impl Model {
             let index = standing.index(key.clone());
             let members = self.indexes.iter().filter(|((_, of), _)| *of == index).flat_map(|(_, members)| members);
             let since = |(score, id): &(i64, ExecutionId)| match standing {
-                LaneStanding::Waiting => self.executions.get(id).map_or(TimestampMs(*score), |e| e.created_at),
-                _ => TimestampMs(*score),
+                LaneStanding::Waiting => self.executions.get(id).map(|execution| execution.created_at),
+                LaneStanding::Finished => None,
+                _ => Some(TimestampMs(*score)),
             };
             let depth = members.fold(Depth::default(), |all, one| all.with(Depth { count: 1, first_at: since(one) }));
             if depth.count > 0 {

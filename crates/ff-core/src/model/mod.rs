@@ -247,8 +247,8 @@ impl Model {
         self.workers.values()
     }
 
-    /// What happened on a partition since a cursor.
-    pub fn events(&self, partition: u16, cursor: &EventCursor, limit: usize) -> EventsPart {
+    /// What happened on a partition since a cursor; none when nobody ever followed.
+    pub fn events(&self, partition: u16, cursor: &EventCursor, limit: usize) -> Option<EventsPart> {
         self.events.part(partition, cursor, limit)
     }
 

@@ -129,14 +129,16 @@ impl<'t> FlowPlay<'t> {
         }
     }
 
-    /// Works until nothing is left. What was held open is closed first.
+    /// Works until nothing is left, and waits until nothing is kept. What was held open is closed first.
     fn finish(&mut self) -> Verdict {
         while self.staged < self.parts.len() {
             self.perform(&Operation::StageFlow(self.parts[self.staged].clone()), self.other)?;
         }
         self.perform(&Operation::CloseFlow(CloseFlowArgs { flow_id: self.flow }), self.other)?;
         let dice = SeededDice::new(99);
+        let mut has_ended = false;
         for _ in 0..2_000 {
+            has_ended |= self.model.find_flow(&self.flow).is_some_and(|flow| flow.ended_at.is_some());
             let nonce = dice.nonce();
             self.perform(&claim(100), nonce)?;
             let live = |(id, fence): &(ExecutionId, Fence)| {
@@ -150,11 +152,9 @@ impl<'t> FlowPlay<'t> {
                 self.now = self.now.max(next);
                 self.perform(&Operation::Pump(PumpArgs { partition: 0 }), dice.nonce())?;
             } else if self.model.executions().all(|execution| execution.phase != Phase::Waiting) {
-                let ended = self.model.find_flow(&self.flow).is_some_and(|flow| flow.ended_at.is_some());
-                let live = self.model.executions().find(|execution| !execution.is_finished());
-                return match live {
-                    None if ended => Ok(()),
-                    stuck => Err(format!("I20: nothing is left to do, and the flow has not ended: {stuck:?}")),
+                return match self.model.executions().next() {
+                    None if has_ended => Ok(()),
+                    stuck => Err(format!("I20: nothing is left to do, and the flow is not over and gone: {stuck:?}")),
                 };
             }
         }

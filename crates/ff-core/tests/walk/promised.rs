@@ -181,7 +181,9 @@ fn fires_what_is_due(deed: &Deed<'_>, partition: u16, pumped: &Pumped) -> Verdic
     let moment = |execution: &Execution| execution.next_due().map(|(at, _)| at);
     let is_due = |execution: &Execution| moment(execution).is_some_and(|at| at <= now);
     let here = || deed.before.executions().filter(|e| e.id.partition() == partition);
-    if deed.changes().any(|(before, change)| !before.is_some_and(is_due) || is_due(&change.after)) {
+    // What ends by its own moment and is kept for no time goes with the next pump.
+    let is_left = |execution: &Execution| is_due(execution) && execution.forget_at().is_none_or(|at| at > now);
+    if deed.changes().any(|(before, change)| !before.is_some_and(is_due) || is_left(&change.after)) {
         return Err("I9: fired too early, or left something due".into());
     }
     let due = here().filter(|e| is_due(e)).count();

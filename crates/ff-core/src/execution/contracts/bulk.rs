@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Cursor, ExecutionInfo, Filter, ListArgs, Page, check_message};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, EngineError, Refusal};
 use crate::limits;
 use crate::types::{ExecutionId, TimestampMs};
 
@@ -79,6 +79,27 @@ impl BulkArgs {
     pub fn chosen(&self, page: &Page, as_of: TimestampMs) -> Vec<ExecutionId> {
         let chosen = |info: &&ExecutionInfo| info.changed_at <= as_of && self.action.applies(info);
         page.executions.iter().filter(chosen).map(|info| info.execution_id).collect()
+    }
+}
+
+impl BulkPage {
+    /// A page to which nothing was done yet.
+    pub fn new(as_of: TimestampMs, next: Option<Cursor>) -> Self {
+        Self { executions: Vec::new(), refused: Vec::new(), as_of, next }
+    }
+
+    /// Enters what became of one execution. One that refused is told of and passed over; a store that did not answer is an
+    /// error, and the page is asked for again.
+    pub fn enter(&mut self, execution_id: ExecutionId, done: Result<(), EngineError>) -> Result<(), EngineError> {
+        match done {
+            Ok(()) => self.executions.push(execution_id),
+            Err(EngineError::Refused(refusal)) => {
+                let (code, detail) = (refusal.code.to_string(), refusal.to_string());
+                self.refused.push(BulkRefusal { execution_id, code, detail });
+            }
+            Err(unknown) => return Err(unknown),
+        }
+        Ok(())
     }
 }
 

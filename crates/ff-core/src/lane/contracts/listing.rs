@@ -49,8 +49,9 @@ pub type Depths = BTreeMap<LaneStanding, Depth>;
 pub struct Depth {
     pub count: u64,
     /// Since when the oldest has been there: of what waits for a worker or for upstreams since it was created, of what is
-    /// held or suspended since it has been, of what has finished when it did. Of what is delayed: when the first is due.
-    pub first_at: TimestampMs,
+    /// held or suspended since it has been. Of what is delayed: when the first is due. What has finished has no age.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_at: Option<TimestampMs>,
 }
 
 words! {
@@ -82,11 +83,8 @@ impl LaneStanding {
 impl Depth {
     /// What two partitions have together.
     pub fn with(self, other: Depth) -> Self {
-        match (self.count, other.count) {
-            (0, _) => other,
-            (_, 0) => self,
-            _ => Self { count: self.count + other.count, first_at: self.first_at.min(other.first_at) },
-        }
+        let first_at = self.first_at.into_iter().chain(other.first_at).min();
+        Self { count: self.count + other.count, first_at }
     }
 }
 
