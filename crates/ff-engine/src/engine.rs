@@ -7,8 +7,10 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::pump::Pump;
+use crate::roll_call::call_the_roll;
 
-/// Fires whatever is due on a store, for as long as it lives. Any number of engines may run on one store.
+/// Fires whatever is due on a store and takes out workers that are gone, for as long as it lives. Any number of engines may
+/// run on one store.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -31,14 +33,15 @@ impl Engine {
     /// Starts an engine on the current runtime.
     ///
     /// It looks at every partition once and then asks the store nothing until something is due, a hint tells it more, or
-    /// the store's hints can be lost and it is some partition's turn to be swept.
+    /// the store's hints can be lost and it is some partition's turn to be swept. Who is gone it asks now and then.
     pub fn start(store: Arc<dyn Upkeep>) -> Self {
         let stopped = CancellationToken::new();
         let running = stopped.clone().drop_guard();
         // Made here rather than in the task, so that no hint given from now on is missed.
-        let pump = Pump::new(store);
+        let pump = Pump::new(store.clone());
         let pump = tokio::spawn(async move {
-            stopped.run_until_cancelled(pump.run()).await;
+            let both = async { tokio::join!(pump.run(), call_the_roll(store)) };
+            stopped.run_until_cancelled(both).await;
         });
         Self { running, pump }
     }

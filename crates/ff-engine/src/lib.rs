@@ -8,6 +8,7 @@ mod doctor;
 mod engine;
 mod hearing;
 mod pump;
+mod roll_call;
 mod router;
 mod sweep;
 

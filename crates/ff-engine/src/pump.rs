@@ -166,8 +166,10 @@ impl Pump {
             Hint::Due { partition, at } => self.agenda.note(partition, at),
             Hint::Missed => self.sweeper.everything(),
             Hint::Ready { .. }
+            | Hint::LaneFreed { .. }
             | Hint::LeaseLost { .. }
             | Hint::SignalDelivered { .. }
+            | Hint::EventTold { .. }
             | Hint::Ended { .. }
             | Hint::FlowMoved { .. }
             | Hint::FlowEnded { .. } => {}

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use ff_core::backend::{ExecutionRoom, Upkeep};
 use ff_core::engine_error::Code;
+use ff_core::event::What;
+use ff_core::event::contracts::EventsArgs;
 use ff_core::execution::Outcome;
 use ff_core::execution::contracts::CancelArgs;
 use ff_core::lease::LeaseEnding;
@@ -186,4 +188,26 @@ async fn a_board_that_is_dropped_no_longer_listens() {
     drop(board);
     let_pass(Duration::from_secs(1)).await;
     assert_eq!((alive(), Arc::strong_count(&store)), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_follows_is_told_when_something_happens() {
+    let store = store(4);
+    let board = Board::start(store.clone());
+    let follow = |after| EventsArgs { after, namespace: None, limit: 10 };
+    let start = board.next_events(follow(None), 0).await.unwrap();
+    let waiting = tokio::spawn({
+        let (board, args) = (board.clone(), follow(Some(start.next)));
+        async move { board.next_events(args, 60_000).await }
+    });
+    let_pass(Duration::from_secs(1)).await;
+    assert!(!waiting.is_finished());
+    let id = submit(&store).await;
+    let told = waiting.await.unwrap().unwrap();
+    assert_eq!(
+        told.events.iter().map(|told| (told.execution_id, told.what)).collect::<Vec<_>>(),
+        [(id, What::Submitted)]
+    );
+    let nothing = board.next_events(follow(Some(told.next)), 1_000).await.unwrap();
+    assert_eq!((nothing.events, nothing.missed), (vec![], false));
 }

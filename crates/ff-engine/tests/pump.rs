@@ -7,11 +7,14 @@ mod support;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_core::backend::{ExecutionRoom, Upkeep};
+use ff_core::backend::{EngineBackend, ExecutionRoom, Upkeep, WorkerRoom};
 use ff_core::clock::{Clock, ManualClock};
-use ff_core::execution::contracts::{Start, SubmitArgs};
+use ff_core::engine_error::Code;
+use ff_core::execution::contracts::{CancelArgs, Start, SubmitArgs};
+use ff_core::partition::worker_partition;
 use ff_core::state::PublicState;
-use ff_core::types::{ExecutionId, TimestampMs};
+use ff_core::types::{ExecutionId, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+use ff_core::worker::contracts::RegisterWorkerArgs;
 use ff_engine::Engine;
 use support::{Watched, hold, let_pass, store, store_by, work};
 
@@ -78,7 +81,7 @@ async fn more_than_a_batch_is_fired_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_idle_engine_asks_nothing() {
+async fn an_idle_engine_asks_nothing_but_who_is_gone() {
     let store = store(256);
     let engine = Engine::start(store.clone());
     let_pass(SECOND).await;
@@ -88,6 +91,7 @@ async fn an_idle_engine_asks_nothing() {
     let_pass(24 * HOUR).await;
     let mut expected = after_start;
     expected.insert("submit", 1);
+    expected.insert("sweep_workers", 24 * 120 + 1);
     assert_eq!(store.asked(), expected);
     engine.stop().await;
 }
@@ -233,4 +237,40 @@ async fn a_stopped_engine_asks_nothing_more() {
     let before = store.asked();
     let_pass(HOUR).await;
     assert_eq!(store.asked(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_went_without_a_word_is_taken_out() {
+    let store = store(16);
+    let engine = Engine::start(store.clone());
+    let worker_instance_id = WorkerInstanceId::parse("gone").unwrap();
+    let worker = RegisterWorkerArgs {
+        worker_instance_id: worker_instance_id.clone(),
+        worker_id: WorkerId::parse("tests").unwrap(),
+        namespace: Namespace::default_name(),
+        lanes: [LaneId::default_name()].into(),
+        kinds: [].into(),
+        capabilities: [].into(),
+        ttl_ms: 1_000,
+    };
+    store.register_worker(worker).await.unwrap();
+    let_pass(Duration::from_secs(61)).await;
+    let home = worker_partition(&worker_instance_id, &store.partitions());
+    assert!(store.snapshot(home).await.unwrap().workers.is_empty());
+    engine.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_kept_for_long_enough_is_forgotten() {
+    let store = store(16);
+    let engine = Engine::start(store.clone());
+    let mut work = work("resize");
+    work.policy.retention_ms = Some(3_600_000);
+    let id = store.submit(work).await.unwrap().execution_id;
+    store.cancel(CancelArgs { execution_id: id, reason: None, requested_by: None }).await.unwrap();
+    let_pass(HOUR - SECOND).await;
+    assert_eq!(state(&store, &id).await, PublicState::Cancelled);
+    let_pass(2 * SECOND).await;
+    assert_eq!(store.describe(&id).await.unwrap_err().code(), Code::ExecutionNotFound);
+    engine.stop().await;
 }

@@ -114,6 +114,10 @@ impl Claiming {
                 lease_ttl_ms: args.lease_ttl_ms,
             })
             .await?;
+        if claims.limited {
+            offer.hold_back();
+            return Ok(claims.claimed);
+        }
         self.depth.saw(claims.claimed.len(), claims.next.is_some());
         // A partition that gave nothing has nothing to give, whatever it says; asking it again would go on for ever.
         offer.settle(claims.next.filter(|_| !claims.claimed.is_empty()));

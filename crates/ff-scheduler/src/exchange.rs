@@ -5,6 +5,7 @@
 //! not come yet. Work that becomes ready calls one worker; whoever has come, or has gone instead, calls the next if there
 //! is still some of what it was called for.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ff_core::lease::contracts::Head;
@@ -16,12 +17,20 @@ use crate::ready::{ReadyWork, Taken};
 use crate::wanted::Wanted;
 
 #[derive(Default)]
-pub(crate) struct Exchange(Mutex<State>);
+pub(crate) struct Exchange {
+    state: Mutex<State>,
+    /// Rings when something is held back.
+    holding: Notify,
+}
 
 #[derive(Default)]
 struct State {
     ready: ReadyWork,
     line: Line,
+    /// What is ready and may not be handed out before something else of its lane ends.
+    held_back: HashMap<LaneId, Vec<Taken>>,
+    /// How often anything held back was let go.
+    let_go: u64,
 }
 
 impl Exchange {
@@ -32,8 +41,28 @@ impl Exchange {
 
     /// Takes what is wanted from at most so many partitions.
     pub(crate) fn take(self: &Arc<Self>, wanted: &Wanted, most: usize) -> Vec<Offer> {
-        let taken = self.state().ready.take(wanted, most);
-        self.offers(taken)
+        let mut state = self.state();
+        let taken = state.ready.take(wanted, most);
+        self.offers(taken, state.let_go)
+    }
+
+    /// Comes when something is held back, or has been since it last came.
+    pub(crate) async fn holding(&self) {
+        self.holding.notified().await;
+    }
+
+    /// The lanes of which something is held back.
+    pub(crate) fn limited(&self) -> Vec<LaneId> {
+        self.state().held_back.keys().cloned().collect()
+    }
+
+    /// There may be room on a lane: what was held back of it is ready again.
+    pub(crate) fn let_go(&self, lane: &LaneId) {
+        let mut state = self.state();
+        state.let_go += 1;
+        for taken in state.held_back.remove(lane).unwrap_or_default() {
+            state.put_back(&taken);
+        }
     }
 
     /// A place in the line, for a worker that does not wait yet.
@@ -42,12 +71,12 @@ impl Exchange {
         Place { exchange: self.clone(), ticket, wanted, bell: Arc::default() }
     }
 
-    fn offers(self: &Arc<Self>, taken: Vec<Taken>) -> Vec<Offer> {
-        taken.into_iter().map(|taken| Offer { exchange: self.clone(), taken }).collect()
+    fn offers(self: &Arc<Self>, taken: Vec<Taken>, let_go: u64) -> Vec<Offer> {
+        taken.into_iter().map(|taken| Offer { exchange: self.clone(), taken, let_go }).collect()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -55,6 +84,12 @@ impl State {
     fn add(&mut self, partition: u16, lane: &LaneId, kind: &Kind, head: Head) {
         if self.ready.add(lane, kind, partition, head) {
             self.line.call(lane, kind);
+        }
+    }
+
+    fn put_back(&mut self, taken: &Taken) {
+        for (kind, head) in &taken.kinds {
+            self.add(taken.partition, &taken.lane, kind, *head);
         }
     }
 
@@ -73,6 +108,8 @@ impl State {
 pub(crate) struct Offer {
     exchange: Arc<Exchange>,
     taken: Taken,
+    /// How often anything had been let go when this was taken.
+    let_go: u64,
 }
 
 impl Offer {
@@ -99,14 +136,26 @@ impl Offer {
             Some(next) => self.taken.kinds.iter_mut().for_each(|(_, head)| *head = next.max(*head)),
         }
     }
+
+    /// The store has answered that as much of the lane is held as may be. What was let go meanwhile may have made room for
+    /// this as well, and then it is ready again.
+    pub(crate) fn hold_back(mut self) {
+        let exchange = self.exchange.clone();
+        let mut state = exchange.state();
+        if state.let_go != self.let_go {
+            return;
+        }
+        let Taken { partition, lane, preference, kinds } = &mut self.taken;
+        let (partition, preference, kinds) = (*partition, *preference, std::mem::take(kinds));
+        let kept = Taken { partition, lane: lane.clone(), preference, kinds };
+        state.held_back.entry(lane.clone()).or_default().push(kept);
+        exchange.holding.notify_one();
+    }
 }
 
 impl Drop for Offer {
     fn drop(&mut self) {
-        let mut state = self.exchange.state();
-        for (kind, head) in &self.taken.kinds {
-            state.add(self.taken.partition, &self.taken.lane, kind, *head);
-        }
+        self.exchange.state().put_back(&self.taken);
     }
 }
 
@@ -128,8 +177,7 @@ impl Place {
             state.line.join(self.ticket, self.wanted.clone(), self.bell.clone());
         }
         state.pass_on(called_for);
-        drop(state);
-        self.exchange.offers(taken)
+        self.exchange.offers(taken, state.let_go)
     }
 
     /// Comes when this worker is called.
@@ -236,6 +284,20 @@ mod tests {
         drop(first.take_or_wait(1));
         assert!(was_called(&second));
         assert_eq!(second.take_or_wait(1)[0].taken.kinds, [(kind("x"), head(1))]);
+    }
+
+    #[test]
+    fn what_a_limit_holds_back_is_ready_again_once_there_may_be_room() {
+        let exchange = Arc::default();
+        let (first, second) = (idle(&exchange, &[]), idle(&exchange, &[]));
+        exchange.add(1, &lane(), &kind("x"), head(1));
+        first.take_or_wait(1).pop().unwrap().hold_back();
+        assert!(first.take_or_wait(1).is_empty());
+        assert_eq!(exchange.limited(), [lane()]);
+        exchange.let_go(&lane());
+        assert!(was_called(&second) || was_called(&first));
+        assert_eq!(second.take_or_wait(1)[0].taken.kinds, [(kind("x"), head(1))]);
+        assert_eq!(exchange.limited(), []);
     }
 
     #[test]

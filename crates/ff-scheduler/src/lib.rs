@@ -2,6 +2,7 @@
 
 mod claiming;
 mod exchange;
+mod limits;
 mod line;
 mod listener;
 mod ready;

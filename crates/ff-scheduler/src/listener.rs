@@ -8,6 +8,7 @@ use ff_engine::{Hearing, Sweeper};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::exchange::Exchange;
+use crate::limits::Limits;
 
 /// Somebody who wants to know when everything heard so far has been taken note of.
 pub(crate) type Asker = oneshot::Sender<()>;
@@ -16,13 +17,16 @@ pub(crate) struct Listener {
     hearing: Hearing,
     sweeper: Sweeper,
     exchange: Arc<Exchange>,
+    limits: Limits,
     askers: mpsc::UnboundedReceiver<Asker>,
     waiting: Vec<Asker>,
 }
 
 impl Listener {
     pub(crate) fn new(store: Arc<dyn Upkeep>, exchange: Arc<Exchange>, askers: mpsc::UnboundedReceiver<Asker>) -> Self {
-        Self { hearing: Hearing::of(&*store), sweeper: Sweeper::new(store), exchange, askers, waiting: Vec::new() }
+        let limits = Limits::new(store.clone(), exchange.clone());
+        let (hearing, sweeper) = (Hearing::of(&*store), Sweeper::new(store));
+        Self { hearing, sweeper, exchange, limits, askers, waiting: Vec::new() }
     }
 
     /// Listens until nobody can ask any more.
@@ -37,13 +41,14 @@ impl Listener {
                         self.exchange.add(partition, &ready.lane, &ready.kind, ready.head);
                     }
                 }
+                () = self.limits.turn() => {}
                 asker = self.askers.recv() => match asker {
                     Some(asker) => self.waiting.push(asker),
                     None => return,
                 },
             }
             // Nobody is kept waiting for a store that does not answer.
-            if self.sweeper.is_through() || self.sweeper.is_failing() {
+            if (self.sweeper.is_through() && self.limits.is_through()) || self.sweeper.is_failing() {
                 for asker in self.waiting.drain(..) {
                     // Fails when the asker has gone, and then there is nobody to tell.
                     asker.send(()).ok();
@@ -55,10 +60,12 @@ impl Listener {
     fn heed(&mut self, hint: Hint) {
         match hint {
             Hint::Ready { partition, lane, kind, head } => self.exchange.add(partition, &lane, &kind, head),
+            Hint::LaneFreed { partition, lane } => self.limits.freed(partition, lane),
             Hint::Missed => self.sweeper.everything(),
             Hint::Due { .. }
             | Hint::LeaseLost { .. }
             | Hint::SignalDelivered { .. }
+            | Hint::EventTold { .. }
             | Hint::Ended { .. }
             | Hint::FlowMoved { .. }
             | Hint::FlowEnded { .. } => {}

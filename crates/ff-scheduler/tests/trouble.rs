@@ -5,6 +5,7 @@
 #[path = "../../ff-engine/tests/support/mod.rs"]
 mod support;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ff_core::backend::ExecutionRoom;
@@ -127,19 +128,20 @@ async fn work_that_is_gone_when_it_is_claimed_is_forgotten() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn with_nothing_to_do_the_store_is_asked_nothing() {
+async fn with_nothing_to_do_the_store_is_asked_nothing_but_who_is_gone() {
     let store = store(256);
     let (scheduler, board, engine) =
         (Scheduler::start(store.clone()), Board::start(store.clone()), Engine::start(store.clone()));
     let_pass(Duration::from_secs(1)).await;
     let after_start = store.asked();
     assert_eq!(after_start.get("sweep"), Some(&512), "the scheduler and the engine look once each");
-    assert_eq!(after_start.len(), 1);
+    assert_eq!(after_start.keys().collect::<Vec<_>>(), [&"sweep", &"sweep_workers"]);
     let day = Instant::now() + Duration::from_secs(24 * 3_600);
     while Instant::now() < day {
         assert_eq!(scheduler.next(ask(60_000)).await.unwrap(), []);
     }
-    assert_eq!(store.asked(), after_start);
+    let expected = BTreeMap::from([("sweep", 512), ("sweep_workers", 24 * 120 + 1)]);
+    assert_eq!(store.asked(), expected);
     board.stop();
     engine.stop().await;
 }

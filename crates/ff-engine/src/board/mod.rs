@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ff_core::backend::{Answer, Upkeep};
+use ff_core::event::contracts::{EventsArgs, EventsPage};
 use ff_core::execution::contracts::Ended;
 use ff_core::flow::contracts::{FlowEnd, FlowEventsArgs, FlowEventsPage};
 use ff_core::hint::{Hint, Hints};
@@ -20,8 +21,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use bells::Bells;
 use lost::LostLeases;
 
-/// Tells workers which leases they lost, and callers how an execution or a flow ended, what was delivered, or what happened
-/// in a flow. A hint wakes only those it is for.
+/// Tells workers which leases they lost, and callers how an execution or a flow ended, what was delivered, or what happened,
+/// anywhere or in a flow. A hint wakes only those it is for.
 pub struct Board {
     store: Arc<dyn Upkeep>,
     notices: Arc<Notices>,
@@ -95,6 +96,26 @@ impl Board {
         }
     }
 
+    /// What happened on any partition since a cursor, waiting for something up to `wait_ms`.
+    pub async fn next_events(&self, mut args: EventsArgs, wait_ms: u64) -> Answer<EventsPage> {
+        check_wait(wait_ms)?;
+        let deadline = after(wait_ms);
+        let bell = self.notices.events.join(&());
+        loop {
+            let rung = bell.rung();
+            let page = self.store.events(args.clone()).await?;
+            let moved = args.after.as_ref().is_some_and(|after| *after != page.next);
+            if page.missed || !page.events.is_empty() {
+                return Ok(page);
+            }
+            args.after = Some(page.next.clone());
+            // What was passed over is another tenant's, and there may be more behind it.
+            if !moved && !self.wait(rung, deadline).await {
+                return Ok(page);
+            }
+        }
+    }
+
     /// How a flow ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
     pub async fn flow_ended(&self, id: &FlowId, wait_ms: u64) -> Answer<Option<FlowEnd>> {
         check_wait(wait_ms)?;
@@ -153,6 +174,8 @@ struct Notices {
     ends: Bells<ExecutionId>,
     /// One bell for all partitions: who reads the feeds reads all of them.
     deliveries: Bells<()>,
+    /// The same of what happens.
+    events: Bells<()>,
     flow_ends: Bells<FlowId>,
     flow_events: Bells<FlowId>,
 }
@@ -170,6 +193,7 @@ impl Notices {
             }
             Hint::Ended { execution_id } => self.ends.ring(&execution_id),
             Hint::SignalDelivered { .. } => self.deliveries.ring_all(),
+            Hint::EventTold { .. } => self.events.ring_all(),
             Hint::FlowMoved { flow_id } => self.flow_events.ring(&flow_id),
             Hint::FlowEnded { flow_id } => self.flow_ends.ring(&flow_id),
             Hint::Missed => {
@@ -177,10 +201,11 @@ impl Notices {
                 self.workers.ring_all();
                 self.ends.ring_all();
                 self.deliveries.ring_all();
+                self.events.ring_all();
                 self.flow_ends.ring_all();
                 self.flow_events.ring_all();
             }
-            Hint::Ready { .. } | Hint::Due { .. } => {}
+            Hint::Ready { .. } | Hint::Due { .. } | Hint::LaneFreed { .. } => {}
         }
     }
 }

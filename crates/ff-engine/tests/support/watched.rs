@@ -7,13 +7,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ff_core::backend::{
-    Answer, EngineBackend, ExecutionRoom, FlowRoom, LeaseRoom, SignalRoom, SuspensionRoom, Swept, Upkeep,
+    Answer, EngineBackend, EventRoom, ExecutionRoom, FlowRoom, LaneRoom, LaneSteps, LeaseRoom, SignalRoom,
+    SuspensionRoom, Swept, Upkeep, WorkerRoom,
 };
 use ff_core::due::Pumped;
 use ff_core::engine_error::EngineError;
+use ff_core::event::contracts::{EventsArgs, EventsPage};
 use ff_core::execution::contracts::{
-    Attempts, CancelArgs, Cancelled, CompleteArgs, Completed, DelayArgs, Delayed, Ended, ExecutionInfo, FailArgs,
-    Failed, ListArgs, Noted, Page, ProgressArgs, ReplayArgs, Replayed, SubmitArgs, Submitted,
+    Attempts, BulkArgs, BulkPage, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs,
+    Delayed, Ended, ExecutionInfo, FailArgs, Failed, ListArgs, Noted, Page, PriorityChanged, ProgressArgs, ReplayArgs,
+    Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged,
 };
 use ff_core::flow::contracts::{
     CancelFlowArgs, Cascaded, CloseFlowArgs, ClosedFlow, CreateFlowArgs, EdgesPage, FlowCancelled, FlowEdgesArgs,
@@ -21,6 +24,11 @@ use ff_core::flow::contracts::{
     MembersPage, SetFlowTagsArgs, SubmitFlowArgs, SubmittedFlow, TaggedFlow, WaitForChildrenArgs, WaitedForChildren,
 };
 use ff_core::hint::{Hint, Hints};
+use ff_core::lane::Lane;
+use ff_core::lane::contracts::{
+    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, LaneCount, LaneInfo, LaneSettled, LanesPage, ListLanesArgs,
+    RecountLaneArgs, SettleLaneArgs,
+};
 use ff_core::lease::contracts::{ClaimArgs, Claims, RenewArgs, Renewed, RevokeArgs, Revoked};
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
@@ -34,7 +42,11 @@ use ff_core::suspension::contracts::{
 };
 use ff_core::token::WaitpointToken;
 use ff_core::token::contracts::{PartitionKids, RotateSecretArgs, RotationReport};
-use ff_core::types::{ExecutionId, FlowId, SignalId, TimestampMs, WaitpointId};
+use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace, SignalId, TimestampMs, WaitpointId, WorkerInstanceId};
+use ff_core::worker::contracts::{
+    HeartbeatArgs, LeaveArgs, LeftWorker, ListWorkersArgs, RegisterWorkerArgs, RegisteredWorker, SeenWorker,
+    WorkersPage,
+};
 use futures_util::stream::{self, StreamExt};
 use tokio::sync::broadcast;
 
@@ -135,11 +147,35 @@ watch! {
         delay(args: DelayArgs) -> Delayed;
         cancel(args: CancelArgs) -> Cancelled;
         replay(args: ReplayArgs) -> Replayed;
+        bulk(args: BulkArgs) -> BulkPage;
+        change_priority(args: ChangePriorityArgs) -> PriorityChanged;
+        set_tags(args: SetTagsArgs) -> Tagged;
     }
     LeaseRoom {
         claim(args: ClaimArgs) -> Claims;
         renew(args: RenewArgs) -> Renewed;
         revoke(args: RevokeArgs) -> Revoked;
+    }
+    LaneRoom {
+        configure_lane(args: ConfigureLaneArgs) -> LaneInfo;
+        describe_lane(namespace: &Namespace, lane: &LaneId) -> LaneInfo;
+        list_lanes(args: ListLanesArgs) -> LanesPage;
+    }
+    LaneSteps {
+        configure(args: ConfigureLaneArgs) -> Lane;
+        copy(args: CopyLaneArgs) -> LaneCount;
+        allot(args: AllotArgs) -> Allotted;
+        recount(args: RecountLaneArgs) -> LaneCount;
+        settle(args: SettleLaneArgs) -> LaneSettled;
+    }
+    WorkerRoom {
+        register_worker(args: RegisterWorkerArgs) -> RegisteredWorker;
+        heartbeat(args: HeartbeatArgs) -> SeenWorker;
+        leave(args: LeaveArgs) -> LeftWorker;
+        list_workers(args: ListWorkersArgs) -> WorkersPage;
+    }
+    EventRoom {
+        events(args: EventsArgs) -> EventsPage;
     }
     SuspensionRoom {
         suspend(args: SuspendArgs) -> Suspended;
@@ -176,6 +212,7 @@ watch! {
         end_of_flow(id: &FlowId) -> Option<FlowEnd>;
         pump(partition: u16) -> Pumped;
         sweep(partition: u16) -> Swept;
+        sweep_workers() -> Vec<WorkerInstanceId>;
         snapshot(partition: u16) -> Snapshot;
         {
             async fn now(&self) -> Answer<TimestampMs> {
