@@ -7,8 +7,10 @@ mod announcer;
 mod batch;
 mod desk;
 mod error;
+mod event;
 mod execution;
 mod flow;
+mod lane;
 mod lease;
 mod queries;
 mod queue;
@@ -18,20 +20,25 @@ mod session;
 mod signal;
 mod suspension;
 mod table;
+mod tape;
 mod upkeep;
 mod value;
+mod worker;
 mod writer;
 
 pub use announcer::Announcer;
 pub use batch::{Answered, Brought, TakenUp, execute};
+pub use desk::Known;
 pub use error::SqlError;
+pub use event::{ReadEvents, ReadFeeds};
 pub use execution::{Describe, List, ReadAttempts, ReadPayload, ReadResult};
 pub use flow::{Debt, Debts, DescribeFlow, ListFlows, ReadFlowEdges, ReadFlowEvents, ReadFlowMembers};
+pub use lane::{DescribeLane, ListLanes};
 pub use queries::{QUERIES, RINGS};
 pub use queue::{Asker, Queue, queue, queues};
 pub use schema::{
-    ATTEMPT, DELIVERY, EDGE, EDGE_GROUP, EXECUTION, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_RING, LEASE_EVENT,
-    PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TABLES, WAITPOINT,
+    ATTEMPT, DELIVERY, EDGE, EDGE_GROUP, EVENT, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_RING,
+    LANE, LEASE_EVENT, PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TABLES, TAG, WAITPOINT, WORKER,
 };
 pub use session::{Key, Load, Put, Question, Read, Session};
 pub use signal::{ListSignals, ReadDeliveries, ReadSignal};
@@ -39,4 +46,5 @@ pub use suspension::{ReadKids, ReadWaitpointToken, ReadWaitpoints, missing_rings
 pub use table::{Column, Columns, Holds, Table};
 pub use upkeep::{Sweep, TakeSnapshot};
 pub use value::{Row, Value};
+pub use worker::{ListWorkers, ReadGoneWorkers};
 pub use writer::write;

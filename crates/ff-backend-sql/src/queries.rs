@@ -22,8 +22,23 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("due", DUE),
     ("next_due", NEXT_DUE),
     ("next_ready", NEXT_READY),
-    ("list_by_namespace", LIST_BY_NAMESPACE),
-    ("list_by_lane", LIST_BY_LANE),
+    ("waiting_priorities", WAITING_PRIORITIES),
+    ("waiting_priorities_of_kind", WAITING_PRIORITIES_OF_KIND),
+    ("waiting_at", WAITING_AT),
+    ("waiting_at_of_kind", WAITING_AT_OF_KIND),
+    ("held_on", HELD_ON),
+    ("walk_namespace", WALK_NAMESPACE),
+    ("walk_lane", WALK_LANE),
+    ("walk_label", WALK_LABEL),
+    ("next_lane", NEXT_LANE),
+    ("next_configured_lane", NEXT_CONFIGURED_LANE),
+    ("depth", DEPTH),
+    ("depth_since", DEPTH_SINCE),
+    ("lanes_on", LANES_ON),
+    ("workers_after", WORKERS_AFTER),
+    ("workers_on", WORKERS_ON),
+    ("feeds", FEEDS),
+    ("labels_on", LABELS_ON),
     ("attempts_of", ATTEMPTS_OF),
     ("leases_of", LEASES_OF),
     ("surplus_leases", SURPLUS_LEASES),
@@ -35,9 +50,12 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("signals_of", SIGNALS_OF),
     ("signals_page", SIGNALS_PAGE),
     ("signal_keys_of", SIGNAL_KEYS_OF),
-    ("feed_last", FEED_LAST),
-    ("feed_first", FEED_FIRST),
-    ("feed_after", FEED_AFTER),
+    ("deliveries_last", DELIVERIES_LAST),
+    ("deliveries_first", DELIVERIES_FIRST),
+    ("deliveries_from", DELIVERIES_FROM),
+    ("events_last", EVENTS_LAST),
+    ("events_first", EVENTS_FIRST),
+    ("events_from", EVENTS_FROM),
     ("edges_out", EDGES_OUT),
     ("edges_in", EDGES_IN),
     ("edges_into", EDGES_INTO),
@@ -61,6 +79,42 @@ pub(crate) const WAITING_OF_KIND: &str = "\
     SELECT uuid, priority, created_at, record FROM execution \
     WHERE eligible = 1 AND partition = $1 AND lane = $2 AND kind = $3 \
     ORDER BY priority DESC, created_at, uuid LIMIT $4";
+
+/// The highest priorities at which something waits, best first: from each to the next, past everything that waits at it.
+pub(crate) const WAITING_PRIORITIES: &str = "\
+    WITH RECURSIVE step (priority, nth) AS (\
+        SELECT max(priority), 1 FROM execution WHERE eligible = 1 AND partition = $1 AND lane = $2 \
+        UNION ALL \
+        SELECT (SELECT max(priority) FROM execution \
+                WHERE eligible = 1 AND partition = $1 AND lane = $2 AND priority < step.priority), nth + 1 \
+        FROM step WHERE step.priority IS NOT NULL AND nth < $3) \
+    SELECT priority FROM step WHERE priority IS NOT NULL";
+
+/// The same of one kind.
+pub(crate) const WAITING_PRIORITIES_OF_KIND: &str = "\
+    WITH RECURSIVE step (priority, nth) AS (\
+        SELECT max(priority), 1 FROM execution WHERE eligible = 1 AND partition = $1 AND lane = $2 AND kind = $3 \
+        UNION ALL \
+        SELECT (SELECT max(priority) FROM execution \
+                WHERE eligible = 1 AND partition = $1 AND lane = $2 AND kind = $3 AND priority < step.priority), nth + 1 \
+        FROM step WHERE step.priority IS NOT NULL AND nth < $4) \
+    SELECT priority FROM step WHERE priority IS NOT NULL";
+
+/// The oldest that wait at one priority.
+pub(crate) const WAITING_AT: &str = "\
+    SELECT uuid, priority, created_at, record FROM execution \
+    WHERE eligible = 1 AND partition = $1 AND lane = $2 AND priority = $3 ORDER BY created_at, uuid LIMIT $4";
+
+/// The oldest of one kind that wait at one priority.
+pub(crate) const WAITING_AT_OF_KIND: &str = "\
+    SELECT uuid, priority, created_at, record FROM execution \
+    WHERE eligible = 1 AND partition = $1 AND lane = $2 AND kind = $3 AND priority = $4 \
+    ORDER BY created_at, uuid LIMIT $5";
+
+/// How many executions of a lane are held on a partition. Of a lane with a limit few are held anywhere, and only of such a
+/// lane this is asked, so there is no index for it that every claim would pay for.
+pub(crate) const HELD_ON: &str = "\
+    SELECT count(*) FROM execution WHERE lane = $1 AND state = 'active' AND partition = $2";
 
 /// The executions of a partition whose moment comes first, and its flows whose moment does, told apart by the first
 /// column; with the records of those whose moment has come. One query, because whoever pumps asks for both.
@@ -87,17 +141,56 @@ pub(crate) const NEXT_READY: &str = "\
     WHERE eligible = 1 AND partition = $1 AND (lane, kind) > ($2, $3) \
     ORDER BY lane, kind, priority DESC, created_at LIMIT 1";
 
-/// The newest executions of a namespace in one state, before a place in the list.
-pub(crate) const LIST_BY_NAMESPACE: &str = "\
-    SELECT created_at, partition, uuid, record FROM execution \
-    WHERE namespace = $1 AND state = $2 AND (created_at, partition, uuid) < ($3, $4, $5) \
-    ORDER BY created_at DESC, partition DESC, uuid DESC LIMIT $6";
+/// The newest executions of a namespace in one state, before a place in the list and not before a moment, with what else a
+/// search goes by.
+pub(crate) const WALK_NAMESPACE: &str = "\
+    SELECT created_at, partition, uuid, lane, state, kind FROM execution \
+    WHERE namespace = $1 AND state = $2 AND (created_at, partition, uuid) < ($3, $4, $5) AND created_at >= $6 \
+    ORDER BY created_at DESC, partition DESC, uuid DESC LIMIT $7";
 
-/// The newest executions of a lane in one state, before a place in the list.
-pub(crate) const LIST_BY_LANE: &str = "\
-    SELECT created_at, partition, uuid, record FROM execution \
-    WHERE lane = $1 AND state = $2 AND (created_at, partition, uuid) < ($3, $4, $5) \
-    ORDER BY created_at DESC, partition DESC, uuid DESC LIMIT $6";
+/// The same of a lane.
+pub(crate) const WALK_LANE: &str = "\
+    SELECT created_at, partition, uuid, lane, state, kind FROM execution \
+    WHERE lane = $1 AND state = $2 AND (created_at, partition, uuid) < ($3, $4, $5) AND created_at >= $6 \
+    ORDER BY created_at DESC, partition DESC, uuid DESC LIMIT $7";
+
+/// The same of what has a label, in any state.
+pub(crate) const WALK_LABEL: &str = "\
+    SELECT tag.created_at, tag.partition, tag.uuid, execution.lane, execution.state, execution.kind FROM tag \
+    LEFT JOIN execution ON execution.uuid = tag.uuid AND execution.partition = tag.partition \
+    WHERE tag.namespace = $1 AND tag.key = $2 AND tag.value = $3 \
+        AND (tag.created_at, tag.partition, tag.uuid) < ($4, $5, $6) AND tag.created_at >= $7 \
+    ORDER BY tag.created_at DESC, tag.partition DESC, tag.uuid DESC LIMIT $8";
+
+/// The next lane that has anything, in the order of their keys.
+pub(crate) const NEXT_LANE: &str = "SELECT lane FROM execution WHERE lane > $1 ORDER BY lane LIMIT 1";
+
+/// The next lane that somebody configured, in the order of their keys.
+pub(crate) const NEXT_CONFIGURED_LANE: &str = "SELECT lane FROM lane WHERE lane > $1 ORDER BY lane LIMIT 1";
+
+/// How many executions of a lane are in a state, and when the first of them was created.
+pub(crate) const DEPTH: &str = "SELECT count(*), min(created_at) FROM execution WHERE lane = $1 AND state = $2";
+
+/// How many executions of a lane are delayed, held or suspended, and the first of the moments they are in order by.
+pub(crate) const DEPTH_SINCE: &str = "\
+    SELECT count(*), min(coalesce(delayed_until, acquired_at, changed_at)) FROM execution \
+    WHERE lane = $1 AND state = $2";
+
+/// Every lane a partition knows. Only the doctor asks.
+pub(crate) const LANES_ON: &str = "SELECT lane, record FROM lane WHERE partition = $1";
+
+/// The next worker instances, in the order of their names.
+pub(crate) const WORKERS_AFTER: &str = "\
+    SELECT record FROM worker WHERE worker_instance_id > $1 ORDER BY worker_instance_id LIMIT $2";
+
+/// Every worker instance at home on a partition. Only the doctor asks.
+pub(crate) const WORKERS_ON: &str = "SELECT record FROM worker WHERE partition = $1";
+
+/// The feeds of what happens on the partitions below a number, in their order.
+pub(crate) const FEEDS: &str = "SELECT partition, since, until FROM feed WHERE partition < $1 ORDER BY partition";
+
+/// Every label of the executions of a partition. Only the doctor asks.
+pub(crate) const LABELS_ON: &str = "SELECT namespace, key, value, created_at, uuid FROM tag WHERE partition = $1";
 
 /// The archived attempts of an execution, oldest first.
 pub(crate) const ATTEMPTS_OF: &str = "\
@@ -141,17 +234,30 @@ pub(crate) const SIGNALS_PAGE: &str = "\
 pub(crate) const SIGNAL_KEYS_OF: &str = "\
     SELECT waitpoint_id, key, signal_id, until FROM signal_key WHERE uuid = $1 AND partition = $2";
 
-/// Where a feed ends.
-pub(crate) const FEED_LAST: &str = "\
+/// Where a feed of deliveries ends.
+pub(crate) const DELIVERIES_LAST: &str = "\
     SELECT told_at, nth, seq FROM delivery WHERE partition = $1 ORDER BY told_at DESC, nth DESC LIMIT 1";
 
-/// The beginning of a feed.
-pub(crate) const FEED_FIRST: &str = "\
+/// The beginning of a feed of deliveries.
+pub(crate) const DELIVERIES_FIRST: &str = "\
     SELECT told_at, nth, seq FROM delivery WHERE partition = $1 ORDER BY told_at, nth LIMIT $2";
 
-/// What a feed has after a place in it.
-pub(crate) const FEED_AFTER: &str = "\
-    SELECT told_at, nth, record FROM delivery WHERE partition = $1 AND (told_at, nth) > ($2, $3) \
+/// What a feed of deliveries has from a place on.
+pub(crate) const DELIVERIES_FROM: &str = "\
+    SELECT told_at, nth, record FROM delivery WHERE partition = $1 AND (told_at, nth) >= ($2, $3) \
+    ORDER BY told_at, nth LIMIT $4";
+
+/// Where a feed of what happens ends.
+pub(crate) const EVENTS_LAST: &str = "\
+    SELECT told_at, nth, seq FROM event WHERE partition = $1 ORDER BY told_at DESC, nth DESC LIMIT 1";
+
+/// The beginning of a feed of what happens.
+pub(crate) const EVENTS_FIRST: &str = "\
+    SELECT told_at, nth, seq FROM event WHERE partition = $1 ORDER BY told_at, nth LIMIT $2";
+
+/// What a feed of what happens has from a place on.
+pub(crate) const EVENTS_FROM: &str = "\
+    SELECT told_at, nth, record FROM event WHERE partition = $1 AND (told_at, nth) >= ($2, $3) \
     ORDER BY told_at, nth LIMIT $4";
 
 /// The next edges out of a member of a flow, each with the execution and the group at its other end. An id names one

@@ -2,8 +2,8 @@
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{
-    ClaimArgs, Claimed, Claims, NodeSpec, RotatePartitionArgs, RotateSecretArgs, RotationReport, StagedFlow,
-    SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
+    NodeSpec, RotatePartitionArgs, RotateSecretArgs, RotationReport, StagedFlow, SubmitArgs, SubmitFlowArgs, Submitted,
+    SubmittedFlow,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::limits;
@@ -85,15 +85,11 @@ impl Asker {
         Ok(report)
     }
 
-    /// Claims, and gives what was claimed with its payloads.
-    pub async fn claim(&self, args: ClaimArgs) -> Answer<Claims> {
+    /// Has one operation done, and gives its answer with what comes with every execution it took.
+    pub(crate) async fn ask_with_brought<A: Ask>(&self, args: A) -> Answer<(A::Answer, Vec<Brought>)> {
         let mut answered = wait(self.enqueue(args.into_operation()).await?).await?;
         let brought = std::mem::take(&mut answered.brought);
-        let taken = answer::<ClaimArgs>(answered)?;
-        let claimed = taken.tasks.into_iter().zip(brought);
-        let claimed =
-            claimed.map(|(task, Brought { payload, signals, inputs })| Claimed { task, payload, signals, inputs });
-        Ok(Claims { claimed: claimed.collect(), next: taken.next })
+        Ok((answer::<A>(answered)?, brought))
     }
 
     /// Submits a whole graph, in as many parts as it takes. Between them others are let in.
@@ -115,7 +111,7 @@ impl Asker {
     }
 
     /// Has many operations queued before any is waited for, so that they are done together. Each has its own outcome.
-    async fn ask_each<A: Ask>(&self, args: Vec<A>) -> Vec<Answer<A::Answer>> {
+    pub(crate) async fn ask_each<A: Ask>(&self, args: Vec<A>) -> Vec<Answer<A::Answer>> {
         let mut waiting = Vec::with_capacity(args.len());
         for one in args {
             waiting.push(self.enqueue(one.into_operation()).await);

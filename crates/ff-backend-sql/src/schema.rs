@@ -22,6 +22,11 @@ pub static TABLES: &[&Table] = &[
     &EDGE_GROUP,
     &FLOW_EVENT,
     &FLOW_KEY,
+    &TAG,
+    &LANE,
+    &WORKER,
+    &FEED,
+    &EVENT,
 ];
 
 /// One row per execution.
@@ -148,16 +153,41 @@ pub static SIGNAL_KEY: Table = Table {
 
 /// The feeds of delivered signals, the newest of each. Every entry has the number of those ever told before it and its own,
 /// so that the length of a feed is known without counting.
-pub static DELIVERY: Table = Table {
-    name: "delivery",
-    key: 3,
+pub static DELIVERY: Table = Table { name: "delivery", key: 3, columns: TOLD };
+
+/// The feeds of what happened, the newest of each.
+pub static EVENT: Table = Table { name: "event", key: 3, columns: TOLD };
+
+const TOLD: &[Column] =
+    &[Column::int("partition"), Column::int("told_at"), Column::int("nth"), Column::int("seq"), Column::text("record")];
+
+/// Since when and until when a partition tells what happens on it.
+pub static FEED: Table =
+    Table { name: "feed", key: 1, columns: &[Column::int("partition"), Column::int("since"), Column::int("until")] };
+
+/// The labels of executions, in the order a search walks them.
+pub static TAG: Table = Table {
+    name: "tag",
+    key: 6,
     columns: &[
+        Column::text("namespace"),
+        Column::text("key"),
+        Column::text("value"),
+        Column::int("created_at"),
         Column::int("partition"),
-        Column::int("told_at"),
-        Column::int("nth"),
-        Column::int("seq"),
-        Column::text("record"),
+        Column::uuid("uuid"),
     ],
+};
+
+/// Lanes somebody configured, as each partition knows them.
+pub static LANE: Table =
+    Table { name: "lane", key: 2, columns: &[Column::text("lane"), Column::int("partition"), Column::text("record")] };
+
+/// Worker instances that are known.
+pub static WORKER: Table = Table {
+    name: "worker",
+    key: 1,
+    columns: &[Column::text("worker_instance_id"), Column::int("partition"), Column::text("record")],
 };
 
 /// One row per flow, those that are only staged among them.

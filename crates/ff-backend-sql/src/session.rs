@@ -52,6 +52,10 @@ pub trait Read: Send {
 
 /// A connection that writes: one transaction at a time.
 pub trait Session: Read {
+    /// Whether nobody else writes to the store: then what its writer found out about lanes and feeds stays so until the
+    /// writer itself changes it.
+    fn is_alone(&self) -> bool;
+
     /// Opens a transaction to which these partitions belong until it ends, and says what time it is for all it does. What it
     /// is going to be asked first may be on its way by then.
     fn begin(
@@ -63,7 +67,7 @@ pub trait Session: Read {
     /// Writes rows, no two of them under one key, over those already there.
     fn put(&mut self, table: &'static Table, rows: &[Put]) -> impl Future<Output = Result<(), SqlError>> + Send;
 
-    /// Deletes the rows under these keys.
+    /// Deletes the rows whose keys begin with these values, all of them of one length.
     fn delete(&mut self, table: &'static Table, keys: &[Key]) -> impl Future<Output = Result<(), SqlError>> + Send;
 
     /// Takes note of how the transaction changes which ends are owed to dependents. The records say so already, so a store

@@ -4,16 +4,18 @@ use ff_core::dice::Dice;
 use ff_core::partition::PartitionConfig;
 
 use crate::batch::{TakenUp, execute};
+use crate::desk::Known;
 use crate::queue::{Asked, Queue};
 use crate::session::Session;
 
 /// Serves a queue until it is closed and empty. There is no timer: at low load a caller waits for one transaction, at high
 /// load for one batch.
 pub async fn write<S: Session>(session: &mut S, mut queue: Queue, partitions: &PartitionConfig, dice: &dyn Dice) {
+    let mut known = Known::default();
     while let Some(asked) = queue.take().await {
         let take_up = |Asked { operation, caller }| (TakenUp { operation, nonce: dice.nonce() }, caller);
         let (batch, callers): (Vec<_>, Vec<_>) = asked.into_iter().map(take_up).unzip();
-        let answers = execute(session, &batch, partitions).await;
+        let answers = execute(session, &mut known, &batch, partitions).await;
         for (caller, answer) in callers.into_iter().zip(answers) {
             // Fails when the caller has gone away, and then nobody wants to know.
             caller.send(answer).ok();

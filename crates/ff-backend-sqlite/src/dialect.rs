@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use ff_backend_sql::{Columns, Table};
+use ff_backend_sql::{Column, Columns, Table};
 
 /// Statements already put into words, by what they are for.
 #[derive(Default)]
@@ -19,8 +19,8 @@ pub(crate) enum Purpose {
     Put,
     /// Writing these columns of a row that is there; their values come first, the key's after.
     Change(Columns),
-    /// Deleting the row under a key.
-    Delete,
+    /// Deleting the rows whose keys begin with so many values.
+    Delete(usize),
 }
 
 impl Phrases {
@@ -35,26 +35,30 @@ fn phrase(table: &'static Table, purpose: Purpose) -> String {
     match purpose {
         Purpose::Load(wanted) => {
             let wanted = list(table.chosen(wanted).map(|(_, column)| column.name), ", ");
-            format!("SELECT {wanted} FROM {name} WHERE {}", key_is(table, 1))
+            format!("SELECT {wanted} FROM {name} WHERE {}", key_is(table.key_columns(), 1))
         }
         Purpose::Put => {
             let columns = list(names(table, 0), ", ");
             let places = list((1..=table.columns.len()).map(|at| format!("?{at}")), ", ");
             let key = list(table.key_columns().iter().map(|column| column.name), ", ");
             let over = list(names(table, table.key).map(|column| format!("{column} = excluded.{column}")), ", ");
-            format!("INSERT INTO {name} ({columns}) VALUES ({places}) ON CONFLICT ({key}) DO UPDATE SET {over}")
+            // A row that is all key has nothing to be written over with.
+            let over = if over.is_empty() { "NOTHING".into() } else { format!("UPDATE SET {over}") };
+            format!("INSERT INTO {name} ({columns}) VALUES ({places}) ON CONFLICT ({key}) DO {over}")
         }
         Purpose::Change(changed) => {
             let set = table.chosen(changed).zip(1..).map(|((_, column), at)| format!("{} = ?{at}", column.name));
-            let key = key_is(table, table.chosen(changed).count() + 1);
+            let key = key_is(table.key_columns(), table.chosen(changed).count() + 1);
             format!("UPDATE {name} SET {} WHERE {key}", list(set, ", "))
         }
-        Purpose::Delete => format!("DELETE FROM {name} WHERE {}", key_is(table, 1)),
+        Purpose::Delete(length) => {
+            format!("DELETE FROM {name} WHERE {}", key_is(&table.key_columns()[..length.min(table.key)], 1))
+        }
     }
 }
 
-fn key_is(table: &'static Table, from: usize) -> String {
-    list(table.key_columns().iter().zip(from..).map(|(column, at)| format!("{} = ?{at}", column.name)), " AND ")
+fn key_is(columns: &[Column], from: usize) -> String {
+    list(columns.iter().zip(from..).map(|(column, at)| format!("{} = ?{at}", column.name)), " AND ")
 }
 
 fn names(table: &'static Table, from: usize) -> impl Iterator<Item = &'static str> {
@@ -72,7 +76,7 @@ fn list(parts: impl Iterator<Item: AsRef<str>>, between: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ff_backend_sql::ATTEMPT;
+    use ff_backend_sql::{ATTEMPT, TAG};
 
     use super::*;
 
@@ -87,9 +91,12 @@ mod tests {
                  ON CONFLICT (uuid, partition, idx) DO UPDATE SET record = excluded.record",
             ),
             (Purpose::Change(record), "UPDATE attempt SET record = ?1 WHERE uuid = ?2 AND partition = ?3 AND idx = ?4"),
-            (Purpose::Delete, "DELETE FROM attempt WHERE uuid = ?1 AND partition = ?2 AND idx = ?3"),
+            (Purpose::Delete(3), "DELETE FROM attempt WHERE uuid = ?1 AND partition = ?2 AND idx = ?3"),
+            (Purpose::Delete(2), "DELETE FROM attempt WHERE uuid = ?1 AND partition = ?2"),
         ] {
             assert_eq!(&*Phrases::default().get(&ATTEMPT, purpose), expected);
         }
+        let label = Phrases::default().get(&TAG, Purpose::Put);
+        assert!(label.ends_with("DO NOTHING"), "{label}");
     }
 }

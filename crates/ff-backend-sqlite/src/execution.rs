@@ -3,9 +3,11 @@
 use async_trait::async_trait;
 use ff_backend_sql::{Describe, List, Question, ReadAttempts, ReadPayload, ReadResult};
 use ff_core::backend::{Answer, EngineBackend, ExecutionRoom};
+use ff_core::clock::Clock;
 use ff_core::contracts::{
-    Attempts, CancelArgs, Cancelled, CompleteArgs, Completed, DelayArgs, Delayed, Ended, ExecutionInfo, FailArgs,
-    Failed, ListArgs, Noted, Page, ProgressArgs, ReplayArgs, Replayed, SubmitArgs, Submitted,
+    Attempts, BulkArgs, BulkPage, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs,
+    Delayed, Ended, ExecutionInfo, FailArgs, Failed, ListArgs, Noted, Page, PriorityChanged, ProgressArgs, ReplayArgs,
+    Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged,
 };
 use ff_core::operation::check_id;
 use ff_core::payload::Payload;
@@ -65,6 +67,21 @@ impl ExecutionRoom for SqliteBackend {
     }
 
     async fn replay(&self, args: ReplayArgs) -> Answer<Replayed> {
+        self.writer.asker.ask(args).await
+    }
+
+    async fn bulk(&self, args: BulkArgs) -> Answer<BulkPage> {
+        args.check()?;
+        let as_of = args.as_of.unwrap_or_else(|| self.clock.now());
+        let listed = self.list(args.listing()).await?;
+        self.writer.asker.act_on(&args, &listed, as_of).await
+    }
+
+    async fn change_priority(&self, args: ChangePriorityArgs) -> Answer<PriorityChanged> {
+        self.writer.asker.ask(args).await
+    }
+
+    async fn set_tags(&self, args: SetTagsArgs) -> Answer<Tagged> {
         self.writer.asker.ask(args).await
     }
 }

@@ -5,8 +5,10 @@ mod backend;
 mod batches;
 mod connection;
 mod dialect;
+mod event;
 mod execution;
 mod flow;
+mod lane;
 mod lease;
 mod meta;
 mod migrate;
@@ -19,6 +21,7 @@ mod session;
 mod signal;
 mod suspension;
 mod upkeep;
+mod worker;
 mod writer;
 
 pub use backend::SqliteBackend;

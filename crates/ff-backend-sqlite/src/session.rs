@@ -79,6 +79,10 @@ impl Read for Writing {
 }
 
 impl Session for Writing {
+    fn is_alone(&self) -> bool {
+        true
+    }
+
     async fn begin(&mut self, _partitions: &[u16], _first: Vec<Load>) -> Result<TimestampMs, SqlError> {
         self.rollback().await?;
         self.connection().run("BEGIN IMMEDIATE")?;
@@ -103,7 +107,8 @@ impl Session for Writing {
     }
 
     async fn delete(&mut self, table: &'static Table, keys: &[Key]) -> Result<(), SqlError> {
-        let sql = self.reading.phrases.get(table, Purpose::Delete);
+        let Some(length) = keys.first().map(Vec::len) else { return Ok(()) };
+        let sql = self.reading.phrases.get(table, Purpose::Delete(length));
         self.connection().run_each(&sql, keys)
     }
 

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ff_backend_sql::{Sweep, TakeSnapshot};
+use ff_backend_sql::{ReadGoneWorkers, Sweep, TakeSnapshot};
 use ff_core::backend::{Answer, EngineBackend, Swept, Upkeep};
 use ff_core::clock::Clock;
-use ff_core::contracts::PumpArgs;
+use ff_core::contracts::{PumpArgs, SweepWorkerArgs};
 use ff_core::due::Pumped;
 use ff_core::hint::Hints;
 use ff_core::operation::Operation;
 use ff_core::snapshot::Snapshot;
-use ff_core::types::TimestampMs;
+use ff_core::types::{TimestampMs, WorkerInstanceId};
 
 use crate::SqliteBackend;
 
@@ -28,6 +28,18 @@ impl Upkeep for SqliteBackend {
     async fn sweep(&self, partition: u16) -> Answer<Swept> {
         self.check(partition)?;
         self.readers.read(Sweep { partition }).await
+    }
+
+    async fn sweep_workers(&self) -> Answer<Vec<WorkerInstanceId>> {
+        let gone = self.readers.read(ReadGoneWorkers { now: self.clock.now() }).await?;
+        let mut swept = Vec::new();
+        for worker_instance_id in gone {
+            let args = SweepWorkerArgs { worker_instance_id: worker_instance_id.clone() };
+            if self.writer.asker.ask(args).await?.gone {
+                swept.push(worker_instance_id);
+            }
+        }
+        Ok(swept)
     }
 
     fn sweep_every(&self) -> Option<Duration> {

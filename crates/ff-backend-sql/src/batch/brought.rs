@@ -145,6 +145,7 @@ impl Found {
 fn tasks(reply: &Reply) -> &[Task] {
     match reply {
         Reply::Taken(taken) => &taken.tasks,
+        Reply::ClaimGranted(granted) => &granted.taken.tasks,
         _ => &[],
     }
 }

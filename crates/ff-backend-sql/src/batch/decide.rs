@@ -3,7 +3,8 @@
 use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
 use ff_core::operation::{Conditions, Decision, Reply};
-use ff_core::view::{EdgesOf, Stop, View};
+use ff_core::types::ExecutionId;
+use ff_core::view::{EdgesOf, Miss, Stop, View};
 
 use super::TakenUp;
 use super::brought::{Promised, edges_of_inputs, promised};
@@ -33,7 +34,7 @@ pub(super) async fn decide<R: Read>(
     while let Some(next) = batch.get(replies.len()) {
         let at = &conditions[replies.len()];
         let reply = match next.operation.decide(desk, at) {
-            Ok(decision) if lacking(desk, &decision).next().is_some() => None,
+            Ok(decision) if is_lacking(desk, &decision) => None,
             Ok(decision) => Some(Ok(apply(desk, decision))),
             Err(Stop::Refused(refusal)) => Some(Err(refusal.into())),
             Err(Stop::Miss(miss)) => desk.unreadable(&miss).map(|why| Err(EngineError::Corrupt(why))),
@@ -61,6 +62,14 @@ pub(super) async fn decide<R: Read>(
 /// Takes up what was decided, and notes what the answer is to bring along.
 fn apply(desk: &mut Desk, decision: Decision) -> (Reply, Vec<Promised>) {
     decision.changes.into_iter().for_each(|change| desk.apply(change));
+    decision.forgotten.into_iter().for_each(|id| desk.forget(id));
+    decision.workers.into_iter().for_each(|change| desk.apply_to_worker(change));
+    if let Some((partition, feed)) = decision.feed {
+        desk.follow(partition, feed);
+    }
+    for (partition, lane) in decision.lanes {
+        desk.known.lanes.write((partition, lane.key()), lane);
+    }
     decision.flows.into_iter().for_each(|change| desk.apply_to_flow(change));
     if let Some((partition, ring)) = decision.ring {
         desk.waits.rings.write(partition, ring);
@@ -69,9 +78,23 @@ fn apply(desk: &mut Desk, decision: Decision) -> (Reply, Vec<Promised>) {
     (decision.reply, promised)
 }
 
-/// What a decision cannot be carried out without: the edges that go with what is forgotten, and those that brought a
-/// worker its inputs.
-fn lacking<'d>(desk: &'d Desk, decision: &'d Decision) -> impl Iterator<Item = EdgesOf> + use<'d> {
+/// Whether a decision cannot be carried out with what is on the desk.
+fn is_lacking(desk: &Desk, decision: &Decision) -> bool {
+    edges_lacking(desk, decision).next().is_some() || keys_lacking(desk, decision).next().is_some()
+}
+
+/// The keys of what is forgotten: whether they still name it has to be known.
+fn keys_lacking<'d>(desk: &'d Desk, decision: &'d Decision) -> impl Iterator<Item = Miss> + use<'d> {
+    let members = decision.flows.iter().flat_map(|change| &change.forgotten);
+    let key = |id: &ExecutionId| {
+        let execution = desk.execution(id).ok()??;
+        desk.key(&execution.namespace, execution.idempotency_key.as_ref()?).err()
+    };
+    decision.forgotten.iter().chain(members).filter_map(key)
+}
+
+/// The edges that go with what is forgotten, and those that brought a worker its inputs.
+fn edges_lacking<'d>(desk: &'d Desk, decision: &'d Decision) -> impl Iterator<Item = EdgesOf> + use<'d> {
     let flows = decision.flows.iter();
     let going = flows.flat_map(|change| change.forgotten.iter().map(|member| all_into(change.after.id, *member)));
     going.chain(edges_of_inputs(&decision.reply)).filter(|query| desk.edges(query).is_err())
@@ -86,7 +109,10 @@ pub(super) fn missed<'b>(desk: &Desk, rest: impl Iterator<Item = (&'b TakenUp, &
                 misses.add(desk, miss);
                 foreseen(desk, &taken_up.operation, &at.partitions).into_iter().for_each(|miss| misses.add(desk, miss));
             }
-            Ok(decision) => lacking(desk, &decision).for_each(|query| misses.add_bare(desk, &query)),
+            Ok(decision) => {
+                edges_lacking(desk, &decision).for_each(|query| misses.add_bare(desk, &query));
+                keys_lacking(desk, &decision).for_each(|miss| misses.add(desk, miss));
+            }
             Err(_) => {}
         }
     }

@@ -1,10 +1,10 @@
 //! What an operation that has missed something is going to miss next. Its arguments often tell, and then one load serves
 //! where each record would have been found missing only once the one before was there.
 
-use ff_core::contracts::{DeliverArgs, StageFlowArgs, SuspendArgs, WaitpointBinding, WaitpointRef};
+use ff_core::contracts::{DeliverArgs, NodeSpec, StageFlowArgs, SuspendArgs, WaitpointBinding, WaitpointRef};
 use ff_core::flow::{edge_id, member_id};
 use ff_core::operation::Operation;
-use ff_core::partition::PartitionConfig;
+use ff_core::partition::{PartitionConfig, flow_partition};
 use ff_core::types::NodeName;
 use ff_core::view::{Miss, View};
 
@@ -27,7 +27,10 @@ pub(super) fn foreseen(desk: &Desk, operation: &Operation, partitions: &Partitio
 fn of_graph(desk: &Desk, args: &StageFlowArgs, partitions: &PartitionConfig) -> Vec<Miss> {
     let flow = args.header.flow_id;
     let member = |node: &NodeName| member_id(&flow, node, partitions);
+    let home = flow_partition(&flow, partitions).index;
+    let lane = |node: &NodeSpec| desk.lane(home, &node.lane.within(&args.header.namespace)).err();
     let mut misses: Vec<_> = args.nodes.iter().filter_map(|node| desk.execution(&member(&node.name)).err()).collect();
+    misses.extend(args.nodes.iter().filter_map(lane));
     for edge in &args.edges {
         let ends = [&edge.upstream, &edge.downstream].map(member);
         misses.extend(ends.iter().flat_map(|id| [desk.execution(id).err(), desk.group(id).err()]).flatten());
@@ -58,7 +61,7 @@ fn of_signal(desk: &Desk, args: &DeliverArgs) -> Vec<Miss> {
 
 #[cfg(test)]
 mod tests {
-    use ff_core::contracts::{EdgeSpec, FlowHeader, NodeSpec, SubmitFlowArgs};
+    use ff_core::contracts::{EdgeSpec, FlowHeader, SubmitFlowArgs};
     use ff_core::dice::{Dice, SeededDice};
     use ff_core::operation::Conditions;
     use ff_core::payload::Payload;
@@ -105,6 +108,7 @@ mod tests {
             match miss {
                 Miss::Execution(id) => desk.lay(id, Ok(None)),
                 Miss::Group(id) => desk.flows.groups.lay(id, Ok(None)),
+                Miss::Lane(partition, lane) => desk.known.lanes.lay((partition, lane), Ok(None)),
                 Miss::Edge(flow, edge) => desk.flows.edges.lay((flow, edge), Ok(None)),
                 other => panic!("{other:?}"),
             }

@@ -3,19 +3,20 @@
 use std::collections::{HashMap, HashSet};
 
 use ff_core::change::KeyEntry;
-use ff_core::index::eligible_score;
 use ff_core::operation::Conditions;
 use ff_core::partition::PartitionConfig;
-use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, Namespace, Priority, TimestampMs};
+use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, Namespace, TimestampMs};
 use ff_core::view::{EdgesOf, Miss};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::flows::MissedFlows;
+use super::operating::MissedOperating;
+use super::waiting::load_waiting;
 use super::waits::MissedWaits;
 use crate::desk::{Desk, Shortlist, Wanted};
-use crate::error::{SqlError, unreadable};
-use crate::queries::{DUE, WAITING, WAITING_OF_KIND};
+use crate::error::SqlError;
+use crate::queries::DUE;
 use crate::record;
 use crate::schema::{EXECUTION, IDEMPOTENCY};
 use crate::session::{Read, key_of};
@@ -33,6 +34,7 @@ pub(super) struct Misses {
     due_flows: HashMap<u16, usize>,
     waits: MissedWaits,
     flows: MissedFlows,
+    operating: MissedOperating,
 }
 
 impl Misses {
@@ -78,6 +80,18 @@ impl Misses {
             Miss::FlowKey(flow, key) => {
                 self.flows.keys.insert((flow, key));
             }
+            Miss::Lane(partition, lane) => {
+                self.operating.lanes.insert((partition, lane));
+            }
+            Miss::Active(partition, lane) => {
+                self.operating.held.insert((partition, lane));
+            }
+            Miss::Worker(instance) => {
+                self.operating.workers.insert(instance);
+            }
+            Miss::Feed(partition) => {
+                self.operating.feeds.insert(partition);
+            }
             Miss::Edges(query) => self.flows.ends.want((&query).into(), length),
             Miss::Members(query) => self.flows.members.want((&query).into(), length),
             Miss::All(several) => several.into_iter().for_each(|miss| self.add(desk, miss)),
@@ -93,14 +107,13 @@ impl Misses {
     pub(super) async fn load<R: Read>(self, reader: &mut R, desk: &mut Desk, at: &Conditions) -> Result<(), SqlError> {
         load_executions(reader, desk, self.executions.into_iter().collect()).await?;
         load_keys(reader, desk, self.keys.into_iter().collect(), &at.partitions).await?;
-        let (any, named) = self.waiting.into_iter().partition(|(wanted, _)| wanted.kinds.is_empty());
-        load_waiting(reader, desk, any, WAITING).await?;
-        load_waiting(reader, desk, named, WAITING_OF_KIND).await?;
+        load_waiting(reader, desk, self.waiting.into_iter().collect()).await?;
         let mut due = self.due;
         for (partition, length) in self.due_flows {
             due.entry(partition).and_modify(|longest| *longest = length.max(*longest)).or_insert(length);
         }
         load_due(reader, desk, due.into_iter().collect(), at.now).await?;
+        self.operating.load(reader, desk).await?;
         self.waits.load(reader, &mut desk.waits).await?;
         self.flows.load(reader, desk, &at.partitions).await
     }
@@ -143,41 +156,6 @@ async fn load_keys<R: Read>(
 fn key_entry(namespace: &Namespace, key: &IdempotencyKey, row: &Row) -> Result<KeyEntry, SqlError> {
     let execution_id = row.id(1, row.partition(0)?)?;
     Ok(KeyEntry { namespace: namespace.clone(), key: key.clone(), execution_id, until: row.moment(2)? })
-}
-
-async fn load_waiting<R: Read>(
-    reader: &mut R,
-    desk: &mut Desk,
-    lists: Vec<(Wanted, usize)>,
-    sql: &'static str,
-) -> Result<(), SqlError> {
-    if lists.is_empty() {
-        return Ok(());
-    }
-    let parameters: Vec<_> = lists.iter().flat_map(|(wanted, limit)| parameters_of(wanted, *limit)).collect();
-    let mut found = reader.query(sql, &parameters).await?.into_iter();
-    for (wanted, limit) in lists {
-        let queries = wanted.kinds.len().max(1);
-        let mut members = Vec::new();
-        for row in found.by_ref().take(queries).flatten() {
-            let id = row.id(0, wanted.partition)?;
-            let priority = Priority::new(row.int(1)?).map_err(unreadable("a priority"))?;
-            members.push((eligible_score(priority, row.moment(2)?), id));
-            desk.lay(id, read_record(&row, 3).map(Some));
-        }
-        desk.lay_waiting(wanted, Shortlist::new(members, limit));
-    }
-    Ok(())
-}
-
-/// One set of parameters per kind wanted, or one for any.
-fn parameters_of(wanted: &Wanted, limit: usize) -> Vec<Vec<Value>> {
-    let lane = || vec![wanted.partition.into(), wanted.lane.as_str().into()];
-    let limit = || vec![Value::number(limit)];
-    if wanted.kinds.is_empty() {
-        return vec![[lane(), limit()].concat()];
-    }
-    wanted.kinds.iter().map(|kind| [lane(), vec![kind.as_str().into()], limit()].concat()).collect()
 }
 
 async fn load_due<R: Read>(

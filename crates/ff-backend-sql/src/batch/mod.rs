@@ -4,25 +4,30 @@ mod brought;
 mod decide;
 mod flows;
 mod foresight;
+mod forgetting;
 mod misses;
+mod operating;
 mod rehearsal;
 mod signals;
+mod waiting;
 mod waits;
 mod writes;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{Input, ReceivedSignal};
 use ff_core::dice::Nonce;
 use ff_core::engine_error::EngineError;
+use ff_core::hint::lane_hints;
 use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 
-use crate::desk::Desk;
+use crate::desk::{Desk, Known};
 use crate::error::SqlError;
-use crate::session::Session;
+use crate::session::{Read, Session};
+use crate::upkeep::ready_on;
 
 /// How often a batch is tried that the store undoes.
 const TRIES: usize = 8;
@@ -57,12 +62,15 @@ pub struct Brought {
 
 /// Decides operations in order, each seeing what those before it did, and commits what they changed, once. A refused one
 /// writes nothing and stops no other. Gives an answer for each, in order.
+///
+/// What is `known` from the batches before is used, and brought up to date, where nobody else writes.
 pub async fn execute<S: Session>(
     session: &mut S,
+    known: &mut Known,
     batch: &[TakenUp],
     partitions: &PartitionConfig,
 ) -> Vec<Answer<Answered>> {
-    match persist(session, batch, partitions).await {
+    match persist(session, known, batch, partitions).await {
         Ok(answers) => answers,
         Err(error) => {
             tracing::error!(%error, operations = batch.len(), "a batch was not committed");
@@ -75,17 +83,18 @@ pub async fn execute<S: Session>(
 /// by then.
 async fn persist<S: Session>(
     session: &mut S,
+    known: &mut Known,
     batch: &[TakenUp],
     partitions: &PartitionConfig,
 ) -> Answer<Vec<Answer<Answered>>> {
     for _ in 1..TRIES {
-        match attempt(session, batch, partitions).await {
+        match attempt(session, known, batch, partitions).await {
             Err(Unfinished::Undone(why)) => tracing::debug!(why, "a batch was undone; trying again"),
             Err(Unfinished::Failed(error)) => return Err(error),
             Ok(answers) => return Ok(answers),
         }
     }
-    attempt(session, batch, partitions).await.map_err(|unfinished| match unfinished {
+    attempt(session, known, batch, partitions).await.map_err(|unfinished| match unfinished {
         Unfinished::Undone(why) => EngineError::Unavailable(why),
         Unfinished::Failed(error) => error,
     })
@@ -109,16 +118,30 @@ impl From<SqlError> for Unfinished {
 
 async fn attempt<S: Session>(
     session: &mut S,
+    known: &mut Known,
+    batch: &[TakenUp],
+    partitions: &PartitionConfig,
+) -> Result<Vec<Answer<Answered>>, Unfinished> {
+    let kept = std::mem::take(known);
+    let mut desk = Desk::with(if session.is_alone() { kept } else { Known::default() });
+    let answers = commit(session, &mut desk, batch, partitions).await?;
+    *known = desk.known.settled();
+    Ok(answers)
+}
+
+async fn commit<S: Session>(
+    session: &mut S,
+    desk: &mut Desk,
     batch: &[TakenUp],
     partitions: &PartitionConfig,
 ) -> Result<Vec<Answer<Answered>>, Unfinished> {
     let involved: BTreeSet<_> = batch.iter().map(|taken_up| taken_up.operation.partition(partitions)).collect();
+    let involved: Vec<_> = involved.into_iter().collect();
     let first = if S::ASKS_AHEAD { rehearsal::first_loads(batch, partitions).await? } else { Vec::new() };
-    let now = session.begin(&involved.into_iter().collect::<Vec<_>>(), first).await?;
+    let now = session.begin(&involved, first).await?;
     let at = |nonce| Conditions { partitions: *partitions, nonce, now };
     let conditions: Vec<_> = batch.iter().map(|taken_up| at(taken_up.nonce)).collect();
-    let mut desk = Desk::default();
-    match prepare(session, &mut desk, batch, &conditions).await {
+    match prepare(session, desk, batch, &conditions, involved).await {
         Ok((answers, true)) => match session.commit(std::mem::take(&mut desk.hints)).await {
             Ok(()) => Ok(answers),
             Err(error) => {
@@ -146,11 +169,29 @@ async fn prepare<S: Session>(
     desk: &mut Desk,
     batch: &[TakenUp],
     conditions: &[Conditions],
+    involved: Vec<u16>,
 ) -> Result<(Vec<Answer<Answered>>, bool), SqlError> {
+    // Everything that happens may have to be told, so it is known from the start who follows.
+    let unknown: HashSet<_> = involved.into_iter().filter(|of| !desk.known.feeds.has(of)).collect();
+    operating::load_feeds(session, &mut desk.known, unknown).await?;
     let replies = decide::decide(session, desk, batch, conditions).await?;
     let answers = brought::attach(session, desk, replies).await?;
     let written = writes::write(session, desk).await?;
+    opened_lanes(session, desk).await?;
     Ok((answers, written))
+}
+
+/// Hints at what waits where a lane may hand out again.
+async fn opened_lanes<R: Read>(reader: &mut R, desk: &mut Desk) -> Result<(), SqlError> {
+    for ((partition, key), after) in desk.known.lanes.written() {
+        let before = desk.known.lanes.stored(&(*partition, key.clone()));
+        // Most changes count grants and leave the settings alone.
+        if before.is_none_or(|before| before.settings != after.settings) {
+            let ready = ready_on(reader, *partition).await?;
+            desk.hints.extend(lane_hints(*partition, before, after, ready));
+        }
+    }
+    Ok(())
 }
 
 /// Ends a transaction that is not to be committed. When even that fails there is nobody to tell but the log, and the next

@@ -8,30 +8,39 @@ use ff_core::payload::Payload;
 use ff_core::types::ExecutionId;
 
 use super::brought::bodies;
+use super::forgetting::{forget, forget_flows};
 use crate::desk::{Desk, Flows, Waits};
 use crate::error::SqlError;
-use crate::execution::{body_of, put};
+use crate::event::{feed_of, tell_events};
+use crate::execution::{body_of, labels_put_and_deleted, put};
 use crate::flow::{
     debts, edge_put, flow_event_of, flow_key_of, flow_put, group_put, key_of_edge, key_of_flow, trim_events,
 };
+use crate::lane::lane_of_record;
 use crate::lease::{event_of, trim};
 use crate::record;
 use crate::schema::{
-    ATTEMPT, EDGE, EDGE_GROUP, EXECUTION, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_RING, LEASE_EVENT, PAYLOAD,
-    RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT,
+    ATTEMPT, EDGE, EDGE_GROUP, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_RING, LANE, LEASE_EVENT,
+    PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TAG, WAITPOINT, WORKER,
 };
 use crate::session::{Key, Put, Read, Session, key_of};
 use crate::signal::{signal_key_of, signal_of, tell};
 use crate::suspension::{ring_of, suspend_key_of, waitpoint_of};
 use crate::table::Table;
 use crate::value::Value;
+use crate::worker::worker_of;
 
 /// Writes everything the desk has beyond what is stored, and says whether that is anything.
 pub(super) async fn write<S: Session>(session: &mut S, desk: &mut Desk) -> Result<bool, SqlError> {
+    let mut written = forget(session, desk).await?;
     let mut executions: Vec<_> = desk.rewritten().collect();
     executions.sort_unstable_by_key(|(_, after)| in_order(&after.id));
+    // The labels of what goes are gone already.
+    let labelled = executions.iter().map(|(before, after)| (before.filter(|_| !desk.is_going(&after.id)), *after));
+    let (labels, unlabelled) = labels_put_and_deleted(labelled);
     let executions = executions.into_iter().map(|(before, after)| put(before, after));
-    let mut written = put_all(session, &EXECUTION, executions.collect::<Result<_, _>>()?).await?;
+    written |= put_all(session, &EXECUTION, executions.collect::<Result<_, _>>()?).await?;
+    written |= delete_all(session, &TAG, unlabelled).await? | put_all(session, &TAG, labels).await?;
     written |= delete_all(session, &EXECUTION, desk.forgotten().map(key_of).collect()).await?;
 
     let mut beside = std::mem::take(&mut desk.beside);
@@ -46,6 +55,7 @@ pub(super) async fn write<S: Session>(session: &mut S, desk: &mut Desk) -> Resul
     written |= put_all(session, &IDEMPOTENCY, beside.keys.values().map(key_entry).collect()).await?;
     written |= write_waits(session, &desk.waits).await?;
     written |= write_flows(session, &desk.flows).await?;
+    written |= write_operating(session, desk).await?;
     let debts = debts(desk.rewritten());
     if !debts.is_empty() {
         session.note_debts(&debts).await?;
@@ -53,9 +63,24 @@ pub(super) async fn write<S: Session>(session: &mut S, desk: &mut Desk) -> Resul
     Ok(written)
 }
 
+/// Lanes, workers, and what happened.
+async fn write_operating<S: Session>(session: &mut S, desk: &Desk) -> Result<bool, SqlError> {
+    let lanes = desk.known.lanes.written().map(|((partition, _), lane)| lane_of_record(*partition, lane));
+    let mut written = put_all(session, &LANE, lanes.collect::<Result<_, _>>()?).await?;
+    let workers = desk.workers.written().map(|(_, worker)| worker_of(worker));
+    written |= put_all(session, &WORKER, workers.collect::<Result<_, _>>()?).await?;
+    let gone = desk.workers.removed().map(|instance| vec![instance.as_str().into()]);
+    written |= delete_all(session, &WORKER, gone.collect()).await?;
+    let feeds = desk.known.feeds.written().map(|(partition, feed)| feed_of(*partition, feed));
+    written |= put_all(session, &FEED, feeds.collect()).await?;
+    written |= tell_events(session, &desk.telling).await?;
+    Ok(written)
+}
+
 async fn write_flows<S: Session>(session: &mut S, flows: &Flows) -> Result<bool, SqlError> {
     let put = |(id, after)| flow_put(flows.flows.stored(id), after);
-    let mut written = put_all(session, &FLOW, flows.flows.written().map(put).collect::<Result<_, _>>()?).await?;
+    let mut written = forget_flows(session, flows).await?;
+    written |= put_all(session, &FLOW, flows.flows.written().map(put).collect::<Result<_, _>>()?).await?;
     let gone = flows.flows.removed().filter_map(|id| flows.flows.stored(id));
     written |= delete_all(session, &FLOW, gone.map(|flow| key_of_flow(&flow.id, flow.partition)).collect()).await?;
     let put = |(id, after)| edge_put(flows.edges.stored(id), after);
@@ -96,7 +121,11 @@ async fn put_all<S: Session>(session: &mut S, table: &'static Table, rows: Vec<P
     Ok(true)
 }
 
-async fn delete_all<S: Session>(session: &mut S, table: &'static Table, keys: Vec<Key>) -> Result<bool, SqlError> {
+pub(super) async fn delete_all<S: Session>(
+    session: &mut S,
+    table: &'static Table,
+    keys: Vec<Key>,
+) -> Result<bool, SqlError> {
     if keys.is_empty() {
         return Ok(false);
     }

@@ -16,6 +16,8 @@ pub(crate) struct Beside {
     pub(crate) attempts: Vec<(ExecutionId, Attempt)>,
     pub(crate) leases: Vec<(ExecutionId, LeaseEvent)>,
     pub(crate) keys: HashMap<(Namespace, IdempotencyKey), KeyEntry>,
+    /// Keys that are remembered no longer.
+    pub(crate) freed: Vec<KeyEntry>,
 }
 
 impl Beside {
@@ -37,6 +39,20 @@ impl Beside {
         self.leases.extend(change.leases.into_iter().map(|lease| (id, lease)));
         self.keys.extend(change.key.map(|entry| ((entry.namespace.clone(), entry.key.clone()), entry)));
         change.after
+    }
+
+    /// Gives up whatever was to be written of an execution.
+    pub(crate) fn forget(&mut self, id: &ExecutionId) {
+        self.payloads.remove(id);
+        self.results.remove(id);
+        self.attempts.retain(|(of, _)| of != id);
+        self.leases.retain(|(of, _)| of != id);
+    }
+
+    /// Takes up that a key is remembered no longer.
+    pub(crate) fn free(&mut self, entry: KeyEntry) {
+        self.keys.remove(&(entry.namespace.clone(), entry.key.clone()));
+        self.freed.push(entry);
     }
 
     /// A payload that is another's result, as that stands now: what the batch has made of it, or what is stored.

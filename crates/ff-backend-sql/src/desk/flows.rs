@@ -18,6 +18,8 @@ pub(crate) struct Flows {
     pub(crate) keys: Shelf<(FlowId, IdempotencyKey), FlowKeyEntry>,
     /// What happened, to be added to the events of each flow.
     pub(crate) events: Vec<(FlowId, FlowEvent)>,
+    /// Flows that go, with everything of them.
+    pub(crate) gone: Vec<FlowId>,
     ends: HashMap<Ends, Shortlist<EdgeId>>,
     members: HashMap<Members, Shortlist<ExecutionId>>,
     due: HashMap<u16, Shortlist<(TimestampMs, FlowId)>>,
@@ -141,11 +143,13 @@ impl Flows {
             self.keys.write((id, entry.key.clone()), entry);
         }
         change.forgotten.iter().for_each(|member| self.forget(&id, member));
-        self.events.extend(change.events.into_iter().map(|event| (id, event)));
         if change.gone {
-            // Only what was never there for anybody is given up: nothing happened in it, and nobody changed it under a key.
+            self.events.retain(|(flow, _)| *flow != id);
+            self.keys.forget(|(flow, _)| *flow == id);
+            self.gone.push(id);
             self.flows.remove(id);
         } else {
+            self.events.extend(change.events.into_iter().map(|event| (id, event)));
             self.flows.write(id, change.after);
         }
     }

@@ -3,30 +3,34 @@
 
 mod beside;
 mod flows;
+mod known;
 mod sheet;
 mod shelf;
 mod shortlist;
+mod telling;
+mod view;
 mod waits;
 mod wanted;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use ff_core::change::{Change, KeyEntry, Write};
-use ff_core::execution::{Execution, Phase};
-use ff_core::flow::{Edge, Flow, FlowChange, FlowKeyEntry, Group};
+use ff_core::change::{Change, KeyEntry};
+use ff_core::event::Feed;
+use ff_core::execution::Execution;
+use ff_core::flow::FlowChange;
 use ff_core::hint::{Hint, delivered, flow_hints, hints};
-use ff_core::index::{Score, eligible_score};
-use ff_core::signal::SignalKeyEntry;
-use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
-use ff_core::token::KeyRing;
-use ff_core::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, Namespace, TimestampMs, WaitpointId};
-use ff_core::view::{DueFirst, EdgesOf, Eligible, MembersOf, Miss, View};
+use ff_core::index::Score;
+use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, LaneId, Namespace, TimestampMs, WorkerInstanceId};
+use ff_core::view::Miss;
+use ff_core::worker::{Worker, WorkerChange};
 
 pub(crate) use beside::Beside;
 pub(crate) use flows::{Ends, Flows, Members, all_into};
+pub use known::Known;
 use sheet::{Fate, Sheet};
 pub(crate) use shelf::{Shelf, Stored};
 pub(crate) use shortlist::Shortlist;
+pub(crate) use telling::Telling;
 pub(crate) use waits::{NewSignal, Waits};
 pub(crate) use wanted::Wanted;
 
@@ -39,15 +43,27 @@ pub(crate) struct Desk {
     due: HashMap<u16, Shortlist<(TimestampMs, ExecutionId)>>,
     /// What has changed on each partition, in the order it first did.
     changed: HashMap<u16, Vec<ExecutionId>>,
+    /// What goes, with everything of it, even if something new comes in its place.
+    going: BTreeSet<ExecutionId>,
+    /// How many of a lane the store has as held on a partition.
+    held: HashMap<(u16, LaneId), u32>,
     pub(crate) beside: Beside,
     pub(crate) waits: Waits,
     pub(crate) flows: Flows,
+    pub(crate) known: Known,
+    pub(crate) workers: Shelf<WorkerInstanceId, Worker>,
+    pub(crate) telling: Telling,
     pub(crate) hints: Vec<Hint>,
     /// Flows it was told of that something happened in them: once for all that happens in one commit.
     moved: HashSet<FlowId>,
 }
 
 impl Desk {
+    /// A desk with what is kept in mind.
+    pub(crate) fn with(known: Known) -> Self {
+        Self { known, ..Self::default() }
+    }
+
     /// Puts what the store has under an id on the desk. What is there already is as fresh: a batch reads one moment.
     pub(crate) fn lay(&mut self, id: ExecutionId, stored: Stored<Execution>) {
         self.sheets.entry(id).or_insert(Sheet { stored, fate: None });
@@ -64,6 +80,10 @@ impl Desk {
 
     pub(crate) fn lay_waiting(&mut self, wanted: Wanted, list: Shortlist<(Score, ExecutionId)>) {
         self.waiting.insert(wanted, list);
+    }
+
+    pub(crate) fn lay_held(&mut self, partition: u16, lane: LaneId, count: u32) {
+        self.held.insert((partition, lane), count);
     }
 
     pub(crate) fn lay_due(&mut self, partition: u16, list: Shortlist<(TimestampMs, ExecutionId)>) {
@@ -121,8 +141,21 @@ impl Desk {
                 let why = self.flows.keys.unreadable(&(*flow, key.clone()))?;
                 Some(format!("a change of flow {flow} under a key: {why}"))
             }
+            Miss::Lane(partition, lane) => {
+                let why = self.known.lanes.unreadable(&(*partition, lane.clone()))?;
+                Some(format!("lane {lane} on partition {partition}: {why}"))
+            }
+            Miss::Worker(instance) => {
+                let why = self.workers.unreadable(instance)?;
+                Some(format!("worker {instance}: {why}"))
+            }
+            Miss::Feed(partition) => {
+                let why = self.known.feeds.unreadable(partition)?;
+                Some(format!("the feed of partition {partition}: {why}"))
+            }
             Miss::All(several) => several.iter().find_map(|miss| self.unreadable(miss)),
             Miss::Key(..)
+            | Miss::Active(..)
             | Miss::Eligible(_)
             | Miss::Due(_)
             | Miss::DueFlows(_)
@@ -134,6 +167,9 @@ impl Desk {
     /// Takes up what a rule decided.
     pub(crate) fn apply(&mut self, mut change: Change) {
         let id = change.after.id;
+        if self.telling.tell(&self.known, &change) {
+            self.hints.push(Hint::EventTold { partition: id.partition() });
+        }
         let before = self.current(&id);
         if before == Some(&change.after) && Beside::is_untouched_by(&change) && Waits::is_untouched_by(&change) {
             return;
@@ -158,16 +194,51 @@ impl Desk {
         let mut told = flow_hints(before, &change);
         told.retain(|hint| !matches!(hint, Hint::FlowMoved { flow_id } if !self.moved.insert(*flow_id)));
         self.hints.extend(told);
-        for id in &change.forgotten {
-            self.beside.payloads.insert(*id, Write::Remove);
-            self.decide(*id, Fate::Forgotten);
-        }
+        change.forgotten.iter().for_each(|id| self.forget(*id));
         self.flows.take(change);
+    }
+
+    /// Takes up that an execution goes, with everything of it. Whose key it is, is on the desk.
+    pub(crate) fn forget(&mut self, id: ExecutionId) {
+        if let Some(name) = self.current(&id).and_then(key_name)
+            && let Some(Some(entry)) = self.keys.get(&name)
+            && entry.execution_id == id
+        {
+            self.beside.free(entry.clone());
+            self.keys.insert(name, None);
+        }
+        self.beside.forget(&id);
+        self.waits.forget(&id);
+        self.going.insert(id);
+        self.decide(id, Fate::Forgotten);
+    }
+
+    /// Takes up what becomes of a worker instance.
+    pub(crate) fn apply_to_worker(&mut self, change: WorkerChange) {
+        match change {
+            WorkerChange::Put(worker) => self.workers.write(worker.worker_instance_id.clone(), worker),
+            WorkerChange::Remove { worker_instance_id, .. } => self.workers.remove(worker_instance_id),
+        }
+    }
+
+    /// Takes up how a partition is to tell what happens on it.
+    pub(crate) fn follow(&mut self, partition: u16, feed: Feed) {
+        self.telling.follow(&mut self.known, partition, feed);
     }
 
     /// Every execution that is to be written: as stored, and as it is to be.
     pub(crate) fn rewritten(&self) -> impl Iterator<Item = (Option<&Execution>, &Execution)> {
         self.changed.values().flatten().filter_map(|id| self.sheets.get(id)).filter_map(Sheet::rewritten)
+    }
+
+    /// Every execution that goes, as the store has it.
+    pub(crate) fn going(&self) -> impl Iterator<Item = (&ExecutionId, Option<&Execution>)> {
+        self.going.iter().map(|id| (id, self.sheets.get(id).and_then(Sheet::stored)))
+    }
+
+    /// Whether an execution goes, or went and something new came in its place.
+    pub(crate) fn is_going(&self, id: &ExecutionId) -> bool {
+        self.going.contains(id)
     }
 
     /// Every execution that is to be deleted.
@@ -190,93 +261,18 @@ impl Desk {
         self.sheets.get(id).is_some_and(|sheet| sheet.fate.is_some())
     }
 
+    /// What of a partition has changed, as stored and as it stands now.
+    fn changes_on(&self, partition: u16) -> impl Iterator<Item = (Option<&Execution>, Option<&Execution>)> {
+        let sheets = self.changed.get(&partition).into_iter().flatten().filter_map(|id| self.sheets.get(id));
+        sheets.map(|sheet| (sheet.stored(), sheet.current().ok().flatten()))
+    }
+
     fn changed_on(&self, partition: u16) -> impl Iterator<Item = &Execution> {
         self.changed.get(&partition).into_iter().flatten().filter_map(|id| self.current(id))
     }
 }
 
-impl View for Desk {
-    fn execution(&self, id: &ExecutionId) -> Result<Option<&Execution>, Miss> {
-        let sheet = self.sheets.get(id).ok_or(Miss::Execution(*id))?;
-        sheet.current().map_err(|_| Miss::Execution(*id))
-    }
-
-    fn key(&self, namespace: &Namespace, key: &IdempotencyKey) -> Result<Option<&KeyEntry>, Miss> {
-        let known = self.keys.get(&(namespace.clone(), key.clone()));
-        known.map(Option::as_ref).ok_or_else(|| Miss::Key(namespace.clone(), key.clone()))
-    }
-
-    fn waitpoint(&self, execution: &ExecutionId, waitpoint: &WaitpointId) -> Result<Option<&Waitpoint>, Miss> {
-        let known = self.waits.waitpoints.find(&(*execution, *waitpoint));
-        known.ok_or(Miss::Waitpoint(*execution, *waitpoint))
-    }
-
-    fn suspend_key(&self, execution: &ExecutionId, key: &IdempotencyKey) -> Result<Option<&SuspendKeyEntry>, Miss> {
-        let known = self.waits.suspend_keys.find(&(*execution, key.clone()));
-        known.ok_or_else(|| Miss::SuspendKey(*execution, key.clone()))
-    }
-
-    fn signal_key(
-        &self,
-        execution: &ExecutionId,
-        waitpoint: &WaitpointId,
-        key: &IdempotencyKey,
-    ) -> Result<Option<&SignalKeyEntry>, Miss> {
-        let known = self.waits.signal_keys.find(&(*execution, *waitpoint, key.clone()));
-        known.ok_or_else(|| Miss::SignalKey(*execution, *waitpoint, key.clone()))
-    }
-
-    fn ring(&self, partition: u16) -> Result<Option<&KeyRing>, Miss> {
-        self.waits.rings.find(&partition).ok_or(Miss::Ring(partition))
-    }
-
-    fn eligible(&self, query: &Eligible) -> Result<Vec<ExecutionId>, Miss> {
-        let wanted = Wanted::by(query);
-        let entered = self.changed_on(query.partition).filter(|execution| {
-            execution.phase == Phase::Waiting && wanted.covers(&execution.lane_key(), &execution.kind)
-        });
-        let entered = entered.map(|execution| (eligible_score(execution.priority, execution.created_at), execution.id));
-        let list = self.waiting.get(&wanted);
-        let first = list.and_then(|list| list.first(query.limit, |(_, id)| self.has_changed(id), entered));
-        let first = first.ok_or_else(|| Miss::Eligible(query.clone()))?;
-        Ok(first.into_iter().map(|(_, id)| id).collect())
-    }
-
-    fn due(&self, query: &DueFirst) -> Result<Vec<(TimestampMs, ExecutionId)>, Miss> {
-        let changed = self.changed_on(query.partition);
-        let entered = changed.filter_map(|execution| Some((execution.next_due()?.0, execution.id)));
-        let list = self.due.get(&query.partition);
-        let first = list.and_then(|list| list.first(query.limit, |(_, id)| self.has_changed(id), entered));
-        first.ok_or(Miss::Due(*query))
-    }
-
-    fn flow(&self, id: &FlowId) -> Result<Option<&Flow>, Miss> {
-        self.flows.flows.find(id).ok_or(Miss::Flow(*id))
-    }
-
-    fn edge(&self, flow: &FlowId, edge: &EdgeId) -> Result<Option<&Edge>, Miss> {
-        self.flows.edges.find(&(*flow, *edge)).ok_or(Miss::Edge(*flow, *edge))
-    }
-
-    fn group(&self, downstream: &ExecutionId) -> Result<Option<&Group>, Miss> {
-        self.flows.groups.find(downstream).ok_or(Miss::Group(*downstream))
-    }
-
-    fn flow_key(&self, flow: &FlowId, key: &IdempotencyKey) -> Result<Option<&FlowKeyEntry>, Miss> {
-        let known = self.flows.keys.find(&(*flow, key.clone()));
-        known.ok_or_else(|| Miss::FlowKey(*flow, key.clone()))
-    }
-
-    fn edges(&self, query: &EdgesOf) -> Result<Vec<EdgeId>, Miss> {
-        self.flows.edges_of(query).ok_or(Miss::Edges(*query))
-    }
-
-    fn members(&self, query: &MembersOf) -> Result<Vec<ExecutionId>, Miss> {
-        let forgotten = |id: &ExecutionId| self.sheets.get(id).is_some_and(Sheet::is_forgotten);
-        self.flows.members_of(query, forgotten).ok_or(Miss::Members(*query))
-    }
-
-    fn due_flows(&self, query: &DueFirst) -> Result<Vec<(TimestampMs, FlowId)>, Miss> {
-        self.flows.due(query).ok_or(Miss::DueFlows(*query))
-    }
+/// The name of the key an execution was submitted under.
+fn key_name(execution: &Execution) -> Option<(Namespace, IdempotencyKey)> {
+    Some((execution.namespace.clone(), execution.idempotency_key.clone()?))
 }

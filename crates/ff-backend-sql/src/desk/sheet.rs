@@ -34,6 +34,11 @@ impl Sheet {
         (stored != Some(after)).then_some((stored, after))
     }
 
+    /// The execution as stored, where that can be read.
+    pub(super) fn stored(&self) -> Option<&Execution> {
+        self.stored.as_ref().ok()?.as_ref()
+    }
+
     pub(super) fn is_forgotten(&self) -> bool {
         matches!(self.fate, Some(Fate::Forgotten))
     }

@@ -34,6 +34,23 @@ impl<K: Eq + Hash + Ord, T> Shelf<K, T> {
         self.touched.insert(key, None);
     }
 
+    /// Takes up that there is to be nothing under any of these keys, whatever the store has there.
+    pub(crate) fn forget(&mut self, is_one: impl Fn(&K) -> bool) {
+        self.touched.retain(|key, _| !is_one(key));
+        self.stored.iter_mut().filter(|(key, _)| is_one(key)).for_each(|(_, stored)| *stored = Ok(None));
+    }
+
+    /// Everything that was taken up is stored by now.
+    pub(crate) fn settle(&mut self) {
+        let touched = std::mem::take(&mut self.touched);
+        self.stored.extend(touched.into_iter().map(|(key, record)| (key, Ok(record))));
+    }
+
+    /// How much of what the store has is on the shelf.
+    pub(crate) fn len(&self) -> usize {
+        self.stored.len()
+    }
+
     /// What is under a key; nothing is known when it was not loaded, or cannot be read.
     pub(crate) fn find(&self, key: &K) -> Option<Option<&T>> {
         match (self.touched.get(key), self.stored.get(key)) {
@@ -114,6 +131,26 @@ mod tests {
         assert_eq!((shelf.find(&2), shelf.find(&3)), (Some(None), Some(None)));
         assert_eq!(shelf.written().count(), 0);
         assert_eq!(shelf.removed().collect::<Vec<_>>(), [&2]);
+    }
+
+    #[test]
+    fn what_was_settled_is_what_the_store_has() {
+        let mut shelf = Shelf::default();
+        shelf.lay(1, Ok(Some("stored")));
+        shelf.write(1, "written");
+        shelf.settle();
+        assert_eq!((shelf.written().count(), shelf.stored(&1), shelf.len()), (0, Some(&"written"), 1));
+    }
+
+    #[test]
+    fn what_is_forgotten_is_neither_written_nor_found() {
+        let mut shelf = Shelf::default();
+        shelf.lay(1, Ok(Some("stored")));
+        shelf.write(2, "written");
+        shelf.write(3, "another's");
+        shelf.forget(|key| *key < 3);
+        assert_eq!((shelf.find(&1), shelf.find(&2)), (Some(None), None));
+        assert_eq!(shelf.written().collect::<Vec<_>>(), [(&3, &"another's")]);
     }
 
     #[test]

@@ -37,6 +37,14 @@ impl Waits {
             && change.suspend_key.is_none()
     }
 
+    /// Gives up whatever is known and was to be written of an execution.
+    pub(crate) fn forget(&mut self, id: &ExecutionId) {
+        self.waitpoints.forget(|(of, _)| of == id);
+        self.suspend_keys.forget(|(of, _)| of == id);
+        self.signal_keys.forget(|(of, ..)| of == id);
+        self.signals.retain(|new| new.recorded.signal.execution_id != *id);
+    }
+
     /// Takes what a change says of suspensions and signals.
     pub(crate) fn take(&mut self, change: &mut Change) {
         let id = change.after.id;

@@ -1,6 +1,7 @@
 //! Which waiting executions claims want.
 
-use ff_core::types::{Kind, LaneId};
+use ff_core::index::{Score, aged_score, eligible_score};
+use ff_core::types::{Kind, LaneId, Priority, TimestampMs};
 use ff_core::view::Eligible;
 
 /// A lane on a partition, and the kinds wanted of it; any when none is named.
@@ -9,6 +10,8 @@ pub(crate) struct Wanted {
     pub(crate) partition: u16,
     pub(crate) lane: LaneId,
     pub(crate) kinds: Vec<Kind>,
+    /// How long a wait weighs as much as one step of priority; none when priority alone decides.
+    pub(crate) ageing_ms: Option<u64>,
 }
 
 impl Wanted {
@@ -17,7 +20,15 @@ impl Wanted {
         let mut kinds = query.kinds.clone();
         kinds.sort_unstable();
         kinds.dedup();
-        Self { partition: query.partition, lane: query.lane.clone(), kinds }
+        Self { partition: query.partition, lane: query.lane.clone(), kinds, ageing_ms: query.ageing_ms }
+    }
+
+    /// What decides who goes first.
+    pub(crate) fn score(&self, priority: Priority, created_at: TimestampMs) -> Score {
+        match self.ageing_ms {
+            Some(ageing_ms) => aged_score(priority, created_at, ageing_ms),
+            None => eligible_score(priority, created_at),
+        }
     }
 
     pub(crate) fn covers(&self, lane: &LaneId, kind: &Kind) -> bool {

@@ -1,11 +1,15 @@
 //! The room of executions: their rows, and what is read of them.
 
 mod body;
+mod bulk;
+mod label;
 mod list;
 mod read;
 mod row;
+mod walk;
 
 pub(crate) use body::{body_of, read_body};
+pub(crate) use label::{key_of_label, labels_of, labels_put_and_deleted};
 pub use list::List;
 pub use read::{Describe, ReadAttempts, ReadPayload, ReadResult};
 pub(crate) use read::{attempts_of, found, leases_of};

@@ -118,7 +118,7 @@ mod tests {
         let (before, after) = before_and_after_a_cancel();
         let changed = put(Some(&before), &after).unwrap().changed.unwrap();
         let names: Vec<_> = EXECUTION.chosen(changed).map(|(_, column)| column.name).collect();
-        assert_eq!(names, ["state", "finished_at", "eligible", "record"]);
+        assert_eq!(names, ["state", "finished_at", "eligible", "due_at", "record"]);
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(strays(&row, &before), Vec::<String>::new());
         let found = strays(&row, &after);
         assert_eq!(found[0], r#"state should be Text("cancelled"), is Text("waiting")"#);
-        assert_eq!(found.len(), 3);
+        assert_eq!(found.len(), 4);
     }
 
     #[test]

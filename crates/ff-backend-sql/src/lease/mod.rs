@@ -1,5 +1,6 @@
-//! The room of leases: their history, as rows.
+//! The room of leases: claiming, and their history as rows.
 
+mod claim;
 mod history;
 
 pub(crate) use history::{event_of, trim};

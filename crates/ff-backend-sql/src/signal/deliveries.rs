@@ -1,4 +1,4 @@
-//! Reading what was delivered, over the feeds of all partitions.
+//! The feeds of delivered signals: telling of them, and reading them over all partitions.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,10 @@ use ff_core::partition::PartitionConfig;
 use ff_core::signal::{Delivery, FeedCursor, FeedPart, Position};
 use ff_core::types::TimestampMs;
 
-use super::feed::{Place, beginnings, ends, position};
+use crate::desk::NewSignal;
 use crate::error::SqlError;
-use crate::queries::FEED_AFTER;
-use crate::record;
-use crate::session::{Question, Read};
-use crate::value::{Row, Value};
+use crate::session::{Question, Read, Session};
+use crate::tape::{DELIVERIES, Place};
 
 /// What was delivered since a cursor.
 pub struct ReadDeliveries {
@@ -27,7 +25,7 @@ impl Question for ReadDeliveries {
     type Answer = DeliveriesPage;
 
     async fn ask<R: Read>(self, reader: &mut R) -> Answer<DeliveriesPage> {
-        let mut ends = ends(reader, 0..self.partitions.num_flow_partitions).await?;
+        let mut ends = DELIVERIES.ends(reader, 0..self.partitions.num_flow_partitions).await?;
         let Some(after) = self.args.after else {
             let next = FeedCursor(ends.into_iter().map(|(partition, last)| (partition, last.position)).collect());
             return Ok(DeliveriesPage { deliveries: vec![], next, missed: false });
@@ -41,18 +39,11 @@ impl Question for ReadDeliveries {
     }
 }
 
-/// Whether some feed has lost what its reader never saw. Only a full one has lost anything.
-async fn missed<R: Read>(reader: &mut R, ends: &BTreeMap<u16, Place>, after: &FeedCursor) -> Result<bool, SqlError> {
-    let full: Vec<_> = ends.iter().filter(|(_, last)| last.is_full()).map(|(partition, _)| (*partition, 1)).collect();
-    if full.is_empty() {
-        return Ok(false);
-    }
-    let first = beginnings(reader, &full).await?;
-    let unseen = |(partition, first): (&(u16, usize), &Vec<Place>)| {
-        let reached = after.0.get(&partition.0);
-        first.iter().any(|first| reached.is_none_or(|reached| *reached < first.position))
-    };
-    Ok(full.iter().zip(&first).any(unseen))
+/// Tells of signals in the feeds of their partitions, in order.
+pub(crate) async fn tell<S: Session>(session: &mut S, signals: &[NewSignal]) -> Result<(), SqlError> {
+    let told = signals.iter().map(|new| &new.delivery);
+    let entries: Vec<_> = told.map(|told| (told.execution_id.partition(), told.position.at, told)).collect();
+    DELIVERIES.tell(session, &entries, |delivery, position| placed(delivery.clone(), position)).await
 }
 
 /// What the feeds of these partitions have after a cursor, at most so many of each, oldest first.
@@ -62,22 +53,27 @@ pub(crate) async fn unread<R: Read>(
     after: &FeedCursor,
     limit: usize,
 ) -> Result<Vec<(u16, Vec<Delivery>)>, SqlError> {
-    if partitions.is_empty() {
-        return Ok(Vec::new());
-    }
     let start = Position { at: TimestampMs(i64::MIN), nth: 0 };
-    let parameters = |partition: &u16| {
-        let reached = after.0.get(partition).copied().unwrap_or(start);
-        let nth = i64::try_from(reached.nth).unwrap_or(i64::MAX);
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        vec![(*partition).into(), reached.at.into(), nth.into(), Value::Int(limit)]
-    };
-    let found = reader.query(FEED_AFTER, &partitions.iter().map(parameters).collect::<Vec<_>>()).await?;
-    let read = |rows: Vec<Row>| rows.iter().map(delivery).collect::<Result<_, _>>();
-    partitions.into_iter().zip(found).map(|(partition, rows)| Ok((partition, read(rows)?))).collect()
+    let next = |last: &Position| Position { nth: last.nth.saturating_add(1), ..*last };
+    let from = |partition: u16| (partition, after.0.get(&partition).map_or(start, next));
+    let tapes: Vec<_> = partitions.into_iter().map(from).collect();
+    DELIVERIES.read(reader, &tapes, limit, placed).await
 }
 
-/// An entry of a feed. It stands where its columns say, since readers go by those.
-fn delivery(row: &Row) -> Result<Delivery, SqlError> {
-    Ok(Delivery { position: position(row)?, ..record::read(row.text(2)?)? })
+/// Whether some feed has lost what its reader never saw. Only a full one has lost anything.
+async fn missed<R: Read>(reader: &mut R, ends: &BTreeMap<u16, Place>, after: &FeedCursor) -> Result<bool, SqlError> {
+    let full: Vec<_> = ends.iter().filter(|(_, last)| last.is_full()).map(|(partition, _)| (*partition, 1)).collect();
+    if full.is_empty() {
+        return Ok(false);
+    }
+    let first = DELIVERIES.beginnings(reader, &full).await?;
+    let unseen = |(partition, first): (&(u16, usize), &Vec<Place>)| {
+        let reached = after.0.get(&partition.0);
+        first.iter().any(|first| reached.is_none_or(|reached| *reached < first.position))
+    };
+    Ok(full.iter().zip(&first).any(unseen))
+}
+
+fn placed(delivery: Delivery, position: Position) -> Delivery {
+    Delivery { position, ..delivery }
 }

@@ -81,9 +81,13 @@ fn entries(row: &Row) -> Result<Vec<(FlowIndex, Score)>, SqlError> {
         match row.text(errand)?.parse().map_err(unreadable("an errand"))? {
             Errand::Open => entries.push((FlowIndex::Opening, row.int(due)?)),
             Errand::Cancel => entries.push((FlowIndex::CancelBacklog, row.int(due)?)),
+            Errand::Forget => entries.push((FlowIndex::Retention, row.int(due)?)),
             // What is being forgotten is found where it was staged.
             Errand::Discard => {}
         }
+    } else if row.is_null(staged) && !row.is_null(due) {
+        // One that is neither staged nor toured has nothing to wait for but to be forgotten.
+        entries.push((FlowIndex::Retention, row.int(due)?));
     }
     Ok(entries)
 }

@@ -1,9 +1,11 @@
 //! What an engine reads: how a partition stands, and all it holds.
 
 mod flows;
+mod operating;
 mod snapshot;
 mod sweep;
 mod waits;
 
 pub use snapshot::TakeSnapshot;
 pub use sweep::Sweep;
+pub(crate) use sweep::ready_on;

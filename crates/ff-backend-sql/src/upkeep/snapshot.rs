@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use ff_core::backend::Answer;
 use ff_core::change::KeyEntry;
 use ff_core::execution::Execution;
-use ff_core::index::{Index, eligible_score};
+use ff_core::index::{Index, eligible_score, has_state_index};
 use ff_core::payload::Payload;
 use ff_core::snapshot::Snapshot;
 use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, IdempotencyKey, Kind, Namespace, Priority, TimestampMs, WorkerInstanceId};
 
 use super::flows::add_flows;
+use super::operating::add_operating;
 use super::waits::add_waits;
 use crate::error::{SqlError, unreadable};
 use crate::execution::{STAGED, attempts_of, lane_of, leases_of, read_body, strays};
@@ -55,6 +56,7 @@ impl Question for TakeSnapshot {
         snapshot.keys = keys_on(reader, self.partition).await?;
         add_waits(reader, &mut snapshot, self.partition, &ids).await?;
         add_flows(reader, &mut snapshot, self.partition, &ids).await?;
+        add_operating(reader, &mut snapshot, self.partition).await?;
         Ok(snapshot)
     }
 }
@@ -111,6 +113,19 @@ impl Stored<'_> {
         let lane = lane_of(self.text("lane")?)?;
         let created_at = self.int("created_at")?.unwrap_or_default();
         enter(Index::AllExecutions, created_at);
+        let namespace = Namespace::parse(self.text("namespace")?).map_err(unreadable("a namespace"))?;
+        let state: PublicState = self.text("state")?.parse().map_err(unreadable("a state"))?;
+        if !namespace.is_default() {
+            enter(Index::NamespaceExecutions(namespace.clone()), created_at);
+        }
+        if has_state_index(state) {
+            enter(Index::InState(namespace, state), created_at);
+        }
+        // What has finished and is in no flow has nothing to wait for but to be forgotten.
+        let forgotten_at = self.int("due_at")?.filter(|_| state.is_terminal());
+        if let (Some(at), true) = (forgotten_at, self.row.is_null(EXECUTION.place("flow_id"))) {
+            enter(Index::Retention, at);
+        }
         if self.int("eligible")? == Some(1) {
             let priority =
                 Priority::new(self.int("priority")?.unwrap_or_default()).map_err(unreadable("a priority"))?;
@@ -123,12 +138,12 @@ impl Stored<'_> {
             let holder = WorkerInstanceId::parse(self.text("holder")?).map_err(unreadable("a holder"))?;
             enter(Index::WorkerLeases(holder), acquired_at);
         }
-        let is_suspended = self.text("state")? == PublicState::Suspended.as_str();
+        let is_suspended = state == PublicState::Suspended;
         if is_suspended {
             // A suspension begins when the execution enters it, and nothing changes its phase before its end.
             enter(Index::LaneSuspended(lane.clone()), self.int("changed_at")?.unwrap_or_default());
         }
-        if self.text("state")? == PublicState::WaitingChildren.as_str() {
+        if state == PublicState::WaitingChildren {
             enter(Index::LaneBlockedDependencies(lane.clone()), created_at);
         }
         let times_out = if is_suspended { Index::SuspensionTimeout } else { Index::AttemptTimeout };

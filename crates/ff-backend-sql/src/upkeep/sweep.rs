@@ -20,20 +20,25 @@ impl Question for Sweep {
     type Answer = Swept;
 
     async fn ask<R: Read>(self, reader: &mut R) -> Answer<Swept> {
-        let mut swept = Swept::default();
-        let partition = Value::from(self.partition);
-        // Goes from each kind of each lane to the next, and so past everything that waits behind a head.
-        let mut last = (String::new(), String::new());
-        while let Some(row) = first(reader, NEXT_READY, vec![partition.clone(), text(&last.0), text(&last.1)]).await? {
-            last = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
-            swept.ready.push(ready(&row)?);
-        }
-        for row in reader.query(NEXT_DUE, &[vec![partition]]).await?.iter().flatten() {
+        let mut swept = Swept { ready: ready_on(reader, self.partition).await?, next_due: None };
+        for row in reader.query(NEXT_DUE, &[vec![self.partition.into()]]).await?.iter().flatten() {
             let at = row.moment(0)?;
             swept.next_due = Some(swept.next_due.map_or(at, |earliest| earliest.min(at)));
         }
         Ok(swept)
     }
+}
+
+/// The best of each kind of each lane that waits on a partition.
+pub(crate) async fn ready_on<R: Read>(reader: &mut R, partition: u16) -> Result<Vec<Ready>, SqlError> {
+    let mut all = Vec::new();
+    // Goes from each kind of each lane to the next, and so past everything that waits behind a head.
+    let mut last = (String::new(), String::new());
+    while let Some(row) = first(reader, NEXT_READY, vec![partition.into(), text(&last.0), text(&last.1)]).await? {
+        last = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
+        all.push(ready(&row)?);
+    }
+    Ok(all)
 }
 
 async fn first<R: Read>(reader: &mut R, sql: &'static str, parameters: Vec<Value>) -> Result<Option<Row>, SqlError> {

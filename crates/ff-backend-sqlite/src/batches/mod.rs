@@ -2,13 +2,14 @@
 //! model; every answer and all contents are compared.
 
 mod flows;
+mod operating;
 mod waiting;
 mod walk;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ff_backend_sql::{Announcer, Question, TakeSnapshot, TakenUp, execute};
+use ff_backend_sql::{Announcer, Known, Question, TakeSnapshot, TakenUp, execute};
 use ff_core::clock::{Clock, ManualClock, MonotonicClock};
 use ff_core::contracts::SubmitArgs;
 use ff_core::dice::{Dice, SeededDice};
@@ -69,15 +70,46 @@ fn a_batch_decides_about_flows_as_its_operations_would_one_by_one() {
     assert!(passed_on > 10, "only {passed_on} results were passed on");
 }
 
+/// The same for the walks of those who operate.
+const LEAST_OPERATED: &[(&str, usize)] = &[
+    ("Tagged", 100),
+    ("PriorityChanged", 50),
+    ("LaneConfigured", 50),
+    ("LaneCopied", 50),
+    ("Allotted", 50),
+    ("ClaimGranted", 20),
+    ("LaneRecounted", 20),
+    ("LaneSettled", 20),
+    ("WorkerRegistered", 20),
+    ("WorkerSeen", 1),
+    ("WorkerSwept", 5),
+    ("Followed", 20),
+    ("not_runnable", 20),
+    ("not_found", 5),
+    ("idempotency_conflict", 5),
+];
+
+#[test]
+fn a_batch_decides_for_operators_as_its_operations_would_one_by_one() {
+    let mut seen = BTreeMap::<_, usize>::new();
+    for seed in 0..5 {
+        let walk = stroll(Walk::operating(seed), seed, 40);
+        walk.seen.into_iter().for_each(|(word, count)| *seen.entry(word).or_default() += count);
+    }
+    let missing = LEAST_OPERATED.iter().filter(|(word, least)| seen.get(*word).is_none_or(|count| count < least));
+    assert_eq!(missing.collect::<Vec<_>>(), Vec::<&(&str, usize)>::new(), "the walks show too little: {seen:?}");
+}
+
 /// Does what a walk does, batch by batch, and compares every answer and now and then everything.
 fn stroll(mut walk: Walk, seed: u64, rounds: u32) -> Walk {
     let directory = tempfile::tempdir().unwrap();
     let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
     let owner = Owner::take(&directory.path().join("work.db")).unwrap();
     let mut session = session(file(&owner), clock.clone());
+    let mut known = Known::default();
     for round in 0..rounds {
         let (batch, expected) = walk.batch(clock.now());
-        let answers = pollster::block_on(execute(&mut session, &batch, &PARTITIONS));
+        let answers = pollster::block_on(execute(&mut session, &mut known, &batch, &PARTITIONS));
         for ((answer, expected), taken_up) in answers.into_iter().zip(expected).zip(&batch) {
             assert_eq!(answer, expected, "seed {seed}, round {round}: {:?}", taken_up.operation);
         }
@@ -111,7 +143,7 @@ fn a_batch_that_does_not_fit_leaves_nothing_behind() {
         let take_up =
             |args: SubmitArgs| TakenUp { operation: args.into_operation(), nonce: SeededDice::new(1).nonce() };
         let batch: Vec<_> = sizes.iter().map(work).map(take_up).collect();
-        let answers = pollster::block_on(execute(&mut session, &batch, &PARTITIONS));
+        let answers = pollster::block_on(execute(&mut session, &mut Known::default(), &batch, &PARTITIONS));
         let kept =
             |partition| pollster::block_on(TakeSnapshot { partition }.ask(&mut session)).unwrap().executions.len();
         (answers, (0..PARTITIONS.num_flow_partitions).map(kept).sum::<usize>())

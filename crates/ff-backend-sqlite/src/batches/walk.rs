@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use ff_backend_sql::{Answered, Brought, TakenUp};
 use ff_core::backend::Answer;
 use ff_core::contracts::{
-    CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, GrantedWaitpoint, PumpArgs, ReceivedSignal, RenewArgs,
-    ReplayArgs, RevokeArgs, Start, SubmitArgs, Task,
+    CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, GrantedClaim, GrantedWaitpoint, PumpArgs, ReceivedSignal,
+    RenewArgs, ReplayArgs, RevokeArgs, Start, SubmitArgs, Task,
 };
 use ff_core::dice::{Dice, SeededDice};
 use ff_core::engine_error::Refusal;
@@ -25,6 +25,7 @@ use ff_core::types::{
 use uuid::Uuid;
 
 use super::flows::Graphs;
+use super::operating::Messages;
 use super::{PARTITIONS, SECRET_SEED};
 
 /// Random operations, mostly sensible ones, and the model they have been done to.
@@ -37,6 +38,8 @@ pub(super) struct Walk {
     /// Waitpoints somebody was given the token of.
     pub(super) granted: Vec<(ExecutionId, GrantedWaitpoint)>,
     among_flows: bool,
+    operating: bool,
+    pub(super) messages: Messages,
     pub(super) graphs: Graphs,
     pub(super) claimed: usize,
     /// Signals that came with a claim.
@@ -60,6 +63,8 @@ impl Walk {
             held: Vec::new(),
             granted: Vec::new(),
             among_flows: false,
+            operating: false,
+            messages: Messages::default(),
             graphs: Graphs::default(),
             claimed: 0,
             handed: 0,
@@ -71,6 +76,11 @@ impl Walk {
     /// A walk that has to do with flows alone.
     pub(super) fn among_flows(seed: u64) -> Self {
         Self { among_flows: true, ..Self::new(seed) }
+    }
+
+    /// A walk in which somebody operates what goes on.
+    pub(super) fn operating(seed: u64) -> Self {
+        Self { operating: true, ..Self::new(seed) }
     }
 
     /// A number below `bound`.
@@ -107,10 +117,11 @@ impl Walk {
         let answer = self.model.execute(operation, at);
         self.see(&answer);
         let (reply, _) = answer?;
+        self.hear(operation, &reply);
         let mut brought = Vec::new();
         match &reply {
             Reply::Submitted(submitted) if !submitted.duplicate => self.ids.push(submitted.execution_id),
-            Reply::Taken(taken) => {
+            Reply::Taken(taken) | Reply::ClaimGranted(GrantedClaim { taken, .. }) => {
                 self.claimed += taken.tasks.len();
                 self.held.extend(taken.tasks.iter().cloned());
                 brought.extend(taken.tasks.iter().map(|task| Brought {
@@ -160,6 +171,9 @@ impl Walk {
         let absent = ExecutionId::new(0, Uuid::nil());
         let execution_id = self.one(&self.ids).copied().unwrap_or(absent);
         let held = self.held();
+        if self.operating && self.pick(3) == 0 {
+            return self.operate(execution_id);
+        }
         match (self.pick(34), held) {
             (20.., _) => self.wait(),
             (0..=5, _) | (10..=15, None) => self.submission().into_operation(),
@@ -218,7 +232,7 @@ impl Walk {
         args.policy.max_reclaim_count = 2;
         args.policy.timeout_policy.attempt_timeout_ms = (self.pick(4) == 0).then_some(20_000);
         args.policy.timeout_policy.execution_deadline_ms = (self.pick(6) == 0).then_some(60_000);
-        args
+        if self.operating { self.operated(args) } else { args }
     }
 
     pub(super) fn claim(&self) -> ClaimArgs {

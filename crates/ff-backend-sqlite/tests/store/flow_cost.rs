@@ -52,6 +52,7 @@ async fn a_hop_takes_two_commits_and_so_many_statements() {
 async fn a_pump_that_finds_nothing_takes_one_query() {
     let place = Place::new();
     let store = place.open();
+    store.pump(0).await.unwrap();
     let mut count = Counter::new(&store);
     store.pump(0).await.unwrap();
     assert_eq!(count.since(), 3, "one query between the beginning and the end of the transaction");

@@ -3,8 +3,8 @@
 use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
 use ff_core::backend::{EngineBackend, ExecutionRoom, FlowRoom, LeaseRoom, Upkeep};
 use ff_core::contracts::{
-    ClaimArgs, Claimed, CompleteArgs, EdgeSpec, FlowCursor, FlowEdgesArgs, FlowEventsArgs, FlowHeader, FlowMembersArgs,
-    ListArgs, ListFlowsArgs, NodeSpec, Start, SubmitArgs, SubmitFlowArgs,
+    ClaimArgs, Claimed, CompleteArgs, EdgeSpec, Filter, FlowCursor, FlowEdgesArgs, FlowEventsArgs, FlowHeader,
+    FlowMembersArgs, ListArgs, ListFlowsArgs, NodeSpec, Start, SubmitArgs, SubmitFlowArgs,
 };
 use ff_core::engine_error::Code;
 use ff_core::flow::{FlowState, FlowWhat, Passing, member_id};
@@ -86,7 +86,7 @@ fn member(store: &SqliteBackend, id: &FlowId, n: usize) -> ExecutionId {
 }
 
 fn everything() -> ListArgs {
-    ListArgs { namespace: Namespace::default_name(), lane: None, state: None, after: None, limit: 1_000 }
+    ListArgs { filter: Filter::everything(Namespace::default_name()), after: None, limit: 1_000 }
 }
 
 #[tokio::test]

@@ -17,10 +17,12 @@ mod history;
 mod idle;
 mod model;
 mod opening;
+mod operating;
 mod pair;
 mod plans;
 mod restart;
 mod schema;
+mod searching;
 mod secrets;
 mod waiting;
 

@@ -48,7 +48,7 @@ impl Pair {
         let claims = self.store.claim(args.clone()).await.unwrap();
         let taken = self.model(args).unwrap();
         let tasks: Vec<_> = claims.claimed.iter().map(|claimed| claimed.task.clone()).collect();
-        assert_eq!((&tasks, claims.next), (&taken.tasks, taken.next));
+        assert_eq!((&tasks, claims.next, claims.limited), (&taken.tasks, taken.next, taken.limited));
         for Claimed { task, payload, signals, inputs } in claims.claimed {
             assert_eq!(Some(&payload), self.model.payload(&task.execution_id));
             assert_eq!(signals, self.handed(&task));

@@ -2,8 +2,8 @@
 
 use ff_backend_sql::{Holds, TABLES};
 use ff_core::backend::{ExecutionRoom, FlowRoom, LeaseRoom, SignalRoom, SuspensionRoom};
-use ff_core::contracts::{SubmitArgs, SuspendArgs};
-use ff_core::types::{ExecutionId, LaneId, Namespace};
+use ff_core::contracts::{CancelArgs, Filter, ListArgs, SubmitArgs, SuspendArgs};
+use ff_core::types::{ExecutionId, IdempotencyKey, LaneId, Namespace, TagKey, TagValue};
 
 use crate::flows::{chain, run};
 use crate::{Place, claim_on, findings, key, signal, work};
@@ -28,6 +28,37 @@ fn the_migrations_make_the_tables_the_code_describes() {
         });
         assert_eq!(found, described.collect::<Vec<_>>(), "{}", table.name);
     }
+}
+
+/// What had finished and what had labels before anybody forgot or searched is forgotten and found like the rest.
+#[tokio::test]
+async fn what_is_there_is_found_by_its_labels_and_forgotten_in_its_time() {
+    let place = Place::new();
+    let (acme, store) = (Namespace::parse("acme").unwrap(), place.open());
+    let tags = [(TagKey::parse("team").unwrap(), TagValue::parse("blue").unwrap())];
+    let mut labelled = SubmitArgs { namespace: acme.clone(), tags: tags.clone().into(), ..work() };
+    labelled.idempotency_key = IdempotencyKey::parse("once").ok();
+    labelled.policy.dedup_window_ms = 30 * 24 * 3_600_000;
+    let mut ids = Vec::new();
+    for args in [labelled, work()] {
+        ids.push(store.submit(args).await.unwrap().execution_id);
+        let cancel = CancelArgs { execution_id: *ids.last().unwrap(), reason: None, requested_by: None };
+        store.cancel(cancel).await.unwrap();
+    }
+    let flow = store.submit_flow(chain(2)).await.unwrap().flow_id;
+    run(&store, &flow).await;
+    store.close().await;
+    drop(store);
+    let undone = "
+        DROP TABLE tag; DROP TABLE lane; DROP TABLE worker; DROP TABLE feed; DROP TABLE event;
+        UPDATE execution SET due_at = NULL; UPDATE flow SET due_at = NULL;
+        UPDATE meta SET value = 3 WHERE key = 'schema_version'";
+    place.look().execute_batch(undone).unwrap();
+    let store = place.open();
+    assert_eq!(findings(&store).await, []);
+    let filter = Filter { tags: tags.into(), ..Filter::everything(acme) };
+    let found = store.list(ListArgs { filter, after: None, limit: 9 }).await.unwrap().executions;
+    assert_eq!(found.iter().map(|info| info.execution_id).collect::<Vec<_>>(), ids[..1]);
 }
 
 /// A file as the program made it that knew only the first so many steps of the schema, with work in it.
@@ -60,11 +91,13 @@ async fn of_an_older_schema(place: &Place, steps: &[&str], tables: &[&str]) -> E
 async fn a_file_of_an_older_schema_is_brought_up_to_date_with_what_is_in_it() {
     let first = include_str!("../../migrations/0001_executions_and_leases.sql");
     let second = include_str!("../../migrations/0002_suspensions_and_signals.sql");
+    let third = include_str!("../../migrations/0003_flows.sql");
     let fresh = Place::new();
     drop(fresh.open());
     for (steps, tables) in [
         (&[first][..], &["meta", "execution", "payload"][..]),
         (&[first, second], &["meta", "execution", "payload", "key_ring"]),
+        (&[first, second, third], &["meta", "execution", "payload", "key_ring"]),
     ] {
         let older = Place::new();
         let id = of_an_older_schema(&older, steps, tables).await;

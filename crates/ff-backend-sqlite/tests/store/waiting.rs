@@ -2,7 +2,7 @@
 
 use ff_core::backend::{ExecutionRoom, LeaseRoom, SignalRoom, SuspensionRoom};
 use ff_core::contracts::{
-    ClaimArgs, CloseWaitpointArgs, CreateWaitpointArgs, DeliverArgs, ListArgs, ReceivedSignal, ResumeArgs,
+    ClaimArgs, CloseWaitpointArgs, CreateWaitpointArgs, DeliverArgs, Filter, ListArgs, ReceivedSignal, ResumeArgs,
     RotatePartitionArgs, RotateSecretArgs, SignalsArgs, SubmitArgs, SuspendArgs, Task, Timeout, WaitpointBinding,
     WaitpointRef,
 };
@@ -134,8 +134,9 @@ async fn what_waits_is_listed_with_its_reason() {
     let store = place.open();
     let (id, granted) = suspended(&store).await;
     store.submit(work()).await.unwrap();
-    let state = Some(PublicState::Suspended);
-    let waiting = || ListArgs { namespace: Namespace::default_name(), lane: None, state, after: None, limit: 10 };
+    let all = || Filter::everything(Namespace::default_name());
+    let filter = || Filter { state: Some(PublicState::Suspended), ..all() };
+    let waiting = || ListArgs { filter: filter(), after: None, limit: 10 };
     let listed = store.list(waiting()).await.unwrap().executions;
     assert_eq!(listed.iter().map(|info| info.execution_id).collect::<Vec<_>>(), [id]);
     let suspension = listed[0].suspension.as_ref().unwrap();

@@ -1,0 +1,44 @@
+//! Deleting what goes, with everything of it. What a batch writes in its place comes after.
+
+use ff_core::change::KeyEntry;
+
+use super::writes::delete_all;
+use crate::desk::{Desk, Flows};
+use crate::error::SqlError;
+use crate::execution::labels_of;
+use crate::schema::{
+    ATTEMPT, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, LEASE_EVENT, PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TAG,
+    WAITPOINT,
+};
+use crate::session::{Key, Session, key_of};
+use crate::table::Table;
+use crate::value::Value;
+
+/// The tables of what belongs to an execution: their keys begin with its own.
+static BELONGINGS: [&Table; 8] =
+    [&PAYLOAD, &RESULT, &ATTEMPT, &LEASE_EVENT, &WAITPOINT, &SUSPEND_KEY, &SIGNAL, &SIGNAL_KEY];
+
+/// Deletes what belongs to the executions that go, but their own rows. Says whether anything goes.
+pub(super) async fn forget<S: Session>(session: &mut S, desk: &Desk) -> Result<bool, SqlError> {
+    let keys: Vec<Key> = desk.going().map(|(id, _)| key_of(id)).collect();
+    if keys.is_empty() {
+        return Ok(false);
+    }
+    for table in BELONGINGS {
+        session.delete(table, &keys).await?;
+    }
+    let labels = desk.going().filter_map(|(_, stored)| stored).flat_map(labels_of);
+    delete_all(session, &TAG, labels.collect()).await?;
+    delete_all(session, &IDEMPOTENCY, desk.beside.freed.iter().map(key_of_entry).collect()).await?;
+    Ok(true)
+}
+
+/// Deletes what happened in the flows that go, and the keys under which they were changed. Says whether any goes.
+pub(super) async fn forget_flows<S: Session>(session: &mut S, flows: &Flows) -> Result<bool, SqlError> {
+    let keys: Vec<Key> = flows.gone.iter().map(|id| vec![Value::Uuid(*id.as_uuid())]).collect();
+    Ok(delete_all(session, &FLOW_EVENT, keys.clone()).await? | delete_all(session, &FLOW_KEY, keys).await?)
+}
+
+fn key_of_entry(entry: &KeyEntry) -> Key {
+    vec![entry.execution_id.partition().into(), entry.namespace.as_str().into(), entry.key.as_str().into()]
+}

@@ -1,0 +1,62 @@
+//! What a batch has missed of lanes, workers and feeds, loaded with one query per kind of record.
+
+use std::collections::HashSet;
+
+use ff_core::event::Feed;
+use ff_core::types::{LaneId, WorkerInstanceId};
+
+use super::waits::load;
+use crate::desk::{Desk, Known};
+use crate::error::SqlError;
+use crate::lane::key_of_lane;
+use crate::queries::HELD_ON;
+use crate::record;
+use crate::schema::{FEED, LANE, WORKER};
+use crate::session::Read;
+use crate::value::Row;
+
+/// The misses of a batch, each once.
+#[derive(Clone, Default)]
+pub(super) struct MissedOperating {
+    pub(super) lanes: HashSet<(u16, LaneId)>,
+    pub(super) held: HashSet<(u16, LaneId)>,
+    pub(super) workers: HashSet<WorkerInstanceId>,
+    pub(super) feeds: HashSet<u16>,
+}
+
+impl MissedOperating {
+    /// Loads everything missed. What cannot be read concerns only those who ask for it.
+    pub(super) async fn load<R: Read>(self, reader: &mut R, desk: &mut Desk) -> Result<(), SqlError> {
+        let key = |(partition, lane): &(u16, LaneId)| key_of_lane(lane, *partition);
+        let (table, known) = ((&LANE, &["record"][..]), &mut desk.known);
+        load(reader, &mut known.lanes, self.lanes, table, key, |_, row| record::read(row.text(0)?)).await?;
+        let (table, key) = ((&WORKER, &["record"][..]), |instance: &WorkerInstanceId| vec![instance.as_str().into()]);
+        load(reader, &mut desk.workers, self.workers, table, key, |_, row| record::read(row.text(0)?)).await?;
+        load_feeds(reader, &mut desk.known, self.feeds).await?;
+        load_held(reader, desk, self.held.into_iter().collect()).await
+    }
+}
+
+/// Loads who follows these partitions.
+pub(super) async fn load_feeds<R: Read>(
+    reader: &mut R,
+    known: &mut Known,
+    partitions: HashSet<u16>,
+) -> Result<(), SqlError> {
+    let feed = |_: &u16, row: &Row| Ok(Feed { since: row.moment(0)?, until: row.moment(1)? });
+    let table = (&FEED, &["since", "until"][..]);
+    load(reader, &mut known.feeds, partitions, table, |partition| vec![(*partition).into()], feed).await
+}
+
+async fn load_held<R: Read>(reader: &mut R, desk: &mut Desk, lanes: Vec<(u16, LaneId)>) -> Result<(), SqlError> {
+    if lanes.is_empty() {
+        return Ok(());
+    }
+    let parameters = |(partition, lane): &(u16, LaneId)| vec![lane.as_str().into(), (*partition).into()];
+    let found = reader.query(HELD_ON, &lanes.iter().map(parameters).collect::<Vec<_>>()).await?;
+    for ((partition, lane), rows) in lanes.into_iter().zip(found) {
+        let count = rows.first().map_or(Ok(0), |row| row.count(0))?;
+        desk.lay_held(partition, lane, count);
+    }
+    Ok(())
+}

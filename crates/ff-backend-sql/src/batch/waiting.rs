@@ -1,0 +1,91 @@
+//! Loading what waits, in the order it is to be claimed: by priority and then by age, or as its lane weighs them.
+
+use ff_core::limits;
+use ff_core::types::{Kind, Priority};
+
+use super::misses::read_record;
+use crate::desk::{Desk, Shortlist, Wanted};
+use crate::error::{SqlError, unreadable};
+use crate::queries::{
+    WAITING, WAITING_AT, WAITING_AT_OF_KIND, WAITING_OF_KIND, WAITING_PRIORITIES, WAITING_PRIORITIES_OF_KIND,
+};
+use crate::session::Read;
+use crate::value::{Row, Value};
+
+/// Loads the first of what each wants, and as many of them as it says.
+pub(super) async fn load_waiting<R: Read>(
+    reader: &mut R,
+    desk: &mut Desk,
+    lists: Vec<(Wanted, usize)>,
+) -> Result<(), SqlError> {
+    let (weighed, plain): (Vec<_>, Vec<_>) = lists.into_iter().partition(|(wanted, _)| wanted.ageing_ms.is_some());
+    let (any, named): (Vec<_>, Vec<_>) = plain.into_iter().partition(|(wanted, _)| wanted.kinds.is_empty());
+    load_plain(reader, desk, any, WAITING).await?;
+    load_plain(reader, desk, named, WAITING_OF_KIND).await?;
+    for (wanted, limit) in weighed {
+        load_weighed(reader, desk, wanted, limit).await?;
+    }
+    Ok(())
+}
+
+async fn load_plain<R: Read>(
+    reader: &mut R,
+    desk: &mut Desk,
+    lists: Vec<(Wanted, usize)>,
+    sql: &'static str,
+) -> Result<(), SqlError> {
+    if lists.is_empty() {
+        return Ok(());
+    }
+    let of = |(wanted, limit): &(Wanted, usize)| each_queue(wanted, &[Value::number(*limit)]);
+    let parameters: Vec<_> = lists.iter().flat_map(of).collect();
+    let mut found = reader.query(sql, &parameters).await?.into_iter();
+    for (wanted, limit) in lists {
+        let queues = wanted.kinds.len().max(1);
+        let rows: Vec<_> = found.by_ref().take(queues).flatten().collect();
+        lay(desk, wanted, limit, rows)?;
+    }
+    Ok(())
+}
+
+/// Where a wait makes up for priority, the first of each priority may be the first of all. Within one priority the older
+/// goes first whatever a wait weighs.
+async fn load_weighed<R: Read>(reader: &mut R, desk: &mut Desk, wanted: Wanted, limit: usize) -> Result<(), SqlError> {
+    let of_kinds = !wanted.kinds.is_empty();
+    let priorities = if of_kinds { WAITING_PRIORITIES_OF_KIND } else { WAITING_PRIORITIES };
+    let queues = each_queue(&wanted, &[Value::number(limits::AGEING_PRIORITIES)]);
+    let found = reader.query(priorities, &queues).await?;
+    let mut parameters = Vec::new();
+    for (queue, rows) in each_queue(&wanted, &[]).into_iter().zip(&found) {
+        for row in rows {
+            parameters.push([queue.clone(), vec![row.int(0)?.into(), Value::number(limit)]].concat());
+        }
+    }
+    let rows = match parameters.is_empty() {
+        true => Vec::new(),
+        false => reader.query(if of_kinds { WAITING_AT_OF_KIND } else { WAITING_AT }, &parameters).await?,
+    };
+    lay(desk, wanted, limit, rows.into_iter().flatten().collect())
+}
+
+/// One set of parameters per kind wanted, or one for any.
+fn each_queue(wanted: &Wanted, rest: &[Value]) -> Vec<Vec<Value>> {
+    let lane = || vec![wanted.partition.into(), wanted.lane.as_str().into()];
+    let of = |kind: Option<&Kind>| [lane(), kind.map(|kind| kind.as_str().into()).into_iter().collect(), rest.to_vec()];
+    if wanted.kinds.is_empty() {
+        return vec![of(None).concat()];
+    }
+    wanted.kinds.iter().map(|kind| of(Some(kind)).concat()).collect()
+}
+
+fn lay(desk: &mut Desk, wanted: Wanted, limit: usize, rows: Vec<Row>) -> Result<(), SqlError> {
+    let mut members = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let id = row.id(0, wanted.partition)?;
+        let priority = Priority::new(row.int(1)?).map_err(unreadable("a priority"))?;
+        members.push((wanted.score(priority, row.moment(2)?), id));
+        desk.lay(id, read_record(row, 3).map(Some));
+    }
+    desk.lay_waiting(wanted, Shortlist::new(members, limit));
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! Reading what happened, over the feeds of all partitions.
+
+use std::collections::BTreeMap;
+
+use ff_core::backend::Answer;
+use ff_core::contracts::{EventsArgs, EventsPage, FollowArgs};
+use ff_core::event::{EventCursor, EventsPart, Feed, Told, follow};
+use ff_core::partition::PartitionConfig;
+use ff_core::signal::Position;
+use ff_core::types::TimestampMs;
+
+use crate::error::SqlError;
+use crate::queries::FEEDS;
+use crate::queue::Asker;
+use crate::session::{Question, Read};
+use crate::tape::{EVENTS, Place};
+use crate::value::Row;
+
+/// Since when and until when each partition tells what happens on it.
+pub struct ReadFeeds {
+    /// The partitions there are.
+    pub partitions: PartitionConfig,
+}
+
+impl Question for ReadFeeds {
+    type Answer = BTreeMap<u16, Feed>;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<BTreeMap<u16, Feed>> {
+        Ok(feeds(reader, &self.partitions).await?)
+    }
+}
+
+impl Asker {
+    /// Has every partition tell what happens on it for a while, given what they tell now. Most of the time they do.
+    pub async fn follow(
+        &self,
+        known: &BTreeMap<u16, Feed>,
+        partitions: &PartitionConfig,
+        now: TimestampMs,
+    ) -> Answer<()> {
+        let lapsing = (0..partitions.num_flow_partitions).filter(|of| follow(known.get(of), now).is_some());
+        let args = lapsing.map(|partition| FollowArgs { partition }).collect();
+        self.ask_each(args).await.into_iter().try_for_each(|answer| answer.map(drop))
+    }
+}
+
+/// What happened since a cursor, on feeds that somebody follows.
+pub struct ReadEvents {
+    /// Since when, whose, and how many.
+    pub args: EventsArgs,
+    /// The partitions there are.
+    pub partitions: PartitionConfig,
+    /// What time it is.
+    pub now: TimestampMs,
+}
+
+impl Question for ReadEvents {
+    type Answer = EventsPage;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<EventsPage> {
+        let EventsArgs { after, namespace, limit } = self.args;
+        let Some(after) = after else {
+            let next = EventCursor { from: self.now, ..EventCursor::default() };
+            return Ok(EventsPage { events: vec![], next, missed: false });
+        };
+        let feeds = feeds(reader, &self.partitions).await?;
+        let ends = EVENTS.ends(reader, feeds.keys().copied()).await?;
+        // Who has read to the end of a feed has missed nothing of it, and there is nothing to look for.
+        let unread = ends.iter().filter(|(partition, last)| after.place(**partition) <= last.position);
+        let unread: Vec<_> = unread.map(|(partition, last)| (*partition, *last)).collect();
+        let trimmed = trimmed(reader, &unread, &after).await?;
+        let from: Vec<_> = unread.iter().map(|(partition, _)| (*partition, after.place(*partition))).collect();
+        let mut told: BTreeMap<_, _> = read_told(reader, &from, limit).await?.into_iter().collect();
+        let part = |(partition, feed): (u16, Feed)| {
+            let events = told.remove(&partition).unwrap_or_default();
+            (partition, EventsPart { events, trimmed: trimmed.contains(&partition), since: feed.since })
+        };
+        let parts: Vec<_> = feeds.into_iter().map(part).collect();
+        Ok(EventsPage::merge(after, parts, namespace.as_ref(), limit))
+    }
+}
+
+/// What feeds tell from a place on, at most so many of each, oldest first.
+pub(crate) async fn read_told<R: Read>(
+    reader: &mut R,
+    from: &[(u16, Position)],
+    limit: usize,
+) -> Result<Vec<(u16, Vec<Told>)>, SqlError> {
+    EVENTS.read(reader, from, limit, |told: Told, position| Told { position, ..told }).await
+}
+
+/// The feeds that have lost what their reader never saw. Only a full one has lost anything.
+async fn trimmed<R: Read>(reader: &mut R, unread: &[(u16, Place)], after: &EventCursor) -> Result<Vec<u16>, SqlError> {
+    let full: Vec<_> = unread.iter().filter(|(_, last)| last.is_full()).map(|(partition, _)| (*partition, 1)).collect();
+    if full.is_empty() {
+        return Ok(Vec::new());
+    }
+    let first = EVENTS.beginnings(reader, &full).await?;
+    let unseen = |((partition, _), first): (&(u16, usize), &Vec<Place>)| {
+        first.iter().any(|first| after.place(*partition) <= first.position).then_some(*partition)
+    };
+    Ok(full.iter().zip(&first).filter_map(unseen).collect())
+}
+
+async fn feeds<R: Read>(reader: &mut R, partitions: &PartitionConfig) -> Result<BTreeMap<u16, Feed>, SqlError> {
+    let rows = reader.query(FEEDS, &[vec![partitions.num_flow_partitions.into()]]).await?;
+    let feed = |row: &Row| Ok((row.partition(0)?, Feed { since: row.moment(1)?, until: row.moment(2)? }));
+    rows.iter().flatten().map(feed).collect()
+}

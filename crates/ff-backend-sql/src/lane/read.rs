@@ -1,0 +1,96 @@
+//! Reading lanes: how they are configured, and how much of each is where.
+
+use ff_core::backend::Answer;
+use ff_core::contracts::{LaneInfo, LanesPage, ListLanesArgs};
+use ff_core::lane::Lane;
+use ff_core::partition::{PartitionConfig, lane_partition};
+use ff_core::types::LaneId;
+
+use super::depths::depths;
+use super::key_of_lane;
+use crate::error::SqlError;
+use crate::execution::lane_of;
+use crate::queries::{NEXT_CONFIGURED_LANE, NEXT_LANE};
+use crate::record;
+use crate::schema::LANE;
+use crate::session::{Question, Read};
+
+/// How a lane is configured, and how much of it is where.
+pub struct DescribeLane {
+    /// The lane, named as indexes name it.
+    pub lane: LaneId,
+    /// The partitions there are.
+    pub partitions: PartitionConfig,
+}
+
+impl Question for DescribeLane {
+    type Answer = LaneInfo;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<LaneInfo> {
+        Ok(describe(reader, self.lane, &self.partitions).await?.0)
+    }
+}
+
+/// The lanes somebody configured and those that have something.
+pub struct ListLanes {
+    /// Whose, and from where on.
+    pub args: ListLanesArgs,
+    /// The partitions there are.
+    pub partitions: PartitionConfig,
+}
+
+impl Question for ListLanes {
+    type Answer = LanesPage;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<LanesPage> {
+        let ListLanesArgs { namespace, after, limit } = self.args;
+        let mut page = LanesPage { lanes: Vec::new(), next: None };
+        let mut last = after;
+        let mut listed = None;
+        while let Some(key) = next_lane(reader, last.as_ref()).await? {
+            last = Some(key.clone());
+            if namespace.as_ref().is_some_and(|namespace| key.apart().0 != *namespace) {
+                continue;
+            }
+            let (info, is_configured) = describe(reader, key.clone(), &self.partitions).await?;
+            // What is only staged is not there yet.
+            if info.depths.is_empty() && !is_configured {
+                continue;
+            }
+            if page.lanes.len() == limit {
+                page.next = listed;
+                break;
+            }
+            page.lanes.push(info);
+            listed = Some(key);
+        }
+        Ok(page)
+    }
+}
+
+/// A lane, and whether somebody configured it. Its home knows the newest settings.
+async fn describe<R: Read>(
+    reader: &mut R,
+    key: LaneId,
+    partitions: &PartitionConfig,
+) -> Result<(LaneInfo, bool), SqlError> {
+    let home = key_of_lane(&key, lane_partition(&key, partitions));
+    let rows = reader.load(&LANE, LANE.named(&["record"]), &[home]).await?;
+    let known = rows.iter().flatten().next().map(|row| record::read::<Lane>(row.text(0)?)).transpose()?;
+    let (namespace, lane_id) = key.apart();
+    let settings = known.as_ref().map(|lane| lane.settings).unwrap_or_default();
+    Ok((LaneInfo { namespace, lane_id, settings, depths: depths(reader, &key).await? }, known.is_some()))
+}
+
+/// The lane after another, in the order of their keys.
+async fn next_lane<R: Read>(reader: &mut R, after: Option<&LaneId>) -> Result<Option<LaneId>, SqlError> {
+    let after = after.map_or("", LaneId::as_str);
+    let mut next: Option<LaneId> = None;
+    for sql in [NEXT_LANE, NEXT_CONFIGURED_LANE] {
+        for row in reader.query(sql, &[vec![after.into()]]).await?.iter().flatten() {
+            let lane = lane_of(row.text(0)?)?;
+            next = Some(next.map_or(lane.clone(), |known| known.min(lane)));
+        }
+    }
+    Ok(next)
+}

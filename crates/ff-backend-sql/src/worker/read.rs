@@ -1,0 +1,82 @@
+//! Reading who works.
+
+use ff_core::backend::Answer;
+use ff_core::contracts::{ListWorkersArgs, WorkersPage};
+use ff_core::limits;
+use ff_core::types::{TimestampMs, WorkerInstanceId};
+use ff_core::worker::Worker;
+
+use crate::error::SqlError;
+use crate::queries::WORKERS_AFTER;
+use crate::record;
+use crate::session::{Question, Read};
+use crate::value::{Row, Value};
+
+/// The worker instances that are there.
+pub struct ListWorkers {
+    /// Whose, and from where on.
+    pub args: ListWorkersArgs,
+    /// What time it is.
+    pub now: TimestampMs,
+}
+
+impl Question for ListWorkers {
+    type Answer = WorkersPage;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<WorkersPage> {
+        let args = self.args;
+        let mut page = WorkersPage { workers: Vec::new(), next: None };
+        let mut all = Workers { last: args.after.clone(), ended: false };
+        while let Some(workers) = all.next(reader).await? {
+            for worker in workers.into_iter().filter(|worker| args.wants(worker, self.now)) {
+                if page.workers.len() == args.limit {
+                    page.next = page.workers.last().map(|last| last.worker_instance_id.clone());
+                    return Ok(page);
+                }
+                page.workers.push(worker);
+            }
+        }
+        Ok(page)
+    }
+}
+
+/// The worker instances that went without a word.
+pub struct ReadGoneWorkers {
+    /// What time it is.
+    pub now: TimestampMs,
+}
+
+impl Question for ReadGoneWorkers {
+    type Answer = Vec<WorkerInstanceId>;
+
+    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Vec<WorkerInstanceId>> {
+        let mut gone = Vec::new();
+        let mut all = Workers { last: None, ended: false };
+        while let Some(workers) = all.next(reader).await? {
+            let here = workers.into_iter().filter(|worker| worker.is_gone(self.now));
+            gone.extend(here.map(|worker| worker.worker_instance_id));
+        }
+        Ok(gone)
+    }
+}
+
+/// Every worker instance that is known, some at a time.
+struct Workers {
+    last: Option<WorkerInstanceId>,
+    ended: bool,
+}
+
+impl Workers {
+    async fn next<R: Read>(&mut self, reader: &mut R) -> Result<Option<Vec<Worker>>, SqlError> {
+        if self.ended {
+            return Ok(None);
+        }
+        let after = self.last.as_ref().map_or("", WorkerInstanceId::as_str);
+        let rows = reader.query(WORKERS_AFTER, &[vec![after.into(), Value::number(limits::PAGE)]]).await?;
+        let worker = |row: &Row| record::read(row.text(0)?);
+        let workers = rows.iter().flatten().map(worker).collect::<Result<Vec<Worker>, SqlError>>()?;
+        self.ended = workers.len() < limits::PAGE;
+        self.last = workers.last().map(|last| last.worker_instance_id.clone());
+        Ok(Some(workers))
+    }
+}

@@ -1,0 +1,32 @@
+//! The room of workers, on SQLite.
+
+use async_trait::async_trait;
+use ff_backend_sql::ListWorkers;
+use ff_core::backend::{Answer, WorkerRoom};
+use ff_core::clock::Clock;
+use ff_core::contracts::{
+    HeartbeatArgs, LeaveArgs, LeftWorker, ListWorkersArgs, RegisterWorkerArgs, RegisteredWorker, SeenWorker,
+    WorkersPage,
+};
+
+use crate::SqliteBackend;
+
+#[async_trait]
+impl WorkerRoom for SqliteBackend {
+    async fn register_worker(&self, args: RegisterWorkerArgs) -> Answer<RegisteredWorker> {
+        self.writer.asker.ask(args).await
+    }
+
+    async fn heartbeat(&self, args: HeartbeatArgs) -> Answer<SeenWorker> {
+        self.writer.asker.ask(args).await
+    }
+
+    async fn leave(&self, args: LeaveArgs) -> Answer<LeftWorker> {
+        self.writer.asker.ask(args).await
+    }
+
+    async fn list_workers(&self, args: ListWorkersArgs) -> Answer<WorkersPage> {
+        args.check()?;
+        self.readers.read(ListWorkers { args, now: self.clock.now() }).await
+    }
+}
