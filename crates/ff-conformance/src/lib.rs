@@ -5,17 +5,20 @@
 
 #![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
 
+mod event;
 mod execution;
 mod flow;
+mod lane;
 mod lease;
 mod refused;
 mod signal;
 mod suite;
 mod suspension;
 mod token;
+mod worker;
 mod world;
 pub mod worlds;
 
 pub use suite::{Arriving, keep, promises, try_in};
 pub use token::forging::forge;
-pub use world::{Contents, Flow, Graph, Hands, Held, Submission, Waitpoint, Worker, World, WorldClock, ms};
+pub use world::{Contents, Flow, Graph, Hands, Held, Lane, Submission, Waitpoint, Worker, World, WorldClock, ms};

@@ -16,6 +16,9 @@ macro_rules! conformance {
 
             $crate::execution_promises! { $world => $crate::one_test_each }
             $crate::lease_promises! { $world => $crate::one_test_each }
+            $crate::lane_promises! { $world => $crate::one_test_each }
+            $crate::worker_promises! { $world => $crate::one_test_each }
+            $crate::event_promises! { $world => $crate::one_test_each }
             $crate::flow_promises! { $world => $crate::one_test_each }
             $crate::suspension_promises! { $world => $crate::one_test_each }
             $crate::signal_promises! { $world => $crate::one_test_each }
@@ -55,6 +58,9 @@ type Promise = fn(World) -> BoxFuture<'static, ()>;
 const ROOMS: &[&[(&str, Promise)]] = &[
     crate::execution_promises! { table => one_row_each },
     crate::lease_promises! { table => one_row_each },
+    crate::lane_promises! { table => one_row_each },
+    crate::worker_promises! { table => one_row_each },
+    crate::event_promises! { table => one_row_each },
     crate::flow_promises! { table => one_row_each },
     crate::suspension_promises! { table => one_row_each },
     crate::signal_promises! { table => one_row_each },

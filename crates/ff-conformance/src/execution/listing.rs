@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::contracts::{Cursor, ListArgs};
+use ff_core::contracts::{Cursor, Filter, ListArgs};
 use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, LaneId, Namespace};
 
@@ -78,10 +78,10 @@ pub(crate) async fn a_list_can_be_of_one_state(world: World) {
         (PublicState::Delayed, delayed),
         (PublicState::Expired, expired),
     ] {
-        let page = world.backend.list(ListArgs { state: Some(state), ..everything(50) }).await.unwrap();
+        let page = world.backend.list(of_state(state, 50)).await.unwrap();
         assert_eq!(page.executions.iter().map(|row| row.execution_id).collect::<Vec<_>>(), [id], "{state}");
     }
-    let page = world.backend.list(ListArgs { state: Some(PublicState::Suspended), ..everything(50) }).await.unwrap();
+    let page = world.backend.list(of_state(PublicState::Suspended, 50)).await.unwrap();
     assert!(page.executions.is_empty());
 }
 
@@ -90,21 +90,22 @@ pub(crate) async fn a_list_can_be_of_one_lane(world: World) {
     let mail = world.job("send").lane("mail").submit().await;
     let sent = world.job("send").lane("mail").submit().await;
     world.cancel(&sent).await.unwrap();
-    let lane = Some(LaneId::parse("mail").unwrap());
-    let both = all_pages(&world, ListArgs { lane: lane.clone(), ..everything(1) }).await.concat();
+    let filter = Filter { lane: LaneId::parse("mail").ok(), ..everything(1).filter };
+    let both = all_pages(&world, ListArgs { filter: filter.clone(), ..everything(1) }).await.concat();
     assert_eq!(both.iter().copied().collect::<BTreeSet<_>>(), BTreeSet::from([mail, sent]));
-    let waiting = ListArgs { lane, state: Some(PublicState::Waiting), ..everything(50) };
-    assert_eq!(all_pages(&world, waiting).await.concat(), [mail]);
+    let filter = Filter { state: Some(PublicState::Waiting), ..filter };
+    assert_eq!(all_pages(&world, ListArgs { filter, ..everything(50) }).await.concat(), [mail]);
 }
 
 pub(crate) async fn a_list_is_of_one_namespace(world: World) {
     let ours = world.submit("resize", b"cat.png").await;
     let theirs = world.job("resize").namespace("acme").submit().await;
     assert_eq!(all_pages(&world, everything(50)).await.concat(), [ours]);
-    let acme = ListArgs { namespace: Namespace::parse("acme").unwrap(), ..everything(50) };
-    assert_eq!(all_pages(&world, acme.clone()).await.concat(), [theirs]);
-    let lane = Some(LaneId::default_name());
-    assert_eq!(all_pages(&world, ListArgs { lane, ..acme }).await.concat(), [theirs]);
+    let acme = Filter::everything(Namespace::parse("acme").unwrap());
+    let lane = Filter { lane: Some(LaneId::default_name()), ..acme.clone() };
+    for filter in [acme, lane] {
+        assert_eq!(all_pages(&world, ListArgs { filter, ..everything(50) }).await.concat(), [theirs]);
+    }
 }
 
 pub(crate) async fn a_page_has_at_most_a_thousand_rows(world: World) {
@@ -122,7 +123,7 @@ pub(crate) async fn a_cursor_outlives_its_row(world: World) {
         world.submit("resize", b"cat.png").await;
         world.clock.advance(ms(1)).await;
     }
-    let waiting = ListArgs { state: Some(PublicState::Waiting), ..everything(2) };
+    let waiting = of_state(PublicState::Waiting, 2);
     let first = world.backend.list(waiting.clone()).await.unwrap();
     for row in &first.executions {
         world.cancel(&row.execution_id).await.unwrap();
@@ -139,7 +140,12 @@ pub(crate) async fn nothing_comes_after_the_oldest(world: World) {
 }
 
 fn everything(limit: usize) -> ListArgs {
-    ListArgs { namespace: Namespace::default_name(), lane: None, state: None, after: None, limit }
+    ListArgs { filter: Filter::everything(Namespace::default_name()), after: None, limit }
+}
+
+fn of_state(state: PublicState, limit: usize) -> ListArgs {
+    let all = everything(limit);
+    ListArgs { filter: Filter { state: Some(state), ..all.filter }, ..all }
 }
 
 async fn all_pages(world: &World, mut args: ListArgs) -> Vec<Vec<ExecutionId>> {

@@ -1,5 +1,6 @@
 //! What is promised about executions.
 
+pub(crate) mod acting;
 pub(crate) mod attempts;
 pub(crate) mod bulk;
 pub(crate) mod cancelling;
@@ -8,12 +9,16 @@ pub(crate) mod deadlines;
 pub(crate) mod delaying;
 pub(crate) mod failing;
 pub(crate) mod idempotency;
+pub(crate) mod keeping;
+pub(crate) mod labelling;
 pub(crate) mod limits;
 pub(crate) mod listing;
 pub(crate) mod lost_replies;
+pub(crate) mod prioritising;
 pub(crate) mod progress;
 pub(crate) mod reading;
 pub(crate) mod replaying;
+pub(crate) mod searching;
 pub(crate) mod submitting;
 pub(crate) mod timeouts;
 pub(crate) mod words;
@@ -24,6 +29,14 @@ pub(crate) mod words;
 macro_rules! execution_promises {
     ($for:ident => $($make:tt)+) => { $($make)+! { $for:
         execution {
+            acting {
+                many_are_cancelled_by_what_they_are,
+                a_dry_run_says_which_and_does_nothing,
+                many_are_replayed_by_what_they_are,
+                what_has_changed_since_is_left_alone,
+                what_refuses_is_told_of_and_passed_over,
+                a_page_acts_on_at_most_a_thousand,
+            }
             attempts {
                 work_nobody_tried_has_no_history,
                 the_attempt_under_way_is_part_of_the_history,
@@ -95,6 +108,21 @@ macro_rules! execution_promises {
                 a_key_belongs_to_its_namespace,
                 a_key_asked_for_at_once_by_many_creates_one,
             }
+            keeping {
+                finished_work_is_kept_for_seven_days,
+                work_may_say_how_long_it_is_kept,
+                nothing_of_forgotten_work_is_left,
+                work_is_kept_while_its_key_is_remembered,
+                replayed_work_is_kept_until_it_has_ended_again,
+                a_flow_goes_with_its_members_once_it_has_ended,
+            }
+            labelling {
+                labels_are_added_replaced_and_taken_away,
+                finished_work_can_be_labelled,
+                more_than_thirty_two_labels_are_refused,
+                a_label_cannot_be_set_and_taken_away_at_once,
+                what_is_not_there_cannot_be_labelled,
+            }
             limits {
                 a_payload_may_have_a_mebibyte,
                 a_result_may_have_a_mebibyte,
@@ -125,6 +153,13 @@ macro_rules! execution_promises {
                 revoking_twice_is_one_revocation,
                 replaying_twice_is_one_replay,
                 one_call_is_not_answered_with_the_end_of_another,
+            }
+            prioritising {
+                work_that_is_raised_goes_before_others,
+                work_that_is_lowered_goes_after_others,
+                running_work_keeps_its_new_priority_for_later,
+                finished_work_cannot_be_prioritised,
+                the_same_priority_changes_nothing,
             }
             progress {
                 progress_can_be_read_while_the_work_runs,
@@ -158,6 +193,17 @@ macro_rules! execution_promises {
                 ten_replays_are_the_default,
                 what_still_lives_cannot_be_replayed,
                 who_finished_it_before_cannot_touch_the_replay,
+            }
+            searching {
+                a_search_finds_what_is_everything_it_says,
+                a_search_by_several_labels_finds_what_has_all,
+                a_search_can_be_of_a_time,
+                what_stays_is_seen_exactly_once_under_writes,
+                labels_set_later_are_found_and_those_taken_away_are_not,
+                another_tenants_labels_are_not_found,
+                a_search_for_what_is_rare_comes_to_it_in_the_end,
+                a_search_names_at_most_eight_labels,
+                a_time_that_ends_before_it_begins_is_refused,
             }
             submitting {
                 work_reads_back_as_it_was_submitted,

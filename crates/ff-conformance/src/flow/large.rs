@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ff_core::contracts::{FlowMembersArgs, ListArgs};
+use ff_core::contracts::{Filter, FlowMembersArgs, ListArgs};
 use ff_core::flow::FlowState;
 use ff_core::limits;
 use ff_core::state::PublicState;
@@ -113,7 +113,7 @@ async fn interrupted(graph: Graph) {
 
 /// Whether a flow is there: then it is there whole, and otherwise nobody sees anything of it.
 async fn is_seen(world: &World, graph: &Graph) -> bool {
-    let args = ListArgs { namespace: Namespace::default_name(), lane: None, state: None, after: None, limit: 10 };
+    let args = ListArgs { filter: Filter::everything(Namespace::default_name()), after: None, limit: 10 };
     let listed = world.backend.list(args).await.unwrap().executions;
     match world.backend.describe_flow(&graph.clone().args().header.flow_id).await {
         Ok(flow) => {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ff_core::contracts::{CloseFlowArgs, FlowEdgesArgs, FlowEventsArgs, FlowMembersArgs, ListArgs};
+use ff_core::contracts::{CloseFlowArgs, Filter, FlowEdgesArgs, FlowEventsArgs, FlowMembersArgs, ListArgs};
 use ff_core::flow::{CancelPolicy, EdgeState, GroupState, Join};
 use ff_core::state::PublicState;
 use ff_core::suspension::OperatorDecision;
@@ -97,7 +97,7 @@ pub(crate) async fn what_waits_for_others_says_so(world: World) {
     );
     assert_eq!(info.state.eligibility_state.as_str(), "blocked_by_dependencies");
     let (namespace, state) = (Namespace::default_name(), Some(PublicState::WaitingChildren));
-    let args = ListArgs { namespace, lane: None, state, after: None, limit: 10 };
+    let args = ListArgs { filter: Filter { state, ..Filter::everything(namespace) }, after: None, limit: 10 };
     let listed = world.backend.list(args).await.unwrap().executions;
     assert_eq!(listed.iter().map(|info| info.execution_id).collect::<Vec<_>>(), [flow.member("b")]);
 }

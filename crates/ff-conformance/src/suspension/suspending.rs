@@ -1,6 +1,6 @@
 //! A holder lets go of its work and waits, for as long as it takes.
 
-use ff_core::contracts::{ListArgs, SuspendArgs, Timeout};
+use ff_core::contracts::{Filter, ListArgs, SuspendArgs, Timeout};
 use ff_core::lease::LeaseEnding;
 use ff_core::limits;
 use ff_core::state::{
@@ -153,9 +153,7 @@ pub(crate) async fn what_waits_is_listed_with_its_reason_and_its_age(world: Worl
     let suspended_at = world.clock.now();
     world.clock.advance(ms(5_000)).await;
     let args = ListArgs {
-        namespace: Namespace::default_name(),
-        lane: None,
-        state: Some(PublicState::Suspended),
+        filter: Filter { state: Some(PublicState::Suspended), ..Filter::everything(Namespace::default_name()) },
         after: None,
         limit: 9,
     };

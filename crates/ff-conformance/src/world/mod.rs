@@ -6,6 +6,7 @@ mod family;
 pub(crate) mod flow;
 pub(crate) mod graph;
 mod held;
+mod lane;
 mod submission;
 mod waiting;
 mod waitpoint;
@@ -20,16 +21,18 @@ use ff_core::contracts::{
     Attempts, CancelArgs, Cancelled, Ended, ExecutionInfo, ReplayArgs, Replayed, RevokeArgs, Revoked,
 };
 use ff_core::doctor;
+use ff_core::execution::Tags;
 use ff_core::payload::Payload;
 use ff_core::snapshot::Snapshot;
 use ff_core::state::PublicState;
-use ff_core::types::ExecutionId;
+use ff_core::types::{ExecutionId, TagKey, TagValue};
 use futures_util::future::BoxFuture;
 
 pub use clock::{Hands, WorldClock};
 pub use flow::Flow;
 pub use graph::Graph;
 pub use held::Held;
+pub use lane::Lane;
 pub use submission::Submission;
 pub use waitpoint::Waitpoint;
 pub use worker::Worker;
@@ -37,6 +40,11 @@ pub use worker::Worker;
 /// So many milliseconds.
 pub fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
+}
+
+/// Labels from their names and values.
+pub(crate) fn labels(pairs: &[(&str, &str)]) -> Tags {
+    pairs.iter().map(|(key, value)| (TagKey::parse(key).unwrap(), TagValue::parse(value).unwrap())).collect()
 }
 
 /// Everything a store holds, partition by partition.

@@ -111,6 +111,12 @@ impl Submission {
         self
     }
 
+    /// How long it is kept after its end.
+    pub fn kept(mut self, span: Duration) -> Self {
+        self.args.policy.retention_ms = Some(millis(span));
+        self
+    }
+
     /// What the submission is asked with.
     pub fn args(self) -> SubmitArgs {
         self.args

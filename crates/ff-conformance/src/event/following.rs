@@ -1,0 +1,118 @@
+//! Whoever follows learns what happens, once and in order, and goes on where it was.
+
+use ff_core::contracts::EventsArgs;
+use ff_core::event::{EventCursor, What};
+use ff_core::limits;
+use ff_core::types::Namespace;
+
+use super::{follow, read, since};
+use crate::refused::assert_refused;
+use crate::{World, ms};
+
+pub(crate) async fn who_begins_now_learns_nothing_of_before(world: World) {
+    world.submit("resize", b"cat.png").await;
+    follow(&world).await;
+    world.submit("resize", b"cat.png").await;
+    world.clock.advance(ms(1)).await;
+    let start = follow(&world).await;
+    let id = world.submit("resize", b"cat.png").await;
+    let page = read(&world, &start).await;
+    assert_eq!(page.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [id]);
+}
+
+pub(crate) async fn pages_together_tell_everything_once(world: World) {
+    let mut after = follow(&world).await;
+    let mut ids = Vec::new();
+    for nth in 0..20 {
+        ids.push(world.submit("resize", b"cat.png").await);
+        world.clock.advance(ms(u64::from(nth % 3 == 0))).await;
+    }
+    let mut told = Vec::new();
+    loop {
+        let page = world.backend.events(EventsArgs { limit: 3, ..since(&after) }).await.unwrap();
+        assert!(!page.missed && page.events.len() <= 3);
+        after = page.next;
+        if page.events.is_empty() {
+            break;
+        }
+        told.extend(page.events);
+    }
+    assert!(told.is_sorted_by_key(|told| told.position.at), "the order is that of time");
+    let mut seen: Vec<_> = told.iter().map(|told| told.execution_id).collect();
+    seen.sort_unstable();
+    ids.sort_unstable();
+    assert_eq!(seen, ids);
+}
+
+/// A cursor is the reader's own text: it outlives the reader.
+pub(crate) async fn a_reader_goes_on_where_it_was(world: World) {
+    let start = follow(&world).await;
+    let first = world.submit("resize", b"cat.png").await;
+    let page = read(&world, &start).await;
+    assert_eq!(page.events[0].execution_id, first);
+    let kept = page.next.to_string();
+    let second = world.submit("resize", b"cat.png").await;
+    let place: EventCursor = kept.parse().unwrap();
+    let page = read(&world, &place).await;
+    assert_eq!(page.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [second]);
+    assert_eq!(read(&world, &place).await, page, "a page whose answer got lost is the same again");
+}
+
+pub(crate) async fn two_readers_learn_the_same(world: World) {
+    let (one, other) = (follow(&world).await, follow(&world).await);
+    let id = world.submit("resize", b"cat.png").await;
+    world.cancel(&id).await.unwrap();
+    assert_eq!(read(&world, &one).await.events, read(&world, &other).await.events);
+}
+
+pub(crate) async fn a_tenants_reader_learns_of_its_tenants_work_only(world: World) {
+    let start = follow(&world).await;
+    world.submit("resize", b"cat.png").await;
+    let theirs = world.job("resize").namespace("acme").submit().await;
+    let acme = EventsArgs { namespace: Namespace::parse("acme").ok(), ..since(&start) };
+    let page = world.backend.events(acme.clone()).await.unwrap();
+    assert_eq!(page.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [theirs]);
+    let rest = world.backend.events(EventsArgs { after: Some(page.next), ..acme }).await.unwrap();
+    assert_eq!(rest.events, []);
+}
+
+pub(crate) async fn a_waiting_reader_learns_what_happens_at_once(world: World) {
+    let start = follow(&world).await;
+    let (waits, args) = (world.waits.clone(), since(&start));
+    let waiting = tokio::spawn(async move { waits.next_events(args, 50_000).await.unwrap() });
+    let id = world.submit("resize", b"cat.png").await;
+    let page = waiting.await.unwrap();
+    assert_eq!(
+        page.events.iter().map(|told| (told.execution_id, told.what)).collect::<Vec<_>>(),
+        [(id, What::Submitted)]
+    );
+}
+
+pub(crate) async fn a_wait_for_something_to_happen_runs_out(world: World) {
+    let start = follow(&world).await;
+    let page = world.waits.next_events(since(&start), 50).await.unwrap();
+    assert_eq!((page.events, page.missed), (vec![], false));
+    assert_refused!(world.waits.next_events(since(&start), limits::LONG_POLL_MS + 1).await, "limit_exceeded");
+}
+
+pub(crate) async fn who_comes_back_too_late_learns_that_something_was_missed(world: World) {
+    let start = follow(&world).await;
+    world.submit("resize", b"cat.png").await;
+    world.clock.advance(ms(limits::FOLLOWED_MS)).await;
+    world.submit("resize", b"cat.png").await;
+    let late = read(&world, &start).await;
+    assert!(late.missed, "nobody followed any more");
+    let id = world.submit("resize", b"cat.png").await;
+    let again = read(&world, &late.next).await;
+    assert!(!again.missed, "it is said once");
+    assert_eq!(again.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [id]);
+}
+
+pub(crate) async fn a_page_of_events_has_at_most_a_thousand(world: World) {
+    let start = follow(&world).await;
+    let sized = |limit| EventsArgs { limit, ..since(&start) };
+    assert!(world.backend.events(sized(limits::PAGE)).await.is_ok());
+    let refusal = assert_refused!(world.backend.events(sized(limits::PAGE + 1)).await, "limit_exceeded");
+    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("limit"), Some((1_000, 1_001))));
+    assert_refused!(world.backend.events(sized(0)).await, "invalid_input");
+}

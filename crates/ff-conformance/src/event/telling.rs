@@ -1,0 +1,74 @@
+//! Everything that happens to an execution is told.
+
+use ff_core::contracts::{ChangePriorityArgs, SetTagsArgs};
+use ff_core::event::{EventCursor, What};
+use ff_core::execution::Outcome;
+use ff_core::types::{AttemptIndex, ExecutionId, Priority};
+
+use super::{follow, read};
+use crate::world::labels;
+use crate::{World, ms};
+
+pub(crate) async fn the_life_of_an_execution_is_told_in_order(world: World) {
+    let start = follow(&world).await;
+    let id = world.job("resize").lane("mail").retries(1, ms(0)).submit().await;
+    let worker = world.worker("holder").lanes(&["mail"]);
+    worker.claim().await.fail("network").await.unwrap();
+    worker.claim().await.complete(b"done").await.unwrap();
+    world.replay(&id).await.unwrap();
+    let page = read(&world, &start).await;
+    assert!(page.events.iter().all(|told| told.execution_id == id && told.lane_id.as_str() == "mail"));
+    assert!(page.events.iter().all(|told| told.kind.as_str() == "resize" && told.flow_id.is_none()));
+    let what: Vec<_> = page.events.iter().map(|told| told.what).collect();
+    assert_eq!(
+        [&what[..2], &what[what.len() - 3..]].concat(),
+        [
+            What::Submitted,
+            What::Started { attempt: AttemptIndex(0) },
+            What::Started { attempt: AttemptIndex(1) },
+            What::Finished { outcome: Outcome::Success },
+            What::Replayed,
+        ]
+    );
+}
+
+pub(crate) async fn what_time_does_is_told(world: World) {
+    let start = follow(&world).await;
+    world.job("resize").after(ms(1_000)).submit().await;
+    world.clock.advance(ms(1_000)).await;
+    let held = world.worker("holder").claim().await;
+    world.clock.advance(held.lease_ttl()).await;
+    let what = told(&world, &start, &held.id()).await;
+    assert!(what.contains(&What::Promoted) && what.ends_with(&[What::LeaseExpired]), "{what:?}");
+}
+
+pub(crate) async fn what_operators_do_is_told(world: World) {
+    let id = world.job("resize").priority(3).submit().await;
+    world.clock.advance(ms(1)).await;
+    let start = follow(&world).await;
+    let priority = Priority::new(5).unwrap();
+    world.backend.change_priority(ChangePriorityArgs { execution_id: id, priority }).await.unwrap();
+    let set = labels(&[("team", "blue")]);
+    world.backend.set_tags(SetTagsArgs { execution_id: id, set, remove: [].into() }).await.unwrap();
+    world.cancel(&id).await.unwrap();
+    let from = Priority::new(3).unwrap();
+    let ended = What::Finished { outcome: Outcome::Cancelled };
+    assert_eq!(told(&world, &start, &id).await, [What::Prioritised { from, to: priority }, What::Tagged, ended]);
+}
+
+pub(crate) async fn the_end_of_a_member_names_its_flow(world: World) {
+    let start = follow(&world).await;
+    let flow = world.graph("a>b").submit().await;
+    flow.run().await;
+    let page = read(&world, &start).await;
+    let ended = What::Finished { outcome: Outcome::Success };
+    let ends: Vec<_> = page.events.iter().filter(|told| told.what == ended).collect();
+    assert_eq!(ends.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [flow.member("a"), flow.member("b")]);
+    assert!(ends.iter().all(|told| told.flow_id == Some(flow.id)));
+}
+
+/// What was told of an execution, in order.
+async fn told(world: &World, start: &EventCursor, id: &ExecutionId) -> Vec<What> {
+    let page = read(world, start).await;
+    page.events.iter().filter(|told| told.execution_id == *id).map(|told| told.what).collect()
+}

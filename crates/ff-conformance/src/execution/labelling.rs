@@ -1,0 +1,54 @@
+//! Labels can be changed for as long as an execution is kept.
+
+use ff_core::backend::Answer;
+use ff_core::contracts::{SetTagsArgs, Tagged};
+use ff_core::types::{ExecutionId, TagKey};
+
+use crate::World;
+use crate::refused::assert_refused;
+use crate::world::labels;
+
+pub(crate) async fn labels_are_added_replaced_and_taken_away(world: World) {
+    let id = world.job("resize").tag("team", "blue").tag("region", "eu").submit().await;
+    let tagged = set(&world, id, &[("team", "red"), ("size", "large")], &["region", "absent"]).await.unwrap();
+    assert_eq!(tagged.tags, labels(&[("team", "red"), ("size", "large")]));
+    assert_eq!(world.describe(&id).await.tags, tagged.tags);
+    let held = world.worker("holder").claim().await;
+    assert_eq!(held.task.tags, tagged.tags, "whoever works on it is told");
+}
+
+pub(crate) async fn finished_work_can_be_labelled(world: World) {
+    let id = world.submit("resize", b"cat.png").await;
+    world.cancel(&id).await.unwrap();
+    set(&world, id, &[("seen", "yes")], &[]).await.unwrap();
+    assert_eq!(world.describe(&id).await.tags, labels(&[("seen", "yes")]));
+}
+
+pub(crate) async fn more_than_thirty_two_labels_are_refused(world: World) {
+    let pairs: Vec<_> = (0..31).map(|nth| format!("k{nth}")).collect();
+    let first: Vec<_> = pairs.iter().map(|key| (key.as_str(), "v")).collect();
+    let id = world.submit("resize", b"cat.png").await;
+    set(&world, id, &first, &[]).await.unwrap();
+    set(&world, id, &[("one", "more")], &[]).await.unwrap();
+    let before = world.contents().await;
+    let refusal = assert_refused!(set(&world, id, &[("too", "many")], &[]).await, "limit_exceeded");
+    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("tags"), Some((32, 33))));
+    assert_eq!(world.contents().await, before);
+    set(&world, id, &[("instead", "of")], &["one"]).await.unwrap();
+}
+
+pub(crate) async fn a_label_cannot_be_set_and_taken_away_at_once(world: World) {
+    let id = world.submit("resize", b"cat.png").await;
+    let refusal = assert_refused!(set(&world, id, &[("team", "blue")], &["team"]).await, "invalid_input");
+    assert_eq!(refusal.field.as_deref(), Some("remove"));
+}
+
+pub(crate) async fn what_is_not_there_cannot_be_labelled(world: World) {
+    let id = ExecutionId::new(0, uuid::Uuid::now_v7());
+    assert_refused!(set(&world, id, &[("team", "blue")], &[]).await, "execution_not_found");
+}
+
+async fn set(world: &World, id: ExecutionId, pairs: &[(&str, &str)], gone: &[&str]) -> Answer<Tagged> {
+    let remove = gone.iter().map(|key| TagKey::parse(key).unwrap()).collect();
+    world.backend.set_tags(SetTagsArgs { execution_id: id, set: labels(pairs), remove }).await
+}

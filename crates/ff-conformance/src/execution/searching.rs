@@ -1,0 +1,156 @@
+//! Executions are found by what they are: lane, state, kind, labels and time.
+
+use std::collections::BTreeSet;
+
+use ff_core::contracts::{Filter, ListArgs, SetTagsArgs};
+use ff_core::limits;
+use ff_core::state::PublicState;
+use ff_core::types::{ExecutionId, Kind, LaneId, Namespace};
+
+use crate::refused::assert_refused;
+use crate::world::labels;
+use crate::{World, ms};
+
+pub(crate) async fn a_search_finds_what_is_everything_it_says(world: World) {
+    let wanted = world.job("send").lane("mail").tag("team", "blue").submit().await;
+    let other_kind = world.job("print").lane("mail").tag("team", "blue").submit().await;
+    let other_lane = world.job("send").tag("team", "blue").submit().await;
+    let other_label = world.job("send").lane("mail").tag("team", "red").submit().await;
+    let other_state = world.job("send").lane("mail").tag("team", "blue").submit().await;
+    world.cancel(&other_state).await.unwrap();
+    let exactly = Filter {
+        lane: LaneId::parse("mail").ok(),
+        state: Some(PublicState::Waiting),
+        kind: Kind::parse("send").ok(),
+        tags: labels(&[("team", "blue")]),
+        ..all()
+    };
+    assert_eq!(search(&world, exactly.clone()).await, [wanted].into());
+    for (filter, also) in [
+        (Filter { kind: None, ..exactly.clone() }, other_kind),
+        (Filter { lane: None, ..exactly.clone() }, other_lane),
+        (Filter { tags: labels(&[]), ..exactly.clone() }, other_label),
+        (Filter { state: None, ..exactly.clone() }, other_state),
+    ] {
+        assert_eq!(search(&world, filter.clone()).await, [wanted, also].into(), "{filter:?}");
+    }
+}
+
+pub(crate) async fn a_search_by_several_labels_finds_what_has_all(world: World) {
+    let both = world.job("resize").tag("team", "blue").tag("region", "eu").submit().await;
+    world.job("resize").tag("team", "blue").submit().await;
+    world.job("resize").tag("region", "eu").submit().await;
+    world.job("resize").tag("team", "eu").tag("region", "blue").submit().await;
+    let filter = Filter { tags: labels(&[("team", "blue"), ("region", "eu")]), ..all() };
+    assert_eq!(search(&world, filter).await, [both].into());
+}
+
+pub(crate) async fn a_search_can_be_of_a_time(world: World) {
+    let mut ids = Vec::new();
+    let start = world.clock.now();
+    for _ in 0..5 {
+        ids.push(world.job("resize").tag("team", "blue").submit().await);
+        world.clock.advance(ms(10)).await;
+    }
+    for tags in [labels(&[]), labels(&[("team", "blue")])] {
+        let between = Filter { created_from: Some(start + 10), created_until: Some(start + 30), tags, ..all() };
+        assert_eq!(search(&world, between.clone()).await, ids[1..3].iter().copied().collect());
+        let since = Filter { created_until: None, ..between.clone() };
+        assert_eq!(search(&world, since).await, ids[1..].iter().copied().collect());
+        let before = Filter { created_from: None, ..between };
+        assert_eq!(search(&world, before).await, ids[..3].iter().copied().collect());
+    }
+}
+
+/// What is there from the first page to the last is on exactly one of them, whatever happens between.
+pub(crate) async fn what_stays_is_seen_exactly_once_under_writes(world: World) {
+    let mut ids = Vec::new();
+    for _ in 0..12 {
+        ids.push(world.job("resize").tag("team", "blue").submit().await);
+        world.clock.advance(ms(1)).await;
+    }
+    for tags in [labels(&[]), labels(&[("team", "blue")])] {
+        let mut args = ListArgs { filter: Filter { tags, ..all() }, after: None, limit: 2 };
+        let mut seen = Vec::new();
+        for id in ids.iter().cycle() {
+            let page = world.backend.list(args.clone()).await.unwrap();
+            seen.extend(page.executions.iter().map(|row| row.execution_id).filter(|id| ids.contains(id)));
+            args.after = page.next;
+            if args.after.is_none() {
+                break;
+            }
+            world.cancel(id).await.unwrap();
+            world.job("resize").tag("team", "blue").submit().await;
+        }
+        seen.reverse();
+        assert_eq!(seen, ids);
+    }
+}
+
+pub(crate) async fn labels_set_later_are_found_and_those_taken_away_are_not(world: World) {
+    let id = world.job("resize").tag("team", "blue").submit().await;
+    let by = |key: &str, value: &str| Filter { tags: labels(&[(key, value)]), ..all() };
+    let args = SetTagsArgs { execution_id: id, set: labels(&[("team", "red"), ("region", "eu")]), remove: [].into() };
+    world.backend.set_tags(args).await.unwrap();
+    assert_eq!(search(&world, by("team", "blue")).await, [].into());
+    assert_eq!(search(&world, by("team", "red")).await, [id].into());
+    let remove = labels(&[("region", "eu")]).into_keys().collect();
+    world.backend.set_tags(SetTagsArgs { execution_id: id, set: labels(&[]), remove }).await.unwrap();
+    assert_eq!(search(&world, by("region", "eu")).await, [].into());
+}
+
+pub(crate) async fn another_tenants_labels_are_not_found(world: World) {
+    let theirs = world.job("resize").namespace("acme").tag("team", "blue").submit().await;
+    let filter = Filter { tags: labels(&[("team", "blue")]), ..all() };
+    assert_eq!(search(&world, filter.clone()).await, [].into());
+    let acme = Namespace::parse("acme").unwrap();
+    assert_eq!(search(&world, Filter { namespace: acme, ..filter }).await, [theirs].into());
+}
+
+pub(crate) async fn a_search_for_what_is_rare_comes_to_it_in_the_end(world: World) {
+    let rare = world.submit("rare", b"1").await;
+    world.clock.advance(ms(1)).await;
+    let many = (0..1_000).map(|_| world.job("resize").args()).collect();
+    world.backend.submit_many(many).await.unwrap();
+    let filter = Filter { kind: Kind::parse("rare").ok(), ..all() };
+    assert_eq!(search(&world, filter).await, [rare].into());
+}
+
+pub(crate) async fn a_search_names_at_most_eight_labels(world: World) {
+    let named = |count: usize| {
+        let pairs: Vec<_> = (0..count).map(|nth| format!("k{nth}")).collect();
+        let tags = labels(&pairs.iter().map(|key| (key.as_str(), "v")).collect::<Vec<_>>());
+        ListArgs { filter: Filter { tags, ..all() }, after: None, limit: 10 }
+    };
+    assert!(world.backend.list(named(limits::FILTER_TAGS)).await.is_ok());
+    let refusal = assert_refused!(world.backend.list(named(limits::FILTER_TAGS + 1)).await, "limit_exceeded");
+    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("tags"), Some((8, 9))));
+}
+
+pub(crate) async fn a_time_that_ends_before_it_begins_is_refused(world: World) {
+    let now = Some(world.clock.now());
+    let filter = Filter { created_from: now, created_until: now, ..all() };
+    let refusal =
+        assert_refused!(world.backend.list(ListArgs { filter, after: None, limit: 10 }).await, "invalid_input");
+    assert_eq!(refusal.field.as_deref(), Some("created_until"));
+}
+
+fn all() -> Filter {
+    Filter::everything(Namespace::default_name())
+}
+
+/// Everything a filter means, from however many pages.
+async fn search(world: &World, filter: Filter) -> BTreeSet<ExecutionId> {
+    let mut args = ListArgs { filter, after: None, limit: 2 };
+    let mut found = Vec::new();
+    loop {
+        let page = world.backend.list(args.clone()).await.unwrap();
+        found.extend(page.executions.iter().map(|row| row.execution_id));
+        args.after = page.next;
+        if args.after.is_none() {
+            let once: BTreeSet<_> = found.iter().copied().collect();
+            assert_eq!(once.len(), found.len(), "something is on two pages");
+            return once;
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! A lane may say how long what finished on it is kept.
+
+use ff_core::contracts::{ConfigureLaneArgs, Setting};
+use ff_core::limits;
+
+use crate::refused::assert_refused;
+use crate::{World, ms};
+
+pub(crate) async fn work_is_kept_as_its_lane_says(world: World) {
+    keep(&world, 5_000).await;
+    let id = world.job("send").lane("mail").submit().await;
+    world.cancel(&id).await.unwrap();
+    world.clock.advance(ms(4_999)).await;
+    world.describe(&id).await;
+    world.clock.advance(ms(1)).await;
+    assert_refused!(world.backend.describe(&id).await, "execution_not_found");
+}
+
+pub(crate) async fn what_work_says_itself_comes_first(world: World) {
+    keep(&world, 5_000).await;
+    let id = world.job("send").lane("mail").kept(ms(10_000)).submit().await;
+    world.cancel(&id).await.unwrap();
+    world.clock.advance(ms(9_999)).await;
+    world.describe(&id).await;
+    world.clock.advance(ms(1)).await;
+    assert_refused!(world.backend.describe(&id).await, "execution_not_found");
+}
+
+pub(crate) async fn what_was_there_before_is_kept_as_before(world: World) {
+    let id = world.job("send").lane("mail").submit().await;
+    keep(&world, 5_000).await;
+    world.cancel(&id).await.unwrap();
+    world.clock.advance(ms(limits::RETENTION_MS - 1)).await;
+    world.describe(&id).await;
+}
+
+async fn keep(world: &World, ms: u64) {
+    let lane = world.lane("mail");
+    lane.configure(ConfigureLaneArgs { retention_ms: Setting::To(ms), ..lane.args() }).await.unwrap();
+}

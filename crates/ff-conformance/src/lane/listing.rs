@@ -1,0 +1,110 @@
+//! Lanes are listed with their settings and with how much of each is where.
+
+use ff_core::contracts::{ConfigureLaneArgs, LaneStanding, ListLanesArgs, Setting};
+use ff_core::lane::{LaneSettings, LaneState};
+use ff_core::limits;
+use ff_core::types::{LaneId, Namespace};
+
+use crate::refused::assert_refused;
+use crate::{World, ms};
+
+pub(crate) async fn a_lane_need_not_be_made(world: World) {
+    let unknown = world.lane("mail").describe().await;
+    assert_eq!((unknown.settings, unknown.depths.len()), (LaneSettings::default(), 0));
+    assert_eq!(names(&world, None).await, Vec::<String>::new());
+    world.job("send").lane("mail").submit().await;
+    assert_eq!(names(&world, None).await, ["default/mail"]);
+}
+
+pub(crate) async fn lanes_are_listed_by_name_page_by_page(world: World) {
+    for (namespace, lane) in [("default", "b"), ("acme", "c"), ("default", "a"), ("default", "b")] {
+        world.job("send").namespace(namespace).lane(lane).submit().await;
+    }
+    world.lane("d").pause().await;
+    assert_eq!(names(&world, Some("default")).await, ["default/a", "default/b", "default/d"]);
+    assert_eq!(names(&world, Some("acme")).await, ["acme/c"]);
+    assert_eq!(names(&world, None).await.len(), 4);
+    assert_eq!(names(&world, Some("nobody")).await, Vec::<String>::new());
+}
+
+pub(crate) async fn a_lane_says_how_much_of_it_is_where(world: World) {
+    let start = world.clock.now();
+    let held = world.held().await;
+    world.clock.advance(ms(10)).await;
+    let (suspended, _) = world.suspended().await;
+    world.clock.advance(ms(10)).await;
+    world.job("resize").priority(5).submit().await;
+    world.clock.advance(ms(10)).await;
+    world.job("resize").submit().await;
+    world.job("resize").priority(9).submit().await;
+    world.job("resize").after(ms(5_000)).submit().await;
+    let over = world.submit("resize", b"cat.png").await;
+    world.cancel(&over).await.unwrap();
+    let lane = world.lane("default");
+    for (standing, count, first_at) in [
+        (LaneStanding::Active, 1, Some(start)),
+        (LaneStanding::Suspended, 1, Some(start + 10)),
+        (LaneStanding::Waiting, 3, Some(start + 20)),
+        (LaneStanding::Delayed, 1, Some(start + 5_030)),
+        (LaneStanding::Finished, 1, None),
+        (LaneStanding::WaitingChildren, 0, None),
+    ] {
+        let depth = lane.depth(standing).await;
+        assert_eq!((depth.count, depth.first_at), (count, first_at), "{standing}");
+    }
+    drop((held, suspended));
+}
+
+pub(crate) async fn what_is_not_said_stays_as_it_is(world: World) {
+    let lane = world.lane("mail");
+    let (concurrency, ageing_ms) = (Setting::To(7), Setting::To(1_000));
+    lane.configure(ConfigureLaneArgs { concurrency, ageing_ms, ..lane.args() }).await.unwrap();
+    let paused = lane.pause().await.settings;
+    assert_eq!((paused.state, paused.concurrency, paused.ageing_ms), (LaneState::Paused, Some(7), Some(1_000)));
+    let unlimited =
+        lane.configure(ConfigureLaneArgs { concurrency: Setting::Default, ..lane.args() }).await.unwrap().settings;
+    assert_eq!((unlimited.state, unlimited.concurrency, unlimited.ageing_ms), (LaneState::Paused, None, Some(1_000)));
+    assert_eq!(lane.describe().await.settings, unlimited);
+}
+
+pub(crate) async fn settings_out_of_range_are_refused_by_their_field(world: World) {
+    let lane = world.lane("mail");
+    let before = world.contents().await;
+    for (args, field) in [
+        (ConfigureLaneArgs { concurrency: Setting::To(0), ..lane.args() }, "concurrency"),
+        (ConfigureLaneArgs { concurrency: Setting::To(limits::CONCURRENCY_MAX + 1), ..lane.args() }, "concurrency"),
+        (ConfigureLaneArgs { ageing_ms: Setting::To(0), ..lane.args() }, "ageing_ms"),
+        (ConfigureLaneArgs { ageing_ms: Setting::To(limits::AGEING_MAX_MS + 1), ..lane.args() }, "ageing_ms"),
+        (ConfigureLaneArgs { retention_ms: Setting::To(limits::SPAN_MAX_MS + 1), ..lane.args() }, "retention_ms"),
+    ] {
+        let refusal = assert_refused!(lane.configure(args).await, "limit_exceeded");
+        assert_eq!(refusal.field.as_deref(), Some(field));
+    }
+    assert_eq!(world.contents().await, before);
+    let (concurrency, retention_ms) = (Setting::To(limits::CONCURRENCY_MAX), Setting::To(limits::SPAN_MAX_MS));
+    let ageing_ms = Setting::To(limits::AGEING_MAX_MS);
+    lane.configure(ConfigureLaneArgs { concurrency, ageing_ms, retention_ms, ..lane.args() }).await.unwrap();
+}
+
+pub(crate) async fn a_page_of_lanes_has_at_most_a_thousand(world: World) {
+    let list = |limit| ListLanesArgs { namespace: None, after: None, limit };
+    assert!(world.backend.list_lanes(list(limits::PAGE)).await.is_ok());
+    let refusal = assert_refused!(world.backend.list_lanes(list(limits::PAGE + 1)).await, "limit_exceeded");
+    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("limit"), Some((1_000, 1_001))));
+    assert_refused!(world.backend.list_lanes(list(0)).await, "invalid_input");
+}
+
+/// The lanes of a tenant or of everybody, one to a page.
+async fn names(world: &World, namespace: Option<&str>) -> Vec<String> {
+    let namespace = namespace.map(|name| Namespace::parse(name).unwrap());
+    let (mut names, mut after): (_, Option<LaneId>) = (Vec::new(), None);
+    loop {
+        let args = ListLanesArgs { namespace: namespace.clone(), after, limit: 1 };
+        let page = world.backend.list_lanes(args).await.unwrap();
+        names.extend(page.lanes.iter().map(|lane| format!("{}/{}", lane.namespace, lane.lane_id)));
+        after = page.next;
+        if after.is_none() {
+            return names;
+        }
+    }
+}

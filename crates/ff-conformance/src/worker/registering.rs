@@ -1,0 +1,128 @@
+//! Workers say that they are there, and count as gone when they no longer do.
+
+use ff_core::contracts::{HeartbeatArgs, LeaveArgs, RegisterWorkerArgs};
+use ff_core::engine_error::EngineError;
+use ff_core::limits;
+use ff_core::types::{Capability, LaneId, Namespace, WorkerInstanceId};
+
+use super::{names, worker};
+use crate::refused::assert_refused;
+use crate::{World, ms};
+
+pub(crate) async fn a_worker_that_is_heard_of_stays(world: World) {
+    let registered = world.backend.register_worker(worker("a", "default")).await.unwrap();
+    assert_eq!((registered.expires_at, registered.already), (world.clock.now() + 1_000, false));
+    for _ in 0..5 {
+        world.clock.advance(ms(999)).await;
+        let seen = world.backend.heartbeat(beat("a", "default")).await.unwrap();
+        assert_eq!(seen.expires_at, world.clock.now() + 1_000);
+    }
+    assert_eq!(names(&world, None).await, ["a"]);
+}
+
+pub(crate) async fn a_worker_that_was_not_heard_of_is_gone(world: World) {
+    world.backend.register_worker(worker("a", "default")).await.unwrap();
+    world.clock.advance(ms(999)).await;
+    assert_eq!(names(&world, None).await, ["a"]);
+    world.clock.advance(ms(1)).await;
+    assert_eq!(names(&world, None).await, Vec::<String>::new());
+}
+
+pub(crate) async fn one_that_is_gone_is_told_so_and_may_come_back(world: World) {
+    assert_refused!(world.backend.heartbeat(beat("a", "default")).await, "not_found");
+    world.backend.register_worker(worker("a", "default")).await.unwrap();
+    world.clock.advance(ms(1_000)).await;
+    let refusal = assert_refused!(world.backend.heartbeat(beat("a", "default")).await, "not_found");
+    assert_eq!(refusal.field.as_deref(), Some("worker_instance_id"));
+    assert!(!world.backend.register_worker(worker("a", "default")).await.unwrap().already);
+    world.backend.heartbeat(beat("a", "default")).await.unwrap();
+}
+
+pub(crate) async fn registering_again_renews_what_is_known(world: World) {
+    world.backend.register_worker(worker("a", "default")).await.unwrap();
+    world.clock.advance(ms(500)).await;
+    let mail = RegisterWorkerArgs { lanes: [LaneId::parse("mail").unwrap()].into(), ..worker("a", "default") };
+    let again = world.backend.register_worker(mail).await.unwrap();
+    assert_eq!((again.already, again.expires_at), (true, world.clock.now() + 1_000));
+    assert_eq!(names(&world, None).await, ["a"]);
+}
+
+pub(crate) async fn the_name_of_a_worker_that_is_there_cannot_be_taken(world: World) {
+    world.backend.register_worker(worker("a", "default")).await.unwrap();
+    let before = world.contents().await;
+    assert_refused!(world.backend.register_worker(worker("a", "acme")).await, "idempotency_conflict");
+    assert_eq!(world.contents().await, before);
+    world.clock.advance(ms(1_000)).await;
+    world.backend.register_worker(worker("a", "acme")).await.unwrap();
+}
+
+pub(crate) async fn another_tenants_worker_is_not_there(world: World) {
+    world.backend.register_worker(worker("a", "default")).await.unwrap();
+    assert_refused!(world.backend.heartbeat(beat("a", "acme")).await, "not_found");
+    assert!(world.backend.leave(leave("a", "acme")).await.unwrap().already);
+    assert_eq!(names(&world, None).await, ["a"]);
+}
+
+pub(crate) async fn leaving_twice_is_one_leave(world: World) {
+    world.backend.register_worker(worker("a", "default")).await.unwrap();
+    assert!(!world.backend.leave(leave("a", "default")).await.unwrap().already);
+    assert!(world.backend.leave(leave("a", "default")).await.unwrap().already);
+    assert_eq!(names(&world, None).await, Vec::<String>::new());
+}
+
+pub(crate) async fn only_those_gone_are_swept(world: World) {
+    let before = world.contents().await;
+    world.backend.register_worker(worker("a", "default")).await.unwrap();
+    world.clock.advance(ms(500)).await;
+    world.backend.register_worker(worker("b", "acme")).await.unwrap();
+    world.clock.advance(ms(500)).await;
+    let swept = world.upkeep.sweep_workers().await.unwrap();
+    assert_eq!(swept.iter().map(WorkerInstanceId::as_str).collect::<Vec<_>>(), ["a"]);
+    assert_eq!(world.upkeep.sweep_workers().await.unwrap(), []);
+    world.clock.advance(ms(500)).await;
+    world.upkeep.sweep_workers().await.unwrap();
+    assert_eq!(world.contents().await, before, "nothing is left of them");
+}
+
+pub(crate) async fn a_registration_out_of_range_is_refused_by_its_field(world: World) {
+    let lanes = |count: usize| (0..count).map(|nth| LaneId::parse(&format!("l{nth}")).unwrap()).collect();
+    let capabilities = |count: usize| (0..count).map(|nth| Capability::parse(&format!("c{nth}")).unwrap()).collect();
+    let known = || worker("a", "default");
+    for (args, code, field) in [
+        (RegisterWorkerArgs { ttl_ms: limits::WORKER_TTL_MIN_MS - 1, ..known() }, "limit_exceeded", "ttl_ms"),
+        (RegisterWorkerArgs { ttl_ms: limits::WORKER_TTL_MAX_MS + 1, ..known() }, "limit_exceeded", "ttl_ms"),
+        (RegisterWorkerArgs { lanes: lanes(0), ..known() }, "invalid_input", "lanes"),
+        (RegisterWorkerArgs { lanes: lanes(limits::CLAIM_LANES + 1), ..known() }, "limit_exceeded", "lanes"),
+        (
+            RegisterWorkerArgs { capabilities: capabilities(limits::CAPABILITIES + 1), ..known() },
+            "invalid_capabilities",
+            "capabilities",
+        ),
+    ] {
+        let error = world.backend.register_worker(args).await.unwrap_err();
+        let EngineError::Refused(refusal) = error else { panic!("{error}") };
+        assert_eq!((refusal.code.to_string().as_str(), refusal.field.as_deref()), (code, Some(field)));
+    }
+    let most = RegisterWorkerArgs {
+        ttl_ms: limits::WORKER_TTL_MAX_MS,
+        lanes: lanes(limits::CLAIM_LANES),
+        capabilities: capabilities(limits::CAPABILITIES),
+        ..known()
+    };
+    world.backend.register_worker(most).await.unwrap();
+}
+
+pub(crate) async fn nobody_has_to_register_in_order_to_work(world: World) {
+    world.held().await.complete(b"done").await.unwrap();
+    assert_eq!(names(&world, None).await, Vec::<String>::new());
+}
+
+fn beat(name: &str, namespace: &str) -> HeartbeatArgs {
+    let worker_instance_id = WorkerInstanceId::parse(name).unwrap();
+    HeartbeatArgs { namespace: Namespace::parse(namespace).unwrap(), worker_instance_id }
+}
+
+fn leave(name: &str, namespace: &str) -> LeaveArgs {
+    let worker_instance_id = WorkerInstanceId::parse(name).unwrap();
+    LeaveArgs { namespace: Namespace::parse(namespace).unwrap(), worker_instance_id }
+}
