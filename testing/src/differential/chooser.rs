@@ -37,6 +37,9 @@ impl Chooser {
         if self.chance.below(10) < 3 {
             return self.depend(reference);
         }
+        if self.chance.one_in(8) {
+            return self.operate(reference);
+        }
         if self.chance.one_in(2) {
             return self.wait(reference);
         }
@@ -77,6 +80,7 @@ impl Chooser {
             }
             85..93 => Step::Pump { partition: self.partition(reference) },
             93 if self.chance.one_in(2) => Step::Reopen,
+            94 if self.chance.one_in(20) => Step::Advance { ms: limits::RETENTION_MS },
             _ => Step::Advance { ms: *self.chance.pick(&[1, 10, 500, 1_000, 3_000, 5_000, 30_000, 60_000]) },
         }
     }
@@ -109,6 +113,7 @@ impl Chooser {
                     Policies::Timed,
                     Policies::Timed,
                     Policies::Choosy,
+                    Policies::Brief,
                 ],
                 &[Policies::Invalid],
             ),

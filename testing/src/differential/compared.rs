@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ff_core::backend::Upkeep;
 use ff_core::clock::{Clock, ManualClock};
-use ff_core::dice::Dice;
+use ff_core::dice::{Dice, Nonce};
 use ff_core::doctor;
 use ff_core::partition::PartitionConfig;
 use ff_core::snapshot::Snapshot;
@@ -85,6 +85,10 @@ impl Compared {
                 return self.look(false).await;
             }
             Step::SubmitFlow(plan) => return self.submit(step, plan).await,
+            Step::Operate(order) => {
+                let about = format!("the answer to step {}, {step:?}", self.steps);
+                return self.operate(order, about).await;
+            }
             _ => {}
         }
         let operations = self.reference.operations(step);
@@ -96,7 +100,10 @@ impl Compared {
         };
         let escalated = self.reference.escalated();
         let revision = if let Step::Grow(growth) = step { self.reference.revision(growth.flow) } else { 0 };
+        let (before, leaves) = (self.reference.model.executions().count(), self.reference.leaves);
         let model: Told = operations.iter().map(|operation| self.reference.perform(operation, nonce)).collect();
+        self.coverage.count_leaves(self.reference.leaves - leaves);
+        self.coverage.count_forgotten(before.saturating_sub(self.reference.model.executions().count()));
         match step {
             Step::Submit(one) => self.reference.note(one.job, &model[0]),
             Step::SubmitMany(many) => {
@@ -110,6 +117,11 @@ impl Compared {
         operations.iter().zip(&model).for_each(|(operation, told)| self.coverage.count(operation, told));
         self.coverage.count_escalations(self.reference.escalated().difference(&escalated).count());
         differ(format!("the answer to step {}, {step:?}", self.steps), &model, &store)
+    }
+
+    /// Throws the dice for both sides.
+    pub(super) fn throw(&self) -> Nonce {
+        self.dice.throw()
     }
 
     /// Submits a graph, as one call to the store and part by part to the model.
@@ -160,6 +172,9 @@ impl Compared {
             .and(differ(after("events of flows"), &model.flow_events, &store.flow_events))
             .and(differ(after("indexes of flows"), &model.flow_indexes, &store.flow_indexes))
             .and(differ(after("secrets"), &model.ring, &store.ring))
+            .and(differ(after("lanes"), &model.lanes, &store.lanes))
+            .and(differ(after("workers"), &model.workers, &store.workers))
+            .and(differ(after("feed of what happens"), &(model.feed, &model.told), &(store.feed, &store.told)))
             .and(differ(after("indexes"), &model.indexes, &store.indexes))
             .and(differ(after("contents"), model, store));
         parts.err().unwrap_or_else(|| unreachable!("they differ"))

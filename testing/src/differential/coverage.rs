@@ -11,8 +11,8 @@ use ff_core::operation::{Operation, Reply};
 use ff_core::signal::Effect;
 use ff_core::suspension::ResumedBy;
 
-use super::flow;
 use super::told::Word;
+use super::{flow, operating};
 
 /// Every refusal an operation can be given, but for those that need thousands of signals or no secret at all.
 const REFUSALS: &[Code] = &[
@@ -120,8 +120,8 @@ impl Coverage {
 
     /// Fails unless everything that can happen has, at least so many times.
     pub fn assert_at_least(&self, times: usize) {
-        let refusals = REFUSALS.iter().chain(flow::REFUSALS).map(|code| code.as_str());
-        let all = refusals.chain(EVENTS.iter().chain(flow::EVENTS).copied());
+        let refusals = REFUSALS.iter().chain(flow::REFUSALS).chain(operating::REFUSALS).map(|code| code.as_str());
+        let all = refusals.chain(EVENTS.iter().chain(flow::EVENTS).chain(operating::EVENTS).copied());
         let rare: Vec<_> = all.filter(|what| self.counts.get(what).is_none_or(|count| *count < times)).collect();
         assert!(rare.is_empty(), "too rare, of {times}: {rare:?}\n{self}");
     }
@@ -132,6 +132,22 @@ impl Coverage {
 
     pub(crate) fn count(&mut self, operation: &Operation, told: &Result<Word, Refusal>) {
         self.count_answer(name(operation), told);
+    }
+
+    pub(crate) fn count_order(&mut self, name: &'static str, refusal: Option<&Refusal>) {
+        self.happened(refusal.map_or(name, |refusal| refusal.code.as_str()));
+    }
+
+    pub(crate) fn count_told(&mut self, times: usize) {
+        (0..times).for_each(|_| self.happened("something told"));
+    }
+
+    pub(crate) fn count_leaves(&mut self, times: usize) {
+        (0..times).for_each(|_| self.happened("claimed with leave"));
+    }
+
+    pub(crate) fn count_forgotten(&mut self, times: usize) {
+        (0..times).for_each(|_| self.happened("forgotten"));
     }
 
     pub(crate) fn count_growth_before(&mut self) {
@@ -201,6 +217,9 @@ impl Coverage {
             }),
             Word::Reply(reply) => flow::count_reply(reply, |what| self.happened(what)),
             Word::Claims(claims) => {
+                if claims.limited {
+                    self.happened("no leave given");
+                }
                 if claims.claimed.len() > 1 {
                     self.happened("several claimed");
                 }
@@ -271,6 +290,17 @@ fn name(operation: &Operation) -> &'static str {
         Operation::SetFlowTags(_) => "SetFlowTags",
         Operation::WaitForChildren(_) => "WaitForChildren",
         Operation::Cascade(_) => "Cascade",
+        Operation::ChangePriority(_) => "ChangePriority",
+        Operation::SetTags(_) => "SetTags",
+        Operation::ConfigureLane(_) | Operation::CopyLane(_) => "ConfigureLane",
+        Operation::Allot(_) | Operation::ClaimGranted(_) | Operation::RecountLane(_) | Operation::SettleLane(_) => {
+            "claimed with leave"
+        }
+        Operation::RegisterWorker(_) => "RegisterWorker",
+        Operation::Heartbeat(_) => "Heartbeat",
+        Operation::Leave(_) => "Leave",
+        Operation::SweepWorker(_) => "SweepWorkers",
+        Operation::Follow(_) => "Events",
         Operation::Pump(_) => "Pump",
     }
 }

@@ -1,20 +1,17 @@
 //! What callers read, on both sides.
 
-use std::cmp::Reverse;
-
 use ff_core::backend::{Ready, Swept, Upkeep};
-use ff_core::contracts::{Attempts, Cursor, Ended, ExecutionInfo, ListArgs, Page};
+use ff_core::contracts::{Attempts, Ended, ExecutionInfo, ListArgs, Page};
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::execution::Execution;
 use ff_core::operation::{Operation, Reply, check_id};
 use ff_core::payload::Payload;
-use ff_core::state::PublicState;
-use ff_core::types::{ExecutionId, LaneId, Namespace};
+use ff_core::types::ExecutionId;
 
 use super::compared::{Compared, Difference, differ};
 use super::reference::Reference;
 use super::told::{Told, Word, refusal};
-use super::{flow, waiting};
+use super::{flow, operating, waiting};
 
 /// A bulk submission, as one call.
 pub(crate) async fn submit_many(store: &dyn Upkeep, operations: &[Operation]) -> Told {
@@ -57,12 +54,10 @@ pub(crate) async fn look(compared: &Compared, nth: usize, closely: bool) -> Resu
     }
     waiting::deliveries(compared, nth, closely).await?;
     flow::look(compared, nth, closely).await?;
-    let states = PublicState::ALL;
-    let state = nth.is_multiple_of(3).then(|| states[nth / 3 % states.len()]);
-    let lane = nth.is_multiple_of(4).then(LaneId::default_name);
-    let mut args = ListArgs { namespace: Namespace::default_name(), lane, state, after: None, limit: 1 + nth % 9 };
+    operating::look(compared, nth).await?;
+    let mut args = ListArgs { filter: operating::filter(compared, nth), after: None, limit: 1 + nth % 9 };
     loop {
-        let page = list(reference, &args);
+        let page = Page::of(reference.model.newest(&args), &args);
         differ(format!("{args:?}"), &Ok(page.clone()), &refusal(compared.store().list(args.clone()).await))?;
         args.after = page.next;
         if page.next.is_none() || !(closely || nth.is_multiple_of(5)) {
@@ -95,19 +90,4 @@ fn payload(reference: &Reference, id: &ExecutionId) -> Result<Payload, Refusal> 
 pub(super) fn find<'r>(reference: &'r Reference, id: &ExecutionId) -> Result<&'r Execution, Refusal> {
     check_id(id, &reference.partitions)?;
     reference.model.find(id).ok_or_else(|| Code::ExecutionNotFound.refusal())
-}
-
-fn list(reference: &Reference, args: &ListArgs) -> Page {
-    let place = |execution: &Execution| Cursor { created_at: execution.created_at, execution_id: execution.id };
-    let asked_for = |execution: &&Execution| {
-        !execution.is_staged()
-            && execution.namespace == args.namespace
-            && args.lane.as_ref().is_none_or(|lane| execution.lane == *lane)
-            && args.state.is_none_or(|state| execution.public_state() == state)
-            && args.after.is_none_or(|after| place(execution) < after)
-    };
-    let mut rows: Vec<_> = reference.model.executions().filter(asked_for).collect();
-    rows.sort_by_key(|execution| Reverse(place(execution)));
-    let next = (rows.len() > args.limit).then(|| place(rows[args.limit - 1]));
-    Page { executions: rows.into_iter().take(args.limit).map(Execution::info).collect(), next }
 }

@@ -10,14 +10,15 @@ use ff_core::contracts::{
 };
 use ff_core::dice::Nonce;
 use ff_core::engine_error::Refusal;
+use ff_core::event::EventCursor;
 use ff_core::execution::Failure;
 use ff_core::lease::Fence;
 use ff_core::model::Model;
-use ff_core::operation::{Conditions, Operation, Reply};
+use ff_core::operation::{Ask, Conditions, Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::token::{KeyRing, Secret};
-use ff_core::types::{AttemptId, ExecutionId, FlowId, Kid, LeaseEpoch, LeaseId, Namespace};
+use ff_core::types::{AttemptId, ExecutionId, FlowId, Kid, LeaseEpoch, LeaseId, Namespace, TimestampMs};
 use uuid::Uuid;
 
 use super::flow::inputs_of;
@@ -38,6 +39,10 @@ pub(crate) struct Reference {
     /// Every fence given out, oldest first.
     fences: BTreeMap<ExecutionId, Vec<Fence>>,
     pub(crate) handed: Handed,
+    /// Where the reader of what happens is.
+    pub(super) reader: Option<EventCursor>,
+    /// How often a lane's home gave leave to claim.
+    pub(super) leaves: usize,
 }
 
 impl Reference {
@@ -46,7 +51,7 @@ impl Reference {
         let (ids, flows, fences, handed) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), Handed::default());
         let (mut model, ring) = (Model::default(), KeyRing::of(Kid::first(), secret));
         (0..partitions.num_flow_partitions).for_each(|partition| model.set_ring(partition, ring.clone()));
-        Self { model, partitions, clock, ids, flows, fences, handed }
+        Self { model, partitions, clock, ids, flows, fences, handed, reader: None, leaves: 0 }
     }
 
     /// Decides and applies one operation.
@@ -55,6 +60,10 @@ impl Reference {
         let (reply, _) = self.model.execute(operation, &at)?;
         self.handed.note(operation, &reply);
         let Reply::Taken(taken) = reply else { return Ok(Word::Reply(reply)) };
+        let taken = match operation {
+            Operation::Claim(args) if taken.limited => self.claim_with_leave(args, nonce)?,
+            _ => taken,
+        };
         let with_payload = |task: Task| {
             let payload = self.model.payload(&task.execution_id).cloned().unwrap();
             let resumption = task.resumption.as_ref();
@@ -66,7 +75,21 @@ impl Reference {
         for Claimed { task, .. } in &claimed {
             self.fences.entry(task.execution_id).or_default().push(task.fence);
         }
-        Ok(Word::Claims(Claims { claimed, next: taken.next }))
+        Ok(Word::Claims(Claims { claimed, next: taken.next, limited: taken.limited }))
+    }
+
+    /// Decides and applies one operation whose answer is of a type that is known.
+    pub(super) fn ask<A: Ask>(&mut self, args: A, nonce: Nonce) -> Result<A::Answer, Refusal> {
+        let at = Conditions { partitions: self.partitions, nonce, now: self.clock.now() };
+        let operation = args.into_operation();
+        operation.check(&self.partitions)?;
+        let (reply, _) = self.model.execute(&operation, &at)?;
+        Ok(A::answer(reply).unwrap())
+    }
+
+    /// What time it is.
+    pub(super) fn now(&self) -> TimestampMs {
+        self.clock.now()
     }
 
     /// Remembers which execution a job is.
@@ -101,7 +124,7 @@ impl Reference {
     pub(crate) fn operations(&self, step: &Step) -> Vec<Operation> {
         match step {
             Step::SubmitMany(many) => many.iter().map(|one| Operation::Submit(vocabulary::submit_args(one))).collect(),
-            Step::Advance { .. } | Step::Reopen | Step::SubmitFlow(_) => Vec::new(),
+            Step::Advance { .. } | Step::Reopen | Step::SubmitFlow(_) | Step::Operate(_) => Vec::new(),
             Step::Suspend { .. }
             | Step::CreateWaitpoint { .. }
             | Step::CloseWaitpoint { .. }

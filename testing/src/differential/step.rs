@@ -5,6 +5,7 @@ use ff_core::flow::CancelPolicy;
 use ff_core::suspension::OperatorDecision;
 
 use super::flow::{Growth, Plan};
+use super::operating::Order;
 use super::waiting::{Sending, Which, Wish};
 
 /// What one step does: an operation by its name, or something that happens to both sides. Jobs, names and workers are
@@ -120,6 +121,8 @@ pub enum Step {
     Cascade {
         job: u32,
     },
+    /// Something that is asked by those who operate the store.
+    Operate(Order),
     Pump {
         partition: u16,
     },
@@ -158,6 +161,8 @@ pub enum Policies {
     Timed,
     /// A backoff with jitter that grows, for some categories only, timeouts among them.
     Choosy,
+    /// Kept for five seconds after its end, and a key remembered for two.
+    Brief,
     /// One that must be refused.
     Invalid,
 }

@@ -52,6 +52,19 @@ pub(crate) async fn ask(store: &dyn Upkeep, operation: Operation) -> Result<Word
         Operation::Cascade(CascadeArgs { execution_id, .. }) => {
             store.cascade_completion(&execution_id).await.map(Reply::Cascaded).map(Word::Reply)
         }
+        Operation::ChangePriority(_)
+        | Operation::SetTags(_)
+        | Operation::ConfigureLane(_)
+        | Operation::CopyLane(_)
+        | Operation::Allot(_)
+        | Operation::ClaimGranted(_)
+        | Operation::RecountLane(_)
+        | Operation::SettleLane(_)
+        | Operation::RegisterWorker(_)
+        | Operation::Heartbeat(_)
+        | Operation::Leave(_)
+        | Operation::SweepWorker(_)
+        | Operation::Follow(_) => unreachable!("what operators ask is asked by them"),
         Operation::Pump(PumpArgs { partition }) => store.pump(partition).await.map(Reply::Pumped).map(Word::Reply),
     };
     refusal(answer)

@@ -13,7 +13,7 @@ use super::step::{Policies, Submission};
 pub(super) fn submit_args(submission: &Submission) -> SubmitArgs {
     let mut tags = Tags::new();
     for nth in 0..submission.tags {
-        tags.insert(TagKey::parse(&format!("tag-{nth}")).unwrap(), TagValue::parse("value").unwrap());
+        tags.extend([label(u8::try_from(nth).unwrap(), 0)]);
     }
     SubmitArgs {
         uuid: uuid(submission.job),
@@ -27,6 +27,11 @@ pub(super) fn submit_args(submission: &Submission) -> SubmitArgs {
         start: submission.start,
         policy: policy(submission.policy),
     }
+}
+
+/// A label by the numbers of its key and its value.
+pub(super) fn label(key: u8, value: u8) -> (TagKey, TagValue) {
+    (TagKey::parse(&format!("tag-{key}")).unwrap(), TagValue::parse(&format!("value-{value}")).unwrap())
 }
 
 /// Uuids spread over the partitions as real ones do.
@@ -91,6 +96,7 @@ fn policy(which: Policies) -> Policy {
             timeout_policy: TimeoutPolicy { attempt_timeout_ms: Some(20_000), execution_deadline_ms: None },
             ..Policy::default()
         },
+        Policies::Brief => Policy { retention_ms: Some(5_000), dedup_window_ms: 2_000, ..bounded(1, 1) },
         Policies::Invalid => Policy { dedup_window_ms: u64::MAX, ..Policy::default() },
     }
 }
