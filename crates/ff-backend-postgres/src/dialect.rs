@@ -30,8 +30,8 @@ pub(crate) enum Purpose {
     Put,
     /// Writing these columns of rows that are there; the key's arrays come first.
     Change(Columns),
-    /// Deleting the rows under keys.
-    Delete,
+    /// Deleting the rows whose keys begin with so many values.
+    Delete(usize),
 }
 
 impl Phrases {
@@ -93,7 +93,8 @@ fn phrase(table: &'static Table, purpose: Purpose) -> String {
             let (arrays, names) = (arrays(given()), list(given().map(|column| column.name), ", "));
             format!("UPDATE {name} AS t SET {set} FROM unnest({arrays}) AS k({names}) WHERE {}", same_key(key))
         }
-        Purpose::Delete => {
+        Purpose::Delete(length) => {
+            let key = &key[..length.min(table.key)];
             let names = list(key.iter().map(|column| column.name), ", ");
             format!("DELETE FROM {name} AS t USING unnest({}) AS k({names}) WHERE {}", arrays(key), same_key(key))
         }
@@ -187,9 +188,14 @@ mod tests {
                  WHERE t.uuid = k.uuid AND t.partition = k.partition AND t.idx = k.idx",
             ),
             (
-                Purpose::Delete,
+                Purpose::Delete(3),
                 "DELETE FROM attempt AS t USING unnest($1::uuid[], $2::int8[], $3::int8[]) AS k(uuid, partition, idx) \
                  WHERE t.uuid = k.uuid AND t.partition = k.partition AND t.idx = k.idx",
+            ),
+            (
+                Purpose::Delete(2),
+                "DELETE FROM attempt AS t USING unnest($1::uuid[], $2::int8[]) AS k(uuid, partition) \
+                 WHERE t.uuid = k.uuid AND t.partition = k.partition",
             ),
         ] {
             assert_eq!(&*Phrases::default().get(&ATTEMPT, purpose), expected);

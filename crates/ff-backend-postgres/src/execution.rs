@@ -2,10 +2,11 @@
 
 use async_trait::async_trait;
 use ff_backend_sql::{Describe, List, Question, ReadAttempts, ReadPayload, ReadResult};
-use ff_core::backend::{Answer, EngineBackend, ExecutionRoom};
+use ff_core::backend::{Answer, EngineBackend, ExecutionRoom, Upkeep};
 use ff_core::contracts::{
-    Attempts, CancelArgs, Cancelled, CompleteArgs, Completed, DelayArgs, Delayed, Ended, ExecutionInfo, FailArgs,
-    Failed, ListArgs, Noted, Page, ProgressArgs, ReplayArgs, Replayed, SubmitArgs, Submitted,
+    Attempts, BulkArgs, BulkPage, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs,
+    Delayed, Ended, ExecutionInfo, FailArgs, Failed, ListArgs, Noted, Page, PriorityChanged, ProgressArgs, ReplayArgs,
+    Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged,
 };
 use ff_core::operation::check_id;
 use ff_core::payload::Payload;
@@ -65,6 +66,24 @@ impl ExecutionRoom for PostgresBackend {
     }
 
     async fn replay(&self, args: ReplayArgs) -> Answer<Replayed> {
+        self.writers.asker.ask(args).await
+    }
+
+    async fn bulk(&self, args: BulkArgs) -> Answer<BulkPage> {
+        args.check()?;
+        let as_of = match args.as_of {
+            Some(as_of) => as_of,
+            None => self.now().await?,
+        };
+        let listed = self.list(args.listing()).await?;
+        self.writers.asker.act_on(&args, &listed, as_of).await
+    }
+
+    async fn change_priority(&self, args: ChangePriorityArgs) -> Answer<PriorityChanged> {
+        self.writers.asker.ask(args).await
+    }
+
+    async fn set_tags(&self, args: SetTagsArgs) -> Answer<Tagged> {
         self.writers.asker.ask(args).await
     }
 }

@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0002_suspensions_and_signals.sql"),
     include_str!("../migrations/0003_inbox_and_notices.sql"),
     include_str!("../migrations/0004_flows.sql"),
+    include_str!("../migrations/0005_operating.sql"),
 ];
 
 /// Whose turn it is to change the schema, in the database.

@@ -21,7 +21,7 @@ impl Request {
     fn load(phrases: &mut Phrases, table: &'static Table, wanted: Columns, keys: &[Key]) -> Self {
         Self {
             sql: phrases.get(table, Purpose::Load(wanted)),
-            parameters: key_arrays(table, keys.iter().map(Vec::as_slice)),
+            parameters: key_arrays(table.key, keys),
             sets: Some(keys.len()),
         }
     }
@@ -78,8 +78,8 @@ impl Request {
     }
 
     pub(crate) fn delete(phrases: &mut Phrases, table: &'static Table, keys: &[Key]) -> Self {
-        let parameters = key_arrays(table, keys.iter().map(Vec::as_slice));
-        Self { sql: phrases.get(table, Purpose::Delete), parameters, sets: None }
+        let length = keys.first().map_or(table.key, Vec::len);
+        Self { sql: phrases.get(table, Purpose::Delete(length)), parameters: key_arrays(length, keys), sets: None }
     }
 
     /// Sends it.
@@ -105,9 +105,9 @@ impl Asked {
     }
 }
 
-fn key_arrays<'k>(table: &'static Table, keys: impl Iterator<Item = &'k [Value]> + Clone) -> Vec<Parameter> {
-    let each = |at: usize| Parameter::each(keys.clone().map(move |key| key.get(at).cloned().unwrap_or(Value::Null)));
-    (0..table.key).map(each).collect()
+fn key_arrays(length: usize, keys: &[Key]) -> Vec<Parameter> {
+    let each = |at: usize| Parameter::each(keys.iter().map(|key| key.get(at).cloned().unwrap_or(Value::Null)));
+    (0..length).map(each).collect()
 }
 
 fn array(rows: &[&Put], at: usize) -> Parameter {

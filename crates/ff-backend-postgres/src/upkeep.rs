@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ff_backend_sql::{Question, Read, Sweep, TakeSnapshot, Value};
+use ff_backend_sql::{Question, Read, ReadGoneWorkers, Sweep, TakeSnapshot, Value};
 use ff_core::backend::{Answer, EngineBackend, Swept, Upkeep};
-use ff_core::contracts::PumpArgs;
+use ff_core::contracts::{PumpArgs, SweepWorkerArgs};
 use ff_core::due::Pumped;
 use ff_core::engine_error::EngineError;
 use ff_core::hint::Hints;
 use ff_core::limits;
 use ff_core::operation::Operation;
 use ff_core::snapshot::Snapshot;
-use ff_core::types::TimestampMs;
+use ff_core::types::{TimestampMs, WorkerInstanceId};
 
 use crate::PostgresBackend;
 use crate::meta::LATEST;
@@ -31,6 +31,18 @@ impl Upkeep for PostgresBackend {
     async fn sweep(&self, partition: u16) -> Answer<Swept> {
         self.check(partition)?;
         self.readers.read(Sweep { partition }).await
+    }
+
+    async fn sweep_workers(&self) -> Answer<Vec<WorkerInstanceId>> {
+        let gone = self.readers.read(ReadGoneWorkers { now: self.now().await? }).await?;
+        let mut swept = Vec::new();
+        for worker_instance_id in gone {
+            let args = SweepWorkerArgs { worker_instance_id: worker_instance_id.clone() };
+            if self.writers.asker.ask(args).await?.gone {
+                swept.push(worker_instance_id);
+            }
+        }
+        Ok(swept)
     }
 
     fn sweep_every(&self) -> Option<Duration> {

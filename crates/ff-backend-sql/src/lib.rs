@@ -40,7 +40,7 @@ pub use schema::{
     ATTEMPT, DELIVERY, EDGE, EDGE_GROUP, EVENT, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_RING,
     LANE, LEASE_EVENT, PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TABLES, TAG, WAITPOINT, WORKER,
 };
-pub use session::{Key, Load, Put, Question, Read, Session};
+pub use session::{Begun, Key, Load, Put, Question, Read, Session};
 pub use signal::{ListSignals, ReadDeliveries, ReadSignal};
 pub use suspension::{ReadKids, ReadWaitpointToken, ReadWaitpoints, missing_rings};
 pub use table::{Column, Columns, Holds, Table};

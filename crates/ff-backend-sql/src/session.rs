@@ -56,13 +56,13 @@ pub trait Session: Read {
     /// writer itself changes it.
     fn is_alone(&self) -> bool;
 
-    /// Opens a transaction to which these partitions belong until it ends, and says what time it is for all it does. What it
-    /// is going to be asked first may be on its way by then.
+    /// Opens a transaction to which these partitions belong until it ends, and says under which circumstances. What it is
+    /// going to be asked first may be on its way by then.
     fn begin(
         &mut self,
         partitions: &[u16],
         first: Vec<Load>,
-    ) -> impl Future<Output = Result<TimestampMs, SqlError>> + Send;
+    ) -> impl Future<Output = Result<Begun, SqlError>> + Send;
 
     /// Writes rows, no two of them under one key, over those already there.
     fn put(&mut self, table: &'static Table, rows: &[Put]) -> impl Future<Output = Result<(), SqlError>> + Send;
@@ -83,6 +83,18 @@ pub trait Session: Read {
 
     /// Undoes everything since `begin`.
     fn rollback(&mut self) -> impl Future<Output = Result<(), SqlError>> + Send;
+}
+
+/// Under which circumstances a transaction begins. Most stores are never followed and have no lane that somebody configured;
+/// one that says so is spared looking for feeds and lanes in every batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// What time it is for all it does.
+    pub now: TimestampMs,
+    /// Whether any of its partitions may be followed.
+    pub is_followed: bool,
+    /// Whether any lane may be configured on them.
+    pub has_lanes: bool,
 }
 
 /// A row to be written.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use ff_backend_sql::{Announcer, Columns, Key, Load, Put, Read, Row, Session, SqlError, Table, Value};
+use ff_backend_sql::{Announcer, Begun, Columns, Key, Load, Put, Read, Row, Session, SqlError, Table, Value};
 use ff_core::clock::{Clock, MonotonicClock};
 use ff_core::hint::Hint;
 use ff_core::types::TimestampMs;
@@ -83,11 +83,12 @@ impl Session for Writing {
         true
     }
 
-    async fn begin(&mut self, _partitions: &[u16], _first: Vec<Load>) -> Result<TimestampMs, SqlError> {
+    async fn begin(&mut self, _partitions: &[u16], _first: Vec<Load>) -> Result<Begun, SqlError> {
         self.rollback().await?;
         self.connection().run("BEGIN IMMEDIATE")?;
         self.now = self.clock.now();
-        Ok(self.now)
+        // It is kept in mind which lanes and feeds there are, so nothing is gained by asking first.
+        Ok(Begun { now: self.now, is_followed: true, has_lanes: true })
     }
 
     async fn put(&mut self, table: &'static Table, rows: &[Put]) -> Result<(), SqlError> {

@@ -67,6 +67,8 @@ impl<'h> Told<'h> {
             }
             Hint::FlowMoved { flow_id } => format!("f {}", short(*flow_id.as_uuid())),
             Hint::FlowEnded { flow_id } => format!("o {}", short(*flow_id.as_uuid())),
+            Hint::LaneFreed { partition, lane } => format!("p {partition} {}", lane.as_str()),
+            Hint::EventTold { partition } => format!("t {partition}"),
             Hint::Missed => MISSED.to_owned(),
         };
         if !self.lines.contains(&line) {
@@ -95,6 +97,8 @@ fn hint(line: &str) -> Option<Hint> {
         },
         "d" => Hint::Due { partition: next()?.parse().ok()?, at: TimestampMs(next()?.parse().ok()?) },
         "s" => Hint::SignalDelivered { partition: next()?.parse().ok()? },
+        "p" => Hint::LaneFreed { partition: next()?.parse().ok()?, lane: lane(next()?)? },
+        "t" => Hint::EventTold { partition: next()?.parse().ok()? },
         "e" => Hint::Ended { execution_id: ExecutionId::new(next()?.parse().ok()?, long(next()?)?) },
         "f" => Hint::FlowMoved { flow_id: FlowId::from_uuid(long(next()?)?) },
         "o" => Hint::FlowEnded { flow_id: FlowId::from_uuid(long(next()?)?) },
@@ -156,6 +160,8 @@ mod tests {
         vec![
             Hint::LeaseLost { worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(), lost },
             Hint::SignalDelivered { partition: 9 },
+            Hint::LaneFreed { partition: 2, lane: lane.clone() },
+            Hint::EventTold { partition: 7 },
             ended(1),
             Hint::FlowMoved { flow_id: FlowId::from_uuid(Uuid::from_u128(5)) },
             Hint::FlowEnded { flow_id: FlowId::from_uuid(Uuid::from_u128(5)) },
@@ -190,7 +196,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_says_to_look_everywhere() {
-        for line in ["", "x", "r 1", "d one 2", "e 1 short", "f short", "l w {}"] {
+        for line in ["", "x", "r 1", "d one 2", "e 1 short", "f short", "p 1", "t", "l w {}"] {
             assert_eq!(read("you", &format!("me\n{line}\ns 1"))[0], Hint::Missed, "{line}");
         }
     }

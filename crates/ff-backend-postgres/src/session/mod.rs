@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ff_backend_sql::{Announcer, Debts, Key, Load, Put, Session, SqlError, Table, Value};
+use ff_backend_sql::{Announcer, Begun, Debts, Key, Load, Put, Session, SqlError, Table, Value};
 use ff_core::clock::Clock;
 use ff_core::hint::Hint;
 use ff_core::types::TimestampMs;
@@ -17,7 +17,7 @@ use crate::connection::{Answer, Connection};
 use crate::connector::{Connector, WRITER};
 use crate::dialect::Phrases;
 use crate::hints::Notes;
-use crate::meta::{LATEST, REMEMBER};
+use crate::meta::{CIRCUMSTANCES, REMEMBER};
 use crate::outbox;
 use crate::request::{Asked, Request};
 use crate::trouble::Trouble;
@@ -35,7 +35,7 @@ struct Frame {
     begin: Arc<str>,
     settle: Option<Arc<str>>,
     lock: Arc<str>,
-    latest: Arc<str>,
+    circumstances: Arc<str>,
     remember: Arc<str>,
     commit: Arc<str>,
     rollback: Arc<str>,
@@ -80,7 +80,7 @@ impl Writing {
             begin: "BEGIN".into(),
             settle: connector.settle(WRITER).map(Into::into),
             lock: LOCK.into(),
-            latest: LATEST.into(),
+            circumstances: CIRCUMSTANCES.into(),
             remember: REMEMBER.into(),
             commit: "COMMIT".into(),
             rollback: "ROLLBACK".into(),
@@ -175,7 +175,7 @@ impl Writing {
         }
     }
 
-    async fn open_transaction(&mut self, partitions: &[u16], first: Vec<Load>) -> Result<TimestampMs, Trouble> {
+    async fn open_transaction(&mut self, partitions: &[u16], first: Vec<Load>) -> Result<Begun, Trouble> {
         self.connection().await?;
         self.in_transaction = true;
         let begin = self.frame.begin.clone();
@@ -188,8 +188,8 @@ impl Writing {
         let lock = self.frame.lock.clone();
         self.send(&lock, vec![class, Parameter::each(partitions)]).await?;
         // A statement of its own: it sees what those have written who had the partitions before.
-        let latest = self.frame.latest.clone();
-        self.send(&latest, vec![]).await?;
+        let circumstances = self.frame.circumstances.clone();
+        self.send(&circumstances, vec![]).await?;
         self.send_ahead(first).await?;
         if let Some(told) = self.told.take() {
             told.await.map_or_else(|trouble| not_told(&trouble), drop);
@@ -199,7 +199,9 @@ impl Writing {
         let row = rows.first().ok_or_else(|| Trouble::Failed("the server has no clock".into()))?;
         let (time, latest): (i64, i64) = (row.try_get(0).map_err(odd)?, row.try_get(1).map_err(odd)?);
         let time = self.clock.as_ref().map_or(time, |clock| clock.now().0);
-        Ok(TimestampMs(time.max(latest)))
+        let now = TimestampMs(time.max(latest));
+        let (until, has_lanes): (i64, bool) = (row.try_get(2).map_err(odd)?, row.try_get(3).map_err(odd)?);
+        Ok(Begun { now, is_followed: now.0 < until, has_lanes })
     }
 
     async fn close_transaction(&mut self, hints: &[Hint]) -> Result<(), Trouble> {
@@ -238,16 +240,20 @@ impl Writing {
 }
 
 impl Session for Writing {
-    async fn begin(&mut self, partitions: &[u16], first: Vec<Load>) -> Result<TimestampMs, SqlError> {
+    fn is_alone(&self) -> bool {
+        false
+    }
+
+    async fn begin(&mut self, partitions: &[u16], first: Vec<Load>) -> Result<Begun, SqlError> {
         self.rollback().await?;
         if self.setbacks > 0 {
             #[allow(clippy::disallowed_methods, reason = "nothing signals that a server is back, or less busy")]
             tokio::time::sleep((PAUSE * 2_u32.pow(self.setbacks.min(8) - 1)).min(PAUSE_MAX)).await;
         }
         match self.open_transaction(partitions, first).await {
-            Ok(now) => {
-                (self.now, self.setbacks) = (now, 0);
-                Ok(now)
+            Ok(begun) => {
+                (self.now, self.setbacks) = (begun.now, 0);
+                Ok(begun)
             }
             Err(trouble) => Err(self.before_commit(trouble).await),
         }

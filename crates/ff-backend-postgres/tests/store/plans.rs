@@ -13,8 +13,17 @@ const ANSWERED_FROM: &[(&str, &[&str])] = &[
     ("due", &["execution_due", "flow_due"]),
     ("next_due", &["execution_due", "flow_due"]),
     ("next_ready", &["execution_waiting_of_kind"]),
-    ("list_by_namespace", &["execution_by_namespace"]),
-    ("list_by_lane", &["execution_by_lane"]),
+    ("waiting_priorities", &["execution_waiting", "execution_waiting"]),
+    ("waiting_priorities_of_kind", &["execution_waiting_of_kind", "execution_waiting_of_kind"]),
+    ("waiting_at", &["execution_waiting"]),
+    ("waiting_at_of_kind", &["execution_waiting_of_kind"]),
+    ("held_on", &["execution_by_lane"]),
+    ("walk_namespace", &["execution_by_namespace"]),
+    ("walk_lane", &["execution_by_lane"]),
+    ("walk_label", &["tag_pkey", "execution_pkey"]),
+    ("next_lane", &["execution_by_lane"]),
+    ("depth", &["execution_by_lane"]),
+    ("depth_since", &["execution_by_lane"]),
     ("signals_of", &["signal_in_order"]),
     ("signals_page", &["signal_in_order"]),
     ("edges_out", &["edge_out", "execution_pkey", "edge_group_pkey"]),
@@ -26,7 +35,10 @@ const ANSWERED_FROM: &[(&str, &[&str])] = &[
 ];
 
 /// Asked only by the doctor, which reads everything anyway.
-const READS_EVERYTHING: &[&str] = &["executions_on", "flows_on"];
+const READS_EVERYTHING: &[&str] = &["executions_on", "flows_on", "labels_on"];
+
+/// Likewise, of tables that stay small.
+const READS_A_SMALL_TABLE: &[&str] = &["lanes_on", "workers_on"];
 
 /// The steps of a query's plan as the store's own connections have it.
 async fn plan(client: &Client, sql: &str) -> Vec<Value> {
@@ -69,7 +81,7 @@ async fn as_the_store(place: &Place) -> Client {
 async fn every_query_is_answered_from_its_index() {
     let place = Place::new();
     let client = as_the_store(&place).await;
-    for (name, sql) in QUERIES {
+    for (name, sql) in QUERIES.iter().filter(|(name, _)| !READS_A_SMALL_TABLE.contains(name)) {
         let steps = plan(&client, sql).await;
         let nodes: Vec<_> = steps.iter().map(|step| step["Node Type"].as_str().unwrap()).collect();
         assert!(!nodes.contains(&"Sort") && !nodes.contains(&"Seq Scan"), "{name}: {nodes:?}");

@@ -13,7 +13,7 @@ mod waiting;
 mod waits;
 mod writes;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{Input, ReceivedSignal};
@@ -24,6 +24,7 @@ use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 
+use self::rehearsal::first_loads;
 use crate::desk::{Desk, Known};
 use crate::error::SqlError;
 use crate::session::{Read, Session};
@@ -123,7 +124,7 @@ async fn attempt<S: Session>(
     partitions: &PartitionConfig,
 ) -> Result<Vec<Answer<Answered>>, Unfinished> {
     let kept = std::mem::take(known);
-    let mut desk = Desk::with(if session.is_alone() { kept } else { Known::default() });
+    let mut desk = Desk::with(if session.is_alone() { kept } else { kept.without_records() });
     let answers = commit(session, &mut desk, batch, partitions).await?;
     *known = desk.known.settled();
     Ok(answers)
@@ -137,11 +138,13 @@ async fn commit<S: Session>(
 ) -> Result<Vec<Answer<Answered>>, Unfinished> {
     let involved: BTreeSet<_> = batch.iter().map(|taken_up| taken_up.operation.partition(partitions)).collect();
     let involved: Vec<_> = involved.into_iter().collect();
-    let first = if S::ASKS_AHEAD { rehearsal::first_loads(batch, partitions).await? } else { Vec::new() };
-    let now = session.begin(&involved, first).await?;
+    let first = if S::ASKS_AHEAD { first_loads(desk, batch, partitions, &involved).await? } else { Vec::new() };
+    let begun = session.begin(&involved, first).await?;
+    desk.known.note(&begun);
+    let now = begun.now;
     let at = |nonce| Conditions { partitions: *partitions, nonce, now };
     let conditions: Vec<_> = batch.iter().map(|taken_up| at(taken_up.nonce)).collect();
-    match prepare(session, desk, batch, &conditions, involved).await {
+    match prepare(session, desk, batch, &conditions, &involved).await {
         Ok((answers, true)) => match session.commit(std::mem::take(&mut desk.hints)).await {
             Ok(()) => Ok(answers),
             Err(error) => {
@@ -169,10 +172,10 @@ async fn prepare<S: Session>(
     desk: &mut Desk,
     batch: &[TakenUp],
     conditions: &[Conditions],
-    involved: Vec<u16>,
+    involved: &[u16],
 ) -> Result<(Vec<Answer<Answered>>, bool), SqlError> {
     // Everything that happens may have to be told, so it is known from the start who follows.
-    let unknown: HashSet<_> = involved.into_iter().filter(|of| !desk.known.feeds.has(of)).collect();
+    let unknown = desk.known.unknown_feeds(involved);
     operating::load_feeds(session, &mut desk.known, unknown).await?;
     let replies = decide::decide(session, desk, batch, conditions).await?;
     let answers = brought::attach(session, desk, replies).await?;

@@ -8,24 +8,33 @@ use ff_core::types::TimestampMs;
 use super::TakenUp;
 use super::decide::missed;
 use super::misses::Misses;
-use crate::desk::Desk;
+use super::operating::load_feeds;
+use crate::desk::{Desk, Known};
 use crate::error::SqlError;
 use crate::session::{Key, Load, Read};
 use crate::table::{Columns, Table};
 use crate::value::{Row, Value};
 
-/// What a batch asks before anything is known. Nothing of it depends on the time, except for what a pump asks: then there is
-/// nothing to be sent ahead.
-pub(super) async fn first_loads(batch: &[TakenUp], partitions: &PartitionConfig) -> Result<Vec<Load>, SqlError> {
+/// What a batch asks first, if the store is as the batch before it found it. Nothing of that depends on the time, except for
+/// what a pump asks: then only who follows is asked for ahead.
+pub(super) async fn first_loads(
+    desk: &Desk,
+    batch: &[TakenUp],
+    partitions: &PartitionConfig,
+    involved: &[u16],
+) -> Result<Vec<Load>, SqlError> {
+    let mut feeds = Rehearsal(Vec::new());
+    load_feeds(&mut feeds, &mut Known::default(), desk.known.unknown_feeds(involved)).await?;
     if batch.iter().any(|taken_up| matches!(taken_up.operation, Operation::Pump(_))) {
-        return Ok(Vec::new());
+        return Ok(feeds.0);
     }
     let at = |nonce| Conditions { partitions: *partitions, nonce, now: TimestampMs::default() };
     let conditions: Vec<_> = batch.iter().map(|taken_up| at(taken_up.nonce)).collect();
-    match conditions.first() {
-        Some(first) => loads_of(&missed(&Desk::default(), batch.iter().zip(&conditions)), first).await,
-        None => Ok(Vec::new()),
-    }
+    let first = match conditions.first() {
+        Some(first) => loads_of(&missed(desk, batch.iter().zip(&conditions)), first).await?,
+        None => Vec::new(),
+    };
+    Ok([feeds.0, first].concat())
 }
 
 /// What loading these misses asks first. What follows from an answer is not known yet.
@@ -57,16 +66,16 @@ impl Read for Rehearsal {
 
 #[cfg(test)]
 mod tests {
-    use ff_core::contracts::{CompleteArgs, PumpArgs};
+    use ff_core::contracts::{ClaimArgs, CompleteArgs, PumpArgs};
     use ff_core::dice::{Dice, SeededDice};
-    use ff_core::lease::Fence;
-    use ff_core::types::{AttemptId, ExecutionId, LeaseEpoch, LeaseId};
+    use ff_core::lease::{Fence, Holder};
+    use ff_core::types::{AttemptId, ExecutionId, LaneId, LeaseEpoch, LeaseId, Namespace};
     use futures_util::FutureExt;
     use uuid::Uuid;
 
     use super::*;
-    use crate::schema::EXECUTION;
-    use crate::session::key_of;
+    use crate::schema::{EXECUTION, FEED, LANE};
+    use crate::session::{Begun, key_of};
 
     fn taken_up(operation: Operation) -> TakenUp {
         TakenUp { operation, nonce: SeededDice::new(1).nonce() }
@@ -81,14 +90,53 @@ mod tests {
         Operation::Complete(CompleteArgs { execution_id: id, fence, result: None })
     }
 
+    fn claim() -> Operation {
+        Operation::Claim(ClaimArgs {
+            partition: 3,
+            namespace: Namespace::default_name(),
+            lane: LaneId::default_name(),
+            kinds: Vec::new(),
+            max: 1,
+            holder: Holder { worker_id: "w".parse().unwrap(), worker_instance_id: "w-1".parse().unwrap() },
+            lease_ttl_ms: 30_000,
+        })
+    }
+
+    /// What a batch of these asks first, on the partition 3, after a batch that began under these circumstances.
+    fn loads(after: Begun, operations: Vec<Operation>) -> Vec<Load> {
+        let batch: Vec<_> = operations.into_iter().map(taken_up).collect();
+        let mut known = Known::default();
+        known.note(&after);
+        let desk = Desk::with(known);
+        first_loads(&desk, &batch, &PartitionConfig::default(), &[3]).now_or_never().unwrap().unwrap()
+    }
+
+    const PLAIN: Begun = Begun { now: TimestampMs(0), is_followed: false, has_lanes: false };
+
     #[test]
     fn what_is_asked_first_is_known_before_anything_is() {
         let id = ExecutionId::new(3, Uuid::from_u128(7));
-        let loads =
-            |batch: &[TakenUp]| first_loads(batch, &PartitionConfig::default()).now_or_never().unwrap().unwrap();
-        let first = loads(&[taken_up(completion(id))]);
-        assert_eq!(first, [Load::Rows(&EXECUTION, EXECUTION.named(&["record"]), vec![key_of(&id)])]);
-        let pump = taken_up(Operation::Pump(PumpArgs { partition: 3 }));
-        assert_eq!(loads(&[taken_up(completion(id)), pump]), []);
+        let first = Load::Rows(&EXECUTION, EXECUTION.named(&["record"]), vec![key_of(&id)]);
+        assert_eq!(loads(PLAIN, vec![completion(id)]), [first]);
+        let pump = || Operation::Pump(PumpArgs { partition: 3 });
+        assert_eq!(loads(PLAIN, vec![completion(id), pump()]), []);
+    }
+
+    #[test]
+    fn who_follows_is_asked_for_ahead_once_somebody_does() {
+        let feed = Load::Rows(&FEED, FEED.named(&["since", "until"]), vec![vec![3_u16.into()]]);
+        let followed = Begun { is_followed: true, ..PLAIN };
+        let pump = Operation::Pump(PumpArgs { partition: 3 });
+        assert_eq!(loads(followed, vec![pump]), [feed]);
+    }
+
+    #[test]
+    fn lanes_are_asked_for_ahead_once_there_are_any() {
+        let asks = |after: Begun| {
+            let loads = loads(after, vec![claim()]);
+            loads.iter().map(|load| matches!(load, Load::Rows(table, ..) if **table == LANE)).collect::<Vec<_>>()
+        };
+        assert_eq!(asks(PLAIN), [false], "what waits, and nothing else");
+        assert_eq!(asks(Begun { has_lanes: true, ..PLAIN }), [false, true]);
     }
 }

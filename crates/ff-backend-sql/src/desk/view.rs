@@ -100,6 +100,7 @@ impl View for Desk {
 
     fn lane(&self, partition: u16, lane: &LaneId) -> Result<Option<&Lane>, Miss> {
         let known = self.known.lanes.find(&(partition, lane.clone()));
+        let known = known.or_else(|| self.known.has_no_lanes.then_some(None));
         known.ok_or_else(|| Miss::Lane(partition, lane.clone()))
     }
 
