@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use ff_core::backend::{Answer, ExecutionRoom};
 use ff_core::contracts::{
-    Attempts, CancelArgs, Cancelled, CompleteArgs, Completed, DelayArgs, Delayed, Ended, ExecutionInfo, FailArgs,
-    Failed, ListArgs, Noted, Page, ProgressArgs, ReplayArgs, Replayed, SubmitArgs, Submitted,
+    Attempts, BulkArgs, BulkPage, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs,
+    Delayed, Ended, ExecutionInfo, FailArgs, Failed, ListArgs, Noted, Page, PriorityChanged, ProgressArgs, ReplayArgs,
+    Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::limits;
@@ -15,13 +16,14 @@ use ff_core::payload::Payload;
 use ff_core::types::ExecutionId;
 use ff_script::Kept;
 use ff_script::execution::{
-    Beside, PlainWork, ff_cancel_execution, ff_create_execution, ff_delay_execution, ff_fail_execution,
-    ff_read_execution, ff_replay_execution, ff_update_progress,
+    Beside, PlainWork, ff_cancel_execution, ff_change_priority, ff_create_execution, ff_delay_execution,
+    ff_fail_execution, ff_read_execution, ff_replay_execution, ff_set_execution_tags, ff_update_progress,
 };
 use futures_util::future::join_all;
 use futures_util::{StreamExt, stream};
 
 use crate::ValkeyBackend;
+use crate::directory::Entry;
 
 /// Submissions of one bulk that are under way together, each on a partition of its own.
 const BULK_AT_ONCE: usize = 64;
@@ -31,14 +33,14 @@ impl ExecutionRoom for ValkeyBackend {
     async fn submit(&self, args: SubmitArgs) -> Answer<Submitted> {
         let args = self.checked(args)?;
         let partition = args.execution_id(&self.partitions).partition();
-        let namespace = args.namespace.clone();
-        self.calls.directory.note(&self.calls, &namespace, partition).await?;
+        let entries: Vec<_> = Entry::of(&args.namespace, &args.lane, &args.tags, partition).collect();
+        self.calls.directory.note(&self.calls, &entries).await?;
         let submitted = match PlainWork::of(&args, &self.partitions) {
             Some(plain) => self.submissions.ask(&self.calls, plain).await?,
             None => ff_create_execution(&*self.calls, &self.partitions, args).await?,
         };
         // The call may have found a server that had lost everything.
-        let listed = self.calls.directory.note(&self.calls, &namespace, partition).await;
+        let listed = self.calls.directory.note(&self.calls, &entries).await;
         listed.map(|()| submitted).map_err(|error| EngineError::Unknown(error.to_string()))
     }
 
@@ -106,6 +108,23 @@ impl ExecutionRoom for ValkeyBackend {
 
     async fn replay(&self, args: ReplayArgs) -> Answer<Replayed> {
         Ok(ff_replay_execution(&*self.calls, self.checked(args)?).await?)
+    }
+
+    async fn bulk(&self, args: BulkArgs) -> Answer<BulkPage> {
+        self.act_on_page(args).await
+    }
+
+    async fn change_priority(&self, args: ChangePriorityArgs) -> Answer<PriorityChanged> {
+        Ok(ff_change_priority(&*self.calls, self.checked(args)?).await?)
+    }
+
+    async fn set_tags(&self, args: SetTagsArgs) -> Answer<Tagged> {
+        let args = self.checked(args)?;
+        // Where labels are listed follows from whose execution it is.
+        let namespace = self.kept(&args.execution_id, Beside::default()).await?.execution.namespace;
+        let entries: Vec<_> = Entry::labels(&namespace, &args.set, args.execution_id.partition()).collect();
+        self.calls.directory.note(&self.calls, &entries).await?;
+        Ok(ff_set_execution_tags(&*self.calls, args).await?)
     }
 }
 

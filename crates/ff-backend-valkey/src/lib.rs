@@ -11,15 +11,18 @@
 
 mod backend;
 mod boot;
+mod bulk;
 mod calls;
 pub mod cascade;
 mod completions;
 mod connect_error;
 mod directory;
 mod durability;
+mod event;
 mod execution;
 mod flow;
 mod hints;
+mod lane;
 mod lease;
 mod link;
 mod list;
@@ -36,6 +39,7 @@ mod together;
 mod trouble;
 mod upkeep;
 mod url;
+mod worker;
 
 pub use backend::ValkeyBackend;
 pub use connect_error::ConnectError;

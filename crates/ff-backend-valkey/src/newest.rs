@@ -19,25 +19,38 @@ pub(crate) struct Part<Row, From> {
     pub(crate) found: Vec<Row>,
     /// Where to go on, when there may be more.
     pub(crate) more: Option<From>,
+    /// How many were looked at.
+    pub(crate) looked: usize,
+    /// The last that was looked at, when there may be more.
+    pub(crate) reached: Option<Row>,
+}
+
+/// The newest rows of several partitions.
+pub(crate) struct Newest<Row> {
+    pub(crate) rows: Vec<Row>,
+    /// Where to go on when enough was looked at and there are no more rows than asked for.
+    pub(crate) reached: Option<Row>,
 }
 
 /// The newest rows of several partitions, each of which is asked from where it is to begin; one more than the limit, if
-/// there is one.
+/// there is one. Ends before that once `most` were looked at: then everything from the newest down to where every partition
+/// has come to is among the rows.
 pub(crate) async fn newest<Row, From, Asked>(
     partitions: impl IntoIterator<Item = (u16, From)>,
     limit: usize,
+    most: usize,
     ask: impl Fn(u16, From, usize) -> Asked,
-) -> Answer<Vec<Row>>
+) -> Answer<Newest<Row>>
 where
     Row: Copy + Ord,
     From: Copy,
     Asked: Future<Output = Answer<Part<Row, From>>>,
 {
     let mut sources: Vec<_> = partitions.into_iter().map(|(partition, from)| Source::new(partition, from)).collect();
-    let mut newest = Vec::new();
+    let (mut newest, mut looked) = (Vec::new(), 0);
     let mut few = (limit / sources.len().max(1) + 1).max(FEW);
     while newest.len() <= limit {
-        refill(&mut sources, few.min(limit + 1), &ask).await?;
+        looked += refill(&mut sources, few.min(limit + 1), &ask).await?;
         few *= 2;
         let before = newest.len();
         while newest.len() <= limit && !sources.iter().any(Source::must_be_asked) {
@@ -45,19 +58,40 @@ where
             let Some(row) = best.and_then(|source| source.found.pop_front()) else { break };
             newest.push(row);
         }
-        if newest.len() == before && !sources.iter().any(Source::must_be_asked) {
+        let asks_on = sources.iter().any(Source::must_be_asked);
+        if looked >= most && asks_on && newest.len() <= limit {
+            let reached = take_down_to_where_all_came(&mut sources, &mut newest, limit);
+            return Ok(Newest { rows: newest, reached });
+        }
+        if newest.len() == before && !asks_on {
             break;
         }
     }
-    Ok(newest)
+    Ok(Newest { rows: newest, reached: None })
 }
 
-/// Asks the partitions that may have newer ones than are known of them.
+/// Takes what is no older than the newest place at which some partition stopped looking, and gives that place.
+fn take_down_to_where_all_came<Row: Copy + Ord, From>(
+    sources: &mut [Source<Row, From>],
+    newest: &mut Vec<Row>,
+    limit: usize,
+) -> Option<Row> {
+    let reached = sources.iter().filter(|source| !source.exhausted).filter_map(|source| source.reached).max();
+    while newest.len() <= limit {
+        let best = sources.iter_mut().max_by_key(|source| source.found.front().copied());
+        let within = |row: &Row| reached.is_none_or(|reached| *row >= reached);
+        let Some(source) = best.filter(|source| source.found.front().is_some_and(within)) else { break };
+        newest.extend(source.found.pop_front());
+    }
+    reached
+}
+
+/// Asks the partitions that may have newer ones than are known of them, and says how many they looked at.
 async fn refill<Row, From, Asked>(
     sources: &mut [Source<Row, From>],
     few: usize,
     ask: &impl Fn(u16, From, usize) -> Asked,
-) -> Answer<()>
+) -> Answer<usize>
 where
     From: Copy,
     Asked: Future<Output = Answer<Part<Row, From>>>,
@@ -68,10 +102,12 @@ where
     });
     let asked: Vec<_> = asked.collect();
     let answers: Vec<_> = stream::iter(asked).buffer_unordered(AT_ONCE).try_collect().await?;
+    let mut looked = 0;
     for (at, part) in answers {
+        looked += part.looked;
         sources[at].learn(part);
     }
-    Ok(())
+    Ok(looked)
 }
 
 /// What is known of one partition's part of the list.
@@ -79,17 +115,20 @@ struct Source<Row, From> {
     partition: u16,
     from: From,
     found: VecDeque<Row>,
+    /// The last that was looked at.
+    reached: Option<Row>,
     exhausted: bool,
 }
 
 impl<Row, From: Copy> Source<Row, From> {
     fn new(partition: u16, from: From) -> Self {
-        Self { partition, from, found: VecDeque::new(), exhausted: false }
+        Self { partition, from, found: VecDeque::new(), reached: None, exhausted: false }
     }
 
     fn learn(&mut self, part: Part<Row, From>) {
         self.found.extend(part.found);
         self.exhausted = part.more.is_none();
+        self.reached = part.reached;
         self.from = part.more.unwrap_or(self.from);
     }
 

@@ -9,7 +9,7 @@ use ff_core::due::Pumped;
 use ff_core::hint::Hints;
 use ff_core::limits;
 use ff_core::snapshot::Snapshot;
-use ff_core::types::{ExecutionId, FlowId, TimestampMs};
+use ff_core::types::{ExecutionId, FlowId, TimestampMs, WorkerInstanceId};
 use ff_script::Kept;
 use ff_script::execution::Beside;
 use ff_script::flow::FlowLook;
@@ -34,6 +34,10 @@ impl Upkeep for ValkeyBackend {
         let PumpArgs { partition } = self.checked(PumpArgs { partition })?;
         self.reconcile(partition).await;
         Ok(ff_sweep(&*self.calls, partition).await?)
+    }
+
+    async fn sweep_workers(&self) -> Answer<Vec<WorkerInstanceId>> {
+        self.sweep_gone_workers().await
     }
 
     fn sweep_every(&self) -> Option<Duration> {

@@ -80,6 +80,7 @@ fn our_own_keys_follow_the_same_grammar() {
         (index.dispatch_backlog(), "ff:idx:{fp:7}:dispatch_backlog"),
         (index.clock(), "ff:part:{fp:7}:clock"),
         (index.partition_events(), "ff:part:{fp:7}:events"),
+        (index.partition_followed(), "ff:part:{fp:7}:followed"),
         (exec.suspension_tally(), &format!("{suspension}:tally")),
         (exec.suspension_last(), &format!("{suspension}:last")),
         (exec.deps_inputs(), &format!("ff:exec:{{fp:7}}:{EXECUTION}:deps:inputs")),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use header::Header;
 
 /// The rooms that have functions.
-const ROOMS: &[&str] = &["execution", "flow", "lease", "signal", "suspension", "upkeep"];
+const ROOMS: &[&str] = &["event", "execution", "flow", "lane", "lease", "signal", "suspension", "upkeep", "worker"];
 
 fn main() {
     let source = Path::new("lua");

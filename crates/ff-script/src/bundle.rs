@@ -13,7 +13,7 @@ pub const LIBRARY: &str = "flowfabric";
 
 /// The library of this program. Raise the minor number with every change to the Lua: servers keep what they were given
 /// until they are given something newer. Raise the major number when programs of the version before cannot use it.
-pub const VERSION: Version = Version { major: 1, minor: 2 };
+pub const VERSION: Version = Version { major: 1, minor: 3 };
 
 /// A version of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,6 +102,13 @@ fn constants(clock: LibraryClock) -> String {
     constant("ring_kids", limits::RING_KIDS.to_string());
     constant("secret_bytes", limits::SECRET_BYTES.to_string());
     constant("tags", limits::TAGS.to_string());
+    constant("retention_ms", limits::RETENTION_MS.to_string());
+    constant("forget", limits::FORGET.to_string());
+    constant("followed_ms", limits::FOLLOWED_MS.to_string());
+    constant("followed_step_ms", limits::FOLLOWED_STEP_MS.to_string());
+    constant("ageing_priorities", limits::AGEING_PRIORITIES.to_string());
+    constant("recount_ms", limits::RECOUNT_MS.to_string());
+    constant("recount", limits::RECOUNT.to_string());
     constant("flow_nodes", limits::FLOW_NODES.to_string());
     constant("flow_edges", limits::FLOW_EDGES.to_string());
     constant("node_edges", limits::NODE_EDGES.to_string());

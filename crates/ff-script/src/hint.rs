@@ -38,6 +38,8 @@ fn hint(line: &str) -> Option<Hint> {
         "ended" => Some(Hint::Ended { execution_id: word()?.parse().ok()? }),
         "moved" => Some(Hint::FlowMoved { flow_id: word()?.parse().ok()? }),
         "flow_ended" => Some(Hint::FlowEnded { flow_id: word()?.parse().ok()? }),
+        "freed" => Some(Hint::LaneFreed { partition: word()?.parse().ok()?, lane: lane_of_index(word()?)? }),
+        "told" => Some(Hint::EventTold { partition: word()?.parse().ok()? }),
         "delivered" => Some(Hint::SignalDelivered { partition: word()?.parse().ok()? }),
         _ => None,
     }
@@ -55,9 +57,18 @@ mod tests {
     }
 
     #[test]
+    fn room_in_a_lane_and_news_of_a_partition_are_read() {
+        let lane = lane_of_index("acme/mail").unwrap();
+        let told = hints(b"freed 7 acme/mail\ntold 9");
+        assert_eq!(told, [Hint::LaneFreed { partition: 7, lane }, Hint::EventTold { partition: 9 }]);
+    }
+
+    #[test]
     fn a_message_of_another_program_costs_a_look_everywhere() {
         assert_eq!(hints(b"ended {fp:1}:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c").len(), 1);
-        for message in [&b"news of something else"[..], b"due x 1", b"ended {fp:1}:x", b"ready 1 a"] {
+        for message in
+            [&b"news of something else"[..], b"due x 1", b"freed 1", b"told", b"ended {fp:1}:x", b"ready 1 a"]
+        {
             assert_eq!(hints(message), [Hint::Missed]);
         }
         assert_eq!(hints(b"due 7 123\nnonsense"), [Hint::Due { partition: 7, at: TimestampMs(123) }, Hint::Missed]);

@@ -8,11 +8,12 @@
 
 mod bundle;
 mod error;
+pub mod event;
 pub mod execution;
 mod fcall;
 pub mod flow;
 mod hint;
-mod lane;
+pub mod lane;
 pub mod lease;
 mod loader;
 mod record;
@@ -23,6 +24,7 @@ pub mod signature;
 pub mod suspension;
 pub mod upkeep;
 mod value;
+pub mod worker;
 
 pub use bundle::{LIBRARY, LibraryClock, VERSION, Version, library, test_clock_key};
 pub use error::ScriptError;

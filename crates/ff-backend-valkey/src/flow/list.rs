@@ -10,7 +10,7 @@ use ff_core::types::FlowId;
 use ff_script::flow::ff_list_flows;
 
 use crate::ValkeyBackend;
-use crate::newest::{Part, newest};
+use crate::newest::{Newest, Part, newest};
 
 impl ValkeyBackend {
     /// The newest of all partitions together. What a partition finds it tells whole, so nothing is read twice.
@@ -20,18 +20,19 @@ impl ValkeyBackend {
         let (asked, kept) = (&args, &found);
         let partitions = self.partitions_of(&args.namespace).await?;
         let begin = partitions.map(|partition| (partition, args.after));
-        let mut newest = newest(begin, args.limit, |partition, after, few| async move {
-            let some = ListFlowsArgs { limit: few, ..asked.clone() };
-            let listed = ff_list_flows(&*self.calls, partition, &some, after).await?;
-            let mut rows = Vec::with_capacity(listed.flows.len());
-            for (id, fields) in listed.flows {
-                let flow = fields.flow(id, partition)?;
-                rows.push(FlowCursor::of(&flow));
-                kept.lock().unwrap_or_else(PoisonError::into_inner).insert(id, flow);
-            }
-            Ok(Part { found: rows, more: listed.more.map(Some) })
-        })
-        .await?;
+        let Newest { rows: mut newest, .. } =
+            newest(begin, args.limit, usize::MAX, |partition, after, few| async move {
+                let some = ListFlowsArgs { limit: few, ..asked.clone() };
+                let listed = ff_list_flows(&*self.calls, partition, &some, after).await?;
+                let mut rows = Vec::with_capacity(listed.flows.len());
+                for (id, fields) in listed.flows {
+                    let flow = fields.flow(id, partition)?;
+                    rows.push(FlowCursor::of(&flow));
+                    kept.lock().unwrap_or_else(PoisonError::into_inner).insert(id, flow);
+                }
+                Ok(Part { found: rows, more: listed.more.map(Some), looked: 0, reached: None })
+            })
+            .await?;
         let more = newest.len() > args.limit;
         newest.truncate(args.limit);
         let next = newest.last().copied().filter(|_| more);

@@ -4,17 +4,19 @@ mod elsewhere;
 mod list;
 mod read;
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
 use ff_core::backend::{Answer, FlowRoom};
 use ff_core::contracts::{
     CancelFlowArgs, Cascaded, CloseFlowArgs, ClosedFlow, CreateFlowArgs, EdgesPage, FlowCancelled, FlowEdgesArgs,
     FlowEventsArgs, FlowEventsPage, FlowHeader, FlowInfo, FlowMembersArgs, FlowsPage, GrowFlowArgs, Grown,
-    ListFlowsArgs, MembersPage, SetFlowTagsArgs, StageFlowArgs, StagedFlow, SubmitFlowArgs, SubmittedFlow, TaggedFlow,
-    WaitForChildrenArgs, WaitedForChildren,
+    ListFlowsArgs, MembersPage, NodeSpec, SetFlowTagsArgs, StageFlowArgs, StagedFlow, SubmitFlowArgs, SubmittedFlow,
+    TaggedFlow, WaitForChildrenArgs, WaitedForChildren,
 };
 use ff_core::engine_error::EngineError;
 use ff_core::partition::flow_partition;
-use ff_core::types::{ExecutionId, FlowId};
+use ff_core::types::{ExecutionId, FlowId, Namespace};
 use ff_script::flow::{
     FlowLook, ff_cancel_flow, ff_close_flow, ff_create_flow, ff_grow_flow, ff_move_to_waiting_children,
     ff_set_flow_tags, ff_submit_flow,
@@ -22,23 +24,27 @@ use ff_script::flow::{
 
 use crate::ValkeyBackend;
 use crate::cascade::run_cascade;
+use crate::directory::Entry;
 
 #[async_trait]
 impl FlowRoom for ValkeyBackend {
     async fn submit_flow(&self, args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
-        let (header, parts) = (args.header.clone(), args.plan()?);
-        self.listed(&header, self.submit_parts(parts)).await
+        let (header, entries) =
+            (args.header.clone(), self.entries(&args.header.flow_id, &args.header.namespace, &args.nodes));
+        let parts = args.plan()?;
+        self.listed(&header, entries, self.submit_parts(parts)).await
     }
 
     async fn create_flow(&self, args: CreateFlowArgs) -> Answer<SubmittedFlow> {
         let args = self.checked(args)?;
         let header = args.header.clone();
         let created = async { Ok(ff_create_flow(&*self.calls, &self.partitions, args).await?) };
-        self.listed(&header, created).await
+        self.listed(&header, vec![], created).await
     }
 
     async fn grow_flow(&self, args: GrowFlowArgs) -> Answer<Grown> {
         let (asked, args) = (args.clone(), self.checked(args)?);
+        self.list_newcomers(&args).await?;
         match ff_grow_flow(&*self.calls, &self.partitions, args).await {
             Ok(grown) => Ok(grown),
             Err(error) => Err(self.why_not_grown(&asked, error.into()).await),
@@ -104,11 +110,38 @@ impl ValkeyBackend {
 
     /// Makes sure that listings look where a flow lives, before and after it is made: making it may have found a server
     /// that had lost everything.
-    async fn listed<T>(&self, header: &FlowHeader, made: impl Future<Output = Answer<T>>) -> Answer<T> {
+    async fn listed<T>(
+        &self,
+        header: &FlowHeader,
+        mut entries: Vec<Entry>,
+        made: impl Future<Output = Answer<T>>,
+    ) -> Answer<T> {
         let partition = flow_partition(&header.flow_id, &self.partitions).index;
-        self.calls.directory.note(&self.calls, &header.namespace, partition).await?;
+        entries.push(Entry::Tenant(header.namespace.clone(), partition));
+        self.calls.directory.note(&self.calls, &entries).await?;
         let made = made.await?;
-        let listed = self.calls.directory.note(&self.calls, &header.namespace, partition).await;
+        let listed = self.calls.directory.note(&self.calls, &entries).await;
         listed.map(|()| made).map_err(|error| EngineError::Unknown(error.to_string()))
+    }
+
+    /// What directories say of members, each thing once.
+    fn entries(&self, flow: &FlowId, namespace: &Namespace, nodes: &[NodeSpec]) -> Vec<Entry> {
+        let partition = flow_partition(flow, &self.partitions).index;
+        let all = nodes.iter().flat_map(|node| Entry::of(namespace, &node.lane, &node.tags, partition));
+        all.collect::<HashSet<_>>().into_iter().collect()
+    }
+
+    /// Makes sure that searches look for what is added to a flow. Whose it is, the flow says; one that is not there is left to
+    /// be refused.
+    async fn list_newcomers(&self, args: &GrowFlowArgs) -> Answer<()> {
+        if args.nodes.is_empty() {
+            return Ok(());
+        }
+        let namespace = match self.describe_flow(&args.flow_id).await {
+            Ok(info) => info.namespace,
+            Err(EngineError::Refused(_)) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        self.calls.directory.note(&self.calls, &self.entries(&args.flow_id, &namespace, &args.nodes)).await
     }
 }

@@ -67,6 +67,7 @@ impl ValkeyBackend {
             (FlowIndex::Staging, keys.staging()),
             (FlowIndex::Opening, keys.opening()),
             (FlowIndex::CancelBacklog, keys.cancel_backlog()),
+            (FlowIndex::Retention, keys.retention()),
         ];
         for (index, key) in sources {
             flows.indexes.insert(index, self.scores(&key).await?);

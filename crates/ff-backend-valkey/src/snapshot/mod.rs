@@ -1,6 +1,7 @@
 //! Everything a partition holds, read piece by piece while it goes on.
 
 mod flow;
+mod operating;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,11 +12,12 @@ use ff_core::backend::Answer;
 use ff_core::change::KeyEntry;
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{Execution, Phase};
-use ff_core::index::{Index, Score};
+use ff_core::index::{Index, Score, has_state_index};
 use ff_core::keys::{FlowIndexKeys, IndexKeys, idempotency_key};
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::snapshot::Snapshot;
-use ff_core::types::{ExecutionId, Kind, LaneId, WorkerInstanceId};
+use ff_core::state::PublicState;
+use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, TagKey, TagValue, WorkerInstanceId};
 use ff_script::execution::{Beside, ff_read_execution};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::{FromRedisValue, cmd};
@@ -36,6 +38,7 @@ impl ValkeyBackend {
         self.records(&mut snapshot, &mut names, all).await?;
         self.keys(&mut snapshot, keys.hash_tag()).await?;
         self.shared_waits(&mut snapshot, partition, &keys).await?;
+        self.operating(&mut snapshot, partition).await?;
         self.indexes(&mut snapshot, names, partition, &keys).await?;
         self.strays(&mut snapshot, &keys).await?;
         self.sibling_strays(&mut snapshot, &flows, partition).await?;
@@ -53,8 +56,7 @@ impl ValkeyBackend {
                 Err(error) if error.code() == Code::ExecutionNotFound => continue,
                 kept => kept?,
             };
-            names.lanes.insert(kept.execution.lane_key());
-            names.kinds.insert((kept.execution.lane_key(), kept.execution.kind.clone()));
+            names.add(&kept.execution);
             let holders = kept.attempts.iter().map(|attempt| &attempt.holder);
             names.instances.extend(holders.map(|holder| holder.worker_instance_id.clone()));
             if let Phase::Running { lease } = &kept.execution.phase {
@@ -162,9 +164,20 @@ struct Names {
     lanes: BTreeSet<LaneId>,
     kinds: BTreeSet<(LaneId, Kind)>,
     instances: BTreeSet<WorkerInstanceId>,
+    tenants: BTreeSet<Namespace>,
+    labels: BTreeSet<(Namespace, TagKey, TagValue)>,
 }
 
 impl Names {
+    fn add(&mut self, execution: &Execution) {
+        let namespace = &execution.namespace;
+        self.lanes.insert(execution.lane_key());
+        self.kinds.insert((execution.lane_key(), execution.kind.clone()));
+        self.tenants.insert(namespace.clone());
+        let labels = execution.tags.iter().map(|(key, value)| (namespace.clone(), key.clone(), value.clone()));
+        self.labels.extend(labels);
+    }
+
     /// Every index there can be.
     fn indexes(self) -> Vec<Index> {
         let mut indexes = vec![
@@ -175,6 +188,7 @@ impl Names {
             Index::SuspensionTimeout,
             Index::DispatchBacklog,
             Index::PendingCancelGroups,
+            Index::Retention,
         ];
         for lane in self.lanes {
             indexes.push(Index::LaneEligible(lane.clone()));
@@ -186,6 +200,12 @@ impl Names {
         }
         indexes.extend(self.kinds.into_iter().map(|(lane, kind)| Index::LaneEligibleKind(lane, kind)));
         indexes.extend(self.instances.into_iter().map(Index::WorkerLeases));
+        for tenant in self.tenants {
+            let states = PublicState::ALL.iter().filter(|state| has_state_index(**state));
+            indexes.extend(states.map(|state| Index::InState(tenant.clone(), *state)));
+            indexes.extend((!tenant.is_default()).then_some(Index::NamespaceExecutions(tenant)));
+        }
+        indexes.extend(self.labels.into_iter().map(|(namespace, key, value)| Index::Tag(namespace, key, value)));
         indexes
     }
 }

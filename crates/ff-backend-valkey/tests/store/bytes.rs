@@ -1,7 +1,7 @@
 //! What goes in comes out, byte for byte.
 
 use ff_core::backend::ExecutionRoom;
-use ff_core::contracts::{CancelArgs, CompleteArgs, FailArgs, ListArgs, ProgressArgs, SubmitArgs};
+use ff_core::contracts::{CancelArgs, CompleteArgs, FailArgs, Filter, ListArgs, ProgressArgs, SubmitArgs};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{Failure, FinishedBy};
 use ff_core::limits;
@@ -86,13 +86,8 @@ async fn every_text_that_is_allowed_comes_back_as_it_was() {
         let info = store.describe(&id).await.unwrap();
         assert_eq!((info.tags, info.idempotency_key), (args.tags, args.idempotency_key));
     }
-    let args = ListArgs {
-        namespace: Namespace::parse("Team-1.prod_eu").unwrap(),
-        lane: None,
-        state: None,
-        after: None,
-        limit: 9,
-    };
+    let args =
+        ListArgs { filter: Filter::everything(Namespace::parse("Team-1.prod_eu").unwrap()), after: None, limit: 9 };
     assert_eq!(store.list(args).await.unwrap().executions.len(), 5);
     assert_eq!(findings(&store).await, []);
 }

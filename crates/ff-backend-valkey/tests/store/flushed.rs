@@ -1,7 +1,7 @@
 //! A server that loses its functions while it is busy: it is given them again, and no caller notices.
 
 use ff_core::backend::{ExecutionRoom, Upkeep};
-use ff_core::contracts::{ListArgs, SubmitArgs};
+use ff_core::contracts::{Filter, ListArgs, SubmitArgs};
 use ff_core::types::{IdempotencyKey, Namespace};
 
 use crate::load::Load;
@@ -38,7 +38,7 @@ async fn every_kind_of_call_survives_the_loss_of_the_functions() {
     flush();
     store.now().await.unwrap();
     flush();
-    let args = ListArgs { namespace: Namespace::default_name(), lane: None, state: None, after: None, limit: 5 };
+    let args = ListArgs { filter: Filter::everything(Namespace::default_name()), after: None, limit: 5 };
     assert_eq!(store.list(args).await.unwrap().executions.len(), 1);
     flush();
     assert_eq!(store.snapshot(id.partition()).await.unwrap().executions.len(), 1);
@@ -53,7 +53,7 @@ async fn a_server_that_lost_everything_lists_what_comes_after() {
     store.submit(keyed.clone()).await.unwrap();
     server.ask(&["FLUSHALL"]);
     server.ask(&["FUNCTION", "FLUSH"]);
-    let args = ListArgs { namespace: Namespace::default_name(), lane: None, state: None, after: None, limit: 5 };
+    let args = ListArgs { filter: Filter::everything(Namespace::default_name()), after: None, limit: 5 };
     assert_eq!(store.list(args.clone()).await.unwrap().executions, []);
     let after = store.submit(keyed).await.unwrap().execution_id;
     let listed = store.list(args).await.unwrap().executions;

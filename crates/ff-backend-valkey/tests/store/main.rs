@@ -8,6 +8,7 @@ mod connecting;
 mod durability;
 mod flow;
 mod flushed;
+mod forgotten;
 mod full;
 mod hanging;
 mod hints;

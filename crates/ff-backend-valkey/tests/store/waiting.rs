@@ -24,11 +24,11 @@ use crate::look::held;
 use crate::support::{Cluster, Flavour, Process};
 use crate::{FEW_PARTITIONS, PATIENCE, claim, claim_on, connect, findings, work};
 
-fn key(text: &str) -> WaitpointKey {
+pub(super) fn key(text: &str) -> WaitpointKey {
     WaitpointKey::parse(text).unwrap()
 }
 
-fn signal(id: ExecutionId, granted: &GrantedWaitpoint) -> DeliverArgs {
+pub(super) fn signal(id: ExecutionId, granted: &GrantedWaitpoint) -> DeliverArgs {
     let token = PresentedToken::from(&granted.waitpoint_token);
     let to = WaitpointRef::Id(granted.waitpoint_id);
     let payload = Some(Payload::json("\"yes\""));

@@ -85,6 +85,8 @@ keys! { IndexKeys { tag }
     clock() => "ff:part:{tag}:clock";
     /// What happened on this partition, bounded; readers keep one cursor per partition.
     partition_events() => "ff:part:{tag}:events";
+    /// Since when and until when it is told what happens on this partition.
+    partition_followed() => "ff:part:{tag}:followed";
     /// The signals delivered on this partition, for subscribers that keep a cursor.
     partition_signal_delivery() => "ff:part:{tag}:signal_delivery";
     /// The secrets waitpoint tokens are signed under. Each partition has the same copy, so that a function can check a

@@ -49,6 +49,14 @@ impl LaneId {
         if namespace.is_default() { self.clone() } else { Self(format!("{namespace}/{self}").into()) }
     }
 
+    /// Reads the key of a lane: its name, or its tenant's, a slash and its own.
+    pub fn parse_key(text: &str) -> Result<LaneId, BadText> {
+        match text.split_once('/') {
+            Some((namespace, lane)) => Ok(Self::parse(lane)?.within(&Namespace::parse(namespace)?)),
+            None => Self::parse(text),
+        }
+    }
+
     /// The tenant and the name that a lane's key is made of.
     pub fn apart(&self) -> (Namespace, LaneId) {
         match self.as_str().split_once('/') {
@@ -105,6 +113,7 @@ mod tests {
         let acme = Namespace::parse("acme").unwrap();
         assert_eq!(lane.within(&acme).as_str(), "acme/mail");
         for namespace in [acme, Namespace::default_name()] {
+            assert_eq!(LaneId::parse_key(lane.within(&namespace).as_str()), Ok(lane.within(&namespace)));
             assert_eq!(lane.within(&namespace).apart(), (namespace, lane.clone()));
         }
     }

@@ -20,6 +20,7 @@
 --- ok   execution_id
 --- ok   public_state
 --- no   idempotency_conflict
+--- no   not_runnable
 --- no   invalid_args
 
 if #tags % 2 == 1 then
@@ -28,6 +29,14 @@ end
 local moment = now()
 local id = keys.id(core)
 local existing = idempotency_key and submission.found_by_key(namespace, idempotency_key, moment)
+local lane = record.lane(namespace, lane_id)
+local refusal = not existing and settings.refusal(lane, lane_id, 'lane')
+if refusal then
+  existing = record.find(id)
+  if not existing then
+    return refusal
+  end
+end
 -- Every execution has a payload, if only an empty one, so one command both looks for it and writes it.
 if not existing and not call('SET', keys.of(id, 'payload'), payload, 'NX') then
   existing = record.find(id)
@@ -36,14 +45,14 @@ if existing then
   return submission.again(existing, namespace, kind, digest, idempotency_key)
 end
 
-local lane, until_ms = record.lane(namespace, lane_id), phase.start(start_in_ms, start_at, moment)
+local until_ms, kept_ms = phase.start(start_in_ms, start_at, moment), settings.kept_ms(lane)
 local state = until_ms > moment and 'delayed' or 'waiting'
 local deadline_at = deadline_in_ms and moment + deadline_in_ms
 local fields = { 'public_state', state, 'kind', kind, 'created_at', moment, 'digest', digest }
 append(fields, 'namespace', namespace ~= 'default' and namespace)
 append(fields, 'lane_id', lane_id ~= 'default' and lane_id)
 append(fields, 'idempotency_key', idempotency_key)
-if priority > 0 or content_type or deadline_at or attempt_timeout_ms or policy_json or tags[1] then
+if priority > 0 or content_type or deadline_at or attempt_timeout_ms or policy_json or tags[1] or kept_ms then
   append(fields, 'rare', '1')
   append(fields, 'priority', priority > 0 and priority)
   append(fields, 'content_type', content_type)
@@ -51,6 +60,7 @@ if priority > 0 or content_type or deadline_at or attempt_timeout_ms or policy_j
   append(fields, 'attempt_timeout_ms', attempt_timeout_ms)
   append(fields, 'has_policy', policy_json and '1')
   append(fields, 'has_tags', tags[1] and '1')
+  append(fields, 'lane_retention_ms', kept_ms)
 end
 if state == 'delayed' then
   append(fields, 'delayed_until', until_ms)
@@ -67,11 +77,16 @@ if idempotency_key then
   remember(keys.idempotency(namespace, idempotency_key), id, dedup_window_ms)
 end
 
-index.create(moment, id)
+index.create(namespace, moment, id)
+index.restate(namespace, 'none', state, moment, id)
+for nth = 1, #tags, 2 do
+  index.label(namespace, tags[nth], tags[nth + 1], moment, id)
+end
 index.bound(deadline_at, id)
 if state == 'waiting' then
   index.wait(lane, kind, priority, moment, id)
 else
   index.delay(lane, until_ms, id)
 end
+happened.plainly(id, lane, kind, 'event', 'submitted')
 return ok(id, state)

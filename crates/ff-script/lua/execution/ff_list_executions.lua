@@ -1,41 +1,71 @@
---- Executions of a partition, newest first: those of a namespace, and of a lane and in a state where these are said.
+--- Executions of a partition, newest first, from an index by creation: those that are as the caller says. What every member
+--- of the index is need not be said.
 ---
 --- Looks at a bounded number of them and says where to go on.
 ---
---- key  all_executions  zset
---- arg  namespace       text
---- arg  lane_id         text?
---- arg  state           text?
---- arg  before          int?    created before this moment, or
---- arg  before_id       text?   in this very moment and of a smaller id
---- arg  limit           int
+--- key  walked     zset
+--- arg  namespace  text?
+--- arg  lane_id    text?
+--- arg  state      text?
+--- arg  kind       text?
+--- arg  tags       list    key, value, key, value
+--- arg  from       int?    created at this moment or later
+--- arg  before     int?    created before this moment, or
+--- arg  before_id  text?   in this very moment and of a smaller id
+--- arg  limit      int
+--- arg  most       int     how many to look at
 ---
---- ok   more            1 when there may be more
---- ok   last_at         ms, creation of the last one looked at, empty when there was none
---- ok   last_id         its id
---- ok   found           id, creation, and again
+--- ok   more       1 when there may be more
+--- ok   last_at    ms, creation of the last one looked at, empty when there was none
+--- ok   last_id    its id
+--- ok   looked     how many were looked at
+--- ok   found      id, creation, and again
 --- no   invalid_args
 --- flag no-writes
 
+if #tags % 2 == 1 then
+  return no.invalid_args('field', 'tags')
+end
+local labels, values = {}, {}
+for nth = 1, #tags, 2 do
+  labels[#labels + 1], values[#values + 1] = tags[nth], tags[nth + 1]
+end
+
+local function has_labels(id)
+  local kept = labels[1] and call('HMGET', keys.of(id, 'tags'), unpack(labels)) or {}
+  for nth = 1, #labels do
+    if kept[nth] ~= values[nth] then
+      return false
+    end
+  end
+  return true
+end
+
 local function wanted(id)
-  local fields = call('HMGET', keys.of(id, 'core'), 'namespace', 'lane_id', 'public_state')
-  return (fields[1] or 'default') == namespace
+  if not (namespace or lane_id or state or kind) then
+    return has_labels(id)
+  end
+  local fields = call('HMGET', keys.of(id, 'core'), 'namespace', 'lane_id', 'public_state', 'kind')
+  return (not namespace or (fields[1] or 'default') == namespace)
     and (not lane_id or (fields[2] or 'default') == lane_id)
     and (not state or fields[3] == state)
+    and (not kind or fields[4] == kind)
+    and has_labels(id)
 end
 
 local newest = before and (before_id and before or '(' .. text(before)) or '+inf'
+local in_all = math.min(most, limits.listed_in_all)
 local at_once = math.min(limit + 1, limits.listed_at_once)
 local found, looked, offset = {}, 0, 0
 local last_at, last_id = '', ''
 repeat
-  local range = { newest, '-inf', 'BYSCORE', 'REV', 'LIMIT', offset, at_once, 'WITHSCORES' }
-  local flat = call('ZRANGE', all_executions, unpack(range))
+  local range = { newest, from or '-inf', 'BYSCORE', 'REV', 'LIMIT', offset, at_once, 'WITHSCORES' }
+  local flat = call('ZRANGE', walked, unpack(range))
   for nth = 1, #flat, 2 do
     local id, created_at = flat[nth], flat[nth + 1]
     if not before_id or tonumber(created_at) < before or id < before_id then
       if #found == 2 * limit then
-        return ok('1', last_at, last_id, found)
+        return ok('1', last_at, last_id, text(looked), found)
       end
       last_at, last_id, looked = created_at, id, looked + 1
       if wanted(id) then
@@ -44,8 +74,8 @@ repeat
     end
   end
   if #flat < 2 * at_once then
-    return ok('', last_at, last_id, found)
+    return ok('', last_at, last_id, text(looked), found)
   end
   offset = offset + at_once
-until looked >= limits.listed_in_all
-return ok('1', last_at, last_id, found)
+until looked >= in_all
+return ok('1', last_at, last_id, text(looked), found)

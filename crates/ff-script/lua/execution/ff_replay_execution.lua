@@ -14,6 +14,7 @@
 --- no   max_replays_exhausted
 --- no   flow_already_terminal
 --- no   deps_not_satisfied
+--- no   not_runnable
 --- no   invalid_args
 
 local moment = now()
@@ -29,6 +30,7 @@ if replays >= allowed then
 end
 
 local refusal = e.core.flow_id and replay_member.refusal(e, moment)
+  or settings.refusal(e.lane, e.core.lane_id or 'default', 'execution_id')
 if refusal then
   return refusal
 end

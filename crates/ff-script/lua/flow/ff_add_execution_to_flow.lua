@@ -11,6 +11,7 @@
 --- no   flow_already_terminal
 --- no   stale_graph_revision
 --- no   execution_already_in_flow
+--- no   not_runnable
 --- no   limit_exceeded
 --- no   payload_too_large
 --- no   invalid_input

@@ -20,8 +20,9 @@
 --- flag no-writes
 
 local function wanted(id)
-  local fields = call('HMGET', keys.flow(id, 'core'), 'namespace', 'kind', 'state')
+  local fields = call('HMGET', keys.flow(id, 'core'), 'namespace', 'kind', 'state', 'errand')
   return fields[1] == namespace
+    and fields[4] ~= 'forget'
     and (not kind or fields[2] == kind)
     and (not state or fields[3] == state)
     and (not tag_key or call('HGET', keys.flow(id, 'tags'), tag_key) == tag_value)

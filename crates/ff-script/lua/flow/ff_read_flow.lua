@@ -12,10 +12,9 @@
 --- flag no-writes
 
 local id = keys.flow_id(core)
-local state, ended_at = unpack(call('HMGET', core, 'state', 'ended_at'))
-if not state or state == 'staging' and not staged then
+if not flow_record.is_there(core, staged) then
   return no.flow_not_found()
-elseif await_end and not ended_at then
+elseif await_end and not call('HGET', core, 'ended_at') then
   hint.await(id)
 end
 return ok(call('HGETALL', core), call('HGETALL', keys.flow(id, 'summary')), call('HGETALL', keys.flow(id, 'tags')))

@@ -14,8 +14,8 @@
 --- flag no-writes
 
 local id = keys.flow_id(core)
-local state, told, ended_at = unpack(call('HMGET', core, 'state', 'events', 'ended_at'))
-if not state or state == 'staging' then
+local told, ended_at = unpack(call('HMGET', core, 'events', 'ended_at'))
+if not flow_record.is_there(core) then
   return no.flow_not_found()
 elseif await_more then
   hint.await_events(id)

@@ -11,8 +11,7 @@
 --- flag no-writes
 
 local id = keys.flow_id(core)
-local state = call('HGET', core, 'state')
-if not state or state == 'staging' and not staged then
+if not flow_record.is_there(core, staged) then
   return no.flow_not_found()
 end
 local last = from + math.min(limit, limits.flow_read_at_once) - 1

@@ -24,6 +24,7 @@
 --- no   self_referencing_edge
 --- no   dependency_already_exists
 --- no   cycle_detected
+--- no   not_runnable
 --- no   limit_exceeded
 --- no   payload_too_large
 --- no   invalid_input
@@ -50,7 +51,7 @@ elseif part == 0 then
   step.begin_flow(flow)
 end
 local is_last = part + 1 == parts
-local refusal = graph.add_nodes(flow, new_nodes, graph.entered(new_edges), moment)
+local refusal = graph.add_nodes(flow, new_nodes, graph.entered(new_edges), false, moment)
   or graph.add_edges(flow, new_edges)
   or staging.short_refusal(flow, is_last)
 if refusal then

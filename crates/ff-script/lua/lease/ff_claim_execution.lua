@@ -2,7 +2,8 @@
 --- everything a worker needs.
 ---
 --- Stops before the payloads together pass what one reply may carry, but always takes one when there is one. What a
---- cancelled flow does not spare is ended instead of taken.
+--- cancelled flow does not spare is ended instead of taken. Of a paused lane nothing is taken, of one with a limit nothing
+--- without a grant.
 ---
 --- key  lane_eligible       zset
 --- arg  lane                text   as indexes name it
@@ -18,52 +19,17 @@
 --- ok   next_behind         of the best still waiting: how far behind the highest priority it is, empty when there is none
 --- ok   next_created_at     ms, empty when there is none
 --- ok   tasks               a list per execution, in the order of `task`
+--- ok   limited             1 when something waits that the lane's limit keeps from being taken
 --- no   invalid_args
 
 local moment = now()
-max = math.min(max, limits.claim_at_once)
-local expires_at = moment + lease_ttl_ms
-local holder = {
-  name = worker_id .. ' ' .. worker_instance_id,
-  instance = worker_instance_id,
-  expires_at = expires_at,
-  rest = {}, -- what else is said of its leases
-}
-append(holder.rest, 'ttl_ms', lease_ttl_ms ~= limits.lease_ttl_ms and lease_ttl_ms)
-append(holder.rest, 'lane', lane ~= 'default' and lane)
-local waiting = claim.first(lane_eligible, lane, kinds, max)
-index.collect()
-local tasks, plain, bytes, taken = {}, {}, 0, 0
-local behind, created_at, passed_over
-local payloads = claim.payloads(waiting, max)
-for nth = 1, #waiting, 2 do
-  local id = waiting[nth]
-  local payload = taken < max and payloads() or ''
-  bytes = bytes + #payload
-  if taken == max or bytes > limits.claim_bytes and taken > 0 then
-    behind, created_at = index.head(tonumber(waiting[nth + 1]), moment)
-    break
-  end
-  local lease_id, attempt_id = claim.nth(first_lease_id, taken), claim.nth(first_attempt_id, taken)
-  local room = taken > 0 and limits.claim_bytes - bytes
-  local score = waiting[nth + 1]
-  local task, more, ended = claim.take(id, score, payload, lane, holder, lease_id, attempt_id, plain, room, moment)
-  if ended then
-    bytes, passed_over = bytes - #payload, tonumber(score)
-  elseif task then
-    taken = taken + 1
-    tasks[taken] = task
-    bytes = bytes + (more or 0)
-  elseif more then
-    behind, created_at = index.head(tonumber(score), moment)
-    break
-  end
+local holder = holder(lane, worker_id, worker_instance_id, lease_ttl_ms, first_lease_id, first_attempt_id, moment)
+local configured = settings.of(lane)
+if configured and configured.state == 'paused' then
+  return ok(text(holder.expires_at), '', '', {}, '')
+elseif configured and configured.concurrency then
+  local waits = claim.first(lane_eligible, lane, kinds, 0, nil, moment)[1]
+  return ok(text(holder.expires_at), '', '', {}, waits and '1' or '')
 end
--- There may be more behind what was looked at and turned out not to start.
-if not behind and passed_over and #waiting > 2 * max then
-  behind, created_at = index.head(passed_over, moment)
-end
-for kind, ids in pairs(plain) do
-  index.hold_all(lane, kind, worker_instance_id, moment, expires_at, ids)
-end
-return ok(text(expires_at), behind and text(behind) or '', behind and text(created_at) or '', tasks)
+local tasks, behind, created_at = hand_out(lane_eligible, lane, kinds, max, holder, moment)
+return ok(text(holder.expires_at), behind, created_at, tasks, '')

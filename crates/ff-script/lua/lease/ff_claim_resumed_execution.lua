@@ -24,17 +24,13 @@ elseif e.state ~= 'waiting' then
 elseif e.core.next_attempt ~= 'resume' then
   return no.not_a_resumed_execution()
 end
-local expires_at = moment + lease_ttl_ms
-local rest = {}
-append(rest, 'ttl_ms', lease_ttl_ms ~= limits.lease_ttl_ms and lease_ttl_ms)
-append(rest, 'lane', e.lane ~= 'default' and e.lane)
-local name = worker_id .. ' ' .. worker_instance_id
-local holder = { name = name, instance = worker_instance_id, expires_at = expires_at, rest = rest }
+local holder = holder(e.lane, worker_id, worker_instance_id, lease_ttl_ms, lease_id, nil, moment)
 local payload = call('GET', keys.of(id, 'payload')) or ''
 local task, _, ended = claim.take(id, nil, payload, e.lane, holder, lease_id, nil, {}, nil, moment)
 if ended then
   -- Its flow was cancelled, so what was asked for is over instead of refused.
   step.run()
+  happened.write()
   return no.execution_not_eligible('state', e.core.public_state)
 end
-return ok(text(expires_at), e.core.namespace or 'default', e.core.lane_id or 'default', task)
+return ok(text(holder.expires_at), e.core.namespace or 'default', e.core.lane_id or 'default', task)

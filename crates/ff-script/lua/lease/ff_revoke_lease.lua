@@ -24,6 +24,7 @@ if not held then
 elseif lease_id and lease_id ~= held.lease_id then
   return no.stale_lease()
 end
+happened.to(e, 'lease_revoked')
 lease.finish(e, 'revoked', nil, 'lease_revoked', nil, moment)
 phase.waiting(e, moment)
 record.put(e, 'next_attempt', 'reclaim')

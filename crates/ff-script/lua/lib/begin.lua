@@ -6,4 +6,5 @@ return function(key)
   index.begin()
   hint.begin()
   step.begin()
+  happened.begin()
 end

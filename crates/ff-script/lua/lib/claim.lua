@@ -6,31 +6,64 @@ local function sooner(a, b)
   return a.score < b.score or a.score == b.score and a.id < b.id
 end
 
---- The first of several queues together, as ids and scores in turn.
-local function merged(lane, kinds, max)
-  local found, seen, flat = {}, {}, {}
-  for _, kind in ipairs(kinds) do
-    local of_kind = seen[kind] and {} or call('ZRANGE', keys.queue(lane, kind), 0, max, 'WITHSCORES')
-    seen[kind] = true
-    for nth = 1, #of_kind, 2 do
-      found[#found + 1] = { id = of_kind[nth], score = tonumber(of_kind[nth + 1]) }
+--- Adds what a command found to a list. `weight` is what a wait as long as one step of priority takes, where age counts.
+local function add(found, flat, weight, moment)
+  for nth = 1, #flat, 2 do
+    local score = tonumber(flat[nth + 1])
+    local one = { id = flat[nth], score = score, kept = flat[nth + 1] }
+    if weight then
+      local behind, created_at = index.head(score, moment)
+      one.score = created_at - (limits.priority_max - behind) * weight
     end
+    found[#found + 1] = one
   end
-  table.sort(found, sooner)
-  for nth = 1, #found do
-    flat[2 * nth - 1], flat[2 * nth] = found[nth].id, found[nth].score
+end
+
+--- The oldest at each of the highest priorities of a queue: from each priority to the next, past everything that waits at it.
+local function add_aged(found, queue, max, weight, moment)
+  local from = '-inf'
+  for _ = 1, limits.ageing_priorities do
+    local head = call('ZRANGE', queue, from, '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')
+    if not head[1] then
+      return
+    end
+    local behind = index.head(tonumber(head[2]), moment)
+    local above, highest = index.scores(limits.priority_max - behind, moment)
+    local range = { '(' .. text(above), text(highest), 'BYSCORE', 'LIMIT', 0, max + 1, 'WITHSCORES' }
+    add(found, call('ZRANGE', queue, unpack(range)), weight, moment)
+    from = '(' .. text(highest)
   end
-  return flat
+end
+
+--- The queues of a lane for some kinds, or the one for any when none is named.
+local function queues(lane_eligible, lane, kinds)
+  local list, seen = {}, {}
+  for _, kind in ipairs(kinds) do
+    list[#list + 1] = not seen[kind] and keys.queue(lane, kind) or nil
+    seen[kind] = true
+  end
+  return list[1] and list or { lane_eligible }
 end
 
 --- The first of a lane, in order, as ids and scores in turn, and one more than may be taken: of some kinds, or of any when
---- none is named.
-function claim.first(lane_eligible, lane, kinds, max)
-  if #kinds > 1 then
-    return merged(lane, kinds, max)
+--- none is named. Where age counts, a wait of so long makes up for one step of priority.
+function claim.first(lane_eligible, lane, kinds, max, ageing_ms, moment)
+  local of, found, flat = queues(lane_eligible, lane, kinds), {}, {}
+  if not of[2] and not ageing_ms then
+    return call('ZRANGE', of[1], 0, max, 'WITHSCORES')
   end
-  local queue = kinds[1] and keys.queue(lane, kinds[1]) or lane_eligible
-  return call('ZRANGE', queue, 0, max, 'WITHSCORES')
+  for _, queue in ipairs(of) do
+    if ageing_ms then
+      add_aged(found, queue, max, ageing_ms, moment)
+    else
+      add(found, call('ZRANGE', queue, 0, max, 'WITHSCORES'))
+    end
+  end
+  table.sort(found, sooner)
+  for nth = 1, math.min(#found, max + 1) do
+    flat[2 * nth - 1], flat[2 * nth] = found[nth].id, found[nth].kept
+  end
+  return flat
 end
 
 --- The last digits of ids that count on, as far as they were needed.
@@ -163,6 +196,7 @@ local function take_rare(key, id, payload, lane, holder, lease_id, new_attempt_i
   append(held, 'requested_by', attempt.requested_by)
   append(held, 'started_at', attempt.started_at)
   append(held, 'ran_ms', attempt.ran_ms)
+  happened.at_hand(id, core, 'event', resumed and 'resumed' or 'started', 'attempt', text(attempt.index))
   call('HSET', keys.of(id, 'lease:current'), unpack(held))
   call(
     'HSET', key, 'public_state', 'active', 'current_attempt_index', attempt.index, 'current_worker_instance_id',
@@ -215,6 +249,7 @@ function claim.take(id, score, payload, lane, holder, lease_id, attempt_id, plai
     'HSET', key, 'public_state', 'active', 'current_attempt_index', '0', 'current_worker_instance_id', holder.instance,
     'started_at', moment
   )
+  happened.plainly(id, lane, kind, 'event', 'started', 'attempt', '0')
   local ids = plain[kind]
   if ids then
     ids[#ids + 1] = id

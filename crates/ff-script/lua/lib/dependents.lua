@@ -91,6 +91,7 @@ function dependents.admit(e)
     step.cascaded()
     finish(e, SKIPPED, moment)
   else
+    happened.to(e, 'unblocked')
     phase.delayed(e, until_ms or moment, 'submitted', moment)
   end
   step.write(e)

@@ -42,6 +42,7 @@ local TABLE = {
       return e.core.delayed_until
     end,
     fire = function(e, moment)
+      happened.to(e, 'promoted')
       phase.waiting(e, moment)
     end,
   },
@@ -50,6 +51,7 @@ local TABLE = {
       return e.core.pending_waitpoints and pending.first(e) or nil
     end,
     fire = function(e, moment)
+      happened.to(e, 'waitpoint_expired')
       pending.keep(e, pending.live(e, moment))
     end,
   },
@@ -103,11 +105,11 @@ end
 
 local INDEXES = {
   'execution_deadline', 'suspension_timeout', 'attempt_timeout', 'lease_expiry', 'delayed', 'dispatch_backlog',
-  'sibling_backlog',
+  'sibling_backlog', 'retention',
 }
 
---- These have flows: submissions to be given up, and what is being done to the members of flows.
-local FLOW_INDEXES = { 'flow_staging', 'flow_opening', 'cancel_backlog' }
+--- These have flows: submissions to be given up, what is being done to the members of flows, and flows to be forgotten.
+local FLOW_INDEXES = { 'flow_staging', 'flow_opening', 'cancel_backlog', 'flow_retention' }
 
 --- This one has waitpoints, of which an execution may have several.
 local WAITPOINTS = 'pending_waitpoint_expiry'

@@ -7,9 +7,17 @@ local flow_record = {}
 
 local ENDS = { completed = true, failed = true, cancelled = true, expired = true, skipped = true }
 
+--- When a flow is forgotten, with all its members, once nothing is left to happen in it.
+function flow_record.forget_at(flow)
+  local core = flow.core
+  if core.ended_at and not core.errand and flow_record.live(flow) == 0 then
+    return core.ended_at + (core.kept_ms or limits.retention_ms)
+  end
+end
+
 --- The indexes a flow belongs in, with its score there.
-local function entries(core)
-  local list = {}
+local function entries(flow)
+  local core, list = flow.core, {}
   if core.staging_parts then
     list.flow_staging = core.staging_until
   end
@@ -17,7 +25,10 @@ local function entries(core)
     list.flow_opening = core.errand_since
   elseif core.errand == 'cancel' then
     list.cancel_backlog = core.errand_since
+  elseif core.errand == 'forget' then
+    list.flow_retention = core.errand_since
   end
+  list.flow_retention = list.flow_retention or flow_record.forget_at(flow)
   return list
 end
 
@@ -30,14 +41,15 @@ function flow_record.read(id)
   for at = 1, #flat, 2 do
     counts[flat[at]] = tonumber(flat[at + 1])
   end
-  local is_open = not core.staging_parts
-  return { id = id, core = core, counts = counts, told = {}, changed = {}, was = entries(core), was_open = is_open }
+  local flow = { id = id, core = core, counts = counts, told = {}, changed = {}, was_open = not core.staging_parts }
+  flow.was = entries(flow)
+  return flow
 end
 
 --- A flow that is there for whoever asks; otherwise nothing, and the refusal.
 function flow_record.found(id)
   local flow = step.flow(id)
-  if not flow or flow.core.staging_parts then
+  if not flow or flow.core.staging_parts or flow.core.errand == 'forget' then
     return nil, no.flow_not_found()
   end
   return flow
@@ -60,6 +72,13 @@ end
 function flow_record.is_staged(id)
   local state = call('HGET', keys.flow(id, 'core'), 'state')
   return not state or state == 'staging'
+end
+
+--- Whether a flow is there for whoever asks: neither still being handed in nor being forgotten. `all` says that it need only
+--- be kept.
+function flow_record.is_there(core, all)
+  local state, errand = unpack(call('HMGET', core, 'state', 'errand'))
+  return state and (all or state ~= 'staging' and errand ~= 'forget')
 end
 
 --- Sets a field, or takes it away when there is nothing to put in it.
@@ -193,7 +212,7 @@ local function write_core(flow)
 end
 
 local function write_indexes(flow)
-  local is, was = entries(flow.core), flow.was
+  local is, was = entries(flow), flow.was
   for name, score in pairs(is) do
     if score ~= was[name] then
       index.owe(name, score, flow.id)
@@ -209,20 +228,32 @@ local function write_indexes(flow)
   end
 end
 
---- Forgets a flow that was given up before anybody saw it.
-local function forget(flow)
-  index.unowe('flow_staging', flow.id)
+local OF_FLOW = { 'core', 'summary', 'tags', 'members', 'nodes', 'graph', 'events', 'grants', 'pending_cancels' }
+
+--- Forgets a flow whose members are gone.
+local function forget_it(flow)
+  for name in pairs(flow.was) do
+    index.unowe(name, flow.id)
+  end
+  if flow.was_open then
+    index.close_flow(flow.id)
+  end
   local gone = {}
-  for _, what in ipairs({ 'core', 'summary', 'tags', 'members', 'nodes', 'graph' }) do
+  for _, what in ipairs(OF_FLOW) do
     gone[#gone + 1] = keys.flow(flow.id, what)
   end
-  call('UNLINK', unpack(gone))
+  for _, key in ipairs(call('ZRANGE', keys.flow(flow.id, 'grants'), 0, -1)) do
+    gone[#gone + 1] = keys.flow(flow.id, 'grant:' .. key)
+  end
+  for first = 1, #gone, 1000 do
+    call('UNLINK', unpack(gone, first, math.min(first + 999, #gone)))
+  end
 end
 
 --- Ends a flow that is over, and writes what changed.
 function flow_record.settle(flow)
   if flow.gone then
-    return forget(flow)
+    return forget_it(flow)
   end
   end_or_reopen(flow)
   write_events(flow)

@@ -7,15 +7,20 @@ local function any_kept(names)
   return names[1] ~= nil and call('EXISTS', unpack(names)) > 0
 end
 
---- Adds members, and gives the refusal of the first that cannot be. `entered` has those that edges enter.
-function graph.add_nodes(flow, nodes, entered, moment)
+--- Adds members, and gives the refusal of the first that cannot be. `entered` has those that edges enter. What comes
+--- `from_within` is part of what is there, so that a lane which is draining takes it.
+function graph.add_nodes(flow, nodes, entered, from_within, moment)
   local names = {}
   for nth, node in ipairs(nodes) do
     names[nth] = keys.of(node.id, 'core')
   end
   local some = any_kept(names)
   for _, node in ipairs(nodes) do
-    if step.known(node.id) or some and record.find(node.id) then
+    local lane, field = record.lane(flow.core.namespace, node.lane_id), 'nodes.' .. node.name .. '.lane'
+    local closed = not from_within and settings.refusal(lane, node.lane_id, field)
+    if closed then
+      return closed
+    elseif step.known(node.id) or some and record.find(node.id) then
       local detail = 'is a member of the flow already'
       return no.execution_already_in_flow('field', 'nodes.' .. node.name, 'detail', detail)
     end

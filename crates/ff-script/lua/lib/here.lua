@@ -23,6 +23,10 @@ function here.forget()
     awaited = before and before.awaited or {}, -- executions whose end somebody waits for
     awaiting = before and before.awaiting or 0, -- how many there are in `awaited`
     feed_read = before and before.feed_read or false, -- whether somebody waits for the feed of signals to grow
+    events_read = before and before.events_read or false, -- whether somebody waits for more of what happens
+    followed = nil, -- until when what happens is told
+    settings = {}, -- how lanes are configured, by lane; false for one that nobody configured
+    configured = 0, -- how many lanes `settings` has
     announced = nil, -- the earliest moment listeners know something to be due at
     waiting = {}, -- how many wait, by key of lane and kind
     known = 0, -- how many lanes and kinds `waiting` has

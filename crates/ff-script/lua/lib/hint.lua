@@ -95,6 +95,24 @@ function hint.delivered()
   end
 end
 
+--- Somebody has read what happens, and may be waiting for more.
+function hint.await_events_here()
+  here.memory.events_read = true
+end
+
+--- Something was told, which is worth a message to whoever read what happens since the last one.
+function hint.told()
+  if here.memory.events_read then
+    here.memory.events_read = false
+    say('told ' .. partition())
+  end
+end
+
+--- One less of a lane with a limit is held here.
+function hint.freed(lane)
+  say('freed ' .. partition() .. ' ' .. lane)
+end
+
 function hint.send()
   if message then
     call('PUBLISH', 'ff:hints', message)

@@ -60,15 +60,63 @@ local function add_due(name, at, id)
   hint.due(at)
 end
 
---- It exists.
-function index.create(created_at, id)
+--- It exists. The default tenant's are found among all.
+function index.create(namespace, created_at, id)
   add(keys.index('all_executions'), created_at, id)
+  if namespace and namespace ~= 'default' then
+    add(keys.tenant(namespace), created_at, id)
+  end
+end
+
+--- It is gone.
+function index.uncreate(namespace, id)
+  remove(keys.index('all_executions'), id)
+  if namespace and namespace ~= 'default' then
+    remove(keys.tenant(namespace), id)
+  end
+end
+
+--- States that work without incident comes to have no index, nor has what nobody sees.
+local UNLISTED = { waiting = true, active = true, completed = true, none = true, staged = true }
+
+--- It came from one state to another.
+function index.restate(namespace, from, to, created_at, id)
+  if not UNLISTED[from] then
+    remove(keys.in_state(namespace or 'default', from), id)
+  end
+  if not UNLISTED[to] then
+    add(keys.in_state(namespace or 'default', to), created_at, id)
+  end
+end
+
+--- It has a label, or has it no longer.
+function index.label(namespace, key, value, created_at, id)
+  add(keys.label(namespace or 'default', key, value), created_at, id)
+end
+
+function index.unlabel(namespace, key, value, id)
+  remove(keys.label(namespace or 'default', key, value), id)
+end
+
+--- It has finished, and is kept until a moment; or it runs again, or is gone.
+function index.keep(until_ms, id)
+  add_due('retention', until_ms, id)
+end
+
+function index.unkeep(id)
+  remove(keys.index('retention'), id)
 end
 
 --- The priority, counted from the highest, and the creation that a score in a queue stands for.
 function index.head(score, moment)
   local priority = math.floor((moment + DAY_MS - score) / PRIORITY_WEIGHT)
   return limits.priority_max - priority, score + priority * PRIORITY_WEIGHT
+end
+
+--- The scores of one priority: more than the first of these, and no more than the second.
+function index.scores(priority, moment)
+  local highest = moment + DAY_MS - priority * PRIORITY_WEIGHT
+  return highest - PRIORITY_WEIGHT, highest
 end
 
 function index.forget_queues()
@@ -114,6 +162,16 @@ function index.wait(lane, kind, priority, created_at, id)
     growth.by, growth.best = growth.by + 1, math.min(growth.best, score)
   else
     grown[queue] = { lane = lane, kind = kind, by = 1, best = score }
+  end
+end
+
+--- One that waits goes before or after others from now on. When it goes before them, whoever listens may have to know.
+function index.rank(lane, kind, priority, created_at, id, is_better)
+  local score = created_at - priority * PRIORITY_WEIGHT
+  add(keys.lane(lane, 'eligible'), score, id)
+  add(keys.queue(lane, kind), score, id)
+  if is_better then
+    hint.ready(lane, kind, index.head(score, here.memory.moment))
   end
 end
 
@@ -179,9 +237,12 @@ local function scored(score, ids)
 end
 
 --- Executions of one kind exist from now on, and wait for a worker.
-function index.create_all(lane, kind, created_at, ids)
+function index.create_all(namespace, lane, kind, created_at, ids)
   local queue = keys.queue(lane, kind)
   call('ZADD', keys.index('all_executions'), scored(created_at, ids))
+  if namespace ~= 'default' then
+    call('ZADD', keys.tenant(namespace), scored(created_at, ids))
+  end
   call('ZADD', keys.lane(lane, 'eligible'), scored(created_at, ids))
   call('ZADD', queue, scored(created_at, ids))
   grew(queue, lane, kind, #ids, created_at)
@@ -199,12 +260,14 @@ function index.hold_all(lane, kind, instance, acquired_at, expires_at, ids)
   hint.due(expires_at)
 end
 
---- Executions one worker held have ended.
+--- Executions one worker held have ended, and are kept for as long as is usual.
 function index.finish_all(lane, instance, at, ids)
   call('ZREM', keys.lane(lane, 'active'), unpack(ids))
   call('SREM', keys.worker_leases(instance), unpack(ids))
   call('ZREM', keys.index('lease_expiry'), unpack(ids))
   call('ZADD', keys.lane(lane, 'terminal'), scored(at, ids))
+  call('ZADD', keys.index('retention'), scored(at + limits.retention_ms, ids))
+  hint.due(at + limits.retention_ms)
 end
 
 --- It lives no longer than until a moment.
@@ -280,6 +343,12 @@ end
 function index.open_flow(created_at, flow_id)
   add(keys.index('flows'), created_at, flow_id)
   call('SADD', keys.index('flow_index'), flow_id)
+end
+
+--- A flow is gone.
+function index.close_flow(flow_id)
+  remove(keys.index('flows'), flow_id)
+  call('SREM', keys.index('flow_index'), flow_id)
 end
 
 --- It ended.

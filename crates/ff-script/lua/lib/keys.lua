@@ -50,6 +50,28 @@ function keys.deliveries()
   return 'ff:part:' .. here.tag .. ':signal_delivery'
 end
 
+--- The feed of what happens, and since when and until when it is told.
+function keys.happened()
+  return 'ff:part:' .. here.tag .. ':events'
+end
+
+function keys.followed()
+  return 'ff:part:' .. here.tag .. ':followed'
+end
+
+--- The executions of a tenant; those of it in a state; and those of it with a label.
+function keys.tenant(namespace)
+  return keys.index('ns:' .. namespace .. ':executions')
+end
+
+function keys.in_state(namespace, state)
+  return keys.index('ns:' .. namespace .. ':state:' .. state)
+end
+
+function keys.label(namespace, key, value)
+  return 'ff:idx:' .. here.tag .. ':tag:' .. namespace .. ':' .. key .. ':' .. value
+end
+
 --- The secrets tokens are signed under.
 function keys.secrets()
   return 'ff:sec:' .. here.tag .. ':waitpoint_hmac'

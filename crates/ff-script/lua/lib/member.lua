@@ -38,7 +38,15 @@ local function fields_of(flow, node, state, moment)
   append(fields, 'attempt_timeout_ms', node.attempt_timeout_ms)
   append(fields, 'has_policy', node.policy_json and '1')
   append(fields, 'has_tags', node.tags[1] and '1')
+  append(fields, 'lane_retention_ms', settings.kept_ms(record.lane(namespace, node.lane_id)))
   return fields
+end
+
+--- How long a new member asks to be kept after its end.
+local function kept_ms(e)
+  local json = e.node.policy_json
+  local own = json and json:find('"retention_ms"', 1, true) and cjson.decode(json).retention_ms
+  return own or e.core.lane_retention_ms or limits.retention_ms
 end
 
 --- Adds a member. One that edges enter, or that is staged, is blocked; any other waits at once. Gives the refusal, when it is
@@ -57,11 +65,13 @@ function member.add(flow, node, entered, moment)
   e.node, e.dependents = node, 0
   flow_record.put(flow, 'nodes', flow.core.nodes + 1)
   flow_record.put(flow, 'payload_bytes', flow.core.payload_bytes + #node.payload)
+  flow_record.put(flow, 'kept_ms', math.max(flow.core.kept_ms or 0, kept_ms(e)))
   if node.join.variant ~= 'all_of' then
     step.begin_group(group.new(flow.id, node.id, node.join))
   end
   flow.added = flow.added or {}
   flow.added[#flow.added + 1] = node.id
+  happened.to(e, 'submitted')
   step.write(e)
   return over(flow)
 end
@@ -108,9 +118,8 @@ function member.write_added(flow)
   call('ZADD', keys.flow(flow.id, 'graph'), unpack(entries))
 end
 
-local OF_EXECUTION = {
-  'core', 'payload', 'policy', 'tags', 'deps:meta', 'deps:unresolved', 'deps:all_edges', 'deps:inputs',
-}
+local STAGED = { 'core', 'payload', 'policy', 'tags' }
+local DEPENDENCIES = { 'deps:meta', 'deps:unresolved', 'deps:all_edges', 'deps:inputs' }
 local OF_FLOW = { 'member:', 'in:', 'out:', 'edgegroup:' }
 
 --- Forgets edges into a member, at most so many, and says how many there were.
@@ -129,29 +138,53 @@ local function forget_edges(flow_id, id, most)
   return #page
 end
 
-local function forget(flow_id, id)
+--- Forgets a member: of one that was staged there is little, of one that had its time there may be much.
+local function forget_one(flow_id, id, e)
   local gone = {}
-  for nth, what in ipairs(OF_EXECUTION) do
-    gone[nth] = keys.of(id, what)
+  for _, what in ipairs(DEPENDENCIES) do
+    gone[#gone + 1] = keys.of(id, what)
   end
   for _, what in ipairs(OF_FLOW) do
     gone[#gone + 1] = keys.flow(flow_id, what .. id)
   end
+  if e then
+    forget.execution(e)
+  else
+    for _, what in ipairs(STAGED) do
+      gone[#gone + 1] = keys.of(id, what)
+    end
+  end
   call('UNLINK', unpack(gone))
 end
 
---- Forgets members of a flow that was given up, with the edges into them, and says how many: a member with many edges may
---- take several steps.
-function member.forget_all(flow, ids)
-  local left = 2 * limits.flow_step
+--- How many of these members may go now: together they have as many records as one step may forget, and none of them still
+--- owes something to others.
+function member.forgettable(ids)
+  local records = 0
   for nth, id in ipairs(ids) do
+    local e = record.find(id)
+    records = records + (e and forget.records(e) or 0)
+    if e and (e.owes or step.meta(id).siblings_since) or records > limits.forget and nth > 1 then
+      return nth - 1
+    end
+  end
+  return #ids
+end
+
+--- Forgets so many members of a flow that was given up, or was kept for long enough, with the edges into them; says how many
+--- went: a member with many edges may take several steps.
+function member.forget_all(flow, ids, count)
+  local left = 2 * limits.flow_step
+  for nth = 1, count do
+    local id = ids[nth]
     left = left - forget_edges(flow.id, id, left)
     if left == 0 then
       return nth - 1
     end
-    forget(flow.id, id)
+    forget_one(flow.id, id, flow.core.errand == 'forget' and record.find(id))
+    step.drop(id)
   end
-  return #ids
+  return count
 end
 
 return member

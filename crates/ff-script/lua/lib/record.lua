@@ -12,10 +12,10 @@ local record = {}
 local NUMBERS = {}
 for name in ([[
   acquired_at attempt_timeout_ms blocked_until cancelled_at changed_at created_at current_attempt_index deadline_at
-  delayed_until edges ended_at errand_seen errand_since events expires_at failed graph_revision injected_bytes input_bytes
-  inputs k last_lease_until lost n nodes owes_since passed_bytes payload_bytes position priority ran_ms reclaims replays
-  result_bytes retries round satisfied_at siblings_since skipped staging_parts staging_short staging_until started_at
-  succeeded suspended_at timeout_at ttl_ms
+  delayed_until edges ended_at errand_seen errand_since events expires_at failed graph_revision injected_bytes
+  input_bytes inputs k kept_ms lane_retention_ms last_lease_until lost n nodes owes_since passed_bytes payload_bytes
+  position priority ran_ms reclaims replays result_bytes retries round satisfied_at siblings_since skipped
+  staging_parts staging_short staging_until started_at succeeded suspended_at timeout_at ttl_ms
 ]]):gmatch('%S+') do
   NUMBERS[name] = true
 end
@@ -181,7 +181,8 @@ end
 
 --- Nobody has seen it before.
 local function appear(e)
-  index.create(e.core.created_at, e.id)
+  index.create(e.core.namespace, e.core.created_at, e.id)
+  label.add_all(e)
   if not e.core.terminal_outcome then
     index.bound(e.core.deadline_at, e.id)
   end
@@ -196,12 +197,19 @@ end
 --- Live states share the deadline, so it is written only at birth, at the end and at a replay.
 local function leave_end(e)
   index.unfinish(e.lane, e.id)
+  if not e.core.flow_id then
+    index.unkeep(e.id)
+  end
   index.bound(e.core.deadline_at, e.id)
 end
 
 local function enter_end(e)
   index.finish(e.lane, e.core.changed_at, e.id)
   index.unbound(e.core.deadline_at, e.id)
+  local until_ms = forget.at(e)
+  if until_ms then
+    index.keep(until_ms, e.id)
+  end
 end
 
 --- Writes what changed, or has its flow see to it.
@@ -226,6 +234,9 @@ local function move(e)
     leave(e)
     enter(e)
   end
+  if to ~= e.place then
+    index.restate(e.core.namespace, e.place, to, e.core.created_at, e.id)
+  end
 end
 
 --- Writes what changed.
@@ -233,6 +244,9 @@ function record.write(e)
   write_core(e)
   if e.held and not e.lease then
     call('DEL', keys.of(e.id, 'lease:current'))
+    if e.held.limited then
+      hint.freed(e.lane)
+    end
   end
   if e.attempt then
     call('HSET', keys.attempt(e.id, e.core.current_attempt_index), unpack(e.attempt))

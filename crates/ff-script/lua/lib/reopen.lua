@@ -9,6 +9,7 @@ local CLEARED = [[
 
 --- Another life under the same id: retries from zero, result and failure cleared, deadline armed again.
 function reopen.afresh(e, moment)
+  happened.to(e, 'replayed')
   for name in CLEARED:gmatch('%S+') do
     record.drop(e, name)
   end

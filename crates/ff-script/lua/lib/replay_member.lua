@@ -2,11 +2,14 @@
 
 local replay_member = {}
 
---- Why it cannot run again: its flow is cancelled, or its join can no longer be met. Otherwise its join is judged.
+--- Why it cannot run again: its flow is being forgotten or is cancelled, or its join can no longer be met. Otherwise its join
+--- is judged.
 function replay_member.refusal(e, moment)
   local flow, joined = step.flow(e.core.flow_id), step.group(e.core.flow_id, e.id)
   local cancelled = flow.core.cancel_policy
-  if cancelled and cancelled ~= 'flow_only' then
+  if flow.core.errand == 'forget' then
+    return no.execution_not_found()
+  elseif cancelled and cancelled ~= 'flow_only' then
     return flow_record.ended_refusal(flow)
   elseif not joined then
     return nil

@@ -42,6 +42,7 @@ local function retry_or_finish(e, failure, cause, roll, moment)
     return finish(e, ending, moment)
   end
   local retry_at = moment + wait(rules.backoff, retries, roll)
+  happened.to(e, 'retry_scheduled', 'at', text(retry_at))
   lease.finish(e, cause.lease, cause.tells and retry_at, cause.outcome, failure, moment)
   phase.delayed(e, retry_at, 'backoff', moment)
   record.put(e, 'next_attempt', 'retry')

@@ -4,6 +4,7 @@
 return function(answer)
   if answer[1] == 1 then
     step.run()
+    happened.write()
   end
   index.flush()
   hint.send()

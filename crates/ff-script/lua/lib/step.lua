@@ -38,6 +38,11 @@ function step.known(id)
   return current and current.executions[id]
 end
 
+--- Drops an execution that is forgotten, and what it knew of its dependencies.
+function step.drop(id)
+  current.executions[id], current.metas[id] = nil, nil
+end
+
 --- Whether an execution was changed by this call, and is not written yet.
 function step.is_changed(id)
   local e = step.known(id)
@@ -184,6 +189,7 @@ function step.touch(e)
   if not e.touched then
     local changed = under_way().changed
     changed[#changed + 1], e.touched = e, true
+    happened.place(e)
   end
 end
 

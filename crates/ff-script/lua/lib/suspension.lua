@@ -2,6 +2,8 @@
 
 local suspension = {}
 
+local RESUMED_BY = { already_satisfied = 'signals', satisfied = 'signals', operator = 'operator', timed_out = 'timeout' }
+
 --- The waitpoints of a suspension as one text, in the order its holder named them.
 function suspension.bound_text(bound)
   local lines = {}
@@ -85,6 +87,7 @@ end
 --- Lets a suspended execution go on after a delay. Its waitpoints are closed by this alone: they belong to a suspension
 --- that is not there any more.
 function suspension.release(e, ended, handed, delay_ms, moment)
+  happened.to(e, 'released', 'by', RESUMED_BY[ended.how])
   suspension.past(e, e.suspension, ended, handed, moment)
   record.drop(e, 'current_waitpoint_id')
   phase.delayed(e, moment + delay_ms, 'resume', moment)
@@ -112,6 +115,7 @@ local function escalate(e, moment)
   call('HSET', current, 'escalated_at', moment)
   e.suspension.timeout_at, e.suspension.escalated_at = nil, moment
   index.untime(e.id)
+  happened.to(e, 'escalated')
 end
 
 local ENDS = { fail = 'failed', cancel = 'cancelled', expire = 'expired' }
@@ -149,8 +153,6 @@ function suspension.handed_ids(last)
   end
   return ids
 end
-
-local RESUMED_BY = { already_satisfied = 'signals', satisfied = 'signals', operator = 'operator', timed_out = 'timeout' }
 
 --- What a worker is told of the last suspension of an execution, and how many bytes of signals come with it.
 function suspension.resumption(id)

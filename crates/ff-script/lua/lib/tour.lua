@@ -1,5 +1,5 @@
 --- What is done to every member of a flow, one after the other in bounded steps: opening what was staged, cancelling what a
---- cancelled flow does not spare, forgetting what was staged and given up.
+--- cancelled flow does not spare, forgetting what was staged and given up or was kept for long enough.
 
 local tour = {}
 
@@ -17,15 +17,19 @@ function tour.set_out(flow, errand)
   step.later('tour', flow.id)
 end
 
---- Takes up what is due of a flow: the tour of its members, which begins when a staged submission is given up.
+--- Takes up what is due of a flow: the tour of its members, which begins when a staged submission is given up, or when what
+--- has ended was kept for long enough.
 function tour.due(id, moment)
   local flow = step.flow(id)
   if not flow then
     return
   end
   local until_ms = flow.core.staging_until
+  local forget_at = flow_record.forget_at(flow)
   if until_ms and until_ms <= moment and not flow.core.errand then
     tour.set_out(flow, 'discard')
+  elseif forget_at and forget_at <= moment then
+    tour.set_out(flow, 'forget')
   else
     step.later('tour', id)
   end
@@ -63,7 +67,9 @@ end
 local function visit(flow, page)
   local errand = flow.core.errand
   if errand == 'discard' then
-    return member.forget_all(flow, page)
+    return member.forget_all(flow, page, #page)
+  elseif errand == 'forget' then
+    return member.forget_all(flow, page, member.forgettable(page))
   end
   for _, id in ipairs(page) do
     local e = record.find(id)
@@ -85,8 +91,8 @@ function tour.go_on(id)
   local page = member.after(id, flow.core.errand_after, budget + 1)
   local more = #page > budget
   page[budget + 1] = nil
-  step.spend(#page)
   local visited = visit(flow, page)
+  step.spend(visited)
   more = more or visited < #page
   if errand == 'cancel' then
     name_pending(flow, more and page[visited])
@@ -99,7 +105,7 @@ function tour.go_on(id)
   for _, name in ipairs({ 'errand', 'errand_since', 'errand_after', 'errand_seen' }) do
     flow_record.put(flow, name, nil)
   end
-  flow.gone = errand == 'discard'
+  flow.gone = errand == 'discard' or errand == 'forget'
 end
 
 return tour

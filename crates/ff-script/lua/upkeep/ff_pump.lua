@@ -1,5 +1,5 @@
---- Fires what is due on a partition, at most one batch of it, pays one step of what is owed within flows, and says when the
---- next thing is.
+--- Fires what is due on a partition, at most one batch of it, pays one step of what is owed within flows, forgets what was
+--- kept for long enough, and says when the next thing is due.
 ---
 --- key  lease_expiry   zset
 --- arg  roll           int    chance, for jitter
@@ -10,16 +10,24 @@
 --- flag allow-oom             a full server must still be able to fire what is due
 
 local moment = now()
-local fired = 0
+local fired, records, forgotten = 0, 0, {}
 index.collect()
 for nth, id in ipairs(due.ready(limits.pump_batch, moment)) do
   if nth > limits.pump_batch then
     break
   end
   local e = record.find(id)
-  local owes = e and step.owed_by(e)
-  if e and (due.fire(e, roll, moment) or owes) then
-    fired = fired + 1
+  local until_ms = e and forget.at(e)
+  if until_ms and until_ms <= moment then
+    records = records + forget.records(e)
+    if records <= limits.forget or not forgotten[1] then
+      fired, forgotten[#forgotten + 1] = fired + 1, e
+    end
+  elseif e then
+    local owes = step.owed_by(e)
+    if due.fire(e, roll, moment) or owes then
+      fired = fired + 1
+    end
   end
 end
 for nth, id in ipairs(due.flows(limits.pump_batch, moment)) do
@@ -30,6 +38,9 @@ for nth, id in ipairs(due.flows(limits.pump_batch, moment)) do
   fired = fired + 1
 end
 step.run()
+for _, e in ipairs(forgotten) do
+  forget.execution(e)
+end
 index.flush()
 local next_due = due.next_here()
 here.memory.announced = next_due

@@ -1,21 +1,28 @@
 //! Listing the executions of a partition, newest first.
 
-use ff_core::contracts::Cursor;
+use ff_core::contracts::{Cursor, Filter};
+use ff_core::index::Index;
 use ff_core::keys::IndexKeys;
 use ff_core::partition::{Partition, PartitionFamily};
-use ff_core::state::PublicState;
-use ff_core::types::{ExecutionId, LaneId, Namespace, TimestampMs};
+use ff_core::types::{ExecutionId, TimestampMs};
 
+use super::moment;
 use crate::server::ask;
 use crate::signature::ListExecutions;
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
-/// Which executions.
+/// Which executions, and the index that has them all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    pub namespace: Namespace,
-    pub lane: Option<LaneId>,
-    pub state: Option<PublicState>,
+    pub filter: Filter,
+    pub index: Index,
+}
+
+impl Wanted {
+    /// What a filter means, from the index that has as little else as any.
+    pub fn by(filter: &Filter) -> Self {
+        Self { filter: filter.clone(), index: filter.index() }
+    }
 }
 
 /// Where to begin.
@@ -33,31 +40,43 @@ pub enum Before {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
     pub found: Vec<Cursor>,
+    /// How many were looked at.
+    pub looked: usize,
     /// Where to go on, when there may be more.
     pub more: Option<Cursor>,
 }
 
-/// Executions of a partition, newest first, at most so many. Looks at a bounded number of them.
+/// Executions of a partition, newest first, at most so many. Looks at no more than `most` of them, and at a bounded number
+/// in any case.
 pub async fn ff_list_executions(
     server: &dyn Server,
     partition: u16,
     wanted: &Wanted,
     before: Before,
-    limit: usize,
+    (limit, most): (usize, usize),
 ) -> Result<Listed, ScriptError> {
-    let (moment, id) = match before {
+    let (before, id) = match before {
         Before::Anything => (None, None),
         Before::Moment(at) => (Some(at), None),
         Before::Execution(cursor) => (Some(cursor.created_at), Some(cursor.execution_id)),
     };
+    let Filter { namespace, lane, state, kind, tags, created_from, .. } = &wanted.filter;
+    // What every member of the index is need not be looked at.
+    let state = state.filter(|_| !matches!(wanted.index, Index::InState(..)));
+    let walked_label = usize::from(matches!(wanted.index, Index::Tag(..)));
+    let labels = tags.iter().skip(walked_label);
     let list = ListExecutions {
-        all_executions: IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition)).all_executions(),
-        namespace: wanted.namespace.to_string(),
-        lane_id: wanted.lane.as_ref().map(ToString::to_string),
-        state: wanted.state.map(|state| state.to_string()),
-        before: moment.map(|at| u64::try_from(at.0).unwrap_or_default()),
+        walked: wanted.index.key(&IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition))),
+        namespace: (wanted.index == Index::AllExecutions).then(|| namespace.to_string()),
+        lane_id: lane.as_ref().map(ToString::to_string),
+        state: state.map(|state| state.to_string()),
+        kind: kind.as_ref().map(ToString::to_string),
+        tags: labels.flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]).collect(),
+        from: created_from.map(moment),
+        before: before.map(moment),
         before_id: id.map(|id| id.to_string()),
         limit: limit as u64,
+        most: most as u64,
     };
     ask(server, list.call()).await
 }
@@ -67,6 +86,7 @@ impl FromFcallResult for Listed {
         let (mut fields, _) = result.into_fields();
         let more = fields.maybe_text()?.is_some();
         let last = (fields.maybe_read()?.map(TimestampMs), fields.maybe_read::<ExecutionId>()?);
+        let looked = fields.read()?;
         let mut rows = fields.nested()?;
         let mut found = Vec::new();
         while !rows.is_empty() {
@@ -77,6 +97,6 @@ impl FromFcallResult for Listed {
             (Some(created_at), Some(execution_id)) if more => Some(Cursor { created_at, execution_id }),
             _ => None,
         };
-        Ok(Self { found, more })
+        Ok(Self { found, looked, more })
     }
 }

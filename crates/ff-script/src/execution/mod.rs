@@ -8,9 +8,11 @@ mod delay;
 mod due;
 mod fail;
 mod list;
+mod priority;
 mod progress;
 mod read;
 mod replay;
+mod tags;
 
 use ff_core::contracts::Start;
 use ff_core::keys::ExecKeyContext;
@@ -26,9 +28,11 @@ pub use delay::ff_delay_execution;
 pub use due::{DueOutcome, ff_expire_execution, ff_promote_delayed};
 pub use fail::ff_fail_execution;
 pub use list::{Before, Listed, Wanted, ff_list_executions};
+pub use priority::ff_change_priority;
 pub use progress::ff_update_progress;
 pub use read::{Beside, ff_read_execution};
 pub use replay::ff_replay_execution;
+pub use tags::ff_set_execution_tags;
 
 /// The key of an execution's record.
 pub(crate) fn core_key(id: &ExecutionId) -> String {

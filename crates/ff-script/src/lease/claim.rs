@@ -1,6 +1,6 @@
 //! A worker asks one partition for work of one lane.
 
-use ff_core::contracts::{ClaimArgs, Claimed, Claims, Head, Resumption, Task, TaskFlow};
+use ff_core::contracts::{ClaimArgs, Claimed, Claims, GrantedClaimArgs, Head, LaneCount, Resumption, Task, TaskFlow};
 use ff_core::dice::Nonce;
 use ff_core::execution::{Origin, Tags};
 use ff_core::keys::IndexKeys;
@@ -13,7 +13,7 @@ use ff_core::types::{AttemptIndex, ExecutionId, LaneId, LeaseEpoch, Namespace, P
 use crate::execution::core_key;
 use crate::flow::Inputs;
 use crate::record::{Hash, origin, read_policy, resumption};
-use crate::signature::{ClaimExecution, ClaimResumedExecution};
+use crate::signature::{ClaimExecution, ClaimGranted, ClaimResumedExecution};
 use crate::{FcallResult, Fields, ScriptError, Server};
 
 /// Takes up to `max` executions of a lane on a partition, with everything a worker needs.
@@ -21,7 +21,7 @@ pub async fn ff_claim_execution(server: &dyn Server, args: ClaimArgs, nonce: &No
     let lane = args.lane.within(&args.namespace);
     let (lease_id, attempt_id) = nonce.lease(0);
     let claim = ClaimExecution {
-        lane_eligible: IndexKeys::new(&Partition::new(PartitionFamily::Execution, args.partition)).lane_eligible(&lane),
+        lane_eligible: eligible_key(&args),
         lane: lane.to_string(),
         kinds: args.kinds.iter().map(|kind| kind.to_string().into()).collect(),
         max: args.max as u64,
@@ -32,8 +32,53 @@ pub async fn ff_claim_execution(server: &dyn Server, args: ClaimArgs, nonce: &No
         first_attempt_id: attempt_id.to_string(),
     };
     let call = claim.call();
-    let signature = call.signature;
-    let (mut fields, _) = FcallResult::parse(signature, server.fcall(call).await?)?.into_fields();
+    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let claims = claims(server, args, nonce, &mut fields).await?;
+    Ok(Claims { limited: fields.maybe_text()?.is_some(), ..claims })
+}
+
+/// Takes as many executions of a lane with a limit as a grant says, and says how many of it are held on the partition then.
+pub async fn ff_claim_granted(
+    server: &dyn Server,
+    args: GrantedClaimArgs,
+    nonce: &Nonce,
+) -> Result<(Claims, LaneCount), ScriptError> {
+    let GrantedClaimArgs { claim: args, grant } = args;
+    let (partition, (lease_id, attempt_id)) = (args.partition, nonce.lease(0));
+    let claim = ClaimGranted {
+        lane_eligible: eligible_key(&args),
+        lane: args.lane.within(&args.namespace).to_string(),
+        kinds: args.kinds.iter().map(|kind| kind.to_string().into()).collect(),
+        max: args.max as u64,
+        worker_id: args.holder.worker_id.to_string(),
+        worker_instance_id: args.holder.worker_instance_id.to_string(),
+        lease_ttl_ms: args.lease_ttl_ms,
+        first_lease_id: lease_id.to_string(),
+        first_attempt_id: attempt_id.to_string(),
+        granted: grant.n.into(),
+        seq: grant.seq,
+        revision: grant.revision,
+    };
+    let call = claim.call();
+    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let claims = claims(server, args, nonce, &mut fields).await?;
+    let count = LaneCount { partition, held: fields.read()?, seq: fields.read()?, revision: fields.read()? };
+    Ok((claims, count))
+}
+
+/// Where what waits in the lane of a claim is found.
+fn eligible_key(args: &ClaimArgs) -> String {
+    let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, args.partition));
+    keys.lane_eligible(&args.lane.within(&args.namespace))
+}
+
+/// What every claim is answered: until when its leases last, the best that still waits, and what was taken.
+async fn claims(
+    server: &dyn Server,
+    args: ClaimArgs,
+    nonce: &Nonce,
+    fields: &mut Fields,
+) -> Result<Claims, ScriptError> {
     let lease_expires_at = TimestampMs(fields.read()?);
     let next = (fields.maybe_read()?, fields.maybe_read()?.map(TimestampMs));
     let given = Given {
@@ -47,13 +92,11 @@ pub async fn ff_claim_execution(server: &dyn Server, args: ClaimArgs, nonce: &No
     for (nth, task) in (0..).zip(fields.list()?) {
         claimed.push(given.claimed(nth, fields.part(task)?, server).await?);
     }
-    Ok(Claims {
-        claimed,
-        next: match next {
-            (Some(behind), Some(created_at)) => Some(Head { behind, created_at }),
-            _ => None,
-        },
-    })
+    let next = match next {
+        (Some(behind), Some(created_at)) => Some(Head { behind, created_at }),
+        _ => None,
+    };
+    Ok(Claims { claimed, next, limited: false })
 }
 
 /// Takes one execution whose attempt goes on, because its suspension or its delay is over.

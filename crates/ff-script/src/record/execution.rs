@@ -119,6 +119,7 @@ fn execution(
         priority: priority(core)?,
         tags: tags.all()?.into_iter().collect::<Tags>(),
         policy: read_policy(policy)?,
+        lane_retention_ms: core.maybe("lane_retention_ms")?,
         idempotency_key: core.maybe("idempotency_key")?,
         fingerprint: fingerprint(core)?,
         payload_bytes: 0,

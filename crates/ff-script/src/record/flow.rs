@@ -35,6 +35,7 @@ impl FlowFields {
             started_at: core.maybe("started_at")?.map(TimestampMs),
             cancel: cancel(core)?,
             tour: tour(core)?,
+            kept_ms: core.maybe("kept_ms")?,
             ended_at: core.maybe("ended_at")?.map(TimestampMs),
             events: core.read("events")?,
         })

@@ -17,6 +17,7 @@ pub(super) fn current(fields: &Hash) -> Result<Lease, ScriptError> {
         until: TimestampMs(fields.read("expires_at")?),
         ttl_ms: fields.maybe("ttl_ms")?.unwrap_or(limits::LEASE_TTL_MS),
         timeout_at: fields.maybe("timeout_at")?.map(TimestampMs),
+        limited: fields.bytes("limited").is_some(),
     })
 }
 

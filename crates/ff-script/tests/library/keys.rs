@@ -8,7 +8,8 @@ use ff_core::execution::Failure;
 use ff_core::keys::{ExecKeyContext, IndexKeys, global_config_partitions, idempotency_key};
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::payload::Payload;
-use ff_core::types::{AttemptIndex, IdempotencyKey, Kind, LaneId, TagKey, TagValue, WorkerInstanceId};
+use ff_core::state::PublicState;
+use ff_core::types::{AttemptIndex, IdempotencyKey, Kind, LaneId, Namespace, TagKey, TagValue, WorkerInstanceId};
 use ff_script::LibraryClock;
 use ff_script::execution::{ff_complete_execution, ff_create_execution, ff_delay_execution, ff_fail_execution};
 use ff_script::lease::ff_renew_lease;
@@ -28,6 +29,7 @@ async fn an_execution_is_kept_under_the_keys_of_the_contract() {
     let partition = Partition::new(PartitionFamily::Execution, 0);
     let (of, index) = (ExecKeyContext::new(&partition, &id), IndexKeys::new(&partition));
     let (lane, kind) = (LaneId::default_name(), Kind::parse("resize").unwrap());
+    let (region, eu) = (TagKey::parse("region").unwrap(), TagValue::parse("eu").unwrap());
     let always = vec![
         (global_config_partitions(), "hash"),
         (ff_script::test_clock_key("{fp:0}"), "string"),
@@ -38,12 +40,17 @@ async fn an_execution_is_kept_under_the_keys_of_the_contract() {
         (of.tags(), "hash"),
         (idempotency_key("{fp:0}", "default", "order 7"), "string"),
         (index.all_executions(), "zset"),
+        (index.tag(&Namespace::default_name(), &region, &eu), "zset"),
     ];
     let with = |more: Vec<(String, &'static str)>| always.iter().cloned().chain(more).collect::<BTreeMap<_, _>>();
     let lived = [(index.lanes(), "set"), (index.execution_deadline(), "zset")];
     let live = |more: Vec<(String, &'static str)>| with(lived.iter().cloned().chain(more).collect());
     let queued = vec![(index.lane_eligible(&lane), "zset"), (index.lane_eligible_kind(&lane, &kind), "zset")];
-    let delayed = vec![(index.lane_delayed(&lane), "zset"), (index.delayed(), "zset")];
+    let delayed = vec![
+        (index.lane_delayed(&lane), "zset"),
+        (index.delayed(), "zset"),
+        (index.in_state(&Namespace::default_name(), PublicState::Delayed), "zset"),
+    ];
 
     ff_create_execution(&wire, &ONE_PARTITION, args).await.unwrap();
     assert_eq!(kept(&wire).await, live(queued.clone()));
@@ -86,6 +93,7 @@ async fn an_execution_is_kept_under_the_keys_of_the_contract() {
         (of.result(), "string"),
         (of.attempt_hash(AttemptIndex(1)), "hash"),
         (index.lane_terminal(&lane), "zset"),
+        (index.retention(), "zset"),
         (index.lanes(), "set"),
     ];
     assert_eq!(kept(&wire).await, with([ended, history].concat()));

@@ -11,6 +11,7 @@ mod headers;
 mod keys;
 mod loading;
 mod malformed;
+mod operating;
 mod refusals;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 mod servers;

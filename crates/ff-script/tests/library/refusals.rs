@@ -20,6 +20,7 @@ use ff_script::signature::SIGNATURES;
 use ff_script::{LibraryClock, ScriptError};
 
 use crate::flow;
+use crate::operating;
 use crate::situation::{ONE_PARTITION, Situation, Subject};
 use crate::waiting;
 use crate::wire::Wire;
@@ -122,6 +123,7 @@ fn every_refusal_of_every_header_is_tried() {
     let mut tried: BTreeSet<_> = CASES.iter().map(|(call, _, code)| (call.function(), code.as_str())).collect();
     tried.extend(waiting::tried());
     tried.extend(flow::tried());
+    tried.extend(operating::tried());
     let named = SIGNATURES.iter().flat_map(|signature| signature.refusals.iter().map(|code| (signature.name, *code)));
     assert_eq!(tried, named.filter(|(_, code)| *code != InvalidArgs.as_str()).collect());
 }

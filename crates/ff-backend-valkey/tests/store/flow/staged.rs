@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ff_backend_valkey::ValkeyOptions;
 use ff_core::clock::ManualClock;
-use ff_core::contracts::{ListArgs, ListFlowsArgs};
+use ff_core::contracts::{Filter, ListArgs, ListFlowsArgs};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::limits;
 use ff_core::types::{Namespace, TimestampMs};
@@ -87,7 +87,7 @@ async fn is_not_there(store: &ValkeyBackend, id: &FlowId, partition: u16) {
     assert_eq!(store.payload(&staged).await.unwrap_err().code(), Code::ExecutionNotFound);
     assert!(claim_some(store, partition, 10).await.is_empty());
     let (namespace, limit) = (Namespace::default_name(), 10);
-    let list = ListArgs { namespace: namespace.clone(), lane: None, state: None, after: None, limit };
+    let list = ListArgs { filter: Filter::everything(namespace.clone()), after: None, limit };
     assert!(store.list(list).await.unwrap().executions.is_empty());
     let list = ListFlowsArgs { namespace, kind: None, state: None, tag: None, after: None, limit };
     assert!(store.list_flows(list).await.unwrap().flows.is_empty());

@@ -8,7 +8,8 @@ use ff_core::keys::{ExecKeyContext, FlowIndexKeys, FlowKeyContext, IndexKeys};
 use ff_core::limits;
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::payload::Payload;
-use ff_core::types::{FlowId, IdempotencyKey, InputName, Kind, TagKey, TagValue};
+use ff_core::state::PublicState;
+use ff_core::types::{FlowId, IdempotencyKey, InputName, Kind, Namespace, TagKey, TagValue};
 use ff_script::LibraryClock;
 use ff_script::execution::ff_complete_execution;
 use ff_script::flow::{ff_create_flow, ff_grow_flow};
@@ -88,6 +89,7 @@ async fn a_flow_is_kept_under_the_keys_of_the_contract() {
         (index.lane_eligible(&lane), "zset"),
         (index.lane_eligible_kind(&lane, &kind), "zset"),
         (index.lane_blocked_dependencies(&lane), "zset"),
+        (index.in_state(&Namespace::default_name(), PublicState::WaitingChildren), "zset"),
     ]);
     assert_eq!(kept(&wire).await, expected);
 

@@ -7,3 +7,4 @@ mod scene;
 mod steps;
 
 pub(crate) use refusals::tried;
+pub(crate) use scene::{Scene, Stand, graph};

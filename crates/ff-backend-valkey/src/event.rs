@@ -1,0 +1,41 @@
+//! The room of events, on Valkey.
+
+use async_trait::async_trait;
+use ff_core::backend::{Answer, EventRoom};
+use ff_core::contracts::{EventsArgs, EventsPage};
+use ff_core::event::EventCursor;
+use ff_script::event::{Followed, ff_read_events};
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use crate::ValkeyBackend;
+
+/// Partitions asked at the same time.
+const AT_ONCE: usize = 64;
+
+#[async_trait]
+impl EventRoom for ValkeyBackend {
+    async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
+        args.check()?;
+        let EventsArgs { after, namespace, limit } = args;
+        let followed = self.followed(after.as_ref(), limit).await?;
+        let Some(after) = after else {
+            // From the latest of their moments on every partition tells.
+            let from = followed.iter().map(|(_, followed)| followed.now).max().unwrap_or_default();
+            let next = EventCursor { from, ..EventCursor::default() };
+            return Ok(EventsPage { events: vec![], next, missed: false });
+        };
+        let parts = followed.into_iter().map(|(partition, followed)| (partition, followed.part));
+        Ok(EventsPage::merge(after, parts, namespace.as_ref(), limit))
+    }
+}
+
+impl ValkeyBackend {
+    /// What every partition tells after a cursor, which has them go on telling.
+    async fn followed(&self, after: Option<&EventCursor>, limit: usize) -> Answer<Vec<(u16, Followed)>> {
+        let part = |partition| async move {
+            let place = after.map(|after| after.place(partition));
+            Answer::Ok((partition, ff_read_events(&*self.calls, partition, place, limit, true).await?))
+        };
+        stream::iter(0..self.partitions.num_flow_partitions).map(part).buffered(AT_ONCE).try_collect().await
+    }
+}

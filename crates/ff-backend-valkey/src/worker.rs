@@ -1,0 +1,132 @@
+//! The room of workers, on Valkey.
+
+use async_trait::async_trait;
+use ff_core::backend::{Answer, WorkerRoom};
+use ff_core::contracts::{
+    HeartbeatArgs, LeaveArgs, LeftWorker, ListWorkersArgs, RegisterWorkerArgs, RegisteredWorker, SeenWorker,
+    WorkersPage,
+};
+use ff_core::engine_error::EngineError;
+use ff_core::keys::{worker_caps_key, worker_key, workers_index_key};
+use ff_core::partition::worker_partition;
+use ff_core::types::{Capability, TimestampMs, WorkerInstanceId};
+use ff_core::worker::Worker;
+use ff_script::upkeep::ff_now;
+use ff_script::worker::{ff_heartbeat_worker, ff_leave_worker, ff_register_worker, ff_sweep_worker, read_worker};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use redis::{FromRedisValue, cmd};
+
+use crate::ValkeyBackend;
+use crate::link::value;
+
+/// Worker instances read at the same time.
+const AT_ONCE: usize = 64;
+
+#[async_trait]
+impl WorkerRoom for ValkeyBackend {
+    async fn register_worker(&self, args: RegisterWorkerArgs) -> Answer<RegisteredWorker> {
+        let args = self.checked(args)?;
+        let id = &args.worker_instance_id;
+        // The directory first, so that nobody is there whom nobody finds.
+        let index = workers_index_key();
+        self.calls.plain(&index, cmd("SADD").arg(&index).arg(id.as_str()).clone()).await?;
+        let registered = ff_register_worker(&*self.calls, &args, self.time_of(id).await?).await?;
+        let capabilities: Vec<_> = args.capabilities.iter().map(Capability::as_str).collect();
+        let caps = worker_caps_key(id);
+        let command = match capabilities.is_empty() {
+            true => cmd("DEL").arg(&caps).clone(),
+            false => cmd("SET").arg(&caps).arg(capabilities.join(",")).clone(),
+        };
+        self.calls.plain(&caps, command).await?;
+        Ok(registered)
+    }
+
+    async fn heartbeat(&self, args: HeartbeatArgs) -> Answer<SeenWorker> {
+        let args = self.checked(args)?;
+        let now = self.time_of(&args.worker_instance_id).await?;
+        Ok(ff_heartbeat_worker(&*self.calls, &args, now).await?)
+    }
+
+    async fn leave(&self, args: LeaveArgs) -> Answer<LeftWorker> {
+        let args = self.checked(args)?;
+        let left = ff_leave_worker(&*self.calls, &args).await?;
+        if !left.already {
+            self.unlist(&args.worker_instance_id).await?;
+        }
+        Ok(left)
+    }
+
+    async fn list_workers(&self, args: ListWorkersArgs) -> Answer<WorkersPage> {
+        args.check()?;
+        let mut ids = self.listed_workers().await?;
+        ids.retain(|id| args.after.as_ref().is_none_or(|after| id > after));
+        let mut page = WorkersPage { workers: Vec::new(), next: None };
+        let mut read = stream::iter(ids).map(|id| self.worker(id)).buffered(AT_ONCE);
+        while let Some(worker) = read.try_next().await? {
+            let Some(worker) = worker else { continue };
+            if !args.wants(&worker, self.time_of(&worker.worker_instance_id).await?) {
+                continue;
+            }
+            if page.workers.len() == args.limit {
+                page.next = page.workers.last().map(|last: &Worker| last.worker_instance_id.clone());
+                break;
+            }
+            page.workers.push(worker);
+        }
+        Ok(page)
+    }
+}
+
+impl ValkeyBackend {
+    /// Takes out worker instances that are gone, and takes those off the list that are not known any more.
+    pub(crate) async fn sweep_gone_workers(&self) -> Answer<Vec<WorkerInstanceId>> {
+        let mut swept = Vec::new();
+        for id in self.listed_workers().await? {
+            let (gone, is_known) = ff_sweep_worker(&*self.calls, &id, self.time_of(&id).await?).await?;
+            if !is_known {
+                self.unlist(&id).await?;
+            }
+            if gone.gone {
+                swept.push(id);
+            }
+        }
+        Ok(swept)
+    }
+
+    /// Every worker instance on the list, in the order of their names.
+    pub(crate) async fn listed_workers(&self) -> Answer<Vec<WorkerInstanceId>> {
+        let index = workers_index_key();
+        let reply = self.calls.plain(&index, cmd("SMEMBERS").arg(&index).clone()).await?;
+        let unreadable = || EngineError::Corrupt(format!("{index} names something that is not a worker"));
+        let names = Vec::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
+        let ids = names.iter().map(|name| WorkerInstanceId::parse(name).map_err(|_| unreadable()));
+        let mut ids: Vec<_> = ids.collect::<Answer<_>>()?;
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    /// A worker instance, if it is known.
+    pub(crate) async fn worker(&self, id: WorkerInstanceId) -> Answer<Option<Worker>> {
+        let key = worker_key(&id);
+        let partition = worker_partition(&id, &self.partitions);
+        let ff_script::Value::List(fields) = value(self.calls.plain(&key, cmd("HGETALL").arg(&key).clone()).await?)
+        else {
+            return Err(EngineError::Corrupt(format!("{key} is not a hash")));
+        };
+        Ok(read_worker(id, partition, fields)?)
+    }
+
+    /// One that registers again meanwhile lists itself once more with its next registration; until then it is only not
+    /// listed.
+    async fn unlist(&self, id: &WorkerInstanceId) -> Answer<()> {
+        let (caps, index) = (worker_caps_key(id), workers_index_key());
+        self.calls.plain(&caps, cmd("DEL").arg(&caps).clone()).await?;
+        self.calls.plain(&index, cmd("SREM").arg(&index).arg(id.as_str()).clone()).await?;
+        Ok(())
+    }
+
+    /// What time it is where what concerns a worker instance is put in an order.
+    async fn time_of(&self, id: &WorkerInstanceId) -> Answer<TimestampMs> {
+        Ok(ff_now(&*self.calls, worker_partition(id, &self.partitions)).await?)
+    }
+}

@@ -1,0 +1,32 @@
+--- Gives a live execution another priority. It counts wherever the execution waits for a worker, now or later; one that has
+--- finished waits for nothing.
+---
+--- key  core      hash
+--- arg  priority  int
+---
+--- ok   from      the priority it had
+--- no   execution_not_found
+--- no   execution_not_eligible
+--- no   invalid_args
+
+local moment = now()
+local e = record.load(keys.id(core))
+if not e then
+  return no.execution_not_found()
+elseif e.core.terminal_outcome then
+  local state = e.core.public_state
+  return no.execution_not_eligible('state', state, 'detail', 'the execution is ' .. state)
+end
+local from = e.core.priority or 0
+if from == priority then
+  return ok(text(from))
+end
+happened.to(e, 'prioritised', 'from', text(from), 'to', text(priority))
+record.drop(e, 'priority')
+record.put_if_said(e, 'priority', priority > 0 and priority)
+record.put(e, 'rare', '1')
+record.save(e)
+if e.place == 'waiting' and e.core.public_state == 'waiting' then
+  index.rank(e.lane, e.core.kind, priority, e.core.created_at, e.id, priority > from)
+end
+return ok(text(from))

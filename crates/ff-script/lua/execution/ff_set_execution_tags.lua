@@ -1,0 +1,73 @@
+--- Puts labels on an execution and takes others away. A label of the same key is replaced, and one that is not there need
+--- not be taken away. Also when the execution has finished.
+---
+--- key  core     hash
+--- arg  tags     list   key, value, key, value
+--- arg  removed  list   keys
+---
+--- ok   all      keys and values
+--- no   execution_not_found
+--- no   limit_exceeded
+--- no   invalid_args
+
+if #tags % 2 == 1 then
+  return no.invalid_args('field', 'tags')
+end
+now()
+local e = record.load(keys.id(core))
+if not e then
+  return no.execution_not_found()
+end
+local key, before, after, count = keys.of(e.id, 'tags'), {}, {}, 0
+local kept = e.core.has_tags and call('HGETALL', key) or {}
+for nth = 1, #kept, 2 do
+  before[kept[nth]], after[kept[nth]] = kept[nth + 1], kept[nth + 1]
+end
+for _, name in ipairs(removed) do
+  after[name] = nil
+end
+for nth = 1, #tags, 2 do
+  after[tags[nth]] = tags[nth + 1]
+end
+local all, gone = {}, {}
+for name, value in pairs(after) do
+  append(all, name, value)
+end
+count = #all / 2
+if count > limits.tags then
+  return no.limit_exceeded('field', 'tags', 'limit', text(limits.tags), 'sent', text(count))
+end
+
+local is_found, changed = e.place ~= 'staged', false
+for name, value in pairs(before) do
+  if after[name] ~= value then
+    changed = true
+    gone[#gone + 1] = after[name] == nil and name or nil
+    if is_found then
+      index.unlabel(e.core.namespace, name, value, e.id)
+    end
+  end
+end
+for name, value in pairs(after) do
+  if before[name] ~= value then
+    changed = true
+    if is_found then
+      index.label(e.core.namespace, name, value, e.core.created_at, e.id)
+    end
+  end
+end
+if not changed then
+  return ok(all)
+end
+if all[1] then
+  call('HSET', key, unpack(all))
+end
+if gone[1] then
+  call('HDEL', key, unpack(gone))
+end
+happened.to(e, 'tagged')
+record.drop(e, 'has_tags')
+record.put_if_said(e, 'has_tags', count > 0 and '1')
+record.put(e, 'rare', '1')
+record.save(e)
+return ok(all)

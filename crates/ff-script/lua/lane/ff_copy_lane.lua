@@ -1,0 +1,27 @@
+--- Takes over how a lane is configured, if that is newer than what is known here, and says how many of it are held here.
+---
+--- key  config         hash
+--- arg  lane           text   as indexes name it
+--- arg  state          text
+--- arg  concurrency    int?
+--- arg  ageing_ms      int?
+--- arg  retention_ms   int?
+--- arg  revision       int
+--- arg  changed_at     int
+---
+--- ok   held           how many
+--- ok   seq            the last grant that counts no more
+--- ok   known          the revision that is known here then
+--- no   invalid_args
+
+now()
+local before = settings.of(lane)
+local grants, known = before and before.grants or 0, before and before.revision or 0
+if not before or known < revision then
+  local after = { state = state, concurrency = concurrency, ageing_ms = ageing_ms, retention_ms = retention_ms }
+  after.revision, after.changed_at, after.grants, known = revision, changed_at, grants, revision
+  share.clear(lane)
+  settings.write(lane, after)
+  settings.announce(lane, before, after)
+end
+return ok(text(call('ZCARD', keys.lane(lane, 'active'))), text(grants), text(known))

@@ -1,0 +1,40 @@
+--- Takes over counts that were made after the last grant to their partition and under the settings as they are. Any other
+--- says nothing of what is held now.
+---
+--- key  config      hash
+--- arg  lane        text   as indexes name it
+--- arg  partitions  int    how many there are
+--- arg  counts      list   partition, how many, last grant, revision, and again
+---
+--- ok   taken       how many of them were taken over
+--- no   invalid_args
+
+local FIELDS = 4
+
+local moment, configured = now(), settings.of(lane)
+local fresh, partitions_of = {}, {}
+for nth = 1, #counts, FIELDS do
+  local of, held = whole(counts[nth]), whole(counts[nth + 1])
+  local seq, revision = whole(counts[nth + 2]), whole(counts[nth + 3])
+  if not (of and held and seq and revision) then
+    return no.invalid_args('field', 'counts')
+  end
+  if configured and configured.concurrency and revision == configured.revision and of < partitions then
+    fresh[#fresh + 1] = { held = held, seq = seq, counted_at = moment, partition = of }
+    partitions_of[#partitions_of + 1] = text(of)
+  end
+end
+if not fresh[1] then
+  return ok('0')
+end
+local known, taken, set = share.some(lane, partitions_of), 0, {}
+for nth, one in ipairs(fresh) do
+  if not known[nth] or known[nth].seq == one.seq then
+    taken = taken + 1
+    append(set, share.fields(one.partition, one))
+  end
+end
+if set[1] then
+  call('HSET', config, unpack(set))
+end
+return ok(text(taken))

@@ -1,0 +1,38 @@
+--- Takes executions of a lane with a limit, as many as a grant says at most. A grant that was used or counted out before, or
+--- that is of other settings, takes nothing. Says how many of the lane are held here then.
+---
+--- key  lane_eligible       zset
+--- arg  lane                text   as indexes name it
+--- arg  kinds               list   any when none is named
+--- arg  max                 int
+--- arg  worker_id           text
+--- arg  worker_instance_id  text
+--- arg  lease_ttl_ms        int
+--- arg  first_lease_id      uuid   those after it count on in the last four digits
+--- arg  first_attempt_id    uuid   likewise
+--- arg  granted             int    how many at most
+--- arg  seq                 int    of the grant
+--- arg  revision            int    of the settings it is of
+---
+--- ok   expires_at          ms
+--- ok   next_behind         of the best still waiting: how far behind the highest priority it is, empty when there is none
+--- ok   next_created_at     ms, empty when there is none
+--- ok   tasks               a list per execution, in the order of `task`
+--- ok   held                how many of the lane are held here
+--- ok   counted_seq         the last grant that counts no more
+--- ok   counted_revision    of the settings as they are
+--- no   invalid_args
+
+local moment = now()
+local holder = holder(lane, worker_id, worker_instance_id, lease_ttl_ms, first_lease_id, first_attempt_id, moment)
+local held, configured = call('ZCARD', keys.lane(lane, 'active')), settings.of(lane)
+local counted, of = configured and configured.grants or 0, configured and configured.revision or 0
+if not configured or revision ~= of or seq <= counted or configured.state == 'paused' then
+  return ok(text(holder.expires_at), '', '', {}, text(held), text(counted), text(of))
+end
+-- Its end has to be told, so it is not plain whatever it works on.
+append(holder.rest, 'rare', '1')
+append(holder.rest, 'limited', '1')
+local tasks, behind, created_at = hand_out(lane_eligible, lane, kinds, math.min(max, granted), holder, moment)
+settings.note_grant(lane, seq)
+return ok(text(holder.expires_at), behind, created_at, tasks, text(held + #tasks), text(seq), text(of))

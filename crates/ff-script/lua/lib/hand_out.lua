@@ -1,0 +1,45 @@
+--- Hands out the first of what waits in a lane, and no more than go at once. Stops before payloads and signals together pass
+--- what one reply may carry, but always takes one when there is one. Says what the worker is told of each, and of the best
+--- that still waits how far behind the highest priority it is and when it was created.
+---
+--- `holder` names the worker, and the first of the ids its leases and attempts get; those after it count on.
+
+return function(lane_eligible, lane, kinds, max, holder, moment)
+  max = math.min(max, limits.claim_at_once)
+  local configured = settings.of(lane)
+  local waiting = claim.first(lane_eligible, lane, kinds, max, configured and configured.ageing_ms, moment)
+  index.collect()
+  local tasks, plain, bytes, taken = {}, {}, 0, 0
+  local behind, created_at, passed_over
+  local payloads = claim.payloads(waiting, max)
+  for nth = 1, #waiting, 2 do
+    local id, score = waiting[nth], waiting[nth + 1]
+    local payload = taken < max and payloads() or ''
+    bytes = bytes + #payload
+    if taken == max or bytes > limits.claim_bytes and taken > 0 then
+      behind, created_at = index.head(tonumber(score), moment)
+      break
+    end
+    local lease_id, attempt_id = claim.nth(holder.first_lease_id, taken), claim.nth(holder.first_attempt_id, taken)
+    local room = taken > 0 and limits.claim_bytes - bytes
+    local task, more, ended = claim.take(id, score, payload, lane, holder, lease_id, attempt_id, plain, room, moment)
+    if ended then
+      bytes, passed_over = bytes - #payload, tonumber(score)
+    elseif task then
+      taken = taken + 1
+      tasks[taken] = task
+      bytes = bytes + (more or 0)
+    elseif more then
+      behind, created_at = index.head(tonumber(score), moment)
+      break
+    end
+  end
+  -- There may be more behind what was looked at and turned out not to start.
+  if not behind and passed_over and #waiting > 2 * max then
+    behind, created_at = index.head(passed_over, moment)
+  end
+  for kind, ids in pairs(plain) do
+    index.hold_all(lane, kind, holder.instance, moment, holder.expires_at, ids)
+  end
+  return tasks, behind and text(behind) or '', behind and text(created_at) or ''
+end

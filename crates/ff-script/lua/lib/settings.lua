@@ -1,0 +1,82 @@
+--- How lanes are configured here. Hardly any is, and that is remembered as well, so that plain work pays nothing for it.
+
+local settings = {}
+
+local NAMES = { 'state', 'concurrency', 'ageing_ms', 'retention_ms', 'revision', 'changed_at', 'grants' }
+
+local function read(lane)
+  local fields, known = call('HMGET', keys.lane(lane, 'config'), unpack(NAMES)), {}
+  if not fields[5] then
+    return false
+  end
+  for nth, name in ipairs(NAMES) do
+    known[name] = nth > 1 and tonumber(fields[nth] or nil) or fields[nth] or nil
+  end
+  known.state, known.grants = known.state or 'active', known.grants or 0
+  return known
+end
+
+--- The settings of a lane, if somebody configured it.
+function settings.of(lane)
+  local memory = here.memory
+  local known = memory.settings[lane]
+  if known == nil then
+    if memory.configured >= limits.queues_remembered then
+      memory.settings, memory.configured = {}, 0
+    end
+    known = read(lane)
+    memory.settings[lane], memory.configured = known, memory.configured + 1
+  end
+  return known or nil
+end
+
+--- Writes settings over those before, and leaves alone what else is known of the lane.
+function settings.write(lane, after)
+  local set, gone, key = {}, {}, keys.lane(lane, 'config')
+  for _, name in ipairs(NAMES) do
+    append(set, name, after[name])
+    gone[#gone + 1] = after[name] == nil and name or nil
+  end
+  call('HSET', key, unpack(set))
+  if gone[1] then
+    call('HDEL', key, unpack(gone))
+  end
+  here.memory.settings[lane] = nil
+end
+
+--- Takes a grant for used, or for one that is not going to be.
+function settings.note_grant(lane, seq)
+  call('HSET', keys.lane(lane, 'config'), 'grants', seq)
+  here.memory.settings[lane] = nil
+end
+
+--- The refusal of new work for a lane that is draining. `field` is what its caller calls the lane.
+function settings.refusal(lane, lane_id, field)
+  local known = settings.of(lane)
+  if known and known.state == 'draining' then
+    return no.not_runnable('field', field, 'detail', lane_id .. ' is draining and takes no new work')
+  end
+end
+
+--- For how long a lane keeps what has finished, if it says so.
+function settings.kept_ms(lane)
+  local known = settings.of(lane)
+  return known and known.retention_ms
+end
+
+--- Announces what waits in a lane that hands out again, or as it did not before.
+function settings.announce(lane, before, after)
+  local paused, limit = before and before.state == 'paused', before and before.concurrency
+  if after.state == 'paused' or not paused and limit == after.concurrency then
+    return
+  end
+  for _, queue in ipairs(call('SMEMBERS', keys.index('lanes'))) do
+    local of, kind = queue:match('^(.-):(.*)$')
+    local head = of == lane and call('ZRANGE', keys.queue(lane, kind), 0, 0, 'WITHSCORES') or {}
+    if head[1] then
+      hint.ready(lane, kind, index.head(tonumber(head[2]), here.memory.moment))
+    end
+  end
+end
+
+return settings

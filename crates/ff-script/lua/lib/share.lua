@@ -1,0 +1,53 @@
+--- What each partition holds at most of a lane with a limit, as the lane's home knows it.
+
+local share = {}
+
+local function field(partition)
+  return 'share:' .. partition
+end
+
+--- All of them: by partition how many, the last grant, and when it was counted. Besides, how many are held in all.
+function share.all(lane)
+  local flat, all, held = call('HGETALL', keys.lane(lane, 'config')), {}, 0
+  for nth = 1, #flat, 2 do
+    local partition = flat[nth]:match('^share:(%d+)$')
+    if partition then
+      local of, seq, counted_at = flat[nth + 1]:match('^(%d+) (%d+) (%d+)$')
+      all[tonumber(partition)] = { held = tonumber(of), seq = tonumber(seq), counted_at = tonumber(counted_at) }
+      held = held + tonumber(of)
+    end
+  end
+  return all, held
+end
+
+--- Those of some partitions, in their order; false where there is none.
+function share.some(lane, partitions)
+  local fields = {}
+  for nth, partition in ipairs(partitions) do
+    fields[nth] = field(partition)
+  end
+  local found = call('HMGET', keys.lane(lane, 'config'), unpack(fields))
+  for nth, kept in ipairs(found) do
+    local of, seq = (kept or ''):match('^(%d+) (%d+)')
+    found[nth] = of and { held = tonumber(of), seq = tonumber(seq) } or false
+  end
+  return found
+end
+
+--- A share as the name and value of a field.
+function share.fields(partition, one)
+  return field(text(partition)), text(one.held) .. ' ' .. text(one.seq) .. ' ' .. text(one.counted_at)
+end
+
+--- Drops all of them: nothing is known until every partition was counted.
+function share.clear(lane)
+  local gone = {}
+  for partition in pairs((share.all(lane))) do
+    gone[#gone + 1] = field(text(partition))
+  end
+  for first = 1, #gone, 1000 do
+    call('HDEL', keys.lane(lane, 'config'), unpack(gone, first, math.min(first + 999, #gone)))
+  end
+end
+
+return share

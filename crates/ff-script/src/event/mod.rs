@@ -1,0 +1,71 @@
+//! The functions of what happens.
+
+use ff_core::event::{EventsPart, Feed, Told};
+use ff_core::keys::IndexKeys;
+use ff_core::partition::{Partition, PartitionFamily};
+use ff_core::signal::Position;
+use ff_core::types::TimestampMs;
+
+use crate::execution::moment;
+use crate::record::{Hash, told};
+use crate::signature::{ReadEvents, ReadFeed};
+use crate::{FcallResult, Fields, ScriptError, Server};
+
+/// What a partition tells whoever follows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Followed {
+    /// When it was asked.
+    pub now: TimestampMs,
+    pub part: EventsPart,
+}
+
+/// What happened on a partition from a place on; nothing is read without one. Whoever reads follows. `waits` says that a hint is
+/// wanted when there is more.
+pub async fn ff_read_events(
+    server: &dyn Server,
+    partition: u16,
+    from: Option<Position>,
+    limit: usize,
+    waits: bool,
+) -> Result<Followed, ScriptError> {
+    let read = ReadEvents {
+        events: events_key(partition),
+        from_at: from.map(|place| moment(place.at)),
+        from_nth: from.map(|place| place.nth),
+        limit: limit as u64,
+        waits,
+    };
+    let call = read.call();
+    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let (now, since) = (TimestampMs(fields.read()?), TimestampMs(fields.read()?));
+    let trimmed = fields.maybe_text()?.is_some();
+    Ok(Followed { now, part: EventsPart { events: entries(&mut fields)?, trimmed, since } })
+}
+
+/// The feed of a partition as it is kept: since when and until when it tells, and what it told after a place.
+pub async fn ff_read_feed(
+    server: &dyn Server,
+    partition: u16,
+    after: Option<Position>,
+    limit: usize,
+) -> Result<(Option<Feed>, Vec<Told>), ScriptError> {
+    let read =
+        ReadFeed { events: events_key(partition), after: after.map(|place| place.to_string()), limit: limit as u64 };
+    let call = read.call();
+    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let span = (fields.maybe_read()?.map(TimestampMs), fields.maybe_read()?.map(TimestampMs));
+    let feed = match span {
+        (Some(since), Some(until)) => Some(Feed { since, until }),
+        _ => None,
+    };
+    Ok((feed, entries(&mut fields)?))
+}
+
+fn entries(fields: &mut Fields) -> Result<Vec<Told>, ScriptError> {
+    let entry = |mut entry: Fields| told(entry.read()?, &Hash::parse(entry.list()?)?);
+    fields.list()?.into_iter().map(|value| entry(fields.part(value)?)).collect()
+}
+
+fn events_key(partition: u16) -> String {
+    IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition)).partition_events()
+}

@@ -1,0 +1,92 @@
+//! The functions of worker instances. Their keys lie outside the partitions, so the moment comes with the call.
+
+use ff_core::contracts::{
+    HeartbeatArgs, LeaveArgs, LeftWorker, RegisterWorkerArgs, RegisteredWorker, SeenWorker, SweptWorker,
+};
+use ff_core::keys::worker_key;
+use ff_core::types::{TimestampMs, WorkerInstanceId};
+use ff_core::worker::Worker;
+
+use crate::execution::moment;
+use crate::record::{Hash, worker};
+use crate::server::ask;
+use crate::signature::{HeartbeatWorker, LeaveWorker, RegisterWorker, SweepWorker};
+use crate::{FcallResult, FromFcallResult, ScriptError, Server, Value};
+
+/// Enters a worker instance, or what is new about one that is there already.
+pub async fn ff_register_worker(
+    server: &dyn Server,
+    args: &RegisterWorkerArgs,
+    now: TimestampMs,
+) -> Result<RegisteredWorker, ScriptError> {
+    let register = RegisterWorker {
+        worker: worker_key(&args.worker_instance_id),
+        moment: moment(now),
+        worker_id: args.worker_id.to_string(),
+        namespace: args.namespace.to_string(),
+        lanes: names(&args.lanes),
+        kinds: Some(names(&args.kinds)).filter(|kinds| !kinds.is_empty()),
+        capabilities: Some(names(&args.capabilities)).filter(|capabilities| !capabilities.is_empty()),
+        ttl_ms: args.ttl_ms,
+    };
+    ask(server, register.call()).await
+}
+
+/// Notes that a worker instance is there.
+pub async fn ff_heartbeat_worker(
+    server: &dyn Server,
+    args: &HeartbeatArgs,
+    now: TimestampMs,
+) -> Result<SeenWorker, ScriptError> {
+    let worker = worker_key(&args.worker_instance_id);
+    let heartbeat = HeartbeatWorker { worker, moment: moment(now), namespace: args.namespace.to_string() };
+    ask(server, heartbeat.call()).await
+}
+
+/// Takes out a worker instance.
+pub async fn ff_leave_worker(server: &dyn Server, args: &LeaveArgs) -> Result<LeftWorker, ScriptError> {
+    let leave = LeaveWorker { worker: worker_key(&args.worker_instance_id), namespace: args.namespace.to_string() };
+    ask(server, leave.call()).await
+}
+
+/// Takes out a worker instance if it is gone; says as well whether it is known.
+pub async fn ff_sweep_worker(
+    server: &dyn Server,
+    id: &WorkerInstanceId,
+    now: TimestampMs,
+) -> Result<(SweptWorker, bool), ScriptError> {
+    let call = SweepWorker { worker: worker_key(id), moment: moment(now) }.call();
+    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    Ok((SweptWorker { gone: fields.maybe_text()?.is_some() }, fields.maybe_text()?.is_some()))
+}
+
+/// A worker instance from the fields of its key, if there are any.
+pub fn read_worker(id: WorkerInstanceId, partition: u16, fields: Vec<Value>) -> Result<Option<Worker>, ScriptError> {
+    worker(id, partition, &Hash::parse(fields)?)
+}
+
+impl FromFcallResult for RegisteredWorker {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        Ok(Self { expires_at: TimestampMs(fields.read()?), already: fields.maybe_text()?.is_some() })
+    }
+}
+
+impl FromFcallResult for SeenWorker {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        Ok(Self { expires_at: TimestampMs(fields.read()?) })
+    }
+}
+
+impl FromFcallResult for LeftWorker {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        Ok(Self { already: fields.maybe_text()?.is_some() })
+    }
+}
+
+/// Names with commas between, which no name can hold.
+fn names<T: ToString>(names: impl IntoIterator<Item = T>) -> String {
+    names.into_iter().map(|name| name.to_string()).collect::<Vec<_>>().join(",")
+}
