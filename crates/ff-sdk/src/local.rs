@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ff_core::backend::{Answer, Upkeep, Waits};
 use ff_core::contracts::{
-    Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, Ended, FlowEnd, FlowEventsArgs, FlowEventsPage,
-    NextArgs,
+    Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, Ended, EventsArgs, EventsPage, FlowEnd,
+    FlowEventsArgs, FlowEventsPage, NextArgs,
 };
 use ff_core::types::{ExecutionId, FlowId};
 use ff_engine::Board;
@@ -53,6 +53,10 @@ impl Waits for Local {
 
     async fn next_deliveries(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {
         self.board.next_deliveries(args, wait_ms).await
+    }
+
+    async fn next_events(&self, args: EventsArgs, wait_ms: u64) -> Answer<EventsPage> {
+        self.board.next_events(args, wait_ms).await
     }
 
     async fn flow_ended(&self, id: &FlowId, wait_ms: u64) -> Answer<Option<FlowEnd>> {

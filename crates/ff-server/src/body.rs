@@ -45,6 +45,13 @@ bounded! {
     Batch           at most BATCH_BODY_BYTES;
     Cancel          at most CONTROL_BODY_BYTES;
     Replay          at most CONTROL_BODY_BYTES;
+    Bulk            at most CONTROL_BODY_BYTES;
+    ChangePriority  at most CONTROL_BODY_BYTES;
+    SetTags         at most CONTROL_BODY_BYTES;
+    ConfigureLane   at most CONTROL_BODY_BYTES;
+    RegisterWorker  at most CONTROL_BODY_BYTES;
+    Heartbeat       at most CONTROL_BODY_BYTES;
+    Leave           at most CONTROL_BODY_BYTES;
     Revoke          at most CONTROL_BODY_BYTES;
     Claim           at most CONTROL_BODY_BYTES;
     Renew           at most CONTROL_BODY_BYTES;

@@ -5,13 +5,17 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ff_core::backend::Answer;
-use ff_core::contracts::{Attempts, Cancelled, ExecutionInfo, ListArgs, Replayed, SubmitArgs, Submitted, check_wait};
+use ff_core::contracts::{
+    Attempts, BulkPage, Cancelled, ExecutionInfo, Filter, ListArgs, PriorityChanged, Replayed, SubmitArgs, Submitted,
+    Tagged, check_wait,
+};
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::limits;
-use ff_core::types::{ExecutionId, IdempotencyKey, Namespace};
+use ff_core::types::{ExecutionId, IdempotencyKey, Namespace, TimestampMs};
 use ff_sdk::FlowFabric;
 use ff_sdk::http::wire::{
-    Batch, Batched, Cancel, Encoding, Ended, IDEMPOTENCY_KEY, Page, PayloadView, Replay, Submit, Tried, object,
+    Batch, Batched, Bulk, Cancel, ChangePriority, Encoding, Ended, IDEMPOTENCY_KEY, Page, PayloadView, Replay, SetTags,
+    Submit, Tried, object,
 };
 
 use crate::body::Body;
@@ -49,13 +53,18 @@ pub(crate) async fn submit_many(
 
 /// Lists executions, newest first, a page at a time.
 pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Result<Json<Page>> {
-    let args = ListArgs {
+    let filter = Filter {
         namespace: params.word("namespace")?.unwrap_or_else(Namespace::default_name),
         lane: params.word("lane")?,
         state: params.word("state")?,
-        after: params.parsed("cursor")?,
-        limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
+        kind: params.word("kind")?,
+        tags: params.tags()?,
+        created_from: params.number("created_from")?.map(TimestampMs),
+        created_until: params.number("created_until")?.map(TimestampMs),
     };
+    let after = params.parsed("cursor")?;
+    let limit = params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT);
+    let args = ListArgs { filter, after, limit };
     params.done()?;
     Ok(Json(ff.backend().list(args).await?.into()))
 }
@@ -121,6 +130,29 @@ pub(crate) async fn replay(
     Body(replay): Body<Replay>,
 ) -> Result<Json<Replayed>> {
     Ok(Json(ff.backend().replay(replay.into_args(id)).await?))
+}
+
+/// Cancels or replays what is meant, a page at a time, or says what would be.
+pub(crate) async fn bulk(State(ff): State<FlowFabric>, Body(bulk): Body<Bulk>) -> Result<Json<BulkPage>> {
+    Ok(Json(ff.backend().bulk(bulk.into_args()?).await?))
+}
+
+/// Has an execution go before or after others of its lane.
+pub(crate) async fn change_priority(
+    State(ff): State<FlowFabric>,
+    Id(id): Id,
+    Body(change): Body<ChangePriority>,
+) -> Result<Json<PriorityChanged>> {
+    Ok(Json(ff.backend().change_priority(change.into_args(id)).await?))
+}
+
+/// Puts labels on an execution, and takes others away.
+pub(crate) async fn set_tags(
+    State(ff): State<FlowFabric>,
+    Id(id): Id,
+    Body(set): Body<SetTags>,
+) -> Result<Json<Tagged>> {
+    Ok(Json(ff.backend().set_tags(set.into_args(id)?).await?))
 }
 
 /// The answer to a submission: where the execution is, and whether it is new.

@@ -22,7 +22,7 @@ pub(crate) async fn claim(
         ClaimOf::Partition(args) => ff.backend().claim(args).await?,
         ClaimOf::Anywhere(args) => {
             args.check()?;
-            contracts::Claims { claimed: ff.waits().next(args).await?, next: None }
+            contracts::Claims { claimed: ff.waits().next(args).await?, next: None, limited: false }
         }
     };
     Ok(Json(Claims::of(claims, encoding)))

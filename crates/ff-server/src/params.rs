@@ -8,10 +8,15 @@ use axum::http::Uri;
 use axum::http::request::Parts;
 use axum::http::uri::InvalidUri;
 use ff_core::engine_error::{Code, Refusal};
+use ff_core::execution::Tags;
 use ff_core::json;
+use ff_core::types::TagKey;
 use serde::de::DeserializeOwned;
 
 use crate::problem::Problem;
+
+/// What the name of a parameter begins with that says a label.
+const TAG: &str = "tag.";
 
 /// The parameters of a request that have not been read yet.
 pub(crate) struct Params(BTreeMap<String, String>);
@@ -49,6 +54,20 @@ impl Params {
     /// Something that knows its own refusals.
     pub(crate) fn parsed<T: FromStr<Err = Refusal>>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
         self.0.remove(name).map(|text| text.parse()).transpose()
+    }
+
+    /// Labels, each a parameter of its own: `tag.KEY=VALUE`.
+    pub(crate) fn tags(&mut self) -> Result<Tags, Refusal> {
+        let mut tags = Tags::new();
+        let named: Vec<_> = self.0.keys().filter(|name| name.starts_with(TAG)).cloned().collect();
+        for name in named {
+            let key = TagKey::parse(&name[TAG.len()..]);
+            let key = key.map_err(|error| Code::InvalidTagKey.refusal().at(&name).because(error.to_string()))?;
+            if let Some(value) = self.word(&name)? {
+                tags.insert(key, value);
+            }
+        }
+        Ok(tags)
     }
 
     pub(crate) fn text(&mut self, name: &str) -> Option<String> {

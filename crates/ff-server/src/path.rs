@@ -1,11 +1,11 @@
-//! What an address names: an execution, one of its waitpoints or signals, a flow, one of its nodes, or an instance of a
-//! worker.
+//! What an address names: an execution, one of its waitpoints or signals, a flow, one of its nodes, a lane, or an instance of
+//! a worker.
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::operation::check_id;
-use ff_core::types::{ExecutionId, FlowId, NodeName, SignalId, WaitpointId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, FlowId, LaneId, NodeName, SignalId, WaitpointId, WorkerInstanceId};
 use ff_sdk::FlowFabric;
 
 use crate::params::word;
@@ -74,6 +74,19 @@ impl FromRequestParts<FlowFabric> for Flow {
     async fn from_request_parts(parts: &mut Parts, ff: &FlowFabric) -> Result<Self, Problem> {
         const FIELD: &str = "flow_id";
         let text = segment(parts, ff, "flow").await.map_err(|why| Refusal::invalid(FIELD, why))?;
+        Ok(Self(word(FIELD, &text)?))
+    }
+}
+
+/// The lane an address names, within the namespace that is said beside it.
+pub(crate) struct Lane(pub(crate) LaneId);
+
+impl FromRequestParts<FlowFabric> for Lane {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, ff: &FlowFabric) -> Result<Self, Problem> {
+        const FIELD: &str = "lane";
+        let text = segment(parts, ff, "lane").await.map_err(|why| Refusal::invalid(FIELD, why))?;
         Ok(Self(word(FIELD, &text)?))
     }
 }

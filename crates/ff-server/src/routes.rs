@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::params::Params;
 use crate::problem::{Problem, Result};
-use crate::{approval, doctor, execution, flow, guard, lease, secret, signal, suspension};
+use crate::{approval, doctor, event, execution, flow, guard, lane, lease, secret, signal, suspension, worker};
 
 macro_rules! routes {
     ($($method:ident $path:literal $handler:path;)*) => {
@@ -39,12 +39,15 @@ routes! {
     post "/v1/executions"                                    execution::submit;
     get  "/v1/executions"                                    execution::list;
     post "/v1/executions/batch"                              execution::submit_many;
+    post "/v1/executions/bulk"                               execution::bulk;
     get  "/v1/executions/{id}"                               execution::describe;
     get  "/v1/executions/{id}/payload"                       execution::payload;
     get  "/v1/executions/{id}/result"                        execution::result;
     get  "/v1/executions/{id}/attempts"                      execution::attempts;
     post "/v1/executions/{id}/cancel"                        execution::cancel;
     post "/v1/executions/{id}/replay"                        execution::replay;
+    post "/v1/executions/{id}/priority"                      execution::change_priority;
+    post "/v1/executions/{id}/tags"                          execution::set_tags;
     post "/v1/executions/{id}/revoke"                        lease::revoke;
     post "/v1/executions/{id}/renew"                         lease::renew;
     post "/v1/executions/{id}/progress"                      lease::progress;
@@ -75,6 +78,14 @@ routes! {
     post "/v1/flows/{flow}/cancel"                           flow::cancel;
     post "/v1/flows/{flow}/tags"                             flow::tags;
     post "/v1/flows/{flow}/nodes/{node}/replay"              flow::replay;
+    get  "/v1/lanes"                                         lane::list;
+    get  "/v1/lanes/{lane}"                                  lane::describe;
+    post "/v1/lanes/{lane}"                                  lane::configure;
+    get  "/v1/events"                                        event::list;
+    get  "/v1/workers"                                       worker::list;
+    post "/v1/workers/{instance}/register"                   worker::register;
+    post "/v1/workers/{instance}/heartbeat"                  worker::heartbeat;
+    post "/v1/workers/{instance}/leave"                      worker::leave;
     post "/v1/workers/{instance}/claim"                      lease::claim;
     get  "/v1/workers/{instance}/control"                    lease::control;
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use ff_core::clock::{Clock, SystemClock};
-use ff_core::contracts::{Cursor, ExecutionInfo, ListArgs, Page};
+use ff_core::contracts::{Cursor, ExecutionInfo, Filter, ListArgs, Page};
 use ff_core::limits;
 use ff_core::state::PublicState;
 use ff_core::types::{LaneId, TimestampMs};
@@ -43,9 +43,7 @@ impl List {
         let client = settings.connect().await?.client();
         let all = self.all;
         let args = ListArgs {
-            namespace: settings.namespace.clone(),
-            lane: self.lane,
-            state: self.state,
+            filter: Filter { lane: self.lane, state: self.state, ..Filter::everything(settings.namespace.clone()) },
             after: self.cursor,
             limit: if all { limits::PAGE } else { self.limit },
         };

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use ff_core::clock::{Clock, SystemClock};
-use ff_core::contracts::{Cursor, ExecutionInfo, ListArgs, Page, SuspensionInfo};
+use ff_core::contracts::{Cursor, ExecutionInfo, Filter, ListArgs, Page, SuspensionInfo};
 use ff_core::limits;
 use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, LaneId, TimestampMs, WaitpointId, WaitpointKey};
@@ -44,9 +44,11 @@ impl Waiting {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
         let args = ListArgs {
-            namespace: settings.namespace.clone(),
-            lane: self.lane,
-            state: Some(PublicState::Suspended),
+            filter: Filter {
+                lane: self.lane,
+                state: Some(PublicState::Suspended),
+                ..Filter::everything(settings.namespace.clone())
+            },
             after: self.cursor,
             limit: if self.all { limits::PAGE } else { self.limit },
         };

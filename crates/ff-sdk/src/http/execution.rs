@@ -5,8 +5,9 @@
 use async_trait::async_trait;
 use ff_core::backend::{Answer, ExecutionRoom};
 use ff_core::contracts::{
-    Attempts, CancelArgs, Cancelled, CompleteArgs, Completed, DelayArgs, Delayed, Ended, ExecutionInfo, FailArgs,
-    Failed, ListArgs, Noted, Page, ProgressArgs, ReplayArgs, Replayed, SubmitArgs, Submitted,
+    Attempts, BulkArgs, BulkPage, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs,
+    Delayed, Ended, ExecutionInfo, FailArgs, Failed, Filter, ListArgs, Noted, Page, PriorityChanged, ProgressArgs,
+    ReplayArgs, Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::limits;
@@ -56,9 +57,15 @@ impl ExecutionRoom for HttpBackend {
 
     async fn list(&self, args: ListArgs) -> Answer<Page> {
         args.check()?;
-        let mut query = vec![("namespace", args.namespace.to_string()), ("limit", args.limit.to_string())];
-        query.extend(args.lane.map(|lane| ("lane", lane.to_string())));
-        query.extend(args.state.map(|state| ("state", state.to_string())));
+        let Filter { namespace, lane, state, kind, tags, created_from, created_until } = args.filter;
+        let labels: Vec<_> = tags.iter().map(|(key, value)| (format!("tag.{key}"), value.to_string())).collect();
+        let mut query = vec![("namespace", namespace.to_string()), ("limit", args.limit.to_string())];
+        query.extend(lane.map(|lane| ("lane", lane.to_string())));
+        query.extend(state.map(|state| ("state", state.to_string())));
+        query.extend(kind.map(|kind| ("kind", kind.to_string())));
+        query.extend(labels.iter().map(|(name, value)| (name.as_str(), value.clone())));
+        query.extend(created_from.map(|at| ("created_from", at.to_string())));
+        query.extend(created_until.map(|at| ("created_until", at.to_string())));
         query.extend(args.after.map(|cursor| ("cursor", cursor.to_string())));
         let page: wire::Page = self.get(&["executions"], &query, 0).await?;
         page.into_page().map_err(|refusal| unreadable(&refusal))
@@ -107,6 +114,21 @@ impl ExecutionRoom for HttpBackend {
     async fn replay(&self, args: ReplayArgs) -> Answer<Replayed> {
         args.check()?;
         self.ask(args.execution_id, "replay", wire::Replay::of(args)).await
+    }
+
+    async fn bulk(&self, args: BulkArgs) -> Answer<BulkPage> {
+        args.check()?;
+        self.post(&["executions", "bulk"], &wire::Bulk::of(args), 0).await
+    }
+
+    async fn change_priority(&self, args: ChangePriorityArgs) -> Answer<PriorityChanged> {
+        self.ask(args.execution_id, "priority", wire::ChangePriority::of(args)).await
+    }
+
+    async fn set_tags(&self, args: SetTagsArgs) -> Answer<Tagged> {
+        self.named(&args.execution_id)?;
+        args.check()?;
+        self.ask(args.execution_id, "tags", wire::SetTags::of(args)).await
     }
 }
 

@@ -3,12 +3,15 @@
 mod backend;
 mod call;
 mod doctor;
+mod event;
 mod execution;
 mod flow;
+mod lane;
 mod lease;
 mod signal;
 mod suspension;
 mod waits;
 pub mod wire;
+mod worker;
 
 pub use backend::{HttpBackend, HttpConnectError};

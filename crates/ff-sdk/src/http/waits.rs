@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use ff_core::backend::{Answer, Waits};
 use ff_core::contracts::{
-    Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, Ended, FlowEnd, FlowEventsArgs, FlowEventsPage,
-    NextArgs, check_wait,
+    Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, Ended, EventsArgs, EventsPage, FlowEnd,
+    FlowEventsArgs, FlowEventsPage, NextArgs, check_wait,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::types::{ExecutionId, FlowId};
@@ -42,6 +42,11 @@ impl Waits for HttpBackend {
     async fn next_deliveries(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {
         check_wait(wait_ms)?;
         self.deliveries_within(args, wait_ms).await
+    }
+
+    async fn next_events(&self, args: EventsArgs, wait_ms: u64) -> Answer<EventsPage> {
+        check_wait(wait_ms)?;
+        self.events_within(args, wait_ms).await
     }
 
     async fn flow_ended(&self, id: &FlowId, wait_ms: u64) -> Answer<Option<FlowEnd>> {

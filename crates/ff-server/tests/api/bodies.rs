@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::flow_bodies;
+use crate::operating_bodies;
 use crate::world::World;
 
 /// What a route takes, and whether the body shown is all right as it is.
@@ -227,7 +228,7 @@ pub(crate) fn routes() -> Vec<Route> {
             ],
         },
     ];
-    routes.into_iter().chain(flow_bodies::routes()).collect()
+    routes.into_iter().chain(flow_bodies::routes()).chain(operating_bodies::routes()).collect()
 }
 
 /// The path of a route with something that is there, and its body with the fence or the token where it takes one.
@@ -236,7 +237,10 @@ pub(crate) async fn target(world: &World, route: &Route) -> (String, Value) {
         return flow_bodies::target(world, route).await;
     }
     if !route.path.contains("{id}") {
-        return (route.path.replace("{instance}", "w-1"), route.good.clone());
+        if route.path.ends_with("heartbeat") {
+            world.post("/v1/workers/w-1/register", &json!({"worker_id": "w"})).await;
+        }
+        return (route.path.replace("{instance}", "w-1").replace("{lane}", "mail"), route.good.clone());
     }
     let held = world.running(&route.path.replace(|c: char| !c.is_ascii_alphanumeric(), ".")).await;
     let verb = route.path.split_once("{id}/").unwrap().1;

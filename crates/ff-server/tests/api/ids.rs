@@ -48,6 +48,7 @@ async fn a_malformed_id_is_refused_by_every_route_and_an_unknown_one_not_found()
 fn said(verb: &str) -> Value {
     match verb {
         "fail" => json!({"message": "m"}),
+        "priority" => json!({"priority": 1}),
         "suspend" => json!({"waitpoints": [{"key": "a"}]}),
         "waitpoints" => json!({"key": "a"}),
         "signals" => json!({"name": "n", "waitpoint_id": UUID, "waitpoint_token": "k1:00"}),

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use ff_backend_memory::MemoryBackend;
 use ff_core::backend::{EngineBackend, ExecutionRoom, LeaseRoom, SignalRoom, SuspensionRoom, Waits};
 use ff_core::contracts::{
-    CancelArgs, ClaimArgs, CloseWaitpointArgs, CompleteArgs, ControlArgs, CreateWaitpointArgs, DeliverArgs, ListArgs,
-    NextArgs, RenewArgs, ResumeArgs, RotateSecretArgs, SignalsArgs, SubmitArgs, Submitted, SuspendArgs, WaitpointRef,
+    CancelArgs, ClaimArgs, CloseWaitpointArgs, CompleteArgs, ControlArgs, CreateWaitpointArgs, DeliverArgs, Filter,
+    ListArgs, NextArgs, RenewArgs, ResumeArgs, RotateSecretArgs, SignalsArgs, SubmitArgs, Submitted, SuspendArgs,
+    WaitpointRef,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::lease::{Fence, Holder, LeaseEnding};
@@ -79,7 +80,7 @@ async fn work_travels_there_and_back() {
     assert_eq!(ended.result, Some(payload));
     assert_eq!(remote.result(&id).await, Ok(ended));
     assert_eq!(remote.attempts(&id).await.unwrap().attempts.len(), 1);
-    let all = ListArgs { namespace: Namespace::default_name(), lane: None, state: None, after: None, limit: 9 };
+    let all = ListArgs { filter: Filter::everything(Namespace::default_name()), after: None, limit: 9 };
     assert_eq!(remote.list(all).await.unwrap().executions.len(), 1);
 }
 

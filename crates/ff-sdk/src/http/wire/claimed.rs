@@ -22,19 +22,22 @@ pub struct Claims {
     /// The best execution still waiting, when one partition was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Head>,
+    /// Whether something waits that its lane's limit keeps from being handed out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub limited: bool,
 }
 
 impl Claims {
     /// Claimed work as it travels.
     pub fn of(claims: contracts::Claims, encoding: Encoding) -> Self {
         let executions = claims.claimed.into_iter().map(|claimed| Claimed::of(claimed, encoding)).collect();
-        Self { executions, next: claims.next }
+        Self { executions, next: claims.next, limited: claims.limited }
     }
 
     /// What was claimed, or what cannot be read of it.
     pub fn into_claims(self) -> Result<contracts::Claims, Refusal> {
         let claimed = self.executions.into_iter().map(Claimed::into_claimed).collect::<Result<_, _>>()?;
-        Ok(contracts::Claims { claimed, next: self.next })
+        Ok(contracts::Claims { claimed, next: self.next, limited: self.limited })
     }
 }
 
@@ -227,7 +230,7 @@ mod tests {
         let inputs = vec![input("rows", Some(Payload::default())), input("too-large", None)];
         let claimed = contracts::Claimed { task, payload: Payload::json("[ ]"), signals, inputs };
         let head = Head::new(Priority::default(), TimestampMs(4));
-        let claims = contracts::Claims { claimed: vec![claimed], next: Some(head) };
+        let claims = contracts::Claims { claimed: vec![claimed], next: Some(head), limited: false };
         for encoding in [Encoding::Json, Encoding::Base64] {
             let text = serde_json::to_string(&Claims::of(claims.clone(), encoding)).unwrap();
             assert!(text.contains(&format!("\"lease_id\":\"{lease_id}\"")), "{text}");

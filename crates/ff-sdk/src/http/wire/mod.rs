@@ -1,5 +1,6 @@
 //! Requests and answers as they travel, shared by the server and its clients.
 
+mod bulk;
 mod claim;
 mod claimed;
 mod condition;
@@ -9,6 +10,7 @@ mod execution;
 mod fenced;
 mod flow;
 mod holder;
+mod lane;
 mod object;
 mod problem;
 mod secret;
@@ -20,7 +22,9 @@ mod suspend;
 mod unshown;
 mod waitpoint;
 mod word;
+mod worker;
 
+pub use bulk::{Bulk, Bulking};
 pub use claim::{Claim, ClaimOf};
 pub use claimed::{Claimed, Claims, Input};
 pub use content::{Base64, Content, Encoding};
@@ -31,15 +35,17 @@ pub use flow::{
     JoinOf, Joining, NewFlow, Node, Nodes, SubmitFlow, TagFlow, WaitForChildren,
 };
 pub use holder::{Complete, Delay, Fail, Progress, Renew};
+pub use lane::{ConfigureLane, LanesPage};
 pub use object::{Strict, object};
 pub use problem::Problem;
 pub use secret::{FailedPartition, RotateSecret, RotatedPartition, RotationReport, Secrets};
 pub use signal::{Deliver, ReceivedSignal};
-pub use steer::{Cancel, Replay, Revoke};
+pub use steer::{Cancel, ChangePriority, Replay, Revoke, SetTags};
 pub use submit::{Batch, Batched, Submit, Tried, TriedOutcome};
 pub use suspend::{Binding, CreateWaitpoint, Suspend};
 pub use unshown::Unshown;
 pub use waitpoint::{CloseWaitpoint, Decide, TokenOf, Waitpoints};
+pub use worker::{Heartbeat, Leave, RegisterWorker};
 
 /// What the body of a request with one payload may hold: the largest payload as base64, and all other fields.
 pub const PAYLOAD_BODY_BYTES: usize = 2 * 1024 * 1024;

@@ -1,8 +1,13 @@
 //! What people ask of an execution from outside. A body may say why, or be left out.
 
-use ff_core::contracts::{CancelArgs, ReplayArgs, RevokeArgs};
-use ff_core::types::{ExecutionId, LeaseId};
+use std::collections::{BTreeMap, BTreeSet};
+
+use ff_core::contracts::{CancelArgs, ChangePriorityArgs, ReplayArgs, RevokeArgs, SetTagsArgs};
+use ff_core::engine_error::Refusal;
+use ff_core::types::{ExecutionId, LeaseId, Priority, TagKey, TagValue};
 use serde::{Deserialize, Serialize};
+
+use super::submit::tags;
 
 /// Someone wants an execution stopped.
 #[derive(Serialize, Deserialize)]
@@ -72,5 +77,48 @@ impl Revoke {
     /// What is asked of an execution.
     pub fn into_args(self, execution_id: ExecutionId) -> RevokeArgs {
         RevokeArgs { execution_id, lease_id: self.lease_id, reason: self.reason }
+    }
+}
+
+/// Someone wants an execution to go before or after others.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChangePriority {
+    pub priority: Priority,
+}
+
+impl ChangePriority {
+    /// The call as it travels.
+    pub fn of(args: ChangePriorityArgs) -> Self {
+        Self { priority: args.priority }
+    }
+
+    /// What is asked of an execution.
+    pub fn into_args(self, execution_id: ExecutionId) -> ChangePriorityArgs {
+        ChangePriorityArgs { execution_id, priority: self.priority }
+    }
+}
+
+/// Someone labels an execution.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetTags {
+    /// Labels to put on it, beside those it has.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, TagValue>,
+    /// Labels to take away.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub remove: BTreeSet<TagKey>,
+}
+
+impl SetTags {
+    /// The call as it travels.
+    pub fn of(args: SetTagsArgs) -> Self {
+        Self { tags: args.set.into_iter().map(|(key, value)| (key.to_string(), value)).collect(), remove: args.remove }
+    }
+
+    /// What is asked of an execution.
+    pub fn into_args(self, execution_id: ExecutionId) -> Result<SetTagsArgs, Refusal> {
+        Ok(SetTagsArgs { execution_id, set: tags(self.tags)?, remove: self.remove })
     }
 }

@@ -1,5 +1,7 @@
 //! A store with a stopwatch: what the SDK asks of it takes as long as before, and is known afterwards.
 
+mod operating;
+
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -8,14 +10,15 @@ use ff_core::backend::{
     Answer, EngineBackend, ExecutionRoom, FlowRoom, LeaseRoom, SignalRoom, SuspensionRoom, Swept, Upkeep,
 };
 use ff_core::contracts::{
-    Attempts, CancelArgs, CancelFlowArgs, Cancelled, Cascaded, ClaimArgs, Claims, CloseFlowArgs, CloseWaitpointArgs,
-    ClosedFlow, ClosedWaitpoint, CompleteArgs, Completed, CreateFlowArgs, CreateWaitpointArgs, DelayArgs, Delayed,
-    DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, EdgesPage, Ended, ExecutionInfo, FailArgs, Failed,
-    FlowCancelled, FlowEdgesArgs, FlowEnd, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs, FlowsPage,
-    GrantedWaitpoint, GrowFlowArgs, Grown, ListArgs, ListFlowsArgs, MembersPage, Noted, Page, PartitionKids,
-    ProgressArgs, ReceivedSignal, RenewArgs, Renewed, ReplayArgs, Replayed, ResumeArgs, Resumed, RevokeArgs, Revoked,
-    RotateSecretArgs, RotationReport, SetFlowTagsArgs, SignalsArgs, SignalsPage, SubmitArgs, SubmitFlowArgs, Submitted,
-    SubmittedFlow, SuspendArgs, Suspended, TaggedFlow, WaitForChildrenArgs, WaitedForChildren, WaitpointInfo,
+    Attempts, BulkArgs, BulkPage, CancelArgs, CancelFlowArgs, Cancelled, Cascaded, ChangePriorityArgs, ClaimArgs,
+    Claims, CloseFlowArgs, CloseWaitpointArgs, ClosedFlow, ClosedWaitpoint, CompleteArgs, Completed, CreateFlowArgs,
+    CreateWaitpointArgs, DelayArgs, Delayed, DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, EdgesPage, Ended,
+    ExecutionInfo, FailArgs, Failed, FlowCancelled, FlowEdgesArgs, FlowEnd, FlowEventsArgs, FlowEventsPage, FlowInfo,
+    FlowMembersArgs, FlowsPage, GrantedWaitpoint, GrowFlowArgs, Grown, ListArgs, ListFlowsArgs, MembersPage, Noted,
+    Page, PartitionKids, PriorityChanged, ProgressArgs, ReceivedSignal, RenewArgs, Renewed, ReplayArgs, Replayed,
+    ResumeArgs, Resumed, RevokeArgs, Revoked, RotateSecretArgs, RotationReport, SetFlowTagsArgs, SetTagsArgs,
+    SignalsArgs, SignalsPage, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow, SuspendArgs, Suspended, Tagged,
+    TaggedFlow, WaitForChildrenArgs, WaitedForChildren, WaitpointInfo,
 };
 use ff_core::due::Pumped;
 use ff_core::hint::Hints;
@@ -23,7 +26,7 @@ use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::snapshot::Snapshot;
 use ff_core::token::WaitpointToken;
-use ff_core::types::{ExecutionId, FlowId, SignalId, TimestampMs, WaitpointId};
+use ff_core::types::{ExecutionId, FlowId, SignalId, TimestampMs, WaitpointId, WorkerInstanceId};
 use ff_sdk::Waitpoint;
 use tokio::sync::{Semaphore, mpsc, watch};
 
@@ -150,6 +153,18 @@ impl ExecutionRoom for Timed {
 
     async fn replay(&self, args: ReplayArgs) -> Answer<Replayed> {
         self.store.replay(args).await
+    }
+
+    async fn bulk(&self, args: BulkArgs) -> Answer<BulkPage> {
+        self.store.bulk(args).await
+    }
+
+    async fn change_priority(&self, args: ChangePriorityArgs) -> Answer<PriorityChanged> {
+        self.store.change_priority(args).await
+    }
+
+    async fn set_tags(&self, args: SetTagsArgs) -> Answer<Tagged> {
+        self.store.set_tags(args).await
     }
 }
 
@@ -299,6 +314,10 @@ impl Upkeep for Timed {
 
     async fn pump(&self, partition: u16) -> Answer<Pumped> {
         self.store.pump(partition).await
+    }
+
+    async fn sweep_workers(&self) -> Answer<Vec<WorkerInstanceId>> {
+        self.store.sweep_workers().await
     }
 
     async fn sweep(&self, partition: u16) -> Answer<Swept> {

@@ -1,0 +1,25 @@
+//! The room of events, over HTTP.
+
+use async_trait::async_trait;
+use ff_core::backend::{Answer, EventRoom};
+use ff_core::contracts::{EventsArgs, EventsPage};
+
+use super::HttpBackend;
+
+#[async_trait]
+impl EventRoom for HttpBackend {
+    async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
+        self.events_within(args, 0).await
+    }
+}
+
+impl HttpBackend {
+    /// What happened, waiting for something up to `wait_ms`.
+    pub(super) async fn events_within(&self, args: EventsArgs, wait_ms: u64) -> Answer<EventsPage> {
+        args.check()?;
+        let mut query = vec![("limit", args.limit.to_string()), ("wait_ms", wait_ms.to_string())];
+        query.extend(args.namespace.map(|namespace| ("namespace", namespace.to_string())));
+        query.extend(args.after.map(|after| ("after", after.to_string())));
+        self.get(&["events"], &query, wait_ms).await
+    }
+}

@@ -1,0 +1,116 @@
+//! Workers on the wire: what an instance says of itself.
+
+use std::collections::BTreeSet;
+
+use ff_core::contracts::{HeartbeatArgs, LeaveArgs, RegisterWorkerArgs};
+use ff_core::limits;
+use ff_core::types::{Capability, Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use serde::{Deserialize, Serialize};
+
+/// A worker instance says that it is there, and what it takes.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegisterWorker {
+    pub worker_id: WorkerId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+    /// The lane `default` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lanes: Option<BTreeSet<LaneId>>,
+    /// Any when none is named.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub kinds: BTreeSet<Kind>,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub capabilities: BTreeSet<Capability>,
+    /// For how long it counts as there without being heard of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_ms: Option<u64>,
+}
+
+impl RegisterWorker {
+    /// The call as it travels.
+    pub fn of(args: RegisterWorkerArgs) -> Self {
+        Self {
+            worker_id: args.worker_id,
+            namespace: Some(args.namespace),
+            lanes: Some(args.lanes),
+            kinds: args.kinds,
+            capabilities: args.capabilities,
+            ttl_ms: Some(args.ttl_ms),
+        }
+    }
+
+    /// What an instance says, with what was left out filled in.
+    pub fn into_args(self, worker_instance_id: WorkerInstanceId) -> RegisterWorkerArgs {
+        RegisterWorkerArgs {
+            worker_instance_id,
+            worker_id: self.worker_id,
+            namespace: self.namespace.unwrap_or_else(Namespace::default_name),
+            lanes: self.lanes.unwrap_or_else(|| [LaneId::default_name()].into()),
+            kinds: self.kinds,
+            capabilities: self.capabilities,
+            ttl_ms: self.ttl_ms.unwrap_or(limits::WORKER_TTL_MS),
+        }
+    }
+}
+
+/// A worker instance says that it is still there.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Heartbeat {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+}
+
+impl Heartbeat {
+    /// The call as it travels.
+    pub fn of(args: HeartbeatArgs) -> Self {
+        Self { namespace: Some(args.namespace) }
+    }
+
+    /// What an instance says.
+    pub fn into_args(self, worker_instance_id: WorkerInstanceId) -> HeartbeatArgs {
+        HeartbeatArgs { namespace: self.namespace.unwrap_or_else(Namespace::default_name), worker_instance_id }
+    }
+}
+
+/// A worker instance goes.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Leave {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+}
+
+impl Leave {
+    /// The call as it travels.
+    pub fn of(args: LeaveArgs) -> Self {
+        Self { namespace: Some(args.namespace) }
+    }
+
+    /// What an instance says.
+    pub fn into_args(self, worker_instance_id: WorkerInstanceId) -> LeaveArgs {
+        LeaveArgs { namespace: self.namespace.unwrap_or_else(Namespace::default_name), worker_instance_id }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_registration_arrives_as_it_was_sent() {
+        let instance = WorkerInstanceId::parse("w-1").unwrap();
+        let args = RegisterWorkerArgs {
+            worker_instance_id: instance.clone(),
+            worker_id: WorkerId::parse("w").unwrap(),
+            namespace: Namespace::parse("acme").unwrap(),
+            lanes: [LaneId::parse("mail").unwrap()].into(),
+            kinds: [Kind::parse("send").unwrap()].into(),
+            capabilities: [Capability::parse("gpu large").unwrap()].into(),
+            ttl_ms: 5_000,
+        };
+        let text = serde_json::to_string(&RegisterWorker::of(args.clone())).unwrap();
+        assert_eq!(serde_json::from_str::<RegisterWorker>(&text).unwrap().into_args(instance), args);
+    }
+}

@@ -1,0 +1,48 @@
+//! The room of lanes over HTTP.
+
+use axum::Json;
+use axum::extract::State;
+use ff_core::contracts::{LaneInfo, ListLanesArgs};
+use ff_core::engine_error::Code;
+use ff_core::limits;
+use ff_core::types::{LaneId, Namespace};
+use ff_sdk::FlowFabric;
+use ff_sdk::http::wire::{ConfigureLane, LanesPage};
+
+use crate::body::Body;
+use crate::params::Params;
+use crate::path::Lane;
+use crate::problem::Result;
+
+/// Lists lanes by their keys, a page at a time.
+pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Result<Json<LanesPage>> {
+    let after = params.text("after").map(|key| LaneId::parse_key(&key)).transpose();
+    let after = after.map_err(|error| Code::InvalidCursor.refusal().at("after").because(error.to_string()))?;
+    let args = ListLanesArgs {
+        namespace: params.word("namespace")?,
+        after,
+        limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
+    };
+    params.done()?;
+    Ok(Json(ff.backend().list_lanes(args).await?.into()))
+}
+
+/// Says how a lane is configured, and how much of it is where.
+pub(crate) async fn describe(
+    State(ff): State<FlowFabric>,
+    Lane(lane): Lane,
+    mut params: Params,
+) -> Result<Json<LaneInfo>> {
+    let namespace = params.word("namespace")?.unwrap_or_else(Namespace::default_name);
+    params.done()?;
+    Ok(Json(ff.backend().describe_lane(&namespace, &lane).await?))
+}
+
+/// Pauses, drains or opens a lane again, and says how it is to treat its work.
+pub(crate) async fn configure(
+    State(ff): State<FlowFabric>,
+    Lane(lane): Lane,
+    Body(configure): Body<ConfigureLane>,
+) -> Result<Json<LaneInfo>> {
+    Ok(Json(ff.backend().configure_lane(configure.into_args(lane)).await?))
+}

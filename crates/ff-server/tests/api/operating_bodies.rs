@@ -1,0 +1,67 @@
+//! What the routes of operators and worker instances take in their bodies.
+
+use serde_json::json;
+
+use crate::bodies::{Route, coded, count, field, name, required, text, word};
+
+pub(crate) fn routes() -> Vec<Route> {
+    let names = || json!([5, true, [], {}, "", "a b", "a:b", "{a}", "é"]);
+    let list = json!([5, true, "a", {}]);
+    let moment = json!(["soon", true, 1.5, [], {}]);
+    let tags = || {
+        let keys = coded("invalid_tag_key", "tags", json!([{"": "v"}, {"a b": "v"}, {"a:b": "v"}]));
+        [field("tags", json!([5, "a", [], ["a"]])), keys]
+    };
+    let mut bulk = vec![
+        required("action", json!([5, true, "nonsense", "", [], {}])),
+        name("namespace"),
+        name("lane"),
+        word("state"),
+        name("kind"),
+        field("created_from", moment.clone()),
+        field("created_until", moment.clone()),
+        text("reason"),
+        text("requested_by"),
+        field("dry_run", json!([5, "true", [], {}])),
+        field("as_of", moment),
+        coded("invalid_cursor", "cursor", json!(["", "x"])),
+        count("limit"),
+    ];
+    bulk.extend(tags());
+    let mut label: Vec<_> = tags().into();
+    label.push(field("remove", list.clone()));
+    vec![
+        Route { path: "/v1/executions/bulk", good: json!({"action": "cancel", "dry_run": true}), fields: bulk },
+        Route {
+            path: "/v1/executions/{id}/priority",
+            good: json!({"priority": 3}),
+            fields: vec![required("priority", json!(["5", true, -1, 1.5, [], {}]))],
+        },
+        Route { path: "/v1/executions/{id}/tags", good: json!({"tags": {"team": "blue"}}), fields: label },
+        Route {
+            path: "/v1/lanes/{lane}",
+            good: json!({"state": "active"}),
+            fields: vec![
+                name("namespace"),
+                word("state"),
+                count("concurrency"),
+                count("ageing_ms"),
+                count("retention_ms"),
+            ],
+        },
+        Route {
+            path: "/v1/workers/{instance}/register",
+            good: json!({"worker_id": "w"}),
+            fields: vec![
+                required("worker_id", names()),
+                name("namespace"),
+                field("lanes", list.clone()),
+                field("kinds", list.clone()),
+                field("capabilities", list),
+                count("ttl_ms"),
+            ],
+        },
+        Route { path: "/v1/workers/{instance}/heartbeat", good: json!({}), fields: vec![name("namespace")] },
+        Route { path: "/v1/workers/{instance}/leave", good: json!({}), fields: vec![name("namespace")] },
+    ]
+}
