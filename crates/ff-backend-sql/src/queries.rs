@@ -83,20 +83,26 @@ pub(crate) const WAITING_OF_KIND: &str = "\
 /// The highest priorities at which something waits, best first: from each to the next, past everything that waits at it.
 pub(crate) const WAITING_PRIORITIES: &str = "\
     WITH RECURSIVE step (priority, nth) AS (\
-        SELECT max(priority), 1 FROM execution WHERE eligible = 1 AND partition = $1 AND lane = $2 \
+        SELECT (SELECT priority FROM execution \
+                WHERE eligible = 1 AND partition = $1 AND lane = $2 \
+                ORDER BY priority DESC LIMIT 1), 1 \
         UNION ALL \
-        SELECT (SELECT max(priority) FROM execution \
-                WHERE eligible = 1 AND partition = $1 AND lane = $2 AND priority < step.priority), nth + 1 \
+        SELECT (SELECT priority FROM execution \
+                WHERE eligible = 1 AND partition = $1 AND lane = $2 AND priority < step.priority \
+                ORDER BY priority DESC LIMIT 1), nth + 1 \
         FROM step WHERE step.priority IS NOT NULL AND nth < $3) \
     SELECT priority FROM step WHERE priority IS NOT NULL";
 
 /// The same of one kind.
 pub(crate) const WAITING_PRIORITIES_OF_KIND: &str = "\
     WITH RECURSIVE step (priority, nth) AS (\
-        SELECT max(priority), 1 FROM execution WHERE eligible = 1 AND partition = $1 AND lane = $2 AND kind = $3 \
+        SELECT (SELECT priority FROM execution \
+                WHERE eligible = 1 AND partition = $1 AND lane = $2 AND kind = $3 \
+                ORDER BY priority DESC LIMIT 1), 1 \
         UNION ALL \
-        SELECT (SELECT max(priority) FROM execution \
-                WHERE eligible = 1 AND partition = $1 AND lane = $2 AND kind = $3 AND priority < step.priority), nth + 1 \
+        SELECT (SELECT priority FROM execution \
+                WHERE eligible = 1 AND partition = $1 AND lane = $2 AND kind = $3 AND priority < step.priority \
+                ORDER BY priority DESC LIMIT 1), nth + 1 \
         FROM step WHERE step.priority IS NOT NULL AND nth < $4) \
     SELECT priority FROM step WHERE priority IS NOT NULL";
 

@@ -13,8 +13,9 @@ const ANSWERED_FROM: &[(&str, &[&str])] = &[
     ("due", &["execution_due", "flow_due"]),
     ("next_due", &["execution_due", "flow_due"]),
     ("next_ready", &["execution_waiting_of_kind"]),
-    ("waiting_priorities", &["execution_waiting", "execution_waiting"]),
-    ("waiting_priorities_of_kind", &["execution_waiting_of_kind", "execution_waiting_of_kind"]),
+    // The server shows how the first of them is found; the others are found the same way, from where the last one was.
+    ("waiting_priorities", &["execution_waiting"]),
+    ("waiting_priorities_of_kind", &["execution_waiting_of_kind"]),
     ("waiting_at", &["execution_waiting"]),
     ("waiting_at_of_kind", &["execution_waiting_of_kind"]),
     ("held_on", &["execution_by_lane"]),
