@@ -41,12 +41,12 @@ pub(crate) async fn many_are_replayed_by_what_they_are(world: World) {
 pub(crate) async fn what_has_changed_since_is_left_alone(world: World) {
     let (blue, _) = colours(&world).await;
     world.cancel(&blue[0]).await.unwrap();
-    let as_of = Some(world.clock.now());
+    let as_of = world.clock.now();
     world.clock.advance(ms(1)).await;
-    let first = world.backend.bulk(BulkArgs { as_of, limit: 10, ..args(replay()) }).await.unwrap();
-    assert_eq!((first.executions, first.as_of), (vec![blue[0]], as_of.unwrap()));
+    let first = world.backend.bulk(BulkArgs { as_of: Some(as_of), limit: 10, ..args(replay()) }).await.unwrap();
+    assert_eq!((first.executions, first.as_of), (vec![blue[0]], as_of));
     world.cancel(&blue[0]).await.unwrap();
-    let again = world.backend.bulk(BulkArgs { as_of, limit: 10, ..args(replay()) }).await.unwrap();
+    let again = world.backend.bulk(BulkArgs { as_of: Some(as_of), limit: 10, ..args(replay()) }).await.unwrap();
     assert_eq!(again.executions, []);
 }
 
