@@ -89,6 +89,7 @@ fn our_own_keys_follow_the_same_grammar() {
         (flow.graph(), &format!("{of_flow}:graph")),
         (flows.flows(), "ff:idx:{fp:7}:flows"),
         (flows.sibling_backlog(), "ff:idx:{fp:7}:sibling_backlog"),
+        (flows.retention(), "ff:idx:{fp:7}:flow_retention"),
     ];
     for (key, expected) in ours {
         assert_eq!(key, expected);
