@@ -28,6 +28,7 @@ mod flowfabric;
 pub mod http;
 mod job;
 mod local;
+mod operating;
 mod signal;
 mod waitpoint;
 mod worker;
@@ -42,6 +43,7 @@ pub use flow::{Flow, FlowEnd, FlowEvents, FlowFileError, FlowHandle, Growth, Joi
 pub use flowfabric::FlowFabric;
 pub use job::Job;
 pub use local::Local;
+pub use operating::{Bulk, BulkDone, Events, Found, LaneHandle, Search};
 pub use signal::{Received, Signal};
 pub use waitpoint::Waitpoint;
 pub use worker::{
@@ -56,4 +58,5 @@ pub use worker::{
 #[doc = include_str!("../../../docs/sdk.md")]
 #[doc = include_str!("../../../docs/waiting.md")]
 #[doc = include_str!("../../../docs/flows.md")]
+#[doc = include_str!("../../../docs/operating.md")]
 struct Pages;

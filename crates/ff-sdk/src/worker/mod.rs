@@ -1,5 +1,7 @@
-//! The worker: claims work of the kinds it has handlers for, keeps its leases alive, and reports how each piece ended.
+//! The worker: says that it is there, claims work of the kinds it has handlers for, keeps its leases alive, and reports how
+//! each piece ended.
 
+mod attendance;
 mod children;
 mod claiming;
 mod context;

@@ -10,6 +10,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
+use super::attendance::Attendance;
 use super::claiming;
 use super::context::{Context, Work};
 use super::held::{Held, Hold};
@@ -35,6 +36,7 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) {
         let (setup, held) = (setup.clone(), held.clone());
         tokio::spawn(async move { listening::listen(&setup, &held).await })
     };
+    let attendance = Attendance::begin(&setup);
     let slots = Slots::new(setup.concurrency);
     let mut at_work = JoinSet::new();
     // Kept while handlers come and go: a claim dropped on the way would have to be given back.
@@ -59,6 +61,7 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) {
     }
     drain(&setup, &held, at_work).await;
     listener.abort();
+    attendance.end().await;
 }
 
 /// Lets handlers that end at the same moment end, so that one question asks for all the room they leave. A process with

@@ -1,0 +1,93 @@
+//! Lanes: how each stands, and how it is to be.
+
+use std::time::Duration;
+
+use ff_core::contracts::{ConfigureLaneArgs, LaneInfo, LanesPage, ListLanesArgs, Setting};
+use ff_core::engine_error::Refusal;
+use ff_core::lane::LaneState;
+use ff_core::types::{LaneId, Namespace};
+
+use crate::{Client, Error};
+
+impl Client {
+    /// A lane of the namespace `default` by its name. It need not be made.
+    pub fn lane(&self, lane: &str) -> Result<LaneHandle, Error> {
+        self.lane_of(Namespace::default_name().as_str(), lane)
+    }
+
+    /// A tenant's lane by its name.
+    pub fn lane_of(&self, namespace: &str, lane: &str) -> Result<LaneHandle, Error> {
+        let namespace = Namespace::parse(namespace).map_err(|error| Refusal::invalid("namespace", error))?;
+        let lane = LaneId::parse(lane).map_err(|error| Refusal::invalid("lane", error))?;
+        Ok(LaneHandle { client: self.clone(), namespace, lane })
+    }
+
+    /// The lanes somebody configured and those that have something, a page at a time.
+    pub async fn lanes(&self, args: ListLanesArgs) -> Result<LanesPage, Error> {
+        Ok(self.backend().list_lanes(args).await?)
+    }
+
+    /// Says how a lane is to be; what is not named stays as it is.
+    pub async fn configure_lane(&self, args: ConfigureLaneArgs) -> Result<LaneInfo, Error> {
+        Ok(self.backend().configure_lane(args).await?)
+    }
+}
+
+/// A lane by its name. Cheap to clone; nothing is asked of the store before a method is called. Once a change is answered it
+/// holds everywhere, and making it again is harmless.
+#[derive(Clone)]
+pub struct LaneHandle {
+    client: Client,
+    namespace: Namespace,
+    lane: LaneId,
+}
+
+impl LaneHandle {
+    /// How it is configured, and how much of it is where.
+    pub async fn describe(&self) -> Result<LaneInfo, Error> {
+        Ok(self.client.backend().describe_lane(&self.namespace, &self.lane).await?)
+    }
+
+    /// Has it hand out no more work. It goes on taking work, and what is held goes on.
+    pub async fn pause(&self) -> Result<LaneInfo, Error> {
+        self.stand(LaneState::Paused).await
+    }
+
+    /// Has it take no more new work. It goes on handing out what is there.
+    pub async fn drain(&self) -> Result<LaneInfo, Error> {
+        self.stand(LaneState::Draining).await
+    }
+
+    /// Has it take and hand out work.
+    pub async fn resume(&self) -> Result<LaneInfo, Error> {
+        self.stand(LaneState::Active).await
+    }
+
+    /// How many of it may be held at once; as many as there are workers for, when none is given.
+    pub async fn limit(&self, concurrency: Option<u32>) -> Result<LaneInfo, Error> {
+        let concurrency = concurrency.map_or(Setting::Default, Setting::To);
+        self.client.configure_lane(ConfigureLaneArgs { concurrency, ..self.unchanged() }).await
+    }
+
+    /// How long a wait weighs as much as one step of priority; strict priority when none is given.
+    pub async fn ageing(&self, span: Option<Duration>) -> Result<LaneInfo, Error> {
+        self.client.configure_lane(ConfigureLaneArgs { ageing_ms: setting(span), ..self.unchanged() }).await
+    }
+
+    /// How long what is submitted to it from now on is kept after its end; a week when none is given.
+    pub async fn retention(&self, span: Option<Duration>) -> Result<LaneInfo, Error> {
+        self.client.configure_lane(ConfigureLaneArgs { retention_ms: setting(span), ..self.unchanged() }).await
+    }
+
+    async fn stand(&self, state: LaneState) -> Result<LaneInfo, Error> {
+        self.client.configure_lane(ConfigureLaneArgs { state: Some(state), ..self.unchanged() }).await
+    }
+
+    fn unchanged(&self) -> ConfigureLaneArgs {
+        ConfigureLaneArgs::new(self.namespace.clone(), self.lane.clone())
+    }
+}
+
+fn setting(span: Option<Duration>) -> Setting<u64> {
+    span.map_or(Setting::Default, |span| Setting::To(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)))
+}

@@ -1,0 +1,13 @@
+//! What an operator does: find executions, label and reorder them, act on many, run lanes, see workers, follow what happens.
+
+mod bulk;
+mod event;
+mod execution;
+mod lane;
+mod search;
+mod worker;
+
+pub use bulk::{Bulk, BulkDone};
+pub use event::Events;
+pub use lane::LaneHandle;
+pub use search::{Found, Search};

@@ -1,0 +1,92 @@
+//! Being seen: a worker says that it is there, goes on saying so, and says that it goes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ff_core::contracts::{HeartbeatArgs, LeaveArgs, RegisterWorkerArgs};
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::limits;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::options::Setup;
+
+/// How long a worker that stops waits for somebody to hear that it goes.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// A worker that is seen, until it goes. It binds nobody: work is claimed and held whether anybody hears of the worker or
+/// not, so trouble here is only worth a warning.
+pub(super) struct Attendance {
+    setup: Arc<Setup>,
+    beating: AbortOnDropHandle<()>,
+}
+
+impl Attendance {
+    /// Says that the worker is there, and goes on saying so.
+    pub(super) fn begin(setup: &Arc<Setup>) -> Self {
+        let beating = {
+            let setup = setup.clone();
+            tokio::spawn(async move { beat(&setup).await })
+        };
+        Self { setup: setup.clone(), beating: AbortOnDropHandle::new(beating) }
+    }
+
+    /// Says that the worker goes.
+    pub(super) async fn end(self) {
+        let Self { setup, beating } = self;
+        // Nothing of ours may come after the farewell.
+        beating.abort();
+        drop(beating.await);
+        let args = LeaveArgs {
+            namespace: setup.namespace.clone(),
+            worker_instance_id: setup.holder.worker_instance_id.clone(),
+        };
+        match timeout(FAREWELL, setup.backend.leave(args)).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "cannot say that this worker goes; it will be missed"),
+            Err(_) => tracing::warn!("nobody hears that this worker goes; it will be missed"),
+        }
+    }
+}
+
+/// Registers, and then says every third of the time it counts as there that it still is, for ever.
+async fn beat(setup: &Setup) {
+    let mut beats = interval(Duration::from_millis(limits::WORKER_TTL_MS / 3));
+    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut known = false;
+    loop {
+        beats.tick().await;
+        let heard = if known { heartbeat(setup).await } else { register(setup).await };
+        match heard {
+            Ok(still_known) => known = still_known,
+            Err(error) => tracing::warn!(%error, "cannot say that this worker is there; trying again"),
+        }
+    }
+}
+
+/// Whether the worker is known from now on.
+async fn register(setup: &Setup) -> Result<bool, EngineError> {
+    let args = RegisterWorkerArgs {
+        worker_instance_id: setup.holder.worker_instance_id.clone(),
+        worker_id: setup.holder.worker_id.clone(),
+        namespace: setup.namespace.clone(),
+        lanes: setup.lanes.iter().cloned().collect(),
+        kinds: setup.kinds.iter().cloned().collect(),
+        capabilities: [].into(),
+        ttl_ms: limits::WORKER_TTL_MS,
+    };
+    setup.backend.register_worker(args).await.map(|_| true)
+}
+
+/// Whether the worker is still known. One that was silent for too long is not, and begins anew.
+async fn heartbeat(setup: &Setup) -> Result<bool, EngineError> {
+    let args = HeartbeatArgs {
+        namespace: setup.namespace.clone(),
+        worker_instance_id: setup.holder.worker_instance_id.clone(),
+    };
+    match setup.backend.heartbeat(args).await {
+        Ok(_) => Ok(true),
+        Err(EngineError::Refused(refusal)) if refusal.code == Code::NotFound => register(setup).await,
+        Err(error) => Err(error),
+    }
+}
