@@ -6,8 +6,8 @@ use anyhow::Context;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    Approve, Attempts, Bench, Cancel, Dev, Doctor, Flow, Get, List, Migrate, Reject, Replay, Result, Resume, Revoke,
-    Secrets, Server, Signal, Submit, Waiting, Worker,
+    Approve, Attempts, Bench, Cancel, Dev, Doctor, Events, Flow, Get, Lanes, List, Migrate, Priority, Reject, Replay,
+    Result, Resume, Revoke, Secrets, Server, Signal, Submit, Tag, Waiting, Worker, Workers,
 };
 use crate::exit::{self, Exit};
 use crate::logging::{self, Level};
@@ -36,6 +36,11 @@ enum Command {
     Replay(Replay),
     Flow(Flow),
     Revoke(Revoke),
+    Tag(Tag),
+    Priority(Priority),
+    Lanes(Lanes),
+    Workers(Workers),
+    Events(Events),
     Waiting(Waiting),
     Signal(Signal),
     Approve(Approve),
@@ -80,6 +85,11 @@ impl Command {
             Self::Replay(replay) => replay.run(settings).await,
             Self::Flow(flow) => flow.run(settings).await,
             Self::Revoke(revoke) => revoke.run(settings).await,
+            Self::Tag(tag) => tag.run(settings).await,
+            Self::Priority(priority) => priority.run(settings).await,
+            Self::Lanes(lanes) => lanes.run(settings).await,
+            Self::Workers(workers) => workers.run(settings).await,
+            Self::Events(events) => events.run(settings).await,
             Self::Waiting(waiting) => waiting.run(settings).await,
             Self::Signal(signal) => signal.run(settings).await,
             Self::Approve(approve) => approve.run(settings).await,

@@ -5,6 +5,7 @@ mod command_line;
 mod commands;
 mod ending;
 mod exit;
+mod filter;
 mod input;
 mod logging;
 mod output;

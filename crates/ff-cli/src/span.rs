@@ -36,6 +36,13 @@ pub(crate) fn relative(moment: TimestampMs, now: TimestampMs) -> String {
     }
 }
 
+/// The time of day of a moment, in UTC.
+pub(crate) fn clock(moment: TimestampMs) -> String {
+    let ms = moment.0.rem_euclid(86_400_000);
+    let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60);
+    format!("{hours:02}:{minutes:02}:{seconds:02}.{:03}", ms % 1_000)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,5 +72,11 @@ mod tests {
         assert_eq!(at(99_001), "just now");
         assert_eq!(at(100_000), "just now");
         assert_eq!(at(102_500), "in 2s");
+    }
+
+    #[test]
+    fn a_moment_has_a_time_of_day() {
+        assert_eq!(clock(TimestampMs(1_760_000_000_004)), "08:53:20.004");
+        assert_eq!(clock(TimestampMs(-1)), "23:59:59.999");
     }
 }

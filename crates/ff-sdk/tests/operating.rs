@@ -138,12 +138,14 @@ async fn a_reader_of_events_goes_on_where_it_was() {
     let first = submit(&client, Job::new("send", &1)).await;
     let second = submit(&client, Job::new("send", &2)).await;
     let told = soon(events.next()).await.unwrap();
-    assert_eq!((told.execution_id, told.what), (first, What::Submitted));
+    assert_eq!(told.what, What::Submitted);
+    // Within one moment the partitions have no order.
+    let other = if told.execution_id == first { second } else { first };
 
     let kept: EventCursor = events.cursor().to_string().parse().unwrap();
     let mut again = client.events(None, Some(kept)).await.unwrap();
     let told = soon(again.next()).await.unwrap();
-    assert_eq!((told.execution_id, told.what), (second, What::Submitted));
+    assert_eq!((told.execution_id, told.what), (other, What::Submitted));
     assert_eq!(again.next_if_any().await.unwrap(), None);
     assert!(!again.missed());
 }

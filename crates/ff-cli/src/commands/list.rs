@@ -2,14 +2,16 @@
 
 use clap::Args;
 use ff_core::clock::{Clock, SystemClock};
-use ff_core::contracts::{Cursor, ExecutionInfo, Filter, ListArgs, Page};
+use ff_core::contracts::{Cursor, ExecutionInfo, ListArgs, Page};
 use ff_core::limits;
 use ff_core::state::PublicState;
-use ff_core::types::{LaneId, TimestampMs};
+use ff_core::types::{Kind, LaneId, TagKey, TagValue, TimestampMs};
 use ff_sdk::Client;
 use ff_sdk::http::wire;
 
+use super::submit::tag;
 use crate::exit::{Exit, tell};
+use crate::filter::{self, Term, When};
 use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, span};
@@ -17,13 +19,29 @@ use crate::{output, span};
 /// List executions, newest first
 #[derive(Args)]
 pub(crate) struct List {
-    /// Only those in this state: waiting, delayed, active, suspended, completed, failed, cancelled, expired
+    /// Only those in this state: waiting, delayed, active, suspended, completed, failed, cancelled, expired, skipped
     #[arg(long, value_name = "STATE")]
     state: Option<PublicState>,
 
     /// Only those of this lane
     #[arg(long, value_name = "LANE")]
     lane: Option<LaneId>,
+
+    /// Only those of this kind
+    #[arg(long, value_name = "KIND")]
+    kind: Option<Kind>,
+
+    /// Only those with this label; given again, with all of them
+    #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
+    tags: Vec<(TagKey, TagValue)>,
+
+    /// Only those submitted since: 2h ago, or a moment in milliseconds since 1970
+    #[arg(long, value_name = "WHEN")]
+    since: Option<When>,
+
+    /// Only those submitted before: 10m ago, or a moment in milliseconds since 1970
+    #[arg(long, value_name = "WHEN")]
+    until: Option<When>,
 
     /// How many at most
     #[arg(long, value_name = "N", default_value_t = limits::PAGE_DEFAULT)]
@@ -40,13 +58,9 @@ pub(crate) struct List {
 
 impl List {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let client = settings.connect().await?.client();
         let all = self.all;
-        let args = ListArgs {
-            filter: Filter { lane: self.lane, state: self.state, ..Filter::everything(settings.namespace.clone()) },
-            after: self.cursor,
-            limit: if all { limits::PAGE } else { self.limit },
-        };
+        let args = self.into_args(settings)?;
+        let client = settings.connect().await?.client();
         let page = if all { every_page(&client, args).await? } else { client.list(args).await? };
         if settings.json {
             output::json(&wire::Page::from(page))?;
@@ -57,6 +71,20 @@ impl List {
             }
         }
         Ok(Exit::Done)
+    }
+
+    fn into_args(self, settings: &Settings) -> anyhow::Result<ListArgs> {
+        let terms = [
+            self.state.map(Term::State),
+            self.lane.map(Term::Lane),
+            self.kind.map(Term::Kind),
+            self.since.map(Term::Since),
+            self.until.map(Term::Until),
+        ];
+        let tags = self.tags.into_iter().map(|(key, value)| Term::Tag(key, value));
+        let terms = terms.into_iter().flatten().chain(tags).collect();
+        let filter = filter::meant(&settings.namespace, terms, SystemClock.now())?;
+        Ok(ListArgs { filter, after: self.cursor, limit: if self.all { limits::PAGE } else { self.limit } })
     }
 }
 

@@ -103,7 +103,8 @@ impl Submit {
     }
 }
 
-fn priority(text: &str) -> Result<Priority, String> {
+/// Reads a priority.
+pub(super) fn priority(text: &str) -> Result<Priority, String> {
     let number = text.parse().map_err(|_| "must be a whole number".to_owned())?;
     Priority::new(number).map_err(|error| error.to_string())
 }

@@ -1,0 +1,81 @@
+//! What happens to executions, as it happens.
+
+use clap::Args;
+use ff_core::event::{EventCursor, Told, What};
+use ff_core::state::TerminalOutcome;
+
+use crate::exit::{Exit, tell};
+use crate::settings::Settings;
+use crate::signals::Signals;
+use crate::{output, span};
+
+/// Show what happens to executions
+#[derive(Args)]
+pub(crate) struct Events {
+    /// Go on, and show what happens as it happens
+    #[arg(long)]
+    follow: bool,
+
+    /// Begin where another reader ended; with what happens from now on, unless given
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<EventCursor>,
+}
+
+impl Events {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let mut signals = Signals::listen()?;
+        let client = settings.connect().await?.client();
+        let mut events = client.events(Some(&settings.namespace), self.after).await?;
+        let ended = tokio::select! {
+            ended = show(settings, &mut events, self.follow) => ended,
+            () = signals.next() => Ok(()),
+        };
+        tell(format_args!("to go on from here: --after {}", events.cursor()));
+        ended.map(|()| Exit::Done)
+    }
+}
+
+/// Tells everything there is; everything that happens, when it is to follow.
+async fn show(settings: &Settings, events: &mut ff_sdk::Events, follow: bool) -> anyhow::Result<()> {
+    loop {
+        let told = if follow { Some(events.next().await?) } else { events.next_if_any().await? };
+        if events.missed() {
+            tell(format_args!("some of what happened before this was kept no longer, or nobody followed"));
+        }
+        let Some(told) = told else { return Ok(()) };
+        if settings.json {
+            output::json(&told)?;
+        } else {
+            output::line(line(&told))?;
+        }
+    }
+}
+
+fn line(told: &Told) -> String {
+    let (time, what) = (span::clock(told.position.at), sentence(told.what));
+    format!("{time}  {what:<28}  {}  {}  {}", told.kind, told.lane_id, told.execution_id)
+}
+
+/// What happened, in words.
+fn sentence(what: What) -> String {
+    match what {
+        What::Submitted => "submitted".to_owned(),
+        What::Promoted => "waits for a worker".to_owned(),
+        What::Started { attempt } => format!("started, attempt {attempt}"),
+        What::Resumed { attempt } => format!("goes on, attempt {attempt}"),
+        What::Delayed { until } => format!("put off until {}", span::clock(until)),
+        What::RetryScheduled { at } => format!("failed, again at {}", span::clock(at)),
+        What::LeaseExpired => "its worker was lost".to_owned(),
+        What::LeaseRevoked => "taken from its worker".to_owned(),
+        What::Suspended => "suspended".to_owned(),
+        What::WaitsForChildren => "waits for its children".to_owned(),
+        What::Unblocked => "waits for nothing more".to_owned(),
+        What::Released { by } => format!("released by {}", by.as_str().replace('_', " ")),
+        What::Escalated => "escalated".to_owned(),
+        What::WaitpointExpired => "a waitpoint expired".to_owned(),
+        What::Finished { outcome } => format!("finished: {}", TerminalOutcome::from(outcome).as_str()),
+        What::Replayed => "replayed".to_owned(),
+        What::Prioritised { from, to } => format!("priority {from} became {to}"),
+        What::Tagged => "labelled".to_owned(),
+    }
+}

@@ -1,0 +1,161 @@
+//! Lanes: how each stands, and how it is to be.
+
+use clap::{Args, Subcommand};
+use ff_core::clock::{Clock, SystemClock};
+use ff_core::contracts::{ConfigureLaneArgs, LaneInfo, LaneStanding, LanesPage, ListLanesArgs, Setting};
+use ff_core::lane::LaneState;
+use ff_core::limits;
+use ff_core::types::{LaneId, TimestampMs};
+use ff_sdk::Client;
+use ff_sdk::http::wire;
+
+use crate::exit::{Exit, Usage};
+use crate::settings::Settings;
+use crate::table::Table;
+use crate::{output, span};
+
+/// List lanes, hold them back, let them go, and say how they treat their work
+#[derive(Args)]
+pub(crate) struct Lanes {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List lanes: how each is configured, and how much of it is where
+    List,
+    /// Have a lane hand out no more work; it goes on taking it, and what is held goes on
+    Pause(Named),
+    /// Have a lane take and hand out work again
+    Resume(Named),
+    /// Have a lane take no more new work; it goes on handing out what is there
+    Drain(Named),
+    Set(Set),
+}
+
+#[derive(Args)]
+struct Named {
+    lane: LaneId,
+}
+
+/// Say how a lane treats its work; what is not named stays as it is
+#[derive(Args)]
+struct Set {
+    lane: LaneId,
+
+    /// How many of it may be held at once, or none for no limit
+    #[arg(long, value_name = "N|none", value_parser = count)]
+    concurrency: Option<Setting<u32>>,
+
+    /// How long a wait weighs as much as one step of priority, or none for strict priority
+    #[arg(long, value_name = "SPAN|none", value_parser = lasting)]
+    ageing: Option<Setting<u64>>,
+
+    /// How long what is submitted to it is kept after its end, or none for a week
+    #[arg(long, value_name = "SPAN|none", value_parser = lasting)]
+    retention: Option<Setting<u64>>,
+}
+
+impl Lanes {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let stand = |named: Named, state| ConfigureLaneArgs::state(settings.namespace.clone(), named.lane, state);
+        let args = match self.command {
+            Command::List => return list(settings).await,
+            Command::Pause(named) => stand(named, LaneState::Paused),
+            Command::Resume(named) => stand(named, LaneState::Active),
+            Command::Drain(named) => stand(named, LaneState::Draining),
+            Command::Set(set) => set.into_args(settings)?,
+        };
+        args.check().map_err(|refusal| Usage(refusal.to_string()))?;
+        let lane = settings.connect().await?.client().configure_lane(args).await?;
+        if settings.json {
+            output::json(&lane)?;
+        } else {
+            tabulate(&[lane], SystemClock.now()).print()?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl Set {
+    fn into_args(self, settings: &Settings) -> Result<ConfigureLaneArgs, Usage> {
+        if self.concurrency.is_none() && self.ageing.is_none() && self.retention.is_none() {
+            return Err(Usage("say what to set: --concurrency, --ageing or --retention".to_owned()));
+        }
+        Ok(ConfigureLaneArgs {
+            concurrency: self.concurrency.unwrap_or_default(),
+            ageing_ms: self.ageing.unwrap_or_default(),
+            retention_ms: self.retention.unwrap_or_default(),
+            ..ConfigureLaneArgs::new(settings.namespace.clone(), self.lane)
+        })
+    }
+}
+
+async fn list(settings: &Settings) -> anyhow::Result<Exit> {
+    let client = settings.connect().await?.client();
+    let namespace = Some(settings.namespace.clone());
+    let lanes = every_page(&client, ListLanesArgs { namespace, after: None, limit: limits::PAGE }).await?;
+    if settings.json {
+        output::json(&wire::LanesPage::from(LanesPage { lanes, next: None }))?;
+    } else {
+        tabulate(&lanes, SystemClock.now()).print()?;
+    }
+    Ok(Exit::Done)
+}
+
+/// All pages as one.
+async fn every_page(client: &Client, mut args: ListLanesArgs) -> anyhow::Result<Vec<LaneInfo>> {
+    let mut lanes = Vec::new();
+    loop {
+        let page = client.lanes(args.clone()).await?;
+        lanes.extend(page.lanes);
+        if page.next.is_none() {
+            return Ok(lanes);
+        }
+        args.after = page.next;
+    }
+}
+
+fn tabulate(lanes: &[LaneInfo], now: TimestampMs) -> Table {
+    let mut table = Table::new(&[
+        "LANE", "STATE", "LIMIT", "AGEING", "KEPT", "WAITING", "OLDEST", "ACTIVE", "DELAYED", "SUSPENDED", "CHILDREN",
+        "FINISHED",
+    ]);
+    let lasting = |ms: Option<u64>| ms.map_or("-".to_owned(), span::short);
+    for lane in lanes {
+        let depth = |standing| lane.depths.get(&standing).copied().unwrap_or_default();
+        let count = |standing| depth(standing).count.to_string();
+        let oldest = depth(LaneStanding::Waiting).first_at;
+        table.row([
+            lane.lane_id.to_string(),
+            lane.settings.state.to_string(),
+            lane.settings.concurrency.map_or("-".to_owned(), |limit| limit.to_string()),
+            lasting(lane.settings.ageing_ms),
+            lasting(lane.settings.retention_ms),
+            count(LaneStanding::Waiting),
+            oldest.map_or("-".to_owned(), |since| span::relative(since, now)),
+            count(LaneStanding::Active),
+            count(LaneStanding::Delayed),
+            count(LaneStanding::Suspended),
+            count(LaneStanding::WaitingChildren),
+            count(LaneStanding::Finished),
+        ]);
+    }
+    table
+}
+
+fn count(text: &str) -> Result<Setting<u32>, String> {
+    match text {
+        "none" => Ok(Setting::Default),
+        text => text.parse().map(Setting::To).map_err(|_| "expected a whole number, or none".to_owned()),
+    }
+}
+
+fn lasting(text: &str) -> Result<Setting<u64>, String> {
+    if text == "none" {
+        return Ok(Setting::Default);
+    }
+    let span = span::parse(text).map_err(|error| format!("{error}, or none"))?;
+    Ok(Setting::To(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)))
+}

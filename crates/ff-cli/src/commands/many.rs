@@ -1,0 +1,95 @@
+//! Doing something to every execution a filter means, and showing how far it is.
+
+use ff_core::clock::{Clock, SystemClock};
+use ff_core::contracts::BulkRefusal;
+use ff_sdk::{Bulk, Client, Search};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::exit::{Exit, tell};
+use crate::filter::{self, Term};
+use crate::output;
+use crate::settings::Settings;
+use crate::signals::Signals;
+use crate::table::printable;
+
+/// What became of it.
+#[derive(Serialize)]
+struct Report {
+    dry_run: bool,
+    done: u64,
+    refused: Vec<BulkRefusal>,
+}
+
+/// Does it to whatever the terms mean, or says to how many it would be done. `done` is the word for it.
+pub(super) async fn act(
+    settings: &Settings,
+    (terms, dry_run): (Vec<Term>, bool),
+    done: &str,
+    begin: impl Fn(&Client, Search) -> Result<Bulk, ff_sdk::Error>,
+) -> anyhow::Result<Exit> {
+    let filter = filter::meant(&settings.namespace, terms, SystemClock.now())?;
+    let mut signals = Signals::listen()?;
+    let client = settings.connect().await?.client();
+    let bar = ProgressBar::no_length().with_style(style());
+    let mut bulk = begin(&client, filter.clone().into())?;
+    if dry_run {
+        bulk = bulk.dry_run();
+    } else if !bar.is_hidden() {
+        bulk = measure(&bar, begin(&client, filter.into())?.dry_run(), bulk).await?;
+    }
+    let mut report = Report { dry_run, done: 0, refused: Vec::new() };
+    loop {
+        let page = tokio::select! {
+            page = bulk.next() => page?,
+            () = signals.next() => {
+                bar.finish_and_clear();
+                tell(format_args!("interrupted: {} {done} so far; the same command does the rest", report.done));
+                return Ok(Exit::Interrupted);
+            }
+        };
+        let Some(page) = page else { break };
+        report.done += page.executions.len() as u64;
+        bar.inc((page.executions.len() + page.refused.len()) as u64);
+        for refusal in page.refused {
+            if !settings.json {
+                let BulkRefusal { execution_id, code, detail } = &refusal;
+                bar.suspend(|| tell(format_args!("{execution_id} refused: {code}: {}", printable(detail))));
+            }
+            report.refused.push(refusal);
+        }
+    }
+    bar.finish_and_clear();
+    tell_end(settings, &report, done)?;
+    Ok(if report.refused.is_empty() { Exit::Done } else { Exit::Trouble })
+}
+
+/// Counts what is going to be done, so that the bar has an end, and has the deed be as of the moment it was counted.
+async fn measure(bar: &ProgressBar, mut counting: Bulk, mut bulk: Bulk) -> anyhow::Result<Bulk> {
+    let (mut count, mut as_of) = (0, None);
+    while let Some(page) = counting.next().await? {
+        count += page.executions.len() as u64;
+        as_of = as_of.or(Some(page.as_of));
+    }
+    bar.set_length(count);
+    if let Some(moment) = as_of {
+        bulk = bulk.as_of(moment);
+    }
+    Ok(bulk)
+}
+
+fn tell_end(settings: &Settings, report: &Report, done: &str) -> anyhow::Result<()> {
+    let refused = match report.refused.len() {
+        0 => String::new(),
+        some => format!(", {some} refused"),
+    };
+    match (settings.json, report.dry_run) {
+        (true, _) => output::json(report),
+        (false, true) => output::line(format_args!("{} would be {done}{refused}", report.done)),
+        (false, false) => output::line(format_args!("{} {done}{refused}", report.done)),
+    }
+}
+
+fn style() -> ProgressStyle {
+    ProgressStyle::with_template("{bar:30} {pos}/{len} {eta}").unwrap_or_else(|_| ProgressStyle::default_bar())
+}

@@ -1,0 +1,68 @@
+//! Which workers are there.
+
+use std::fmt::Display;
+
+use clap::Args;
+use ff_core::clock::{Clock, SystemClock};
+use ff_core::contracts::{ListWorkersArgs, WorkersPage};
+use ff_core::limits;
+use ff_core::types::TimestampMs;
+use ff_core::worker::Worker;
+use ff_sdk::Client;
+
+use crate::exit::Exit;
+use crate::settings::Settings;
+use crate::table::Table;
+use crate::{output, span};
+
+/// List the workers that are there, with what they take
+#[derive(Args)]
+pub(crate) struct Workers {}
+
+impl Workers {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let client = settings.connect().await?.client();
+        let namespace = Some(settings.namespace.clone());
+        let workers = every_page(&client, ListWorkersArgs { namespace, after: None, limit: limits::PAGE }).await?;
+        if settings.json {
+            output::json(&WorkersPage { workers, next: None })?;
+        } else {
+            tabulate(&workers, SystemClock.now()).print()?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// All pages as one.
+async fn every_page(client: &Client, mut args: ListWorkersArgs) -> anyhow::Result<Vec<Worker>> {
+    let mut workers = Vec::new();
+    loop {
+        let page = client.workers(args.clone()).await?;
+        workers.extend(page.workers);
+        if page.next.is_none() {
+            return Ok(workers);
+        }
+        args.after = page.next;
+    }
+}
+
+fn tabulate(workers: &[Worker], now: TimestampMs) -> Table {
+    let mut table = Table::new(&["INSTANCE", "WORKER", "LANES", "KINDS", "CAPABILITIES", "SEEN", "SINCE"]);
+    for worker in workers {
+        table.row([
+            worker.worker_instance_id.to_string(),
+            worker.worker_id.to_string(),
+            listed(&worker.lanes, "-"),
+            listed(&worker.kinds, "any"),
+            listed(&worker.capabilities, "-"),
+            span::relative(worker.seen_at, now),
+            span::relative(worker.registered_at, now),
+        ]);
+    }
+    table
+}
+
+fn listed<T: Display>(names: impl IntoIterator<Item = T>, none: &str) -> String {
+    let names: Vec<_> = names.into_iter().map(|name| name.to_string()).collect();
+    if names.is_empty() { none.to_owned() } else { names.join(",") }
+}

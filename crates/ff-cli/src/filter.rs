@@ -1,0 +1,143 @@
+//! Which executions are meant, as people say it on a command line.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use ff_core::contracts::Filter;
+use ff_core::state::PublicState;
+use ff_core::types::{Kind, LaneId, Namespace, TagKey, TagValue, TimestampMs};
+
+use crate::exit::Usage;
+use crate::span;
+
+/// One thing that is said about those that are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Term {
+    All,
+    Lane(LaneId),
+    State(PublicState),
+    Kind(Kind),
+    Tag(TagKey, TagValue),
+    Since(When),
+    Until(When),
+}
+
+impl FromStr for Term {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "all" {
+            return Ok(Self::All);
+        }
+        let expected = || "expected lane=, state=, kind=, tag.KEY=, since= or until= and a value, or all".to_owned();
+        let (field, value) = text.split_once('=').ok_or_else(expected)?;
+        match field {
+            "lane" => LaneId::parse(value).map(Self::Lane).map_err(|error| format!("the lane {error}")),
+            "state" => value.parse().map(Self::State).map_err(|error| format!("the state {error}")),
+            "kind" => Kind::parse(value).map(Self::Kind).map_err(|error| format!("the kind {error}")),
+            "since" => value.parse().map(Self::Since),
+            "until" => value.parse().map(Self::Until),
+            field => {
+                let key = field.strip_prefix("tag.").ok_or_else(expected)?;
+                let key = TagKey::parse(key).map_err(|error| format!("the key {error}"))?;
+                let value = TagValue::parse(value).map_err(|error| format!("the value {error}"))?;
+                Ok(Self::Tag(key, value))
+            }
+        }
+    }
+}
+
+/// What a tenant has that everything said is true of.
+pub(crate) fn meant(namespace: &Namespace, terms: Vec<Term>, now: TimestampMs) -> Result<Filter, Usage> {
+    let mut filter = Filter::everything(namespace.clone());
+    for term in terms {
+        match term {
+            Term::All => {}
+            Term::Lane(lane) => once("lane", &mut filter.lane, lane)?,
+            Term::State(state) => once("state", &mut filter.state, state)?,
+            Term::Kind(kind) => once("kind", &mut filter.kind, kind)?,
+            Term::Since(when) => once("since", &mut filter.created_from, when.moment(now))?,
+            Term::Until(when) => once("until", &mut filter.created_until, when.moment(now))?,
+            Term::Tag(key, value) => {
+                if let Some(other) = filter.tags.insert(key.clone(), value) {
+                    return Err(Usage(format!("tag.{key} cannot be {other} and something else")));
+                }
+            }
+        }
+    }
+    filter.check().map_err(|refusal| Usage(refusal.to_string()))?;
+    Ok(filter)
+}
+
+/// What is said twice cannot both be meant.
+fn once<T>(field: &str, place: &mut Option<T>, value: T) -> Result<(), Usage> {
+    match place.replace(value) {
+        Some(_) => Err(Usage(format!("{field} is said twice"))),
+        None => Ok(()),
+    }
+}
+
+/// A moment as people say it: so long ago, or in milliseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    Ago(Duration),
+    At(TimestampMs),
+}
+
+impl When {
+    pub(crate) fn moment(self, now: TimestampMs) -> TimestampMs {
+        match self {
+            Self::Ago(span) => now - u64::try_from(span.as_millis()).unwrap_or(u64::MAX),
+            Self::At(moment) => moment,
+        }
+    }
+}
+
+impl FromStr for When {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(ms) => Ok(Self::At(TimestampMs(ms))),
+            Err(_) => span::parse(text).map(Self::Ago).map_err(|error| format!("{error}, or milliseconds since 1970")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: TimestampMs = TimestampMs(10_000_000);
+
+    fn of(terms: &[&str]) -> Result<Filter, String> {
+        let terms: Result<Vec<Term>, String> = terms.iter().map(|term| term.parse()).collect();
+        meant(&Namespace::default_name(), terms?, NOW).map_err(|usage| usage.0)
+    }
+
+    #[test]
+    fn everything_that_is_said_counts() {
+        let filter = of(&["lane=mail", "state=failed", "tag.team=a=b", "since=2h", "until=9000000"]).unwrap();
+        assert_eq!(filter.lane, Some(LaneId::parse("mail").unwrap()));
+        assert_eq!(filter.state, Some(PublicState::Failed));
+        assert_eq!(filter.tags.first_key_value().unwrap().1.as_str(), "a=b");
+        assert_eq!(filter.created_from, Some(TimestampMs(2_800_000)));
+        assert_eq!(filter.created_until, Some(TimestampMs(9_000_000)));
+        assert_eq!(of(&["all"]), Ok(Filter::everything(Namespace::default_name())));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        for terms in [
+            ["lane", "all"],
+            ["colour=red", "all"],
+            ["state=done", "all"],
+            ["lane=a", "lane=b"],
+            ["tag.a=1", "tag.a=2"],
+            ["since=1h", "until=2h"],
+            ["since=yesterday", "all"],
+        ] {
+            assert!(of(&terms).is_err(), "{terms:?}");
+        }
+    }
+}
