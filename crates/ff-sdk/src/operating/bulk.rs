@@ -25,8 +25,8 @@ impl Client {
     }
 }
 
-/// Something that is done to many executions, from the newest to the oldest, a page at a time. Nothing is done before it is
-/// run or its first page is asked for; dropped in between, what was done stays done.
+/// Something that is done to many executions, from the newest to the oldest, a page at a time. Nothing is done before
+/// it is run or its first page is asked for; dropped in between, what was done stays done.
 pub struct Bulk {
     client: Client,
     args: BulkArgs,
@@ -83,14 +83,14 @@ impl Bulk {
         self
     }
 
-    /// Does it to the next page, and says what became of that; nothing when all is done. After an error it may be asked again:
-    /// what was done is not done twice.
+    /// Does it to the next page, and says what became of that; nothing when all is done. After an error it may be asked
+    /// again: what was done is not done twice.
     pub async fn next(&mut self) -> Result<Option<BulkPage>, Error> {
         if self.over {
             return Ok(None);
         }
         if self.args.as_of.is_none() && !self.args.dry_run {
-            // A first page whose answer is lost could not be told from one that was never done without the moment it was as of.
+            // A first page whose answer got lost is only safe to ask for again as of a moment before it was done.
             let look = BulkArgs { dry_run: true, limit: 1, ..self.args.clone() };
             self.args.as_of = Some(self.client.backend().bulk(look).await?.as_of);
         }

@@ -42,7 +42,8 @@ pub struct Events {
 }
 
 impl Events {
-    /// The next thing that happens, however long it takes. After an error it may be asked again, and goes on where it was.
+    /// The next thing that happens, however long it takes. After an error it may be asked again, and goes on where it
+    /// was.
     pub async fn next(&mut self) -> Result<Told, Error> {
         loop {
             if let Some(told) = self.take() {

@@ -33,8 +33,8 @@ impl Client {
     }
 }
 
-/// A lane by its name. Cheap to clone; nothing is asked of the store before a method is called. Once a change is answered it
-/// holds everywhere, and making it again is harmless.
+/// A lane by its name. Cheap to clone; nothing is asked of the store before a method is called. Once a change is
+/// answered it holds everywhere, and making it again is harmless.
 #[derive(Clone)]
 pub struct LaneHandle {
     client: Client,

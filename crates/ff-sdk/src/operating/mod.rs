@@ -1,4 +1,5 @@
-//! What an operator does: find executions, label and reorder them, act on many, run lanes, see workers, follow what happens.
+//! What an operator does: find executions, label and reorder them, act on many, run lanes, see workers, and follow what
+//! happens.
 
 mod bulk;
 mod event;

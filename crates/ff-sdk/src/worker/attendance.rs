@@ -14,8 +14,8 @@ use super::options::Setup;
 /// How long a worker that stops waits for somebody to hear that it goes.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// A worker that is seen, until it goes. It binds nobody: work is claimed and held whether anybody hears of the worker or
-/// not, so trouble here is only worth a warning.
+/// A worker that is seen, until it goes. It binds nobody: work is claimed and held whether anybody hears of the worker
+/// or not, so trouble here is only worth a warning.
 pub(super) struct Attendance {
     setup: Arc<Setup>,
     beating: AbortOnDropHandle<()>,

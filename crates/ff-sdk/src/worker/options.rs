@@ -22,8 +22,8 @@ use crate::Error;
 /// A worker: handlers by kind, and how they are run.
 ///
 /// Kinds it has no handler for are left to other workers. It renews its leases at a third of their TTL, passes
-/// cancellation to the handler, turns a panic into a failure, is listed among the workers that are there, and on SIGTERM or
-/// Ctrl-C finishes what it holds before it returns.
+/// cancellation to the handler, turns a panic into a failure, is listed among the workers that are there, and on
+/// SIGTERM or Ctrl-C finishes what it holds before it returns.
 pub struct Worker {
     pub(super) backend: Arc<dyn EngineBackend>,
     pub(super) waits: Arc<dyn Waits>,
