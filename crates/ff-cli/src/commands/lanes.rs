@@ -119,7 +119,17 @@ async fn every_page(client: &Client, mut args: ListLanesArgs) -> anyhow::Result<
 
 fn tabulate(lanes: &[LaneInfo], now: TimestampMs) -> Table {
     let mut table = Table::new(&[
-        "LANE", "STATE", "LIMIT", "AGEING", "KEPT", "WAITING", "OLDEST", "ACTIVE", "DELAYED", "SUSPENDED", "CHILDREN",
+        "LANE",
+        "STATE",
+        "LIMIT",
+        "AGEING",
+        "KEPT",
+        "WAITING",
+        "OLDEST",
+        "ACTIVE",
+        "DELAYED",
+        "SUSPENDED",
+        "CHILDREN",
         "FINISHED",
     ]);
     let lasting = |ms: Option<u64>| ms.map_or("-".to_owned(), span::short);
