@@ -58,11 +58,7 @@ pub trait Session: Read {
 
     /// Opens a transaction to which these partitions belong until it ends, and says under which circumstances. What it is
     /// going to be asked first may be on its way by then.
-    fn begin(
-        &mut self,
-        partitions: &[u16],
-        first: Vec<Load>,
-    ) -> impl Future<Output = Result<Begun, SqlError>> + Send;
+    fn begin(&mut self, partitions: &[u16], first: Vec<Load>) -> impl Future<Output = Result<Begun, SqlError>> + Send;
 
     /// Writes rows, no two of them under one key, over those already there.
     fn put(&mut self, table: &'static Table, rows: &[Put]) -> impl Future<Output = Result<(), SqlError>> + Send;

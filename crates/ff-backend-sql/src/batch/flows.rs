@@ -1,8 +1,7 @@
 //! What a batch has missed of flows, loaded with one query per kind of record. A list of edges or members comes with the
 //! records it leads to, so that whoever goes along it misses nothing on the way.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::Hash;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ff_core::partition::{PartitionConfig, flow_partition};
 use ff_core::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey};
@@ -20,13 +19,13 @@ use crate::schema::{EDGE, EDGE_GROUP, FLOW, FLOW_KEY};
 use crate::session::{Read, key_of};
 use crate::value::{Row, Value};
 
-/// The misses of a batch, each once.
+/// The misses of a batch, each once, and in the same order whenever they are asked for.
 #[derive(Clone, Default)]
 pub(super) struct MissedFlows {
-    pub(super) flows: HashSet<FlowId>,
-    pub(super) edges: HashSet<(FlowId, EdgeId)>,
-    pub(super) groups: HashSet<ExecutionId>,
-    pub(super) keys: HashSet<(FlowId, IdempotencyKey)>,
+    pub(super) flows: BTreeSet<FlowId>,
+    pub(super) edges: BTreeSet<(FlowId, EdgeId)>,
+    pub(super) groups: BTreeSet<ExecutionId>,
+    pub(super) keys: BTreeSet<(FlowId, IdempotencyKey)>,
     pub(super) ends: Wants<Ends>,
     /// Edges into a member, without what is at their other ends.
     pub(super) bare: Wants<Ends>,
@@ -35,9 +34,9 @@ pub(super) struct MissedFlows {
 
 /// Lists that are wanted, each as long as whoever wants most of it.
 #[derive(Clone)]
-pub(super) struct Wants<K>(HashMap<K, usize>);
+pub(super) struct Wants<K>(BTreeMap<K, usize>);
 
-impl<K: Eq + Hash> Wants<K> {
+impl<K: Ord> Wants<K> {
     pub(super) fn want(&mut self, list: K, length: usize) {
         self.0.entry(list).and_modify(|longest| *longest = length.max(*longest)).or_insert(length);
     }
@@ -45,7 +44,7 @@ impl<K: Eq + Hash> Wants<K> {
 
 impl<K> Default for Wants<K> {
     fn default() -> Self {
-        Self(HashMap::new())
+        Self(BTreeMap::new())
     }
 }
 

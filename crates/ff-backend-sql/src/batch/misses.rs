@@ -1,6 +1,6 @@
 //! What a batch has missed, loaded with one query per kind of record.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use ff_core::change::KeyEntry;
 use ff_core::operation::Conditions;
@@ -22,16 +22,16 @@ use crate::schema::{EXECUTION, IDEMPOTENCY};
 use crate::session::{Read, key_of};
 use crate::value::{Row, Value};
 
-/// The misses of a batch, each once.
+/// The misses of a batch, each once, and in the same order whenever they are asked for.
 #[derive(Clone, Default)]
 pub(super) struct Misses {
-    executions: HashSet<ExecutionId>,
-    keys: HashSet<(Namespace, IdempotencyKey)>,
+    executions: BTreeSet<ExecutionId>,
+    keys: BTreeSet<(Namespace, IdempotencyKey)>,
     /// With how many are needed: as many as all who ask could take.
-    waiting: HashMap<Wanted, usize>,
+    waiting: BTreeMap<Wanted, usize>,
     /// Of executions and of flows, which are found together.
-    due: HashMap<u16, usize>,
-    due_flows: HashMap<u16, usize>,
+    due: BTreeMap<u16, usize>,
+    due_flows: BTreeMap<u16, usize>,
     waits: MissedWaits,
     flows: MissedFlows,
     operating: MissedOperating,

@@ -1,6 +1,6 @@
 //! What a batch has missed of lanes, workers and feeds, loaded with one query per kind of record.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use ff_core::event::Feed;
 use ff_core::types::{LaneId, WorkerInstanceId};
@@ -15,13 +15,13 @@ use crate::schema::{FEED, LANE, WORKER};
 use crate::session::Read;
 use crate::value::Row;
 
-/// The misses of a batch, each once.
+/// The misses of a batch, each once, and in the same order whenever they are asked for.
 #[derive(Clone, Default)]
 pub(super) struct MissedOperating {
-    pub(super) lanes: HashSet<(u16, LaneId)>,
-    pub(super) held: HashSet<(u16, LaneId)>,
-    pub(super) workers: HashSet<WorkerInstanceId>,
-    pub(super) feeds: HashSet<u16>,
+    pub(super) lanes: BTreeSet<(u16, LaneId)>,
+    pub(super) held: BTreeSet<(u16, LaneId)>,
+    pub(super) workers: BTreeSet<WorkerInstanceId>,
+    pub(super) feeds: BTreeSet<u16>,
 }
 
 impl MissedOperating {
@@ -41,7 +41,7 @@ impl MissedOperating {
 pub(super) async fn load_feeds<R: Read>(
     reader: &mut R,
     known: &mut Known,
-    partitions: HashSet<u16>,
+    partitions: BTreeSet<u16>,
 ) -> Result<(), SqlError> {
     let feed = |_: &u16, row: &Row| Ok(Feed { since: row.moment(0)?, until: row.moment(1)? });
     let table = (&FEED, &["since", "until"][..]);

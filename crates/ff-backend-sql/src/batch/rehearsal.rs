@@ -122,6 +122,14 @@ mod tests {
         assert_eq!(loads(PLAIN, vec![completion(id), pump()]), []);
     }
 
+    /// An answer that is on its way is of use only to the very question it was asked with.
+    #[test]
+    fn what_is_asked_ahead_is_what_is_asked_then() {
+        let ids: Vec<_> = (1..20).map(|uuid| ExecutionId::new(3, Uuid::from_u128(uuid))).collect();
+        let ask = || loads(PLAIN, ids.iter().copied().map(completion).collect());
+        assert_eq!(ask(), ask());
+    }
+
     #[test]
     fn who_follows_is_asked_for_ahead_once_somebody_does() {
         let feed = Load::Rows(&FEED, FEED.named(&["since", "until"]), vec![vec![3_u16.into()]]);

@@ -1,6 +1,6 @@
 //! What a batch has missed of suspensions and signals, loaded with one query per kind of record.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::hash::Hash;
 
 use ff_core::types::{ExecutionId, IdempotencyKey, WaitpointId};
@@ -15,13 +15,13 @@ use crate::suspension::{key_of_waitpoint, read_ring, read_suspend_key};
 use crate::table::Table;
 use crate::value::Row;
 
-/// The misses of a batch, each once.
+/// The misses of a batch, each once, and in the same order whenever they are asked for.
 #[derive(Clone, Default)]
 pub(super) struct MissedWaits {
-    pub(super) waitpoints: HashSet<(ExecutionId, WaitpointId)>,
-    pub(super) suspend_keys: HashSet<(ExecutionId, IdempotencyKey)>,
-    pub(super) signal_keys: HashSet<(ExecutionId, WaitpointId, IdempotencyKey)>,
-    pub(super) rings: HashSet<u16>,
+    pub(super) waitpoints: BTreeSet<(ExecutionId, WaitpointId)>,
+    pub(super) suspend_keys: BTreeSet<(ExecutionId, IdempotencyKey)>,
+    pub(super) signal_keys: BTreeSet<(ExecutionId, WaitpointId, IdempotencyKey)>,
+    pub(super) rings: BTreeSet<u16>,
 }
 
 impl MissedWaits {
@@ -53,7 +53,7 @@ impl MissedWaits {
 pub(super) async fn load<R: Read, K: Eq + Hash + Ord, T>(
     reader: &mut R,
     shelf: &mut Shelf<K, T>,
-    names: HashSet<K>,
+    names: BTreeSet<K>,
     (table, columns): (&'static Table, &[&str]),
     key: impl Fn(&K) -> Key,
     read: impl Fn(&K, &Row) -> Result<T, SqlError>,

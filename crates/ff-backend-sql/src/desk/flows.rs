@@ -30,7 +30,7 @@ pub(crate) struct Flows {
 }
 
 /// The edges of a member on one side, after one of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Ends {
     pub(crate) flow: FlowId,
     pub(crate) member: ExecutionId,
@@ -39,7 +39,7 @@ pub(crate) struct Ends {
 }
 
 /// The members of a flow after one of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Members {
     pub(crate) flow: FlowId,
     pub(crate) after: Option<ExecutionId>,

@@ -1,7 +1,7 @@
 //! What a writer keeps in mind from one batch to the next: how lanes are configured and which feeds somebody follows. Both
 //! are looked at all the time and hardly ever change.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use ff_core::event::Feed;
 use ff_core::lane::Lane;
@@ -36,7 +36,7 @@ impl Known {
     }
 
     /// The partitions among these of which it has to be found out who follows them.
-    pub(crate) fn unknown_feeds(&self, partitions: &[u16]) -> HashSet<u16> {
+    pub(crate) fn unknown_feeds(&self, partitions: &[u16]) -> BTreeSet<u16> {
         let unknown = partitions.iter().filter(|partition| self.is_followed && !self.feeds.has(partition));
         unknown.copied().collect()
     }

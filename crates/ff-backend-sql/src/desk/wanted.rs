@@ -5,7 +5,7 @@ use ff_core::types::{Kind, LaneId, Priority, TimestampMs};
 use ff_core::view::Eligible;
 
 /// A lane on a partition, and the kinds wanted of it; any when none is named.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Wanted {
     pub(crate) partition: u16,
     pub(crate) lane: LaneId,
