@@ -74,8 +74,9 @@ pub const MAX_REPLAYS: u32 = 10;
 pub const DEDUP_WINDOW_MS: u64 = 24 * 60 * 60 * 1_000;
 /// How long what has finished is kept when neither it nor its lane says otherwise: a week.
 pub const RETENTION_MS: u64 = 7 * 24 * 60 * 60 * 1_000;
-/// Records one step may forget. What one execution has is forgotten together, however much it is.
-pub const FORGET: usize = 1_000;
+/// Records one step may forget, so that a store that does one thing at a time is not kept from others. What one execution
+/// has is forgotten together, however much it is.
+pub const FORGET: usize = 250;
 /// The last moment anything may wait for: the end of the year 9999. Scores stay exact in a double.
 pub const MOMENT_MAX_MS: i64 = 253_402_300_799_999;
 /// The longest span a policy may name: ten years.

@@ -57,7 +57,7 @@ impl<V: View> Step<'_, V> {
         let change = self.flow_change(id)?;
         if visited.len() < page.len() {
             let seen = tour.seen + u32::try_from(visited.len()).unwrap_or(u32::MAX);
-            change.after.tour = Some(Tour { after: visited.last().copied(), seen, ..tour });
+            change.after.tour = Some(Tour { after: visited.last().copied().or(tour.after), seen, ..tour });
         } else {
             change.after.tour = None;
             change.gone = matches!(tour.errand, Errand::Discard | Errand::Forget);
