@@ -2,7 +2,7 @@
 
 use ff_core::contracts::Start;
 use ff_core::execution::{Execution, Phase};
-use ff_core::flow::{CancelPolicy, Flow, GroupState, Join, OnSatisfied};
+use ff_core::flow::{CancelPolicy, Flow, FlowState, GroupState, Join, OnSatisfied};
 use ff_core::limits;
 use ff_core::state::PublicState;
 use ff_core::types::{LaneId, Namespace};
@@ -15,7 +15,8 @@ use crate::differential::reference::Reference;
 use crate::differential::step::{Policies, Step, Submission};
 
 /// Nodes of a chain that is too long to be skipped in one step.
-const CHAIN: u32 = 56;
+const CHAIN: u32 = 24;
+const _: () = assert!(CHAIN as usize > limits::FLOW_STEP);
 
 impl Chooser {
     /// A step about a flow, mostly one of the latest.
@@ -32,25 +33,27 @@ impl Chooser {
             0..7 => Step::SubmitFlow(self.plan()),
             7..9 => self.creation(),
             9..25 => Step::Grow(self.growth(reference)),
-            25..28 => {
+            25..31 => {
                 Step::CloseFlow { flow: self.flow_that(reference, |flow| flow.held_open && flow.counts.live() > 0) }
             }
-            28..30 => {
+            31..35 => {
+                let again = |flow: &Flow| flow.state() == FlowState::Cancelled;
+                let flow = if self.chance.one_in(4) { self.flow_that(reference, again) } else { flow };
                 let policy = *self.chance.pick(CancelPolicy::ALL);
                 Step::CancelFlow { flow, policy, reason: self.maybe(3, &[0, 9, limits::MESSAGE_BYTES + 1]) }
             }
-            30..31 => {
+            35..36 => {
                 let (from, count) = (usize::from(self.number(3)), self.usually(&[1, 2], &[limits::TAGS + 1]));
                 Step::TagFlow { flow, from, count }
             }
-            31..46 => self.parenthood(reference),
-            46..48 => Step::Cascade { job: self.member(reference, Execution::is_finished) },
-            48..53 => {
+            36..51 => self.parenthood(reference),
+            51..53 => Step::Cascade { job: self.member(reference, Execution::is_finished) },
+            53..58 => {
                 let job = self.member(reference, Execution::is_finished);
                 Step::Replay { job, reason: None, reopen: !self.chance.one_in(4) }
             }
-            53..56 => Step::Pump { partition: self.partition(reference) },
-            56..78 => {
+            58..61 => Step::Pump { partition: self.partition(reference) },
+            61..83 => {
                 let spared = !self.chance.one_in(6);
                 let childless = |member: &Execution| is_running(member) && !(spared && is_parent(reference, member));
                 match self.such_a_member(reference, childless) {
@@ -196,10 +199,12 @@ impl Chooser {
         };
         let is_over = |job: &u32| reference.model.find(&reference.id(*job)).is_some_and(Execution::is_finished);
         let mut over: Vec<_> = known.iter().copied().filter(is_over).collect();
-        let lost = |job: &u32| {
-            reference.model.find(&reference.id(*job)).map(Execution::public_state) != Some(PublicState::Completed)
-        };
-        if over.iter().any(lost) && !self.chance.one_in(3) {
+        let end = |job: &u32| reference.model.find(&reference.id(*job)).map(Execution::public_state);
+        let lost = |job: &u32| end(job) != Some(PublicState::Completed);
+        let skipped = |job: &u32| end(job) == Some(PublicState::Skipped);
+        if over.iter().any(skipped) && self.chance.one_in(2) {
+            over.retain(skipped);
+        } else if over.iter().any(lost) && !self.chance.one_in(3) {
             over.retain(lost);
         }
         let edges: Vec<_> = (0..self.chance.below(4))
