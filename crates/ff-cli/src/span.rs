@@ -16,9 +16,10 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     ms.map(Duration::from_millis).ok_or_else(|| "expected a whole number and a unit: 500ms, 10s, 5m, 2h, 1d".to_owned())
 }
 
-/// A span in its largest whole unit.
+/// A span in its largest whole unit; less than two days in hours, unless it is a whole day.
 pub(crate) fn short(ms: u64) -> String {
     match ms {
+        86_400_000 => "1d".to_owned(),
         0..1_000 => format!("{ms}ms"),
         1_000..60_000 => format!("{}s", ms / 1_000),
         60_000..3_600_000 => format!("{}m", ms / 60_000),
@@ -62,7 +63,10 @@ mod tests {
         for (ms, text) in [(0, "0ms"), (999, "999ms"), (59_999, "59s"), (3_599_999, "59m"), (172_799_999, "47h")] {
             assert_eq!(short(ms), text);
         }
-        assert_eq!(short(172_800_000), "2d");
+        assert_eq!(
+            (short(86_400_000), short(90_000_000), short(172_800_000)),
+            ("1d".into(), "25h".into(), "2d".into())
+        );
     }
 
     #[test]

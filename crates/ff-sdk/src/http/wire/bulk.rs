@@ -10,6 +10,7 @@ use ff_core::types::{Kind, LaneId, Namespace, TagValue, TimestampMs};
 use serde::{Deserialize, Serialize};
 
 use super::submit::tags;
+use super::word::word;
 
 /// One page of doing something to many executions.
 #[derive(Serialize, Deserialize)]
@@ -20,7 +21,7 @@ pub struct Bulk {
     pub namespace: Option<Namespace>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane: Option<LaneId>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
     pub state: Option<PublicState>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
@@ -55,12 +56,24 @@ pub struct Bulk {
 
 /// What is done to each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", try_from = "String")]
 pub enum Bulking {
     /// What lives is cancelled.
     Cancel,
     /// What has finished is run again.
     Replay,
+}
+
+impl TryFrom<String> for Bulking {
+    type Error = &'static str;
+
+    fn try_from(word: String) -> Result<Self, Self::Error> {
+        match word.as_str() {
+            "cancel" => Ok(Self::Cancel),
+            "replay" => Ok(Self::Replay),
+            _ => Err("must be one of cancel, replay"),
+        }
+    }
 }
 
 impl Bulk {

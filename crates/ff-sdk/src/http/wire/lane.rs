@@ -6,13 +6,15 @@ use ff_core::lane::LaneState;
 use ff_core::types::{LaneId, Namespace};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::word::word;
+
 /// How a lane is to be.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigureLane {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
     pub state: Option<LaneState>,
     /// How many executions of it may be held at once.
     #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
