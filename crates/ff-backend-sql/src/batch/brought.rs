@@ -8,18 +8,19 @@ use ff_core::backend::Answer;
 use ff_core::change::Write;
 use ff_core::contracts::{Input, Task};
 use ff_core::engine_error::EngineError;
-use ff_core::operation::Reply;
+use ff_core::limits;
+use ff_core::operation::{Operation, Reply};
 use ff_core::payload::Payload;
 use ff_core::types::ExecutionId;
 use ff_core::view::{EdgesOf, View};
 
 use super::signals::Handed;
-use super::{Answered, Brought};
+use super::{Answered, Brought, TakenUp};
 use crate::desk::{Desk, all_into};
 use crate::error::SqlError;
 use crate::execution::read_body;
 use crate::schema::{PAYLOAD, RESULT};
-use crate::session::{Read, key_of};
+use crate::session::{Load, Read, key_of};
 use crate::table::Table;
 
 /// What a claimed execution is to bring along, as far as the batch knows it.
@@ -71,6 +72,14 @@ fn promise(desk: &Desk, task: &Task) -> Promised {
         }
     });
     Promised { payload, inputs, awaited }
+}
+
+/// The payloads a claim is going to bring along, when all that waits for it is known and only their flows are not. Claims
+/// in company find out what each of them gets when it is decided.
+pub(super) fn payloads_ahead(desk: &Desk, batch: &[TakenUp]) -> Option<Load> {
+    let [TakenUp { operation: Operation::Claim(args), .. }] = batch else { return None };
+    let keys: Vec<_> = desk.waiting().take(args.max.min(limits::CLAIM_AT_ONCE)).map(key_of).collect();
+    (!keys.is_empty()).then(|| Load::Rows(&PAYLOAD, PAYLOAD.all(), keys))
 }
 
 /// Gives every claim what it is to bring along, with one query per table for all that is stored.

@@ -7,7 +7,7 @@ use ff_core::types::ExecutionId;
 use ff_core::view::{EdgesOf, Miss, Stop, View};
 
 use super::TakenUp;
-use super::brought::{Promised, edges_of_inputs, promised};
+use super::brought::{Promised, edges_of_inputs, payloads_ahead, promised};
 use super::foresight::foreseen;
 use super::misses::Misses;
 use super::rehearsal::loads_of;
@@ -49,7 +49,8 @@ pub(super) async fn decide<R: Read>(
                 let rest = batch.iter().zip(conditions).skip(replies.len()).take(asked);
                 let misses = missed(desk, rest);
                 if R::ASKS_AHEAD {
-                    reader.ask_ahead(loads_of(&misses, at).await?).await?;
+                    let next = loads_of(&misses, at).await?.into_iter();
+                    reader.ask_ahead(next.chain(payloads_ahead(desk, batch)).collect()).await?;
                 }
                 misses.load(reader, desk, at).await?;
                 missed_by_next += 1;

@@ -2,10 +2,10 @@
 //! where each record would have been found missing only once the one before was there.
 
 use ff_core::contracts::{DeliverArgs, NodeSpec, StageFlowArgs, SuspendArgs, WaitpointBinding, WaitpointRef};
-use ff_core::flow::{edge_id, member_id};
+use ff_core::flow::{edge_id, edges_to_tell, member_id};
 use ff_core::operation::Operation;
 use ff_core::partition::{PartitionConfig, flow_partition};
-use ff_core::types::NodeName;
+use ff_core::types::{ExecutionId, NodeName};
 use ff_core::view::{Miss, View};
 
 use crate::desk::Desk;
@@ -13,6 +13,8 @@ use crate::desk::Desk;
 /// What an operation names that is not on the desk.
 pub(super) fn foreseen(desk: &Desk, operation: &Operation, partitions: &PartitionConfig) -> Vec<Miss> {
     match operation {
+        Operation::Complete(args) => of_end(desk, &args.execution_id),
+        Operation::Fail(args) => of_end(desk, &args.execution_id),
         Operation::Suspend(args) => of_suspension(desk, args),
         Operation::Deliver(args) => of_signal(desk, args),
         Operation::CreateWaitpoint(args) => desk.ring(args.execution_id.partition()).err().into_iter().collect(),
@@ -22,6 +24,13 @@ pub(super) fn foreseen(desk: &Desk, operation: &Operation, partitions: &Partitio
         Operation::StageFlow(args) => of_graph(desk, args, partitions),
         _ => Vec::new(),
     }
+}
+
+/// Its flow, and those who wait for its end.
+fn of_end(desk: &Desk, id: &ExecutionId) -> Vec<Miss> {
+    let Some(flow) = desk.known.flow_of(id) else { return Vec::new() };
+    let edges = desk.edges(&edges_to_tell(flow, *id, None)).err();
+    desk.flow(&flow).err().into_iter().chain(edges).collect()
 }
 
 fn of_graph(desk: &Desk, args: &StageFlowArgs, partitions: &PartitionConfig) -> Vec<Miss> {
@@ -66,7 +75,7 @@ mod tests {
     use ff_core::operation::Conditions;
     use ff_core::payload::Payload;
     use ff_core::token::PresentedToken;
-    use ff_core::types::{ExecutionId, IdempotencyKey, Kind, SignalName, TimestampMs, WaitpointId, WaitpointKey};
+    use ff_core::types::{IdempotencyKey, Kind, SignalName, TimestampMs, WaitpointId, WaitpointKey};
     use uuid::Uuid;
 
     use super::*;

@@ -66,15 +66,19 @@ impl Read for Rehearsal {
 
 #[cfg(test)]
 mod tests {
-    use ff_core::contracts::{ClaimArgs, CompleteArgs, PumpArgs};
+    use ff_core::contracts::{ClaimArgs, CompleteArgs, FlowHeader, NodeSpec, PumpArgs, SubmitFlowArgs};
     use ff_core::dice::{Dice, SeededDice};
+    use ff_core::execution::Execution;
     use ff_core::lease::{Fence, Holder};
+    use ff_core::model::Model;
+    use ff_core::payload::Payload;
     use ff_core::types::{AttemptId, ExecutionId, LaneId, LeaseEpoch, LeaseId, Namespace};
     use futures_util::FutureExt;
     use uuid::Uuid;
 
     use super::*;
-    use crate::schema::{EXECUTION, FEED, LANE};
+    use crate::queries::EDGES_OUT;
+    use crate::schema::{EXECUTION, FEED, FLOW, LANE};
     use crate::session::{Begun, key_of};
 
     fn taken_up(operation: Operation) -> TakenUp {
@@ -128,6 +132,41 @@ mod tests {
         let ids: Vec<_> = (1..20).map(|uuid| ExecutionId::new(3, Uuid::from_u128(uuid))).collect();
         let ask = || loads(PLAIN, ids.iter().copied().map(completion).collect());
         assert_eq!(ask(), ask());
+    }
+
+    /// A member of a flow that somebody works on.
+    fn running_member() -> Execution {
+        let node = NodeSpec::new("a".parse().unwrap(), "k".parse().unwrap(), Payload::default());
+        let header = FlowHeader::new("k".parse().unwrap());
+        let graph = SubmitFlowArgs { header, nodes: vec![node], edges: Vec::new() };
+        let at = |ms| Conditions {
+            partitions: PartitionConfig { num_flow_partitions: 1, ..PartitionConfig::default() },
+            nonce: SeededDice::new(1).nonce(),
+            now: TimestampMs(ms),
+        };
+        let mut model = Model::default();
+        model.execute(&Operation::StageFlow(graph.plan().unwrap().remove(0)), &at(1)).unwrap();
+        model.execute(&Operation::Pump(PumpArgs { partition: 0 }), &at(2)).unwrap();
+        let Operation::Claim(claim) = claim() else { panic!("not a claim") };
+        model.execute(&Operation::Claim(ClaimArgs { partition: 0, ..claim }), &at(3)).unwrap();
+        model.executions().next().unwrap().clone()
+    }
+
+    #[test]
+    fn the_flow_of_what_is_worked_on_is_asked_for_with_it() {
+        let running = running_member();
+        let (id, mut desk) = (running.id, Desk::default());
+        let batch = [taken_up(completion(id))];
+        let asks = |desk: &Desk| {
+            let loads = first_loads(desk, &batch, &PartitionConfig::default(), &[3]).now_or_never().unwrap().unwrap();
+            loads.into_iter().map(|load| match load {
+                Load::Rows(table, ..) => table.name,
+                Load::Query(sql, _) => sql,
+            })
+        };
+        assert_eq!(Vec::from_iter(asks(&desk)), [EXECUTION.name]);
+        desk.known.see(&running);
+        assert_eq!(Vec::from_iter(asks(&desk)), [EXECUTION.name, FLOW.name, EDGES_OUT]);
     }
 
     #[test]

@@ -1,17 +1,20 @@
-//! What a writer keeps in mind from one batch to the next: how lanes are configured and which feeds somebody follows. Both
-//! are looked at all the time and hardly ever change.
+//! What a writer keeps in mind from one batch to the next: how lanes are configured and which feeds somebody follows, which
+//! are looked at all the time and hardly ever change, and which flow an execution belongs to, which never does.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use ff_core::event::Feed;
+use ff_core::execution::{Execution, Phase};
 use ff_core::lane::Lane;
-use ff_core::types::LaneId;
+use ff_core::types::{ExecutionId, FlowId, LaneId};
 
 use super::Shelf;
 use crate::session::Begun;
 
 /// How many lanes are kept in mind, counted once on each partition. Past it they are looked up anew.
 const LANES: usize = 100_000;
+/// How many members of flows are kept in mind. Past it they are found to be members only once they are loaded.
+const MEMBERS: usize = 10_000;
 
 /// Lanes and feeds, those that nobody configured or follows among them.
 #[derive(Default)]
@@ -22,12 +25,32 @@ pub struct Known {
     /// batch begins this is as the one before it found it, and what is asked ahead counts on it.
     pub(crate) has_no_lanes: bool,
     is_followed: bool,
+    /// The flows of executions that somebody works on. Whoever ends one of them asks for its flow.
+    memberships: HashMap<ExecutionId, FlowId>,
 }
 
 impl Known {
     /// What is left to count on where others write too.
     pub(crate) fn without_records(self) -> Self {
-        Self { has_no_lanes: self.has_no_lanes, is_followed: self.is_followed, ..Self::default() }
+        Self { lanes: Shelf::default(), feeds: Shelf::default(), ..self }
+    }
+
+    /// Keeps in mind which flow an execution belongs to, for as long as somebody works on it.
+    pub(crate) fn see(&mut self, execution: &Execution) {
+        let Some(membership) = &execution.membership else { return };
+        if !matches!(execution.phase, Phase::Running { .. }) {
+            self.memberships.remove(&execution.id);
+            return;
+        }
+        if self.memberships.len() >= MEMBERS {
+            self.memberships.clear();
+        }
+        self.memberships.insert(execution.id, membership.flow_id);
+    }
+
+    /// The flow that an execution somebody works on is known to belong to.
+    pub(crate) fn flow_of(&self, member: &ExecutionId) -> Option<FlowId> {
+        self.memberships.get(member).copied()
     }
 
     /// Takes note of the circumstances a batch begins under.

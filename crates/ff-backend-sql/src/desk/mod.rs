@@ -90,6 +90,11 @@ impl Desk {
         self.due.insert(partition, list);
     }
 
+    /// Everything that is known to wait, list by list.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &ExecutionId> {
+        self.waiting.values().flat_map(Shortlist::members).map(|(_, id)| id)
+    }
+
     /// How long a list has to be to answer a query that missed it, at the least.
     pub(crate) fn length_beyond(&self, miss: &Miss) -> usize {
         match miss {
@@ -177,6 +182,7 @@ impl Desk {
         let (told, is_new) = (hints(before, &change.after), before.is_none());
         self.hints.extend(told);
         self.hints.extend(delivered(&change));
+        self.known.see(&change.after);
         self.waits.take(&mut change);
         if let Some(entry) = &change.key {
             self.keys.insert((entry.namespace.clone(), entry.key.clone()), Some(entry.clone()));

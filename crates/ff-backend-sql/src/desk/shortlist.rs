@@ -19,6 +19,11 @@ impl<T: Ord + Copy> Shortlist<T> {
         self.limit
     }
 
+    /// Everything that is on it, in order.
+    pub(crate) fn members(&self) -> impl Iterator<Item = &T> {
+        self.first.iter()
+    }
+
     /// The first `limit` once members that changed have left and those that `entered` have come. Nothing when the list is
     /// too short to tell: what the store has beyond it may come before what entered.
     pub(crate) fn first(

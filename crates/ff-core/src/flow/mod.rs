@@ -30,6 +30,6 @@ pub use record::{
 };
 pub use replay::replay;
 pub use stage::stage;
-pub use step::Settled;
+pub use step::{Settled, edges_to_tell};
 pub(crate) use step::{Step, follow};
 pub use tag::set_tags;

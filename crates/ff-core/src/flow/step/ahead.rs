@@ -2,9 +2,8 @@
 
 use crate::change::Change;
 use crate::flow::step::{Step, Work};
-use crate::flow::{Membership, Owed, Owes};
 use crate::limits;
-use crate::types::{EdgeId, ExecutionId};
+use crate::types::{EdgeId, ExecutionId, FlowId};
 use crate::view::{EdgesOf, Miss, Side, Stop, View, together};
 
 impl<V: View> Step<'_, V> {
@@ -13,10 +12,8 @@ impl<V: View> Step<'_, V> {
         let members = || changes.iter().filter_map(|change| Some((&change.after, change.after.membership.as_ref()?)));
         let flows = members().map(|(_, membership)| self.view.flow(&membership.flow_id).map(|_| ()));
         let ended = members().filter(|(after, membership)| after.is_finished() && membership.dependents > 0);
-        let edges = ended.map(|(after, membership)| {
-            let owes = Owes { since: self.now, what: Owed::End, after: None };
-            self.view.edges(&edges_to_tell(&after.id, membership, &owes)).map(|_| ())
-        });
+        let edges = ended
+            .map(|(after, membership)| self.view.edges(&edges_to_tell(membership.flow_id, after.id, None)).map(|_| ()));
         Ok(together(flows.chain(edges))?)
     }
 
@@ -35,7 +32,7 @@ impl<V: View> Step<'_, V> {
     fn missing_to_tell(&self, id: &ExecutionId) -> Vec<Miss> {
         let membership = self.execution(id).ok().flatten().and_then(|member| member.membership.as_ref());
         let Some((membership, owes)) = membership.and_then(|m| Some((m, m.owes?))) else { return Vec::new() };
-        let page = match self.view.edges(&edges_to_tell(id, membership, &owes)) {
+        let page = match self.view.edges(&edges_to_tell(membership.flow_id, *id, owes.after)) {
             Ok(page) => page,
             Err(miss) => return vec![miss],
         };
@@ -51,8 +48,8 @@ impl<V: View> Step<'_, V> {
     }
 }
 
-/// The edges a member still has to tell, one more than a step may. However much of the step is left, they are the same.
-pub(super) fn edges_to_tell(id: &ExecutionId, membership: &Membership, owes: &Owes) -> EdgesOf {
-    let (flow, after, limit) = (membership.flow_id, owes.after, limits::FLOW_STEP + 1);
-    EdgesOf { flow, member: *id, side: Side::Outgoing, after, limit }
+/// The edges a member still has to tell once it told those up to one, which is one more than a step may. However much of
+/// the step is left, they are the same.
+pub fn edges_to_tell(flow: FlowId, member: ExecutionId, after: Option<EdgeId>) -> EdgesOf {
+    EdgesOf { flow, member, side: Side::Outgoing, after, limit: limits::FLOW_STEP + 1 }
 }

@@ -16,7 +16,7 @@ impl<V: View> Step<'_, V> {
     pub(in crate::flow) fn tell_dependents(&mut self, id: &ExecutionId) -> Result<(), Stop> {
         let Some((member, membership, owes)) = self.owing(id)? else { return Ok(()) };
         let (flow, after) = (membership.flow_id, owes.after);
-        let page = self.edges_of(&edges_to_tell(id, &membership, &owes))?;
+        let page = self.edges_of(&edges_to_tell(membership.flow_id, *id, owes.after))?;
         let told = &page[..page.len().min(self.budget)];
         let edges = self.look_ahead(&flow, told)?;
         self.budget -= told.len();

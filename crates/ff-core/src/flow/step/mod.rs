@@ -10,6 +10,8 @@ mod reopen;
 mod siblings;
 mod tour;
 
+pub use ahead::edges_to_tell;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::change::{Change, Write};
