@@ -13,7 +13,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
 use crate::connector::Connector;
-use crate::hints::{Notes, pass_on, poll, subscribe};
+use crate::hints::{Company, Listener, Notes, pass_on, poll};
 use crate::inbox::take_up;
 use crate::meta::SLOTS;
 use crate::migrate::{Prepared, prepare};
@@ -57,7 +57,8 @@ impl PostgresBackend {
         let announcer = Announcer::default();
         let ourselves = Uuid::new_v4();
         let sender = ourselves.simple().to_string();
-        let notes = Notes::new(&connector.place, &sender);
+        let company = Company::default();
+        let notes = Notes::new(&connector.place, &sender, company.clone());
         let first_slot = i32::from(ourselves.as_bytes()[0]);
         let session = |nth| {
             let slot = (first_slot + nth) % SLOTS;
@@ -75,8 +76,9 @@ impl PostgresBackend {
                 address: connector.place.address(),
                 why: trouble.why().to_owned(),
             };
-            let subscription = subscribe(&connector).await.map_err(unheard)?;
-            let passing = pass_on(subscription, connector.clone(), announcer.clone(), sender, inbox.clone());
+            let listener = Listener { connector: connector.clone(), class, ourselves: sender, company };
+            let subscription = listener.subscribe().await.map_err(unheard)?;
+            let passing = pass_on(subscription, listener, announcer.clone(), inbox.clone());
             tokio::spawn(listening.clone().run_until_cancelled_owned(passing));
         } else {
             let polling = poll(connector.clone(), announcer.clone(), sender, inbox.clone());

@@ -1,6 +1,7 @@
 //! Listening to the notes of other programs. They may be lost while nobody listens; whoever listens is told then that it
 //! missed some.
 
+use std::collections::{HashSet, VecDeque};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,8 +9,10 @@ use std::time::Duration;
 use ff_backend_sql::Announcer;
 use ff_core::hint::Hint;
 use tokio::sync::{Notify, mpsc};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_postgres::{AsyncMessage, Client};
 
+use super::company::{Company, sit_down};
 use super::{channel, inbox_channel, note};
 use crate::connector::Connector;
 use crate::trouble::Trouble;
@@ -18,62 +21,154 @@ use crate::trouble::Trouble;
 const PAUSE: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// Notes as they come, for as long as the connection lives; nothing instead of one when there is something in the inbox.
-pub(crate) struct Subscription {
-    notes: mpsc::UnboundedReceiver<Option<String>>,
-    _client: Client,
+/// How often to look whether anybody else still listens.
+const LOOK: Duration = Duration::from_secs(10);
+
+/// How long those who are there may take to answer whoever comes. One that does not is told nothing it would miss for long:
+/// it looks everywhere now and then.
+const WELCOME: Duration = Duration::from_secs(1);
+
+/// A program that listens.
+pub(crate) struct Listener {
+    pub(crate) connector: Arc<Connector>,
+    /// Names the locks of this store among those of others.
+    pub(crate) class: i32,
+    /// By which a program knows its own notes.
+    pub(crate) ourselves: String,
+    pub(crate) company: Company,
 }
 
-/// Begins to listen.
-pub(crate) async fn subscribe(connector: &Connector) -> Result<Subscription, Trouble> {
-    let (client, mut conversation) = connector.converse("listener").await?;
-    let (hear, notes) = mpsc::unbounded_channel();
-    let hints = channel(&connector.place);
-    tokio::spawn(async move {
-        while let Some(Ok(message)) = poll_fn(|cx| conversation.poll_message(cx)).await {
-            if let AsyncMessage::Notification(notification) = message
-                && hear.send((notification.channel() == hints).then(|| notification.payload().to_owned())).is_err()
-            {
-                return;
-            }
+/// Notes as they come, for as long as the connection lives; nothing instead of one when there is something in the inbox.
+pub(crate) struct Subscription {
+    notes: mpsc::UnboundedReceiver<Heard>,
+    /// What came while it was waited for an answer to the hello.
+    early: VecDeque<Heard>,
+    client: Client,
+}
+
+type Heard = Option<String>;
+
+impl Subscription {
+    /// Nothing once the connection is lost.
+    async fn next(&mut self) -> Option<Heard> {
+        match self.early.pop_front() {
+            Some(heard) => Some(heard),
+            None => self.notes.recv().await,
         }
-    });
-    let listen = format!("LISTEN {}; LISTEN {}", channel(&connector.place), inbox_channel(&connector.place));
-    client.batch_execute(&listen).await.map_err(|error| Trouble::of(&error))?;
-    Ok(Subscription { notes, _client: client })
+    }
+}
+
+impl Listener {
+    /// Begins to listen.
+    pub(crate) async fn subscribe(&self) -> Result<Subscription, Trouble> {
+        let (client, mut conversation) = self.connector.converse("listener").await?;
+        let (hear, notes) = mpsc::unbounded_channel();
+        let hints = channel(&self.connector.place);
+        let ours = hints.clone();
+        tokio::spawn(async move {
+            while let Some(Ok(message)) = poll_fn(|cx| conversation.poll_message(cx)).await {
+                if let AsyncMessage::Notification(notification) = message
+                    && hear.send((notification.channel() == ours).then(|| notification.payload().to_owned())).is_err()
+                {
+                    return;
+                }
+            }
+        });
+        let listen = format!("LISTEN {hints}; LISTEN {}", inbox_channel(&self.connector.place));
+        client.batch_execute(&listen).await.map_err(|error| Trouble::of(&error))?;
+        let mut subscription = Subscription { notes, early: VecDeque::new(), client };
+        self.join(&mut subscription).await?;
+        Ok(subscription)
+    }
+
+    /// Makes sure that those who listen already tell what they do from now on.
+    async fn join(&self, subscription: &mut Subscription) -> Result<(), Trouble> {
+        sit_down(&subscription.client, self.class).await?;
+        self.say(&subscription.client, &note::hello(&self.ourselves)).await?;
+        let others = self.company.look(&subscription.client, self.class).await?;
+        let (notes, early) = (&mut subscription.notes, &mut subscription.early);
+        let answered = async {
+            let mut known = HashSet::new();
+            while known.len() < others
+                && let Some(heard) = notes.recv().await
+            {
+                let from = heard.as_deref().map(note::sender).filter(|sender| *sender != self.ourselves);
+                known.extend(from.map(str::to_owned));
+                early.push_back(heard);
+            }
+        };
+        if tokio::time::timeout(WELCOME, answered).await.is_err() {
+            tracing::debug!(others, "not everybody who listens has answered");
+        }
+        Ok(())
+    }
+
+    async fn say(&self, client: &Client, note: &str) -> Result<(), Trouble> {
+        let told = client.execute("SELECT pg_notify($1, $2)", &[&channel(&self.connector.place), &note]).await;
+        told.map(drop).map_err(|error| Trouble::of(&error))
+    }
+
+    /// Takes note that somebody else was heard, and answers whoever says hello.
+    async fn hear(&self, client: &Client, text: &str) {
+        if note::sender(text) == self.ourselves {
+            return;
+        }
+        self.company.may_be_there();
+        if note::is_hello(text)
+            && let Err(trouble) = self.say(client, &note::write(&self.ourselves, &[])).await
+        {
+            tracing::debug!(why = trouble.why(), "somebody who came was not answered");
+        }
+    }
+
+    async fn subscribe_again(&self) -> Subscription {
+        let mut pause = PAUSE;
+        loop {
+            match self.subscribe().await {
+                Ok(subscription) => return subscription,
+                Err(trouble) => tracing::debug!(why = trouble.why(), "still nobody to listen to"),
+            }
+            #[allow(clippy::disallowed_methods, reason = "nothing signals that a server is back")]
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+
+    /// Looks whether those who were heard are still there. A connection that cannot tell is about to be found lost.
+    async fn look_around(&self, client: &Client) {
+        if let (false, Err(trouble)) = (self.company.is_absent(), self.company.look(client, self.class).await) {
+            tracing::debug!(why = trouble.why(), "who else listens is not known");
+        }
+    }
 }
 
 /// Passes on what others tell for ever. When the connection breaks, listens again and says that something was missed.
 pub(crate) async fn pass_on(
     mut subscription: Subscription,
-    connector: Arc<Connector>,
+    listener: Listener,
     announcer: Announcer,
-    ourselves: String,
     inbox: Arc<Notify>,
 ) {
+    let mut look = interval_at(Instant::now() + LOOK, LOOK);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        while let Some(told) = subscription.notes.recv().await {
-            match told {
-                Some(text) => announcer.announce(note::read(&ourselves, &text)),
-                None => inbox.notify_one(),
+        loop {
+            tokio::select! {
+                told = subscription.next() => match told {
+                    Some(Some(text)) => {
+                        listener.hear(&subscription.client, &text).await;
+                        announcer.announce(note::read(&listener.ourselves, &text));
+                    }
+                    Some(None) => inbox.notify_one(),
+                    None => break,
+                },
+                _ = look.tick() => listener.look_around(&subscription.client).await,
             }
         }
         tracing::warn!("hints are not heard any more; listening again");
-        subscription = listen_again(&connector).await;
+        listener.company.may_be_there();
+        subscription = listener.subscribe_again().await;
         announcer.announce(vec![Hint::Missed]);
         inbox.notify_one();
-    }
-}
-
-async fn listen_again(connector: &Connector) -> Subscription {
-    let mut pause = PAUSE;
-    loop {
-        match subscribe(connector).await {
-            Ok(subscription) => return subscription,
-            Err(trouble) => tracing::debug!(why = trouble.why(), "still nobody to listen to"),
-        }
-        #[allow(clippy::disallowed_methods, reason = "nothing signals that a server is back")]
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(PAUSE_MAX);
     }
 }

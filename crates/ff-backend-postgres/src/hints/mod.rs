@@ -1,6 +1,7 @@
-//! Hints between programs: each commit sends at most one note, and every program passes on what the others tell. A program
-//! tells itself without a detour.
+//! Hints between programs: each commit sends at most one note, and none while nobody else listens; every program passes on
+//! what the others tell. A program tells itself without a detour.
 
+mod company;
 mod listen;
 mod note;
 mod poll;
@@ -13,7 +14,8 @@ use ff_core::hint::Hint;
 use crate::url::Place;
 use crate::value::Parameter;
 
-pub(crate) use listen::{pass_on, subscribe};
+pub(crate) use company::Company;
+pub(crate) use listen::{Listener, pass_on};
 pub(crate) use poll::poll;
 
 /// Sends the hints of commits to other programs.
@@ -24,15 +26,16 @@ pub(crate) struct Notes {
     sender: Arc<str>,
     /// Where they are told; nowhere when they are put up to be looked for.
     channel: Option<Arc<str>>,
+    company: Company,
 }
 
 impl Notes {
-    pub(crate) fn new(place: &Place, sender: &str) -> Self {
+    pub(crate) fn new(place: &Place, sender: &str, company: Company) -> Self {
         let (sql, channel) = match place.listen {
             true => ("SELECT pg_notify($1, $2)", Some(channel(place).into())),
             false => ("INSERT INTO notice (note) VALUES ($1)", None),
         };
-        Self { sql: sql.into(), sender: sender.into(), channel }
+        Self { sql: sql.into(), sender: sender.into(), channel, company }
     }
 
     /// What a transaction writes to tell others, where they look for it.
@@ -40,10 +43,10 @@ impl Notes {
         self.channel.is_none().then(|| self.note(hints)).flatten()
     }
 
-    /// What follows a commit to tell others, where they listen. It is no part of the transaction: of those that notify the
+    /// What follows a commit to tell others, where any listen. It is no part of the transaction: of those that notify the
     /// server commits one at a time, and each until it is on disk.
     pub(crate) fn to_tell(&self, hints: &[Hint]) -> Option<(Arc<str>, Vec<Parameter>)> {
-        self.channel.is_some().then(|| self.note(hints)).flatten()
+        (self.channel.is_some() && !self.company.is_absent()).then(|| self.note(hints)).flatten()
     }
 
     /// Nothing when there is nothing to tell.

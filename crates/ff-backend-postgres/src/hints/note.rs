@@ -24,17 +24,32 @@ pub(super) fn write(sender: &str, hints: &[Hint]) -> String {
     if note.len() < BYTES { note } else { format!("{sender}\n{MISSED}") }
 }
 
+/// The note of somebody who begins to listen, and wants to know who else is there.
+pub(super) fn hello(sender: &str) -> String {
+    format!("{sender}\n{HELLO}")
+}
+
+/// Whether a note asks who is there.
+pub(super) fn is_hello(note: &str) -> bool {
+    note.lines().nth(1) == Some(HELLO)
+}
+
+/// Who wrote a note.
+pub(super) fn sender(note: &str) -> &str {
+    note.lines().next().unwrap_or_default()
+}
+
 /// The hints of a note, unless it is one's own. What cannot be read was written by another version of this program, and
 /// whoever hears it should look everywhere.
 pub(super) fn read(ourselves: &str, note: &str) -> Vec<Hint> {
-    let mut lines = note.lines();
-    if lines.next() == Some(ourselves) {
+    if sender(note) == ourselves || is_hello(note) {
         return Vec::new();
     }
-    lines.map(|line| hint(line).unwrap_or(Hint::Missed)).collect()
+    note.lines().skip(1).map(|line| hint(line).unwrap_or(Hint::Missed)).collect()
 }
 
 const MISSED: &str = "m";
+const HELLO: &str = "h";
 
 /// Hints of which only the most urgent counts, and all others as they are written.
 #[derive(Default)]
@@ -177,6 +192,14 @@ mod tests {
         let note = write("me", &everything());
         assert_eq!(read("you", &note), everything());
         assert_eq!(read("me", &note), []);
+    }
+
+    #[test]
+    fn a_hello_holds_no_hints_and_says_who_came() {
+        let note = hello("me");
+        assert!(is_hello(&note) && sender(&note) == "me");
+        assert_eq!(read("you", &note), []);
+        assert!(!is_hello(&write("me", &[])) && !is_hello(&write("me", &everything())));
     }
 
     #[test]

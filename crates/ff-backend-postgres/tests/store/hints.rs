@@ -80,6 +80,22 @@ async fn who_follows_a_flow_hears_elsewhere_that_it_moves_and_ends() {
     assert!(other.describe_flow(&flow_id).await.unwrap().ended_at.is_some());
 }
 
+/// Telling costs as much as a small transaction, so a program that is alone does not.
+#[tokio::test]
+async fn nothing_is_told_until_somebody_else_listens() {
+    let place = Place::new();
+    let store = place.open().await;
+    let (ear, mut overheard) = place.overhear().await;
+    store.submit(work()).await.unwrap();
+    ear.batch_execute("NOTIFY flowfabric_hints, 'end'").await.unwrap();
+    assert_eq!(overheard.recv().await.unwrap(), "end", "nothing came before it");
+    let other = place.open().await;
+    let mut hints = other.hints();
+    store.submit(work()).await.unwrap();
+    let heard = timeout(Duration::from_secs(20), hints.next()).await.unwrap();
+    assert!(matches!(heard, Some(Hint::Ready { .. })), "{heard:?}");
+}
+
 /// A program that lost its ear looks everywhere once it hears again.
 #[tokio::test]
 async fn who_could_not_hear_is_told_so() {

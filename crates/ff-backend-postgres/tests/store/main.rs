@@ -19,6 +19,7 @@ mod schema;
 mod support;
 mod trying_again;
 
+use std::future::poll_fn;
 use std::sync::Arc;
 
 use ff_backend_postgres::{PostgresBackend, PostgresOptions};
@@ -33,7 +34,8 @@ use ff_core::types::{
     ExecutionId, Kind, LaneId, Namespace, SignalName, TimestampMs, WaitpointKey, WorkerId, WorkerInstanceId,
 };
 use support::Postgres;
-use tokio_postgres::{Client, NoTls};
+use tokio::sync::mpsc;
+use tokio_postgres::{AsyncMessage, Client, NoTls};
 
 /// A server of its own for a test, and the schema of its store.
 struct Place(Postgres);
@@ -62,6 +64,22 @@ impl Place {
         tokio::spawn(conversation);
         client.batch_execute("SET search_path = flowfabric").await.unwrap();
         client
+    }
+
+    /// What programs tell each other, from now on.
+    async fn overhear(&self) -> (Client, mpsc::UnboundedReceiver<String>) {
+        let url = format!("postgres://postgres@127.0.0.1:{}/postgres", self.0.port);
+        let (client, mut conversation) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+        let (hear, heard) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            while let Some(Ok(message)) = poll_fn(|cx| conversation.poll_message(cx)).await {
+                if let AsyncMessage::Notification(note) = message {
+                    hear.send(note.payload().to_owned()).unwrap();
+                }
+            }
+        });
+        client.batch_execute("LISTEN flowfabric_hints").await.unwrap();
+        (client, heard)
     }
 }
 
