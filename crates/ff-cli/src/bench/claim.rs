@@ -9,18 +9,16 @@ use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::types::{Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use ff_sdk::Job;
-use futures_util::stream::{self, StreamExt, TryStreamExt};
 use indicatif::ProgressBar;
 
 use super::latency::percentiles;
+use super::load::fill;
 use super::store::Subject;
 use super::{KIND, Report};
 use crate::store_url::shown;
 
 /// Claims measured at each depth, one execution each.
 const CLAIMS: usize = 2_000;
-/// Bulk submissions at once.
-const AT_ONCE: usize = 4;
 /// The payload of what waits.
 const BYTES: usize = 100;
 
@@ -39,7 +37,8 @@ impl ClaimCost {
         let mut there = 0;
         let mut middles = Vec::new();
         for waiting in &self.waiting {
-            fill(&subject, waiting - there, &bar).await?;
+            fill(&subject, waiting - there, &bar, |_| Job::with_payload(KIND, Payload::json(vec![b'1'; BYTES])))
+                .await?;
             let claims = claims(&subject).await?;
             there = waiting - CLAIMS;
             bar.set_position(there as u64);
@@ -64,23 +63,6 @@ impl ClaimCost {
 
     /// How many may wait at the least: as many as are claimed, and some are left.
     pub(crate) const LEAST: usize = 2 * CLAIMS;
-}
-
-/// Submits so many more.
-async fn fill(subject: &Subject, count: usize, bar: &ProgressBar) -> anyhow::Result<()> {
-    let client = subject.flowfabric.client();
-    let bulks = (0..count).step_by(limits::BULK).map(|from| {
-        let (client, jobs) = (client.clone(), limits::BULK.min(count - from));
-        async move {
-            let job = || Job::with_payload(KIND, Payload::json(vec![b'1'; BYTES]));
-            for answer in client.submit_many((0..jobs).map(|_| job())).await? {
-                answer?;
-            }
-            bar.inc(jobs as u64);
-            anyhow::Ok(())
-        }
-    });
-    stream::iter(bulks).buffer_unordered(AT_ONCE).try_collect().await
 }
 
 /// Claims from one partition after the other, and completes what was claimed outside of the measurement.

@@ -1,15 +1,14 @@
 //! Submit, claim, complete through the SDK, in rounds with the bare store between them: machines change their speed within
 //! minutes, so only neighbours are compared.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use ff_core::payload::Payload;
-use ff_sdk::{Client, Job};
+use ff_sdk::Job;
 use indicatif::ProgressBar;
 
+use super::load::lifecycles;
 use super::store::{FloorLoad, Subject, Working};
 use super::{KIND, Report, median};
 use crate::store_url::shown;
@@ -126,30 +125,9 @@ impl Lifecycle {
         Ok(took.map(|took| count as f64 / took.as_secs_f64()))
     }
 
-    /// Submits so many from all callers at once, and waits until the last is completed.
     async fn lifecycles(&self, subject: &Subject, count: usize, bar: &ProgressBar) -> anyhow::Result<Duration> {
-        let target = subject.timed.completed() + count as u64;
-        let next = Arc::new(AtomicUsize::new(0));
-        let began = Instant::now();
-        let callers: Vec<_> = (0..self.workers)
-            .map(|_| {
-                let (client, next, bar, bytes) = (subject.flowfabric.client(), next.clone(), bar.clone(), self.payload);
-                let timed = subject.timed.clone();
-                tokio::spawn(async move {
-                    while next.fetch_add(1, Ordering::Relaxed) < count {
-                        timed.room().await;
-                        submit(&client, bytes).await?;
-                        bar.inc(1);
-                    }
-                    anyhow::Ok(())
-                })
-            })
-            .collect();
-        for caller in callers {
-            caller.await.context("a caller broke off")??;
-        }
-        subject.timed.until_completed(target).await;
-        Ok(began.elapsed())
+        let bytes = self.payload;
+        lifecycles(subject, (self.workers, count), bar, move || job(bytes)).await
     }
 
     /// From the call that submits to the first line of the handler, one at a time.
@@ -160,7 +138,7 @@ impl Lifecycle {
             let done = subject.timed.completed() + 1;
             subject.timed.room().await;
             let asked = Instant::now();
-            submit(&client, self.payload).await?;
+            client.submit(job(self.payload)).await?;
             let started = working.starts.recv().await.context("the worker stopped")?;
             subject.timed.latencies.took("submit_to_start", started.duration_since(asked));
             subject.timed.until_completed(done).await;
@@ -170,7 +148,6 @@ impl Lifecycle {
     }
 }
 
-async fn submit(client: &Client, bytes: usize) -> Result<(), ff_sdk::Error> {
-    let job = Job::with_payload(KIND, Payload::json(vec![b'1'; bytes]));
-    client.submit(job).await.map(drop)
+fn job(bytes: usize) -> Job {
+    Job::with_payload(KIND, Payload::json(vec![b'1'; bytes]))
 }

@@ -7,9 +7,12 @@ mod floor;
 mod idle;
 mod latency;
 mod lifecycle;
+mod load;
 mod machine;
 mod quorum_cancel;
 mod report;
+mod retention;
+mod search;
 mod store;
 mod suspend;
 mod timed;
@@ -21,6 +24,8 @@ pub(crate) use idle::Idle;
 pub(crate) use lifecycle::Lifecycle;
 pub(crate) use quorum_cancel::QuorumCancel;
 pub(crate) use report::Report;
+pub(crate) use retention::Retention;
+pub(crate) use search::SearchCost;
 pub(crate) use suspend::SuspendToResume;
 
 /// Work that asks nothing of its handler. Nobody else has such work, so that it meets no other in its lane.

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use crate::bench::{Chain, ClaimCost, Fanout, Idle, Lifecycle, QuorumCancel, Report, SuspendToResume};
+use crate::bench::{
+    Chain, ClaimCost, Fanout, Idle, Lifecycle, QuorumCancel, Report, Retention, SearchCost, SuspendToResume,
+};
 use crate::exit::{Exit, Usage};
 use crate::settings::Settings;
 use crate::table::Table;
@@ -101,6 +103,32 @@ enum Scenario {
         #[arg(long, value_name = "N", default_value_t = 100, value_parser = positive)]
         flows: usize,
     },
+    /// The first page of a search by label, state and time among many
+    Search {
+        #[command(flatten)]
+        store: Store,
+
+        /// How many there are to search
+        #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = positive)]
+        executions: usize,
+    },
+    /// Memory while what has finished is soon forgotten
+    Retention {
+        #[command(flatten)]
+        store: Store,
+
+        /// Callers that submit at once, and executions worked on at once
+        #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
+        workers: usize,
+
+        /// Executions in all
+        #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = positive)]
+        count: usize,
+
+        /// How long what has finished is kept
+        #[arg(long, value_name = "SPAN", default_value = "1s", value_parser = span::parse)]
+        kept: Duration,
+    },
     /// An engine and a worker with nothing to do
     Idle {
         #[command(flatten)]
@@ -144,6 +172,10 @@ impl Bench {
             }
             Scenario::QuorumCancel { store, width, flows } => {
                 QuorumCancel { store: store.store, width, flows }.measure().await?
+            }
+            Scenario::Search { store, executions } => SearchCost { store: store.store, executions }.measure().await?,
+            Scenario::Retention { store, workers, count, kept } => {
+                Retention { store: store.store, workers, count, kept }.measure().await?
             }
             Scenario::Idle { store, workers, span } => Idle { store: store.store, workers, span }.measure().await?,
         };

@@ -1,0 +1,68 @@
+//! The work that is put on a store: many submissions in bulk, or whole lifecycles from callers that submit one at a time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use ff_core::limits;
+use ff_sdk::Job;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use indicatif::ProgressBar;
+
+use super::store::Subject;
+
+/// Bulk submissions at once.
+const AT_ONCE: usize = 4;
+
+/// Submits so many jobs, each by its number.
+pub(super) async fn fill(
+    subject: &Subject,
+    count: usize,
+    bar: &ProgressBar,
+    job: impl Fn(usize) -> Job + Copy,
+) -> anyhow::Result<()> {
+    let client = subject.flowfabric.client();
+    let bulks = (0..count).step_by(limits::BULK).map(|from| {
+        let (client, until) = (client.clone(), count.min(from + limits::BULK));
+        async move {
+            for answer in client.submit_many((from..until).map(job)).await? {
+                answer?;
+            }
+            bar.inc((until - from) as u64);
+            anyhow::Ok(())
+        }
+    });
+    stream::iter(bulks).buffer_unordered(AT_ONCE).try_collect().await
+}
+
+/// Has so many callers submit until there are `count` of these jobs, and waits until the last is completed.
+pub(super) async fn lifecycles(
+    subject: &Subject,
+    (callers, count): (usize, usize),
+    bar: &ProgressBar,
+    job: impl Fn() -> Job + Copy + Send + 'static,
+) -> anyhow::Result<Duration> {
+    let target = subject.timed.completed() + count as u64;
+    let next = Arc::new(AtomicUsize::new(0));
+    let began = Instant::now();
+    let callers: Vec<_> = (0..callers)
+        .map(|_| {
+            let (client, next, bar) = (subject.flowfabric.client(), next.clone(), bar.clone());
+            let timed = subject.timed.clone();
+            tokio::spawn(async move {
+                while next.fetch_add(1, Ordering::Relaxed) < count {
+                    timed.room().await;
+                    client.submit(job()).await?;
+                    bar.inc(1);
+                }
+                anyhow::Ok(())
+            })
+        })
+        .collect();
+    for caller in callers {
+        caller.await.context("a caller broke off")??;
+    }
+    subject.timed.until_completed(target).await;
+    Ok(began.elapsed())
+}

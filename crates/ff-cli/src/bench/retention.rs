@@ -1,0 +1,82 @@
+//! What is left in memory when what has finished is forgotten soon: lifecycles in rounds, and after each what this process
+//! and its store take up.
+
+use std::fs;
+use std::time::Duration;
+
+use anyhow::Context;
+use ff_core::payload::Payload;
+use ff_core::policy::Policy;
+use ff_sdk::Job;
+use indicatif::ProgressBar;
+
+use super::load::lifecycles;
+use super::store::Subject;
+use super::{KIND, Report, median};
+use crate::store_url::shown;
+
+/// How often memory is looked at.
+const ROUNDS: usize = 20;
+/// Rounds at the beginning and at the end that are compared.
+const ENDS: usize = 5;
+/// The payload of each execution.
+const BYTES: usize = 100;
+
+/// What to measure.
+pub(crate) struct Retention {
+    pub(crate) store: String,
+    pub(crate) workers: usize,
+    pub(crate) count: usize,
+    /// How long what has finished is kept.
+    pub(crate) kept: Duration,
+}
+
+impl Retention {
+    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+        let mut subject = Subject::open(&self.store).await?;
+        let mut report = Report::new("retention", shown(&self.store), subject.settings().await?);
+        let working = subject.work(self.workers);
+        let bar = ProgressBar::new(self.count as u64);
+        let kept_ms = u64::try_from(self.kept.as_millis())?;
+        let job = move || {
+            let policy = Policy { retention_ms: Some(kept_ms), ..Policy::default() };
+            Job::with_payload(KIND, Payload::json(vec![b'1'; BYTES])).policy(policy)
+        };
+        let (mut process, mut store, mut rates) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            let per_round = self.count.div_ceil(ROUNDS);
+            let took = lifecycles(&subject, (self.workers, per_round), &bar, job).await?;
+            subject.timed.latencies.forget();
+            rates.push(per_round as f64 / took.as_secs_f64());
+            process.push(resident_mib()?);
+            store.push(subject.reading().await?.bytes as f64 / MIB);
+        }
+        bar.finish_and_clear();
+        report.throughput_per_s = median(rates);
+        let figures = &mut report.figures;
+        for (sizes, [first, last]) in
+            [(process, ["process_mib_first", "process_mib_last"]), (store, ["store_mib_first", "store_mib_last"])]
+        {
+            // The first round warms up: caches fill, and the first executions have not been kept for long enough yet.
+            figures.extend(median(sizes[1..=ENDS].to_vec()).map(|mib| (first, mib)));
+            figures.extend(median(sizes[ROUNDS - ENDS..].to_vec()).map(|mib| (last, mib)));
+        }
+        report.settings.insert("workers", self.workers.into());
+        report.settings.insert("count", self.count.into());
+        report.settings.insert("kept_ms", kept_ms.into());
+        working.end().await?;
+        subject.close().await;
+        Ok(report)
+    }
+}
+
+const MIB: f64 = 1_048_576.0;
+
+/// The memory of this process that is not elsewhere.
+fn resident_mib() -> anyhow::Result<f64> {
+    let status =
+        fs::read_to_string("/proc/self/status").context("this system does not tell how much memory it uses")?;
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.split_whitespace().next()?.parse().ok());
+    let kib: f64 = resident.context("this system does not tell how much memory is resident")?;
+    Ok(kib / 1_024.0)
+}

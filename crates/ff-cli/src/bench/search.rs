@@ -1,0 +1,89 @@
+//! How soon a search answers with its first page when there is a lot to search.
+
+use std::time::{Duration, Instant};
+
+use ff_core::contracts::ListArgs;
+use ff_core::payload::Payload;
+use ff_core::state::PublicState;
+use ff_core::types::TimestampMs;
+use ff_sdk::{Job, Search};
+use indicatif::ProgressBar;
+
+use super::load::fill;
+use super::store::Subject;
+use super::{KIND, Report};
+use crate::store_url::shown;
+
+/// Rows of a page.
+const ROWS: usize = 100;
+/// Searches of each kind.
+const SEARCHES: usize = 200;
+/// How many customers the executions are of, by a label.
+const CUSTOMERS: usize = 1_000;
+/// One execution of so many waits for its time, and the others for a worker.
+const DELAYED: usize = 100;
+/// A span of time is one of so many that all were created in.
+const SPANS: i64 = 20;
+/// How long what waits for its time does.
+const DELAY: Duration = Duration::from_secs(86_400);
+
+/// What to measure.
+pub(crate) struct SearchCost {
+    pub(crate) store: String,
+    pub(crate) executions: usize,
+}
+
+impl SearchCost {
+    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+        let mut subject = Subject::open(&self.store).await?;
+        let mut report = Report::new("search", shown(&self.store), subject.settings().await?);
+        let bar = ProgressBar::new((self.executions + 4 * SEARCHES) as u64);
+        let began = now(&subject).await?;
+        fill(&subject, self.executions, &bar, job).await?;
+        let span = (now(&subject).await? - began).max(SPANS);
+        let within = |nth: usize, search: Search| {
+            let from = began + span / SPANS * (nth as i64 % SPANS);
+            search.created_from(TimestampMs(from)).created_until(TimestampMs(from + span / SPANS))
+        };
+        let mut rows = 0;
+        for nth in 0..SEARCHES {
+            let customer = customer(nth * 7);
+            let searches = [
+                ("tag", Search::all().tag("customer", &customer)),
+                ("state", Search::all().state(PublicState::Delayed)),
+                ("time", within(nth, Search::all())),
+                ("tag_state_time", within(nth, Search::all().tag("customer", &customer).state(PublicState::Waiting))),
+            ];
+            for (name, search) in searches {
+                let args = ListArgs { filter: search.build()?, after: None, limit: ROWS };
+                let asked = Instant::now();
+                rows += subject.flowfabric.backend().list(args).await?.executions.len();
+                subject.timed.latencies.took(name, asked.elapsed());
+                bar.inc(1);
+            }
+        }
+        bar.finish_and_clear();
+        report.latency_ms = subject.timed.latencies.percentiles();
+        report.latency_ms.retain(|name, _| ["tag", "state", "time", "tag_state_time"].contains(&name.as_str()));
+        report.figures.insert("rows_per_page", rows as f64 / (4 * SEARCHES) as f64);
+        report.settings.insert("executions", self.executions.into());
+        report.settings.insert("searches", SEARCHES.into());
+        subject.close().await;
+        Ok(report)
+    }
+}
+
+fn job(nth: usize) -> Job {
+    let job = Job::with_payload(KIND, Payload::json("1")).tag("customer", &customer(nth));
+    if nth.is_multiple_of(DELAYED) { job.delay(DELAY) } else { job }
+}
+
+fn customer(nth: usize) -> String {
+    format!("c-{}", nth % CUSTOMERS)
+}
+
+/// The store's time.
+async fn now(subject: &Subject) -> anyhow::Result<i64> {
+    let submitted = subject.flowfabric.client().submit(Job::with_payload(KIND, Payload::json("1"))).await?;
+    Ok(subject.flowfabric.backend().describe(&submitted.execution_id).await?.created_at.0)
+}
