@@ -5,6 +5,7 @@ mod event;
 mod execution;
 mod flow;
 mod hints;
+mod key;
 mod lane;
 mod lease;
 mod signal;

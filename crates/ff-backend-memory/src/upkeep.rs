@@ -8,9 +8,10 @@ use ff_core::clock::Clock;
 use ff_core::contracts::{PumpArgs, SweepWorkerArgs};
 use ff_core::due::Pumped;
 use ff_core::hint::Hints;
+use ff_core::key::ApiKey;
 use ff_core::operation::Operation;
 use ff_core::snapshot::Snapshot;
-use ff_core::types::{TimestampMs, WorkerInstanceId};
+use ff_core::types::{KeyId, TimestampMs, WorkerInstanceId};
 
 use crate::MemoryBackend;
 
@@ -38,6 +39,10 @@ impl Upkeep for MemoryBackend {
             self.perform(&mut model, SweepWorkerArgs { worker_instance_id })?;
         }
         Ok(gone)
+    }
+
+    async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
+        Ok(self.model()?.api_keys().get(id).cloned())
     }
 
     fn sweep_every(&self) -> Option<Duration> {

@@ -12,6 +12,7 @@ mod execution;
 mod flow;
 mod hints;
 mod inbox;
+mod key;
 mod lane;
 mod lease;
 mod meta;

@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0003_inbox_and_notices.sql"),
     include_str!("../migrations/0004_flows.sql"),
     include_str!("../migrations/0005_operating.sql"),
+    include_str!("../migrations/0006_api_keys.sql"),
 ];
 
 /// Whose turn it is to change the schema, in the database.

@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ff_backend_sql::{Question, Read, ReadGoneWorkers, Sweep, TakeSnapshot, Value};
+use ff_backend_sql::{FindKey, Question, Read, ReadGoneWorkers, Sweep, TakeSnapshot, Value};
 use ff_core::backend::{Answer, EngineBackend, Swept, Upkeep};
 use ff_core::contracts::{PumpArgs, SweepWorkerArgs};
 use ff_core::due::Pumped;
 use ff_core::engine_error::EngineError;
 use ff_core::hint::Hints;
+use ff_core::key::ApiKey;
 use ff_core::limits;
 use ff_core::operation::Operation;
 use ff_core::snapshot::Snapshot;
-use ff_core::types::{TimestampMs, WorkerInstanceId};
+use ff_core::types::{KeyId, TimestampMs, WorkerInstanceId};
 
 use crate::PostgresBackend;
 use crate::meta::LATEST;
@@ -43,6 +44,10 @@ impl Upkeep for PostgresBackend {
             }
         }
         Ok(swept)
+    }
+
+    async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
+        self.readers.read(FindKey(id.clone())).await
     }
 
     fn sweep_every(&self) -> Option<Duration> {

@@ -10,6 +10,7 @@ mod error;
 mod event;
 mod execution;
 mod flow;
+mod key;
 mod lane;
 mod lease;
 mod queries;
@@ -33,12 +34,13 @@ pub use error::SqlError;
 pub use event::{ReadEvents, ReadFeeds};
 pub use execution::{Describe, List, ReadAttempts, ReadPayload, ReadResult};
 pub use flow::{Debt, Debts, DescribeFlow, ListFlows, ReadFlowEdges, ReadFlowEvents, ReadFlowMembers};
+pub use key::{FindKey, ListKeys};
 pub use lane::{DescribeLane, ListLanes};
 pub use queries::{QUERIES, RINGS};
 pub use queue::{Asker, Queue, queue, queues};
 pub use schema::{
-    ATTEMPT, DELIVERY, EDGE, EDGE_GROUP, EVENT, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_RING,
-    LANE, LEASE_EVENT, PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TABLES, TAG, WAITPOINT, WORKER,
+    API_KEY, ATTEMPT, DELIVERY, EDGE, EDGE_GROUP, EVENT, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY,
+    KEY_RING, LANE, LEASE_EVENT, PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TABLES, TAG, WAITPOINT, WORKER,
 };
 pub use session::{Begun, Key, Load, Put, Question, Read, Session};
 pub use signal::{ListSignals, ReadDeliveries, ReadSignal};

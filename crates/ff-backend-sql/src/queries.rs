@@ -37,6 +37,7 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("lanes_on", LANES_ON),
     ("workers_after", WORKERS_AFTER),
     ("workers_on", WORKERS_ON),
+    ("api_keys_after", API_KEYS_AFTER),
     ("feeds", FEEDS),
     ("labels_on", LABELS_ON),
     ("attempts_of", ATTEMPTS_OF),
@@ -191,6 +192,10 @@ pub(crate) const WORKERS_AFTER: &str = "\
 
 /// Every worker instance at home on a partition. Only the doctor asks.
 pub(crate) const WORKERS_ON: &str = "SELECT record FROM worker WHERE partition = $1";
+
+/// The next API keys, in the order of their ids.
+pub(crate) const API_KEYS_AFTER: &str = "\
+    SELECT record FROM api_key WHERE key_id > $1 ORDER BY key_id LIMIT $2";
 
 /// The feeds of what happens on the partitions below a number, in their order.
 pub(crate) const FEEDS: &str = "SELECT partition, since, until FROM feed WHERE partition < $1 ORDER BY partition";

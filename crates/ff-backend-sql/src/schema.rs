@@ -14,6 +14,7 @@ pub static TABLES: &[&Table] = &[
     &WAITPOINT,
     &SUSPEND_KEY,
     &KEY_RING,
+    &API_KEY,
     &SIGNAL,
     &SIGNAL_KEY,
     &DELIVERY,
@@ -189,6 +190,10 @@ pub static WORKER: Table = Table {
     key: 1,
     columns: &[Column::text("worker_instance_id"), Column::int("partition"), Column::text("record")],
 };
+
+/// API keys, without their secrets.
+pub static API_KEY: Table =
+    Table { name: "api_key", key: 1, columns: &[Column::text("key_id"), Column::text("record")] };
 
 /// One row per flow, those that are only staged among them.
 pub static FLOW: Table = Table {

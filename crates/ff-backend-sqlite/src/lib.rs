@@ -8,6 +8,7 @@ mod dialect;
 mod event;
 mod execution;
 mod flow;
+mod key;
 mod lane;
 mod lease;
 mod meta;

@@ -22,6 +22,7 @@ mod event;
 mod execution;
 mod flow;
 mod hints;
+mod key;
 mod lane;
 mod lease;
 mod link;

@@ -7,9 +7,10 @@ use ff_core::backend::{Answer, Swept, Upkeep};
 use ff_core::contracts::{Ended, FlowEnd, PumpArgs};
 use ff_core::due::Pumped;
 use ff_core::hint::Hints;
+use ff_core::key::ApiKey;
 use ff_core::limits;
 use ff_core::snapshot::Snapshot;
-use ff_core::types::{ExecutionId, FlowId, TimestampMs, WorkerInstanceId};
+use ff_core::types::{ExecutionId, FlowId, KeyId, TimestampMs, WorkerInstanceId};
 use ff_script::Kept;
 use ff_script::execution::Beside;
 use ff_script::flow::FlowLook;
@@ -38,6 +39,10 @@ impl Upkeep for ValkeyBackend {
 
     async fn sweep_workers(&self) -> Answer<Vec<WorkerInstanceId>> {
         self.sweep_gone_workers().await
+    }
+
+    async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
+        self.api_key(id).await
     }
 
     fn sweep_every(&self) -> Option<Duration> {

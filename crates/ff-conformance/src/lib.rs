@@ -8,6 +8,7 @@
 mod event;
 mod execution;
 mod flow;
+mod key;
 mod lane;
 mod lease;
 mod refused;

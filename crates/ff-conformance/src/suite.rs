@@ -18,6 +18,7 @@ macro_rules! conformance {
             $crate::lease_promises! { $world => $crate::one_test_each }
             $crate::lane_promises! { $world => $crate::one_test_each }
             $crate::worker_promises! { $world => $crate::one_test_each }
+            $crate::key_promises! { $world => $crate::one_test_each }
             $crate::event_promises! { $world => $crate::one_test_each }
             $crate::flow_promises! { $world => $crate::one_test_each }
             $crate::suspension_promises! { $world => $crate::one_test_each }
@@ -60,6 +61,7 @@ const ROOMS: &[&[(&str, Promise)]] = &[
     crate::lease_promises! { table => one_row_each },
     crate::lane_promises! { table => one_row_each },
     crate::worker_promises! { table => one_row_each },
+    crate::key_promises! { table => one_row_each },
     crate::event_promises! { table => one_row_each },
     crate::flow_promises! { table => one_row_each },
     crate::suspension_promises! { table => one_row_each },

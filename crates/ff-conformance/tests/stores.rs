@@ -44,7 +44,7 @@ macro_rules! on_postgres {
     };
 }
 
-on_postgres! { execution lease lane flow suspension signal token worker event }
+on_postgres! { execution lease lane flow suspension signal token worker key event }
 
 /// The promises of one room; each is named before it is tried.
 fn promises_about(room: &str) -> impl Iterator<Item = &'static str> {

@@ -3,6 +3,7 @@
 pub use crate::event::contracts::*;
 pub use crate::execution::contracts::*;
 pub use crate::flow::contracts::*;
+pub use crate::key::contracts::*;
 pub use crate::lane::contracts::*;
 pub use crate::lease::contracts::*;
 pub use crate::operation::PumpArgs;

@@ -167,12 +167,14 @@ error_table! {
     LimitExceeded "limit_exceeded" Terminal 400 "A field of the request is over its limit.";
     PayloadTooLarge "payload_too_large" Terminal 413 "The payload or body is larger than allowed.";
     UnsupportedMediaType "unsupported_media_type" Terminal 415 "The body must be sent as application/json.";
+    Unauthenticated "unauthenticated" Terminal 401 "The caller has to show a key, and one that is valid.";
     Unauthorized "unauthorized" Terminal 403 "The caller may not do this.";
     NotFound "not_found" Terminal 404 "There is nothing at this address.";
     MethodNotAllowed "method_not_allowed" Terminal 405 "This address does not take this method.";
     RequestTimeout "request_timeout" Retryable 408 "The request did not arrive or finish in time.";
 
     // The service and its store.
+    Overloaded "overloaded" Retryable 503 "The server has as many requests under way as it takes; ask again later.";
     ShuttingDown "shutting_down" Retryable 503 "The server is stopping and takes no new work.";
     StoreUnavailable "store_unavailable" Retryable 503 "The store cannot be reached; nothing was done.";
     OutcomeUnknown "outcome_unknown" Retryable 503 "The store was asked and did not answer; it is safe to ask again.";

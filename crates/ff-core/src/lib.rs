@@ -18,6 +18,7 @@ pub mod flow;
 pub mod hint;
 pub mod index;
 pub mod json;
+pub mod key;
 pub mod keys;
 pub mod lane;
 pub mod lease;

@@ -4,6 +4,8 @@
 pub const NAME_BYTES: usize = 128;
 /// Lane names.
 pub const LANE_BYTES: usize = 64;
+/// Ids of API keys.
+pub const KEY_ID_BYTES: usize = 32;
 /// Free text: idempotency keys, tag values, waitpoint keys.
 pub const TEXT_BYTES: usize = 256;
 /// Input and result of an execution.

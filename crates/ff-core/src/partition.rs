@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::crc16::crc16;
-use crate::types::{BudgetId, ExecutionId, FlowId, LaneId, QuotaPolicyId, WorkerInstanceId};
+use crate::types::{BudgetId, ExecutionId, FlowId, KeyId, LaneId, QuotaPolicyId, WorkerInstanceId};
 
 /// What a partition holds. Flows and executions share theirs, so that a flow, its members and its edges are one slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -89,6 +89,11 @@ pub fn lane_partition(lane: &LaneId, config: &PartitionConfig) -> u16 {
 /// The home of a worker instance.
 pub fn worker_partition(instance: &WorkerInstanceId, config: &PartitionConfig) -> u16 {
     crc16(instance.as_str().as_bytes()) % config.num_flow_partitions
+}
+
+/// The home of an API key: where what concerns it is put in an order.
+pub fn key_partition(id: &KeyId, config: &PartitionConfig) -> u16 {
+    crc16(id.as_str().as_bytes()) % config.num_flow_partitions
 }
 
 /// The partition a budget lives on.

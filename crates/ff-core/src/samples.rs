@@ -11,6 +11,7 @@ use crate::event::Feed;
 use crate::execution::contracts::{SubmitArgs, Submitted};
 use crate::execution::{Execution, Phase, submit};
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
+use crate::key::ApiKey;
 use crate::lane::Lane;
 use crate::lease::contracts::ClaimArgs;
 use crate::lease::{Fence, Holder, claim};
@@ -20,7 +21,7 @@ use crate::signal::SignalKeyEntry;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    EdgeId, ExecutionId, FlowId, IdempotencyKey, Kind, LaneId, Namespace, TimestampMs, WaitpointId, WorkerId,
+    EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, TimestampMs, WaitpointId, WorkerId,
     WorkerInstanceId,
 };
 use crate::view::{DueFirst, EdgesOf, Eligible, MembersOf, Miss, Stop, View};
@@ -164,6 +165,10 @@ impl View for Shelf {
     }
 
     fn worker(&self, _: &WorkerInstanceId) -> Result<Option<&Worker>, Miss> {
+        Ok(None)
+    }
+
+    fn api_key(&self, _: &KeyId) -> Result<Option<&ApiKey>, Miss> {
         Ok(None)
     }
 

@@ -6,12 +6,14 @@ use crate::engine_error::Refusal;
 use crate::event::Feed;
 use crate::execution::Execution;
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
+use crate::key::ApiKey;
 use crate::lane::Lane;
 use crate::signal::SignalKeyEntry;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    EdgeId, ExecutionId, FlowId, IdempotencyKey, Kind, LaneId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId,
+    EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, TimestampMs, WaitpointId,
+    WorkerInstanceId,
 };
 use crate::worker::Worker;
 
@@ -65,6 +67,8 @@ pub trait View {
     fn active(&self, partition: u16, lane: &LaneId) -> Result<u32, Miss>;
 
     fn worker(&self, instance: &WorkerInstanceId) -> Result<Option<&Worker>, Miss>;
+
+    fn api_key(&self, id: &KeyId) -> Result<Option<&ApiKey>, Miss>;
 
     /// Since when a partition tells what happens on it; none when nobody ever followed.
     fn feed(&self, partition: u16) -> Result<Option<&Feed>, Miss>;
@@ -141,6 +145,7 @@ pub enum Miss {
     Lane(u16, LaneId),
     Active(u16, LaneId),
     Worker(WorkerInstanceId),
+    ApiKey(KeyId),
     Feed(u16),
     Eligible(Eligible),
     Due(DueFirst),

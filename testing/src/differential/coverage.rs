@@ -301,6 +301,8 @@ fn name(operation: &Operation) -> &'static str {
         Operation::Leave(_) => "Leave",
         Operation::SweepWorker(_) => "SweepWorkers",
         Operation::Follow(_) => "Events",
+        Operation::CreateKey(_) => "CreateKey",
+        Operation::RevokeKey(_) => "RevokeKey",
         Operation::Pump(_) => "Pump",
     }
 }

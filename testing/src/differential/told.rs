@@ -52,6 +52,7 @@ pub(crate) async fn ask(store: &dyn Upkeep, operation: Operation) -> Result<Word
         Operation::Cascade(CascadeArgs { execution_id, .. }) => {
             store.cascade_completion(&execution_id).await.map(Reply::Cascaded).map(Word::Reply)
         }
+        Operation::CreateKey(_) | Operation::RevokeKey(_) => unreachable!("keys have no part in what executions do"),
         Operation::ChangePriority(_)
         | Operation::SetTags(_)
         | Operation::ConfigureLane(_)

@@ -65,6 +65,9 @@ fn apply(desk: &mut Desk, decision: Decision) -> (Reply, Vec<Promised>) {
     decision.changes.into_iter().for_each(|change| desk.apply(change));
     decision.forgotten.into_iter().for_each(|id| desk.forget(id));
     decision.workers.into_iter().for_each(|change| desk.apply_to_worker(change));
+    for key in decision.api_keys {
+        desk.api_keys.write(key.info.key_id.clone(), key);
+    }
     if let Some((partition, feed)) = decision.feed {
         desk.follow(partition, feed);
     }

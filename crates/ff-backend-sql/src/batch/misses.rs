@@ -89,6 +89,9 @@ impl Misses {
             Miss::Worker(instance) => {
                 self.operating.workers.insert(instance);
             }
+            Miss::ApiKey(id) => {
+                self.operating.api_keys.insert(id);
+            }
             Miss::Feed(partition) => {
                 self.operating.feeds.insert(partition);
             }

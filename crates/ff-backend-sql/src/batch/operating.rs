@@ -1,9 +1,9 @@
-//! What a batch has missed of lanes, workers and feeds, loaded with one query per kind of record.
+//! What a batch has missed of lanes, workers, API keys and feeds, loaded with one query per kind of record.
 
 use std::collections::BTreeSet;
 
 use ff_core::event::Feed;
-use ff_core::types::{LaneId, WorkerInstanceId};
+use ff_core::types::{KeyId, LaneId, WorkerInstanceId};
 
 use super::waits::load;
 use crate::desk::{Desk, Known};
@@ -11,7 +11,7 @@ use crate::error::SqlError;
 use crate::lane::key_of_lane;
 use crate::queries::HELD_ON;
 use crate::record;
-use crate::schema::{FEED, LANE, WORKER};
+use crate::schema::{API_KEY, FEED, LANE, WORKER};
 use crate::session::Read;
 use crate::value::Row;
 
@@ -21,6 +21,7 @@ pub(super) struct MissedOperating {
     pub(super) lanes: BTreeSet<(u16, LaneId)>,
     pub(super) held: BTreeSet<(u16, LaneId)>,
     pub(super) workers: BTreeSet<WorkerInstanceId>,
+    pub(super) api_keys: BTreeSet<KeyId>,
     pub(super) feeds: BTreeSet<u16>,
 }
 
@@ -32,6 +33,8 @@ impl MissedOperating {
         load(reader, &mut known.lanes, self.lanes, table, key, |_, row| record::read(row.text(0)?)).await?;
         let (table, key) = ((&WORKER, &["record"][..]), |instance: &WorkerInstanceId| vec![instance.as_str().into()]);
         load(reader, &mut desk.workers, self.workers, table, key, |_, row| record::read(row.text(0)?)).await?;
+        let (table, key) = ((&API_KEY, &["record"][..]), |id: &KeyId| vec![id.as_str().into()]);
+        load(reader, &mut desk.api_keys, self.api_keys, table, key, |_, row| record::read(row.text(0)?)).await?;
         load_feeds(reader, &mut desk.known, self.feeds).await?;
         load_held(reader, desk, self.held.into_iter().collect()).await
     }

@@ -16,12 +16,13 @@ use crate::execution::{body_of, labels_put_and_deleted, put};
 use crate::flow::{
     debts, edge_put, flow_event_of, flow_key_of, flow_put, group_put, key_of_edge, key_of_flow, trim_events,
 };
+use crate::key::api_key_of;
 use crate::lane::lane_of_record;
 use crate::lease::{event_of, trim};
 use crate::record;
 use crate::schema::{
-    ATTEMPT, EDGE, EDGE_GROUP, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_RING, LANE, LEASE_EVENT,
-    PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TAG, WAITPOINT, WORKER,
+    API_KEY, ATTEMPT, EDGE, EDGE_GROUP, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_RING, LANE,
+    LEASE_EVENT, PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TAG, WAITPOINT, WORKER,
 };
 use crate::session::{Key, Put, Read, Session, key_of};
 use crate::signal::{signal_key_of, signal_of, tell};
@@ -63,7 +64,7 @@ pub(super) async fn write<S: Session>(session: &mut S, desk: &mut Desk) -> Resul
     Ok(written)
 }
 
-/// Lanes, workers, and what happened.
+/// Lanes, workers, API keys, and what happened.
 async fn write_operating<S: Session>(session: &mut S, desk: &Desk) -> Result<bool, SqlError> {
     let lanes = desk.known.lanes.written().map(|((partition, _), lane)| lane_of_record(*partition, lane));
     let mut written = put_all(session, &LANE, lanes.collect::<Result<_, _>>()?).await?;
@@ -71,6 +72,8 @@ async fn write_operating<S: Session>(session: &mut S, desk: &Desk) -> Result<boo
     written |= put_all(session, &WORKER, workers.collect::<Result<_, _>>()?).await?;
     let gone = desk.workers.removed().map(|instance| vec![instance.as_str().into()]);
     written |= delete_all(session, &WORKER, gone.collect()).await?;
+    let keys = desk.api_keys.written().map(|(_, key)| api_key_of(key));
+    written |= put_all(session, &API_KEY, keys.collect::<Result<_, _>>()?).await?;
     let feeds = desk.known.feeds.written().map(|(partition, feed)| feed_of(*partition, feed));
     written |= put_all(session, &FEED, feeds.collect()).await?;
     written |= tell_events(session, &desk.telling).await?;

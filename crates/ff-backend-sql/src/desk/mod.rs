@@ -20,7 +20,8 @@ use ff_core::execution::Execution;
 use ff_core::flow::FlowChange;
 use ff_core::hint::{Hint, delivered, flow_hints, hints};
 use ff_core::index::Score;
-use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, LaneId, Namespace, TimestampMs, WorkerInstanceId};
+use ff_core::key::ApiKey;
+use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, TimestampMs, WorkerInstanceId};
 use ff_core::view::Miss;
 use ff_core::worker::{Worker, WorkerChange};
 
@@ -52,6 +53,7 @@ pub(crate) struct Desk {
     pub(crate) flows: Flows,
     pub(crate) known: Known,
     pub(crate) workers: Shelf<WorkerInstanceId, Worker>,
+    pub(crate) api_keys: Shelf<KeyId, ApiKey>,
     pub(crate) telling: Telling,
     pub(crate) hints: Vec<Hint>,
     /// Flows it was told of that something happened in them: once for all that happens in one commit.
@@ -153,6 +155,10 @@ impl Desk {
             Miss::Worker(instance) => {
                 let why = self.workers.unreadable(instance)?;
                 Some(format!("worker {instance}: {why}"))
+            }
+            Miss::ApiKey(id) => {
+                let why = self.api_keys.unreadable(id)?;
+                Some(format!("API key {id}: {why}"))
             }
             Miss::Feed(partition) => {
                 let why = self.known.feeds.unreadable(partition)?;

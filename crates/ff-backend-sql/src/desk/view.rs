@@ -4,12 +4,13 @@ use ff_core::change::KeyEntry;
 use ff_core::event::Feed;
 use ff_core::execution::{Execution, Phase};
 use ff_core::flow::{Edge, Flow, FlowKeyEntry, Group};
+use ff_core::key::ApiKey;
 use ff_core::lane::Lane;
 use ff_core::signal::SignalKeyEntry;
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
 use ff_core::token::KeyRing;
 use ff_core::types::{
-    EdgeId, ExecutionId, FlowId, IdempotencyKey, LaneId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId,
+    EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId,
 };
 use ff_core::view::{DueFirst, EdgesOf, Eligible, MembersOf, Miss, View};
 use ff_core::worker::Worker;
@@ -119,6 +120,10 @@ impl View for Desk {
 
     fn worker(&self, instance: &WorkerInstanceId) -> Result<Option<&Worker>, Miss> {
         self.workers.find(instance).ok_or_else(|| Miss::Worker(instance.clone()))
+    }
+
+    fn api_key(&self, id: &KeyId) -> Result<Option<&ApiKey>, Miss> {
+        self.api_keys.find(id).ok_or_else(|| Miss::ApiKey(id.clone()))
     }
 
     fn feed(&self, partition: u16) -> Result<Option<&Feed>, Miss> {

@@ -5,6 +5,7 @@ mod bulk;
 mod event;
 mod execution;
 mod flow;
+mod key;
 mod lane;
 mod lease;
 mod signal;
@@ -20,6 +21,7 @@ pub use bulk::act_on_page;
 pub use event::EventRoom;
 pub use execution::ExecutionRoom;
 pub use flow::FlowRoom;
+pub use key::KeyRoom;
 pub use lane::{LaneRoom, LaneSteps};
 pub use lease::LeaseRoom;
 pub use signal::SignalRoom;
@@ -34,7 +36,17 @@ pub type Answer<T> = Result<T, EngineError>;
 /// Everything callers may ask of a store: the sum of its rooms. A store has all of it; a method that may be unavailable
 /// would be a promise nobody can build on.
 pub trait EngineBackend:
-    ExecutionRoom + LeaseRoom + LaneRoom + WorkerRoom + SuspensionRoom + SignalRoom + FlowRoom + EventRoom + Send + Sync
+    ExecutionRoom
+    + LeaseRoom
+    + LaneRoom
+    + WorkerRoom
+    + SuspensionRoom
+    + SignalRoom
+    + FlowRoom
+    + EventRoom
+    + KeyRoom
+    + Send
+    + Sync
 {
     /// How many partitions the store was made with.
     fn partitions(&self) -> PartitionConfig;

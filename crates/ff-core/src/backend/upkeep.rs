@@ -10,9 +10,10 @@ use crate::engine_error::Code;
 use crate::execution::contracts::Ended;
 use crate::flow::contracts::FlowEnd;
 use crate::hint::Hints;
+use crate::key::ApiKey;
 use crate::lease::contracts::Head;
 use crate::snapshot::Snapshot;
-use crate::types::{ExecutionId, FlowId, Kind, LaneId, TimestampMs, WorkerInstanceId};
+use crate::types::{ExecutionId, FlowId, KeyId, Kind, LaneId, TimestampMs, WorkerInstanceId};
 
 /// What happens unasked: firing what is due, finding what hints have missed, checking the whole.
 #[async_trait]
@@ -29,6 +30,9 @@ pub trait Upkeep: EngineBackend + LaneSteps {
 
     /// Takes out worker instances that went without a word, and says which.
     async fn sweep_workers(&self) -> Answer<Vec<WorkerInstanceId>>;
+
+    /// A key with what is kept of its secret, for whoever judges the one that is shown.
+    async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>>;
 
     /// How often every partition must be swept because hints can be lost; never, where they cannot.
     fn sweep_every(&self) -> Option<Duration>;

@@ -1,7 +1,7 @@
 //! Keys without a tag: what is configured, who is connected, and where to look. They lie in slots of their own, out of
 //! reach of an execution's functions, so they are written first and may say too much, never too little.
 
-use crate::types::{LaneId, WorkerInstanceId};
+use crate::types::{KeyId, LaneId, WorkerInstanceId};
 
 /// The one channel on which partitions say that something became ready or due. A hint may be lost; the sweep finds what
 /// it was about.
@@ -45,6 +45,16 @@ pub fn worker_caps_key(wid: &WorkerInstanceId) -> String {
 /// The worker instances that offer a capability.
 pub fn workers_capability_key(key: &str, value: &str) -> String {
     format!("ff:idx:workers:cap:{key}:{value}")
+}
+
+/// The API keys there ever were.
+pub fn api_keys_index_key() -> String {
+    "ff:idx:keys".into()
+}
+
+/// One API key.
+pub fn api_key_key(id: &KeyId) -> String {
+    format!("ff:key:{id}")
 }
 
 /// The partitions on which a namespace has executions.

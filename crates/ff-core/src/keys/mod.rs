@@ -32,8 +32,9 @@ pub use budget::{
     usage_dedup_key,
 };
 pub use directory::{
-    HINTS_CHANNEL, global_config_partitions, lane_config_key, lane_counts_key, lanes_index_key,
-    namespace_executions_key, tag_index_key, worker_caps_key, worker_key, workers_capability_key, workers_index_key,
+    HINTS_CHANNEL, api_key_key, api_keys_index_key, global_config_partitions, lane_config_key, lane_counts_key,
+    lanes_index_key, namespace_executions_key, tag_index_key, worker_caps_key, worker_key, workers_capability_key,
+    workers_index_key,
 };
 pub use exec::{ExecKeyContext, idempotency_key, noop_key, waitpoint_key_resolution};
 pub use flow::{FlowIndexKeys, FlowKeyContext};

@@ -18,6 +18,7 @@ use crate::execution::{Attempt, Execution};
 use crate::flow::{Edge, Flow, FlowEvent};
 use crate::hint::{Hint, delivered, flow_hints, hints, lane_hints};
 use crate::index::{Index, Score, entries};
+use crate::key::ApiKey;
 use crate::lane::Lane;
 use crate::lease::LeaseEvent;
 use crate::lease::contracts::Head;
@@ -29,7 +30,7 @@ use crate::snapshot::Snapshot;
 use crate::suspension::Waitpoint;
 use crate::token::KeyRing;
 use crate::types::{
-    EdgeId, ExecutionId, FlowId, IdempotencyKey, LaneId, Namespace, SignalId, TimestampMs, WaitpointId,
+    EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, SignalId, TimestampMs, WaitpointId,
     WorkerInstanceId,
 };
 use crate::view::Stop;
@@ -55,6 +56,7 @@ pub struct Model {
     /// As each partition knows them.
     lanes: BTreeMap<(u16, LaneId), Lane>,
     workers: BTreeMap<WorkerInstanceId, Worker>,
+    api_keys: BTreeMap<KeyId, ApiKey>,
     events: Events,
 }
 
@@ -102,6 +104,9 @@ impl Model {
                 WorkerChange::Put(worker) => drop(self.workers.insert(worker.worker_instance_id.clone(), worker)),
                 WorkerChange::Remove { worker_instance_id, .. } => drop(self.workers.remove(&worker_instance_id)),
             }
+        }
+        for key in decision.api_keys {
+            self.api_keys.insert(key.info.key_id.clone(), key);
         }
         if let Some((partition, feed)) = decision.feed {
             self.events.follow(partition, feed);
@@ -240,6 +245,11 @@ impl Model {
     /// Where a partition's feed ends now.
     pub fn feed_end(&self, partition: u16) -> Option<Position> {
         self.waiting.feed_end(partition)
+    }
+
+    /// Every API key there ever was, by id.
+    pub fn api_keys(&self) -> &BTreeMap<KeyId, ApiKey> {
+        &self.api_keys
     }
 
     /// Every worker instance that is known, gone or not, by id.

@@ -9,13 +9,14 @@ use crate::event::Feed;
 use crate::execution::Execution;
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
 use crate::index::{Index, Score, aged_score};
+use crate::key::ApiKey;
 use crate::lane::Lane;
 use crate::limits;
 use crate::signal::SignalKeyEntry;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    EdgeId, ExecutionId, FlowId, IdempotencyKey, LaneId, Namespace, Priority, TimestampMs, WaitpointId,
+    EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, Priority, TimestampMs, WaitpointId,
     WorkerInstanceId,
 };
 use crate::view::{DueFirst, EdgesOf, Eligible, MembersOf, Miss, View};
@@ -86,6 +87,10 @@ impl View for Model {
     fn active(&self, partition: u16, lane: &LaneId) -> Result<u32, Miss> {
         let held = self.indexes.get(&(partition, Index::LaneActive(lane.clone()))).map_or(0, BTreeSet::len);
         Ok(u32::try_from(held).unwrap_or(u32::MAX))
+    }
+
+    fn api_key(&self, id: &KeyId) -> Result<Option<&ApiKey>, Miss> {
+        Ok(self.api_keys.get(id))
     }
 
     fn worker(&self, instance: &WorkerInstanceId) -> Result<Option<&Worker>, Miss> {

@@ -2,7 +2,7 @@
 
 use super::Operation;
 use crate::engine_error::{Code, Refusal};
-use crate::partition::{PartitionConfig, flow_partition, lane_partition, worker_partition};
+use crate::partition::{PartitionConfig, flow_partition, key_partition, lane_partition, worker_partition};
 use crate::types::ExecutionId;
 
 impl Operation {
@@ -32,9 +32,12 @@ impl Operation {
             Self::CreateFlow(args) => args.header.check(),
             Self::GrowFlow(args) => args.check(),
             Self::CancelFlow(args) => args.check(),
-            Self::CloseFlow(_) | Self::SetFlowTags(_) | Self::Heartbeat(_) | Self::Leave(_) | Self::SweepWorker(_) => {
-                Ok(())
-            }
+            Self::CloseFlow(_)
+            | Self::SetFlowTags(_)
+            | Self::Heartbeat(_)
+            | Self::Leave(_)
+            | Self::SweepWorker(_)
+            | Self::RevokeKey(_) => Ok(()),
             Self::WaitForChildren(args) => here(&args.execution_id),
             Self::Cascade(args) => here(&args.execution_id),
             Self::ConfigureLane(args) => args.check(),
@@ -44,6 +47,7 @@ impl Operation {
             Self::RecountLane(args) => check_partition(args.partition, partitions),
             Self::SettleLane(args) => args.check(),
             Self::RegisterWorker(args) => args.check(),
+            Self::CreateKey(args) => args.check(),
             Self::Follow(args) => check_partition(args.partition, partitions),
             Self::Pump(args) => check_partition(args.partition, partitions),
         }
@@ -88,6 +92,8 @@ impl Operation {
             Self::Heartbeat(args) => worker_partition(&args.worker_instance_id, partitions),
             Self::Leave(args) => worker_partition(&args.worker_instance_id, partitions),
             Self::SweepWorker(args) => worker_partition(&args.worker_instance_id, partitions),
+            Self::CreateKey(args) => key_partition(&args.key_id, partitions),
+            Self::RevokeKey(args) => key_partition(&args.key_id, partitions),
             Self::Follow(args) => args.partition,
             Self::Pump(args) => args.partition,
         }

@@ -13,7 +13,7 @@ use crate::lease::{self, LeaseEnding};
 use crate::state::PublicState;
 use crate::types::{ExecutionId, LeaseEpoch};
 use crate::view::{Stop, View};
-use crate::{event, signal, suspension, token, worker};
+use crate::{event, key, signal, suspension, token, worker};
 
 impl Operation {
     /// Decides what happens, and what follows from it within flows. Runs again with more loaded when it stops at a miss.
@@ -212,6 +212,14 @@ impl Operation {
             Self::SweepWorker(args) => {
                 let (swept, change) = worker::sweep(view, args, now)?;
                 Ok(Decision::about_worker(Reply::WorkerSwept(swept), change))
+            }
+            Self::CreateKey(args) => {
+                let (created, key) = key::create(view.api_key(&args.key_id)?, args, now)?;
+                Ok(Decision::about_key(Reply::KeyCreated(created), key))
+            }
+            Self::RevokeKey(args) => {
+                let (revoked, key) = key::revoke(view.api_key(&args.key_id)?, now)?;
+                Ok(Decision::about_key(Reply::KeyRevoked(revoked), key))
             }
             Self::Follow(args) => {
                 let known = view.feed(args.partition)?;

@@ -19,6 +19,8 @@ use crate::flow::contracts::{
     WaitedForChildren,
 };
 use crate::flow::{FlowChange, Settled};
+use crate::key::ApiKey;
+use crate::key::contracts::{CreateKeyArgs, CreatedKey, RevokeKeyArgs, RevokedKey};
 use crate::lane::Lane;
 use crate::lane::contracts::{
     AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, GrantedClaim, GrantedClaimArgs, LaneCount, LaneSettled,
@@ -128,6 +130,8 @@ operations! {
     Heartbeat(HeartbeatArgs) -> WorkerSeen(SeenWorker);
     Leave(LeaveArgs) -> WorkerLeft(LeftWorker);
     SweepWorker(SweepWorkerArgs) -> WorkerSwept(SweptWorker);
+    CreateKey(CreateKeyArgs) -> KeyCreated(CreatedKey);
+    RevokeKey(RevokeKeyArgs) -> KeyRevoked(RevokedKey);
     Follow(FollowArgs) -> Followed(Feed);
     Pump(PumpArgs) -> Pumped(Pumped);
 }
@@ -146,6 +150,8 @@ pub struct Decision {
     pub lanes: Vec<(u16, Lane)>,
     /// What becomes of what is known of workers.
     pub workers: Vec<WorkerChange>,
+    /// API keys as they are to be.
+    pub api_keys: Vec<ApiKey>,
     /// How a partition is to tell what happens on it.
     pub feed: Option<(u16, Feed)>,
     /// The secrets of a partition, as they are to be.
@@ -155,7 +161,7 @@ pub struct Decision {
 impl Decision {
     fn of(reply: Reply, changes: Vec<Change>) -> Self {
         let (flows, forgotten, lanes, workers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { reply, changes, flows, forgotten, lanes, workers, feed: None, ring: None }
+        Self { reply, changes, flows, forgotten, lanes, workers, api_keys: Vec::new(), feed: None, ring: None }
     }
 
     /// A decision whose consequences within flows are drawn already.
@@ -172,6 +178,11 @@ impl Decision {
     /// A decision about what is known of a worker.
     fn about_worker(reply: Reply, change: Option<WorkerChange>) -> Self {
         Self { workers: change.into_iter().collect(), ..Self::of(reply, Vec::new()) }
+    }
+
+    /// A decision about an API key, if it is to be another.
+    fn about_key(reply: Reply, key: Option<ApiKey>) -> Self {
+        Self { api_keys: key.into_iter().collect(), ..Self::of(reply, Vec::new()) }
     }
 
     /// A decision that may leave everything as it is.

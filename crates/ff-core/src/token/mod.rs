@@ -2,7 +2,7 @@
 //! execution and nothing else. Minted and verified here, with the same bytes on every store.
 
 pub mod contracts;
-mod hex;
+pub(crate) mod hex;
 mod mac;
 mod ring;
 mod rotate;

@@ -17,6 +17,9 @@ pub enum BadText {
     /// A name has a character that names do not have.
     #[error("may hold only letters, digits, '.', '_' and '-', not {0:?}")]
     BadCharacter(char),
+    /// The id of a key has a character that could be written in another way, or ends it.
+    #[error("may hold only lower-case letters and digits, not {0:?}")]
+    NotInAKeyId(char),
     /// A text has a character that cannot be printed.
     #[error("may hold only printable text, not the control character {0:?}")]
     Control(char),

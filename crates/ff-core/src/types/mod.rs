@@ -3,6 +3,7 @@
 mod checked_text;
 mod drawn;
 mod execution_id;
+mod key;
 mod names;
 mod numbers;
 mod text;
@@ -11,6 +12,7 @@ mod uuids;
 pub use checked_text::BadText;
 pub use drawn::draw_execution_uuid;
 pub use execution_id::{ExecutionId, ExecutionIdError};
+pub use key::{KeyId, KeyName};
 pub use names::{InputName, Kind, LaneId, Namespace, NodeName, SignalName, TagKey, WorkerId, WorkerInstanceId};
 pub use numbers::{AttemptIndex, BadPriority, LeaseEpoch, Priority, TimestampMs};
 pub use text::{Capability, ContentType, IdempotencyKey, Kid, SourceIdentity, TagValue, WaitpointKey};

@@ -104,6 +104,8 @@ pub(crate) fn in_the_name_of(operation: &Operation) -> Option<(ExecutionId, Fenc
         | Operation::Leave(_)
         | Operation::SweepWorker(_)
         | Operation::Follow(_)
+        | Operation::CreateKey(_)
+        | Operation::RevokeKey(_)
         | Operation::Pump(_) => None,
     }
 }

@@ -6,6 +6,7 @@ use ff_core::change::KeyEntry;
 use ff_core::event::Feed;
 use ff_core::execution::Execution;
 use ff_core::flow::{Edge, Flow, FlowKeyEntry, Group};
+use ff_core::key::ApiKey;
 use ff_core::lane::Lane;
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Decision, Operation};
@@ -13,7 +14,7 @@ use ff_core::signal::SignalKeyEntry;
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
 use ff_core::token::KeyRing;
 use ff_core::types::{
-    EdgeId, ExecutionId, FlowId, IdempotencyKey, LaneId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId,
+    EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId,
 };
 use ff_core::view::{DueFirst, EdgesOf, Eligible, MembersOf, Miss, Stop, View};
 use ff_core::worker::Worker;
@@ -118,6 +119,10 @@ impl View for Lazy<'_> {
 
     fn worker(&self, instance: &WorkerInstanceId) -> Result<Option<&Worker>, Miss> {
         self.have(Miss::Worker(instance.clone()), self.model.worker(instance))
+    }
+
+    fn api_key(&self, id: &KeyId) -> Result<Option<&ApiKey>, Miss> {
+        self.have(Miss::ApiKey(id.clone()), self.model.api_key(id))
     }
 
     fn feed(&self, partition: u16) -> Result<Option<&Feed>, Miss> {

@@ -50,6 +50,8 @@ pub(crate) fn answers_again(after: &Model, operation: &Operation, reply: &Reply,
         | Reply::Replayed(_)
         | Reply::Delivered(_)
         | Reply::Cascaded(_)
+        | Reply::KeyCreated(_)
+        | Reply::KeyRevoked(_)
         | Reply::Pumped(_) => return Ok(()),
         Reply::FlowStaged(StagedFlow::Submitted(first)) => {
             Reply::FlowStaged(StagedFlow::Submitted(SubmittedFlow { duplicate: true, ..first.clone() }))

@@ -141,6 +141,8 @@ fn replied(reply: &Reply) -> &'static str {
         Reply::WorkerLeft(_) => "worker left",
         Reply::WorkerSwept(_) => "worker swept",
         Reply::Followed(_) => "followed",
+        Reply::KeyCreated(_) => "key created",
+        Reply::KeyRevoked(_) => "key revoked",
         Reply::Suspended(suspended) => match suspended.outcome {
             SuspendOutcome::Suspended => "suspended",
             SuspendOutcome::AlreadySatisfied { .. } => "already satisfied",

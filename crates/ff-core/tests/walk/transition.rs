@@ -142,7 +142,9 @@ pub(crate) fn name(operation: &Operation, before: Option<&Execution>, change: &C
         | Operation::Heartbeat(_)
         | Operation::Leave(_)
         | Operation::SweepWorker(_)
-        | Operation::Follow(_) => "nothing of an execution's".into(),
+        | Operation::Follow(_)
+        | Operation::CreateKey(_)
+        | Operation::RevokeKey(_) => "nothing of an execution's".into(),
         Operation::Pump(_) => fired(change).join(", "),
     };
     format!("{} -{cause}-> {}", before.map_or("nothing", place), place(&change.after))

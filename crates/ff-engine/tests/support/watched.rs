@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ff_core::backend::{
-    Answer, EngineBackend, EventRoom, ExecutionRoom, FlowRoom, LaneRoom, LaneSteps, LeaseRoom, SignalRoom,
+    Answer, EngineBackend, EventRoom, ExecutionRoom, FlowRoom, KeyRoom, LaneRoom, LaneSteps, LeaseRoom, SignalRoom,
     SuspensionRoom, Swept, Upkeep, WorkerRoom,
 };
 use ff_core::due::Pumped;
@@ -24,6 +24,8 @@ use ff_core::flow::contracts::{
     MembersPage, SetFlowTagsArgs, SubmitFlowArgs, SubmittedFlow, TaggedFlow, WaitForChildrenArgs, WaitedForChildren,
 };
 use ff_core::hint::{Hint, Hints};
+use ff_core::key::ApiKey;
+use ff_core::key::contracts::{CreateKeyArgs, CreatedKey, KeysPage, ListKeysArgs, RevokeKeyArgs, RevokedKey};
 use ff_core::lane::Lane;
 use ff_core::lane::contracts::{
     AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, LaneCount, LaneInfo, LaneSettled, LanesPage, ListLanesArgs,
@@ -42,7 +44,9 @@ use ff_core::suspension::contracts::{
 };
 use ff_core::token::WaitpointToken;
 use ff_core::token::contracts::{PartitionKids, RotateSecretArgs, RotationReport};
-use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace, SignalId, TimestampMs, WaitpointId, WorkerInstanceId};
+use ff_core::types::{
+    ExecutionId, FlowId, KeyId, LaneId, Namespace, SignalId, TimestampMs, WaitpointId, WorkerInstanceId,
+};
 use ff_core::worker::contracts::{
     HeartbeatArgs, LeaveArgs, LeftWorker, ListWorkersArgs, RegisterWorkerArgs, RegisteredWorker, SeenWorker,
     WorkersPage,
@@ -174,6 +178,11 @@ watch! {
         leave(args: LeaveArgs) -> LeftWorker;
         list_workers(args: ListWorkersArgs) -> WorkersPage;
     }
+    KeyRoom {
+        create_key(args: CreateKeyArgs) -> CreatedKey;
+        revoke_key(args: RevokeKeyArgs) -> RevokedKey;
+        list_keys(args: ListKeysArgs) -> KeysPage;
+    }
     EventRoom {
         events(args: EventsArgs) -> EventsPage;
     }
@@ -212,6 +221,7 @@ watch! {
         end_of_flow(id: &FlowId) -> Option<FlowEnd>;
         pump(partition: u16) -> Pumped;
         sweep(partition: u16) -> Swept;
+        find_key(id: &KeyId) -> Option<ApiKey>;
         sweep_workers() -> Vec<WorkerInstanceId>;
         snapshot(partition: u16) -> Snapshot;
         {

@@ -6,6 +6,7 @@ mod doctor;
 mod event;
 mod execution;
 mod flow;
+mod key;
 mod lane;
 mod lease;
 mod signal;

@@ -1,9 +1,10 @@
-//! What an operator does: find executions, label and reorder them, act on many, run lanes, see workers, and follow what
-//! happens.
+//! What an operator does: find executions, label and reorder them, act on many, run lanes, see workers, manage keys, and
+//! follow what happens.
 
 mod bulk;
 mod event;
 mod execution;
+mod key;
 mod lane;
 mod search;
 mod worker;

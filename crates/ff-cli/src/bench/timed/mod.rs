@@ -22,11 +22,12 @@ use ff_core::contracts::{
 };
 use ff_core::due::Pumped;
 use ff_core::hint::Hints;
+use ff_core::key::ApiKey;
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::snapshot::Snapshot;
 use ff_core::token::WaitpointToken;
-use ff_core::types::{ExecutionId, FlowId, SignalId, TimestampMs, WaitpointId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, FlowId, KeyId, SignalId, TimestampMs, WaitpointId, WorkerInstanceId};
 use ff_sdk::Waitpoint;
 use tokio::sync::{Semaphore, mpsc, watch};
 
@@ -322,6 +323,10 @@ impl Upkeep for Timed {
 
     async fn sweep(&self, partition: u16) -> Answer<Swept> {
         self.store.sweep(partition).await
+    }
+
+    async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
+        self.store.find_key(id).await
     }
 
     fn sweep_every(&self) -> Option<Duration> {

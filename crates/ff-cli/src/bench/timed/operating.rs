@@ -1,11 +1,12 @@
-//! What a bench does not measure of a store: lanes, workers and events are passed on.
+//! What a bench does not measure of a store: lanes, workers, keys and events are passed on.
 
 use async_trait::async_trait;
-use ff_core::backend::{Answer, EventRoom, LaneRoom, LaneSteps, WorkerRoom};
+use ff_core::backend::{Answer, EventRoom, KeyRoom, LaneRoom, LaneSteps, WorkerRoom};
 use ff_core::contracts::{
-    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, EventsArgs, EventsPage, HeartbeatArgs, LaneCount, LaneInfo,
-    LaneSettled, LanesPage, LeaveArgs, LeftWorker, ListLanesArgs, ListWorkersArgs, RecountLaneArgs, RegisterWorkerArgs,
-    RegisteredWorker, SeenWorker, SettleLaneArgs, WorkersPage,
+    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, CreateKeyArgs, CreatedKey, EventsArgs, EventsPage,
+    HeartbeatArgs, KeysPage, LaneCount, LaneInfo, LaneSettled, LanesPage, LeaveArgs, LeftWorker, ListKeysArgs,
+    ListLanesArgs, ListWorkersArgs, RecountLaneArgs, RegisterWorkerArgs, RegisteredWorker, RevokeKeyArgs, RevokedKey,
+    SeenWorker, SettleLaneArgs, WorkersPage,
 };
 use ff_core::lane::Lane;
 use ff_core::types::{LaneId, Namespace};
@@ -66,6 +67,21 @@ impl WorkerRoom for Timed {
 
     async fn list_workers(&self, args: ListWorkersArgs) -> Answer<WorkersPage> {
         self.store.list_workers(args).await
+    }
+}
+
+#[async_trait]
+impl KeyRoom for Timed {
+    async fn create_key(&self, args: CreateKeyArgs) -> Answer<CreatedKey> {
+        self.store.create_key(args).await
+    }
+
+    async fn revoke_key(&self, args: RevokeKeyArgs) -> Answer<RevokedKey> {
+        self.store.revoke_key(args).await
+    }
+
+    async fn list_keys(&self, args: ListKeysArgs) -> Answer<KeysPage> {
+        self.store.list_keys(args).await
     }
 }
 

@@ -10,6 +10,7 @@ mod execution;
 mod fenced;
 mod flow;
 mod holder;
+mod key;
 mod lane;
 mod object;
 mod problem;
@@ -35,6 +36,7 @@ pub use flow::{
     JoinOf, Joining, NewFlow, Node, Nodes, SubmitFlow, TagFlow, WaitForChildren,
 };
 pub use holder::{Complete, Delay, Fail, Progress, Renew};
+pub use key::{CreateKey, NewKey, RevokeKey};
 pub use lane::{ConfigureLane, LanesPage};
 pub use object::{Strict, object};
 pub use problem::Problem;

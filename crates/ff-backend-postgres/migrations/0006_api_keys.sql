@@ -1,0 +1,6 @@
+-- Who may ask a server, for what, and as which tenant. Of a key's secret only the hash is here.
+CREATE TABLE api_key (
+    key_id text COLLATE "C" NOT NULL,
+    record text COLLATE "C" NOT NULL,
+    PRIMARY KEY (key_id)
+);

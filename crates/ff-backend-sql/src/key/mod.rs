@@ -1,0 +1,7 @@
+//! The room of API keys: their rows, and what is read of them.
+
+mod read;
+mod row;
+
+pub use read::{FindKey, ListKeys};
+pub(crate) use row::api_key_of;

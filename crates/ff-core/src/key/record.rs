@@ -1,0 +1,51 @@
+//! What a store knows of a key.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{KeyHash, Role};
+use crate::types::{KeyId, KeyName, Namespace, TimestampMs};
+
+/// A key as a store keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApiKey {
+    #[serde(flatten)]
+    pub info: KeyInfo,
+    pub secret_hash: KeyHash,
+}
+
+/// A key as those who manage keys see it: everything but what is kept of its secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyInfo {
+    pub key_id: KeyId,
+    /// What it is called by those who manage keys.
+    pub name: KeyName,
+    pub roles: BTreeSet<Role>,
+    /// The tenant it acts as; every tenant when none is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+    pub created_at: TimestampMs,
+    /// From when on it is not valid any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<TimestampMs>,
+    /// When it was taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked_at: Option<TimestampMs>,
+}
+
+impl KeyInfo {
+    /// Whether its holder may do what a role is for.
+    pub fn may(&self, role: Role) -> bool {
+        self.roles.iter().any(|own| own.implies(role))
+    }
+
+    pub fn has_expired(&self, now: TimestampMs) -> bool {
+        self.expires_at.is_some_and(|at| now >= at)
+    }
+
+    /// Whether a request under it is heard.
+    pub fn is_valid(&self, now: TimestampMs) -> bool {
+        self.revoked_at.is_none() && !self.has_expired(now)
+    }
+}

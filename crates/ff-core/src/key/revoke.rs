@@ -1,0 +1,17 @@
+//! Revoking: an administrator lets somebody in no more.
+
+use super::ApiKey;
+use super::contracts::RevokedKey;
+use crate::engine_error::{Code, Refusal};
+use crate::types::TimestampMs;
+
+/// Takes a key back, once and for good. Its record stays, so that its id is never given out again.
+pub fn revoke(known: Option<&ApiKey>, now: TimestampMs) -> Result<(RevokedKey, Option<ApiKey>), Refusal> {
+    let known = known.ok_or_else(|| Code::NotFound.refusal().at("key_id").because("there is no key with this id"))?;
+    if let Some(revoked_at) = known.info.revoked_at {
+        return Ok((RevokedKey { revoked_at, already: true }, None));
+    }
+    let mut key = known.clone();
+    key.info.revoked_at = Some(now);
+    Ok((RevokedKey { revoked_at: now, already: false }, Some(key)))
+}

@@ -1,0 +1,84 @@
+//! What a key lets its holder do.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// One thing a holder may do. Roles do not imply one another, but for `admin`, which implies all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Hand in executions and flows, follow them, and stop them.
+    Submit,
+    /// Claim work and report on it.
+    Work,
+    /// Deliver signals without showing a waitpoint's token.
+    Signal,
+    /// Search, decide, steer and examine the work of others.
+    Operate,
+    /// Manage keys and secrets, and everything else.
+    Admin,
+}
+
+/// A word that is no role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be one of submit, work, signal, operate and admin")]
+pub struct BadRole;
+
+impl Role {
+    /// Every role there is.
+    pub const ALL: [Role; 5] = [Role::Submit, Role::Work, Role::Signal, Role::Operate, Role::Admin];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Submit => "submit",
+            Self::Work => "work",
+            Self::Signal => "signal",
+            Self::Operate => "operate",
+            Self::Admin => "admin",
+        }
+    }
+
+    /// Whether a holder of this role may do what another is for.
+    pub fn implies(self, other: Role) -> bool {
+        self == other || self == Self::Admin
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Role {
+    type Err = BadRole;
+
+    fn from_str(text: &str) -> Result<Self, BadRole> {
+        Self::ALL.into_iter().find(|role| role.as_str() == text).ok_or(BadRole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_role_is_written_as_it_is_read() {
+        for role in Role::ALL {
+            assert_eq!(role.as_str().parse(), Ok(role));
+            assert_eq!(serde_json::to_string(&role).unwrap(), format!("\"{role}\""));
+        }
+        assert_eq!("Admin".parse::<Role>(), Err(BadRole));
+    }
+
+    #[test]
+    fn only_an_administrator_may_do_what_others_may() {
+        for role in Role::ALL {
+            for other in Role::ALL {
+                assert_eq!(role.implies(other), role == other || role == Role::Admin, "{role} {other}");
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What API keys are called: an id within the key itself, and a name for people.
+
+use super::checked_text::{BadText, checked_text};
+use crate::limits;
+
+checked_text! { refused_in_a_key_id:
+    /// Which key it is. It stands between the underscores of a key, so it has none, and one spelling.
+    KeyId, at most limits::KEY_ID_BYTES;
+}
+
+checked_text! { refused_in_a_key_name:
+    /// What a key is called by those who manage keys.
+    KeyName, at most limits::NAME_BYTES;
+}
+
+impl KeyId {
+    /// The id that is these digits.
+    pub(crate) fn from_random(hex: &str) -> Self {
+        Self(hex.into())
+    }
+}
+
+fn refused_in_a_key_id(character: char) -> Option<BadText> {
+    let allowed = character.is_ascii_lowercase() || character.is_ascii_digit();
+    (!allowed).then_some(BadText::NotInAKeyId(character))
+}
+
+fn refused_in_a_key_name(character: char) -> Option<BadText> {
+    character.is_control().then_some(BadText::Control(character))
+}
