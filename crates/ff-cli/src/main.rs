@@ -16,6 +16,7 @@ mod signals;
 mod span;
 mod store_url;
 mod table;
+mod trace;
 
 use std::process::ExitCode;
 

@@ -37,6 +37,7 @@ mod stage;
 pub mod state;
 pub mod suspension;
 pub mod token;
+pub mod trace;
 pub mod types;
 pub mod view;
 pub mod worker;

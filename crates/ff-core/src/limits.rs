@@ -12,6 +12,8 @@ pub const TEXT_BYTES: usize = 256;
 pub const PAYLOAD_BYTES: usize = 1024 * 1024;
 /// Requests that carry no payload.
 pub const CONTROL_BODY_BYTES: usize = 64 * 1024;
+/// What tracing systems may note beside a trace.
+pub const TRACESTATE_BYTES: usize = 512;
 /// Labels of one execution.
 pub const TAGS: usize = 32;
 /// Labels one search may ask for.

@@ -6,6 +6,7 @@ use ff_core::contracts::{Start, SubmitArgs};
 use ff_core::engine_error::Refusal;
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
+use ff_core::trace::TraceContext;
 use ff_core::types::{IdempotencyKey, Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs};
 use serde::Serialize;
 use uuid::Uuid;
@@ -95,6 +96,25 @@ impl Job {
     pub fn policy(mut self, policy: Policy) -> Self {
         if let Ok(args) = &mut self.args {
             args.policy = policy;
+        }
+        self
+    }
+
+    /// Which trace it is part of, as the W3C headers of this name say it. Its handler finds it in [`crate::Context::trace`].
+    pub fn trace(mut self, traceparent: &str, tracestate: Option<&str>) -> Self {
+        if let Ok(args) = &mut self.args {
+            match TraceContext::parse(traceparent, tracestate) {
+                Ok(trace) => args.trace = Some(Box::new(trace)),
+                Err(refusal) => self.args = Err(refusal.into()),
+            }
+        }
+        self
+    }
+
+    /// The same trace as some other work has, if it has one: what a handler submits belongs to what it was called for.
+    pub fn in_trace(mut self, trace: Option<&TraceContext>) -> Self {
+        if let Ok(args) = &mut self.args {
+            args.trace = trace.cloned().map(Box::new);
         }
         self
     }

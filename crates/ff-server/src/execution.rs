@@ -22,6 +22,7 @@ use crate::body::Body;
 use crate::params::{Params, word};
 use crate::path::Id;
 use crate::problem::{Problem, Result};
+use crate::trace;
 
 /// Creates an execution, or finds the one already created under the same key.
 pub(crate) async fn submit(
@@ -30,7 +31,8 @@ pub(crate) async fn submit(
     Body(mut new): Body<Submit>,
 ) -> Result<Created> {
     new.idempotency_key = one_key(key_in(&headers)?, new.idempotency_key.take())?;
-    Ok(Created(ff.backend().submit(new.into_args()?).await?))
+    let args = trace::within(new.into_args()?, &trace::in_headers(&headers));
+    Ok(Created(ff.backend().submit(args).await?))
 }
 
 /// Creates many executions, each with its own outcome.
@@ -46,7 +48,11 @@ pub(crate) async fn submit_many(
     if count > limits::BULK {
         return Err(Refusal::over_limit(Code::LimitExceeded, "executions", limits::BULK, count).into());
     }
-    let read = batch.executions.iter().map(|one| object::<Submit>(one.get().as_bytes())?.into_args());
+    let around = trace::in_headers(&headers);
+    let read = batch.executions.iter().map(|one| {
+        let args = object::<Submit>(one.get().as_bytes())?.into_args()?;
+        Ok(trace::within(args, &around))
+    });
     let results = each(&ff, read.collect()).await?;
     Ok(Json(Batched { results: results.into_iter().map(Tried::from).collect() }))
 }

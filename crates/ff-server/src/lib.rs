@@ -41,6 +41,7 @@ mod secret;
 mod server;
 mod signal;
 mod suspension;
+mod trace;
 mod worker;
 
 pub use routes::ROUTES;

@@ -4,6 +4,7 @@ use ff_core::contracts::{Start, SubmitArgs};
 use ff_core::execution::Tags;
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
+use ff_core::trace::TraceContext;
 use ff_core::types::{IdempotencyKey, Kind, LaneId, Namespace, Priority, TimestampMs};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -22,6 +23,8 @@ pub(super) struct Letter {
     delay_ms: Option<u64>,
     start_at: Option<TimestampMs>,
     policy: Policy,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    trace: Option<Box<TraceContext>>,
 }
 
 impl Letter {
@@ -42,6 +45,7 @@ impl Letter {
             delay_ms,
             start_at,
             policy: work.policy.clone(),
+            trace: work.trace.clone(),
         }
     }
 
@@ -62,6 +66,7 @@ impl Letter {
             idempotency_key: self.idempotency_key,
             start,
             policy: self.policy,
+            trace: self.trace,
         }
     }
 }
@@ -82,6 +87,8 @@ mod tests {
             work.tags.insert(TagKey::parse("customer").unwrap(), TagValue::parse("c 17").unwrap());
             work.idempotency_key = Some(IdempotencyKey::parse("order 7").unwrap());
             work.policy.max_replay_count = 3;
+            let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+            work.trace = TraceContext::parse(parent, Some("vendor=1")).ok().map(Box::new);
             let text = serde_json::to_string(&Letter::of(&work)).unwrap();
             let letter: Letter = serde_json::from_str(&text).unwrap();
             assert_eq!(letter.with(work.payload.clone()), work);

@@ -78,6 +78,7 @@ fn describe(info: &ExecutionInfo, now: TimestampMs) -> Table {
     row("ended", moment(info.finished_at));
     row("deadline", moment(info.deadline_at));
     row("payload", Some(format!("{} bytes", info.payload_bytes)));
+    row("trace", info.trace.as_ref().map(|trace| trace.trace_id().to_owned()));
     row("key", info.idempotency_key.as_ref().map(ToString::to_string));
     for (key, value) in &info.tags {
         row("tag", Some(format!("{key}={value}")));

@@ -10,6 +10,7 @@ use ff_core::types::{ContentType, IdempotencyKey, Kind, LaneId, Priority, TagKey
 use crate::exit::Exit;
 use crate::input::Input;
 use crate::settings::Settings;
+use crate::trace::Traced;
 use crate::{ending, output, span};
 
 /// Submit an execution, and print its id or wait for its result
@@ -54,6 +55,9 @@ pub(crate) struct Submit {
     #[arg(long, value_name = "JSON")]
     policy: Option<Input>,
 
+    #[command(flatten)]
+    traced: Traced,
+
     /// Wait for the end and print the result
     #[arg(long)]
     wait: bool,
@@ -91,6 +95,7 @@ impl Submit {
         args.priority = self.priority;
         args.tags = self.tags.into_iter().collect();
         args.idempotency_key = self.idempotency_key;
+        args.trace = self.traced.read()?;
         args.start = match (self.delay, self.at) {
             (Some(delay), _) => Start::After(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)),
             (None, Some(at)) => Start::At(TimestampMs(at)),

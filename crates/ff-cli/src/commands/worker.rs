@@ -53,7 +53,8 @@ What the command's exit code means:
    65  the payload is wrong and will be every time: failed, not tried again
  else  failed; the execution's policy says whether it is tried again
 
-The command finds FF_EXECUTION_ID, FF_KIND, FF_ATTEMPT, FF_LANE and FF_NAMESPACE in its environment.";
+The command finds FF_EXECUTION_ID, FF_KIND, FF_ATTEMPT, FF_LANE and FF_NAMESPACE in its environment, and
+TRACEPARENT and TRACESTATE when it was submitted in a trace.";
 
 impl Worker {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {

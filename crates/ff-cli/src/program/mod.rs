@@ -76,6 +76,12 @@ impl Program {
         if let Some(inputs) = inputs {
             command.env("FF_INPUTS", inputs);
         }
+        // Work that is in no trace is not in the one this worker was started in.
+        command.env_remove("TRACEPARENT").env_remove("TRACESTATE");
+        if let Some(trace) = work.trace() {
+            command.env("TRACEPARENT", trace.traceparent());
+            command.envs(trace.tracestate().map(|state| ("TRACESTATE", state)));
+        }
         command
             .arg("-c")
             .arg(&self.command)

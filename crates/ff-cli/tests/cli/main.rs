@@ -17,6 +17,7 @@ mod servers;
 mod serving;
 mod steering;
 mod submitting;
+mod tracing;
 mod valkey;
 mod waiting;
 mod working;

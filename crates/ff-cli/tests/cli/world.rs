@@ -77,7 +77,7 @@ impl World {
 pub(crate) fn command<S: AsRef<OsStr>>(folder: &Path, args: &[S]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ff"));
     command.args(args).current_dir(folder);
-    for name in ["FF_SERVER", "FF_NAMESPACE", "FF_STORE", "FF_LISTEN", "RUST_LOG"] {
+    for name in ["FF_SERVER", "FF_NAMESPACE", "FF_STORE", "FF_LISTEN", "RUST_LOG", "TRACEPARENT", "TRACESTATE"] {
         command.env_remove(name);
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -21,6 +21,7 @@ pub(crate) mod replaying;
 pub(crate) mod searching;
 pub(crate) mod submitting;
 pub(crate) mod timeouts;
+pub(crate) mod tracing;
 pub(crate) mod words;
 
 /// What is promised here, by theme.
@@ -222,6 +223,13 @@ macro_rules! execution_promises {
                 every_attempt_has_the_whole_timeout,
                 timeouts_use_up_the_retries,
                 categories_decide_about_timeouts_too,
+            }
+            tracing {
+                the_trace_of_a_submission_reaches_its_handler,
+                work_without_a_trace_has_none,
+                every_attempt_is_in_the_same_trace,
+                another_trace_is_the_same_submission,
+                each_of_many_has_its_own_trace,
             }
             words {
                 every_phase_has_its_words,

@@ -15,6 +15,7 @@ pub(crate) mod replaying;
 pub(crate) mod siblings;
 pub(crate) mod skipping;
 pub(crate) mod submitting;
+pub(crate) mod tracing;
 
 /// What is promised here, by theme.
 #[doc(hidden)]
@@ -226,6 +227,12 @@ macro_rules! flow_promises {
                 submitting_twice_is_one_flow,
                 an_id_stands_for_one_graph,
                 a_large_flow_is_opened_by_the_engine_and_is_there_before,
+            }
+            tracing {
+                every_member_is_in_the_trace_of_its_flow,
+                what_is_added_to_a_flow_is_in_its_trace,
+                a_large_flow_is_in_one_trace,
+                a_flow_without_a_trace_has_none,
             }
         }
     } };

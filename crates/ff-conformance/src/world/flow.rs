@@ -11,6 +11,7 @@ use ff_core::contracts::{
 use ff_core::flow::{CancelPolicy, EdgeState, FlowEvent, FlowWhat, edge_id, member_id};
 use ff_core::limits;
 use ff_core::partition::flow_partition;
+use ff_core::trace::TraceContext;
 use ff_core::types::{EdgeId, ExecutionId, FlowId, Kind};
 use futures_util::{StreamExt, stream};
 
@@ -36,7 +37,13 @@ impl World {
 
     /// A flow without members, which is held open.
     pub async fn held_open(&self) -> Flow {
-        let created = self.backend.create_flow(CreateFlowArgs { header: self.new_flow() }).await.unwrap();
+        self.held_open_in(None).await
+    }
+
+    /// A flow without members, which is held open, in a trace.
+    pub async fn held_open_in(&self, trace: Option<&TraceContext>) -> Flow {
+        let header = FlowHeader { trace: trace.cloned().map(Box::new), ..self.new_flow() };
+        let created = self.backend.create_flow(CreateFlowArgs { header }).await.unwrap();
         Flow::new(self.clone(), created.flow_id)
     }
 

@@ -7,6 +7,7 @@ use ff_core::contracts::{EdgeSpec, GrowFlowArgs, GrownEdge, MemberRef, NodeSpec,
 use ff_core::flow::{Join, OnSatisfied, Passing};
 use ff_core::payload::Payload;
 use ff_core::policy::Backoff;
+use ff_core::trace::TraceContext;
 use ff_core::types::{FlowId, InputName, Kind, NodeName};
 
 use super::{Flow, World};
@@ -92,6 +93,12 @@ impl Graph {
     /// Under this id.
     pub fn id(mut self, id: FlowId) -> Self {
         self.args.header.flow_id = id;
+        self
+    }
+
+    /// In this trace.
+    pub fn trace(mut self, trace: &TraceContext) -> Self {
+        self.args.header.trace = Some(Box::new(trace.clone()));
         self
     }
 

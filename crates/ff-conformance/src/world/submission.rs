@@ -6,6 +6,7 @@ use ff_core::backend::Answer;
 use ff_core::contracts::{Start, SubmitArgs, Submitted};
 use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy};
+use ff_core::trace::TraceContext;
 use ff_core::types::{ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs};
 use uuid::Uuid;
 
@@ -114,6 +115,12 @@ impl Submission {
     /// How long it is kept after its end.
     pub fn kept(mut self, span: Duration) -> Self {
         self.args.policy.retention_ms = Some(millis(span));
+        self
+    }
+
+    /// The trace it is part of.
+    pub fn trace(mut self, trace: &TraceContext) -> Self {
+        self.args.trace = Some(Box::new(trace.clone()));
         self
     }
 

@@ -36,6 +36,7 @@ impl Execution {
             suspension: None,
             flow_id: self.membership.as_ref().map(|membership| membership.flow_id),
             node: self.membership.as_ref().map(|membership| membership.node.clone()),
+            trace: self.trace.clone(),
         };
         match &self.phase {
             Phase::Waiting => {}

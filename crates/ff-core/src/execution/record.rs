@@ -13,6 +13,7 @@ use crate::lease::{Fence, LastLease, Lease, LeaseEnding, LeaseEvent};
 use crate::payload::Fingerprint;
 use crate::policy::Policy;
 use crate::suspension::{PastSuspension, PendingWaitpoint, SuspensionEnd};
+use crate::trace::TraceContext;
 use crate::types::{
     AttemptIndex, ExecutionId, IdempotencyKey, Kind, LaneId, LeaseEpoch, Namespace, Priority, TagKey, TagValue,
     TimestampMs,
@@ -62,6 +63,9 @@ pub struct Execution {
     /// How long its lane kept what had finished when this was submitted, where the lane said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane_retention_ms: Option<u64>,
+    /// The trace it was submitted in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Box<TraceContext>>,
     /// What went wrong last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,

@@ -111,6 +111,7 @@ pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Ex
         last_lease: None,
         progress: None,
         lane_retention_ms: None,
+        trace: args.trace.clone(),
         failure: None,
         pending_waitpoints: Vec::new(),
         signals_taken: 0,
@@ -125,6 +126,7 @@ mod tests {
     use crate::execution::contracts::Start;
     use crate::payload::Payload;
     use crate::samples::{Shelf, at, work};
+    use crate::trace::TraceContext;
     use crate::types::IdempotencyKey;
 
     fn keyed(text: &str) -> SubmitArgs {
@@ -179,6 +181,21 @@ mod tests {
         let other = (0..).map(|nth| format!("b{nth}")).find(same_partition).unwrap();
         let refusal = shelf.submit(&keyed(&other), at(1)).unwrap_err();
         assert_eq!((refusal.code, refusal.field.as_deref()), (Code::IdempotencyConflict, Some("uuid")));
+    }
+
+    #[test]
+    fn the_same_work_within_another_trace_is_the_same_work() {
+        let traced = |id: &str| {
+            let parent = format!("00-{}-b7ad6b7169203331-01", id.repeat(16));
+            SubmitArgs { trace: TraceContext::parse(&parent, None).ok().map(Box::new), ..keyed("a") }
+        };
+        let mut shelf = Shelf::default();
+        let first = shelf.submit(&traced("1a"), at(0)).unwrap();
+        for again in [traced("2b"), keyed("a")] {
+            assert!(shelf.submit(&again, at(10)).unwrap().duplicate);
+        }
+        let kept = shelf.execution(&first.execution_id).unwrap().unwrap();
+        assert_eq!(kept.trace, traced("1a").trace, "the first trace is kept");
     }
 
     #[test]

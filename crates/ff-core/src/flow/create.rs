@@ -56,6 +56,7 @@ impl Flow {
             ended_at: None,
             events: 0,
             kept_ms: None,
+            trace: header.trace.clone(),
         }
     }
 }

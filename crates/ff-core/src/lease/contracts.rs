@@ -12,6 +12,7 @@ use crate::payload::Payload;
 use crate::policy::Policy;
 use crate::signal::contracts::ReceivedSignal;
 use crate::suspension::contracts::Resumption;
+use crate::trace::TraceContext;
 use crate::types::{
     AttemptIndex, ExecutionId, Kind, LaneId, LeaseEpoch, LeaseId, Namespace, Priority, TimestampMs, WorkerInstanceId,
 };
@@ -86,6 +87,9 @@ pub struct Task {
     /// Its place in a flow, when it is in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<TaskFlow>,
+    /// The trace it was submitted in, whichever attempt this is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Box<TraceContext>>,
 }
 
 /// What a claim decided: the executions taken, and where the lane stands now.

@@ -157,5 +157,6 @@ fn task(after: &Execution, before: &Execution, resumption: Option<Resumption>) -
         deadline_at: after.deadline_at,
         resumption,
         flow: after.membership.as_deref().map(TaskFlow::from),
+        trace: after.trace.clone(),
     })
 }

@@ -15,6 +15,8 @@
 --- arg  deadline_in_ms        int?
 --- arg  attempt_timeout_ms    int?
 --- arg  policy_json           text?   JSON, absent when it is the default one
+--- arg  traceparent           text?   the submitter's trace, when there is one
+--- arg  tracestate            text?
 --- arg  tags                  list    key, value, key, value
 ---
 --- ok   execution_id
@@ -52,7 +54,9 @@ local fields = { 'public_state', state, 'kind', kind, 'created_at', moment, 'dig
 append(fields, 'namespace', namespace ~= 'default' and namespace)
 append(fields, 'lane_id', lane_id ~= 'default' and lane_id)
 append(fields, 'idempotency_key', idempotency_key)
-if priority > 0 or content_type or deadline_at or attempt_timeout_ms or policy_json or tags[1] or kept_ms then
+if priority > 0 or content_type or deadline_at or attempt_timeout_ms or policy_json or tags[1] or kept_ms
+  or traceparent
+then
   append(fields, 'rare', '1')
   append(fields, 'priority', priority > 0 and priority)
   append(fields, 'content_type', content_type)
@@ -61,6 +65,8 @@ if priority > 0 or content_type or deadline_at or attempt_timeout_ms or policy_j
   append(fields, 'has_policy', policy_json and '1')
   append(fields, 'has_tags', tags[1] and '1')
   append(fields, 'lane_retention_ms', kept_ms)
+  append(fields, 'traceparent', traceparent)
+  append(fields, 'tracestate', tracestate)
 end
 if state == 'delayed' then
   append(fields, 'delayed_until', until_ms)

@@ -3,6 +3,8 @@
 --- key  core            hash
 --- arg  namespace       text
 --- arg  kind            text
+--- arg  traceparent     text?  the submitter's trace, when there is one
+--- arg  tracestate      text?
 --- arg  tags            list   key, value, key, value
 ---
 --- ok   state
@@ -26,6 +28,8 @@ if known then
 end
 local flow = flow_record.new(id, namespace, kind, moment)
 flow.tags = tags
+flow_record.put_if_said(flow, 'traceparent', traceparent)
+flow_record.put_if_said(flow, 'tracestate', tracestate)
 flow_record.put(flow, 'held_open', '1')
 flow_record.tell(flow, 'opened', 'nodes', 0, 'edges', 0)
 step.begin_flow(flow)

@@ -4,6 +4,8 @@
 --- key  core            hash
 --- arg  namespace       text
 --- arg  kind            text
+--- arg  traceparent     text?  the submitter's trace, when there is one
+--- arg  tracestate      text?
 --- arg  tags            list   key, value, key, value
 --- arg  fingerprint     text   stands for the whole graph
 --- arg  part            int    from 0
@@ -44,6 +46,8 @@ if answer then
 elseif part == 0 then
   flow = flow_record.new(id, namespace, kind, moment)
   flow.tags = tags
+  flow_record.put_if_said(flow, 'traceparent', traceparent)
+  flow_record.put_if_said(flow, 'tracestate', tracestate)
   flow_record.put(flow, 'fingerprint', fingerprint)
   if parts > 1 then
     flow_record.put(flow, 'staging_parts', 0)

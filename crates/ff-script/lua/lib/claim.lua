@@ -221,6 +221,7 @@ local function take_rare(key, id, payload, lane, holder, lease_id, new_attempt_i
   append(told, 'tags', core.has_tags and call('HGETALL', keys.of(id, 'tags')))
   append(told, 'resumption', resumption and suspension.told(resumption))
   append(told, 'flow', flow and { flow.id, core.node, inputs })
+  append(told, 'trace', core.traceparent and { core.traceparent, core.tracestate })
   append(told, 'inputs', inputs > 0 and { meta.inputs(id, nil, limits.input_bytes) })
   return told, bytes
 end

@@ -86,6 +86,13 @@ function flow_record.put(flow, name, value)
   flow.core[name], flow.changed[name] = value, true
 end
 
+--- Sets a field if there is something to put in it.
+function flow_record.put_if_said(flow, name, value)
+  if value then
+    flow_record.put(flow, name, value)
+  end
+end
+
 --- How a flow stands, in one word.
 function flow_record.state(flow)
   local core = flow.core

@@ -8,6 +8,7 @@ use ff_core::policy::Policy;
 use ff_core::types::ContentType;
 
 use super::{core_key, start};
+use crate::record::trace_fields;
 use crate::server::ask;
 use crate::signature::CreateExecution;
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
@@ -20,6 +21,7 @@ pub async fn ff_create_execution(
 ) -> Result<Submitted, ScriptError> {
     let id = args.execution_id(partitions);
     let (start_in_ms, start_at) = start(args.start);
+    let (traceparent, tracestate) = trace_fields(args.trace.as_deref());
     let timeouts = &args.policy.timeout_policy;
     let create = CreateExecution {
         core: core_key(&id),
@@ -37,6 +39,8 @@ pub async fn ff_create_execution(
         deadline_in_ms: timeouts.execution_deadline_ms,
         attempt_timeout_ms: timeouts.attempt_timeout_ms,
         policy_json: unless_default(&args.policy)?,
+        traceparent,
+        tracestate,
         tags: args.tags.iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]).collect(),
     };
     ask(server, create.call()).await

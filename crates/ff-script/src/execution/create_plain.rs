@@ -40,6 +40,7 @@ impl PlainWork {
             && args.tags.is_empty()
             && args.payload.content_type == ContentType::json()
             && args.policy.is_default()
+            && args.trace.is_none()
     }
 }
 

@@ -7,6 +7,7 @@ use ff_core::partition::PartitionConfig;
 use ff_core::types::FlowId;
 
 use super::core_key;
+use crate::record::trace_fields;
 use crate::signature::CreateFlow;
 use crate::{FcallResult, Fields, ScriptError, Server};
 
@@ -17,10 +18,13 @@ pub async fn ff_create_flow(
     args: CreateFlowArgs,
 ) -> Result<SubmittedFlow, ScriptError> {
     let header = args.header;
+    let (traceparent, tracestate) = trace_fields(header.trace.as_deref());
     let create = CreateFlow {
         core: core_key(&header.flow_id, partitions),
         namespace: header.namespace.to_string(),
         kind: header.kind.to_string(),
+        traceparent,
+        tracestate,
         tags: flat(&header.tags),
     };
     let call = create.call();

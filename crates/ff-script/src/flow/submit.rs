@@ -6,6 +6,7 @@ use ff_core::partition::PartitionConfig;
 use super::core_key;
 use super::create::{flat, submitted};
 use super::graph::Graph;
+use crate::record::trace_fields;
 use crate::signature::SubmitFlow;
 use crate::{FcallResult, ScriptError, Server};
 
@@ -16,6 +17,7 @@ pub async fn ff_submit_flow(
     args: StageFlowArgs,
 ) -> Result<StagedFlow, ScriptError> {
     let header = args.header;
+    let (traceparent, tracestate) = trace_fields(header.trace.as_deref());
     let graph = Graph { flow_id: header.flow_id, partitions };
     let edges = args.edges.iter().flat_map(|edge| {
         let (upstream, downstream) = (graph.member(&edge.upstream), graph.member(&edge.downstream));
@@ -26,6 +28,8 @@ pub async fn ff_submit_flow(
         core: core_key(&header.flow_id, partitions),
         namespace: header.namespace.to_string(),
         kind: header.kind.to_string(),
+        traceparent,
+        tracestate,
         tags: flat(&header.tags),
         fingerprint: String::from(args.fingerprint),
         part: args.part.into(),

@@ -12,7 +12,7 @@ use ff_core::types::{AttemptIndex, ExecutionId, LaneId, LeaseEpoch, Namespace, P
 
 use crate::execution::core_key;
 use crate::flow::Inputs;
-use crate::record::{Hash, origin, read_policy, resumption};
+use crate::record::{Hash, origin, read_policy, resumption, trace_told};
 use crate::signature::{ClaimExecution, ClaimGranted, ClaimResumedExecution};
 use crate::{FcallResult, Fields, ScriptError, Server};
 
@@ -156,6 +156,7 @@ impl Given {
             created_at: TimestampMs(told.read()?),
             deadline_at: None,
             flow: None,
+            trace: None,
         };
         let (mut payload, mut signals, mut inputs) = (Payload::json(told.bytes()?), Vec::new(), Inputs::default());
         let (mut kind, mut reason, mut requested_by) = ("initial".to_owned(), None, None);
@@ -182,6 +183,7 @@ impl Given {
                     let (flow_id, node) = (told.read()?, told.read()?);
                     task.flow = Some(TaskFlow { flow_id, node, inputs: told.read()? });
                 }
+                "trace" => task.trace = Some(trace_told(told.nested()?)?),
                 "inputs" => inputs = Inputs::read(told.nested()?)?,
                 other => return Err(ScriptError::parse(format!("a task has no {other}"))),
             }

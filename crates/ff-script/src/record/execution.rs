@@ -12,7 +12,7 @@ use ff_core::types::{AttemptIndex, ContentType, ExecutionId, LaneId, Namespace, 
 
 use super::attempt::{attempt, failure, origin, under_way};
 use super::membership::{Place, blocked};
-use super::{Hash, lease, suspension, waitpoint};
+use super::{Hash, lease, suspension, trace_of, waitpoint};
 use crate::reply::Fields;
 use crate::{ScriptError, Value};
 
@@ -120,6 +120,7 @@ fn execution(
         tags: tags.all()?.into_iter().collect::<Tags>(),
         policy: read_policy(policy)?,
         lane_retention_ms: core.maybe("lane_retention_ms")?,
+        trace: trace_of(core)?,
         idempotency_key: core.maybe("idempotency_key")?,
         fingerprint: fingerprint(core)?,
         payload_bytes: 0,

@@ -8,7 +8,7 @@ use ff_core::payload::Fingerprint;
 use ff_core::state::PublicState;
 use ff_core::types::{FlowId, TimestampMs};
 
-use super::Hash;
+use super::{Hash, trace_of};
 use crate::ScriptError;
 use crate::flow::FlowFields;
 
@@ -36,6 +36,7 @@ impl FlowFields {
             cancel: cancel(core)?,
             tour: tour(core)?,
             kept_ms: core.maybe("kept_ms")?,
+            trace: trace_of(core)?,
             ended_at: core.maybe("ended_at")?.map(TimestampMs),
             events: core.read("events")?,
         })

@@ -14,6 +14,7 @@ mod ring;
 mod signal;
 mod suspension;
 mod told;
+mod trace;
 mod waitpoint;
 mod worker;
 
@@ -28,5 +29,6 @@ pub(crate) use ring::{ring, ring_fields};
 pub(crate) use signal::{delivery, received};
 pub(crate) use suspension::resumption;
 pub(crate) use told::told;
+pub(crate) use trace::{trace_fields, trace_of, trace_told};
 pub(crate) use waitpoint::waitpoint;
 pub(crate) use worker::worker;

@@ -97,6 +97,8 @@ async fn half_a_pair_is_refused_and_nothing_is_written() {
         deadline_in_ms: None,
         attempt_timeout_ms: None,
         policy_json: None,
+        traceparent: None,
+        tracestate: None,
         tags: vec!["region".into(), "eu".into(), "order".into()],
     };
     let ends = CompleteExecutions {

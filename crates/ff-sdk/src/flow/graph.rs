@@ -3,6 +3,7 @@
 use ff_core::contracts::{CreateFlowArgs, FlowHeader, SubmitFlowArgs};
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::flow::{Join, Passing};
+use ff_core::trace::TraceContext;
 use ff_core::types::{FlowId, IdempotencyKey, Kind, Namespace, TagKey, TagValue};
 
 use super::Node;
@@ -65,6 +66,18 @@ impl Flow {
         self.set(tag.map_err(|error| Refusal::invalid("tags", error).into()), |header, (key, value)| {
             header.tags.insert(key, value);
         })
+    }
+
+    /// Which trace it is part of, as the W3C headers of this name say it: the handlers of all members find it in
+    /// [`crate::Context::trace`].
+    pub fn trace(self, traceparent: &str, tracestate: Option<&str>) -> Self {
+        let trace = TraceContext::parse(traceparent, tracestate).map_err(Error::from);
+        self.set(trace, |header, trace| header.trace = Some(Box::new(trace)))
+    }
+
+    /// The same trace as some other work has, if it has one.
+    pub fn in_trace(self, trace: Option<&TraceContext>) -> Self {
+        self.set(Ok(trace.cloned().map(Box::new)), |header, trace| header.trace = trace)
     }
 
     /// Its own id, so that the same flow can be submitted again safely from elsewhere.
@@ -186,6 +199,7 @@ mod tests {
         };
         for (flow, expected) in [
             (Flow::new("f f"), "kind"),
+            (flow().trace("00-1", None), "traceparent"),
             (flow().node("x", Node::empty("k k")), "nodes.x.kind"),
             (flow().node("x", Node::empty("k").lane("a b")), "nodes.x.lane"),
             (flow().node("x", Node::new("k", &std::collections::HashMap::from([((1, 2), 3)]))), "nodes.x.payload"),

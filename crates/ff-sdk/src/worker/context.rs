@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ff_core::backend::EngineBackend;
 use ff_core::contracts::{Input, ProgressArgs, Task, TaskFlow};
 use ff_core::payload::Payload;
+use ff_core::trace::TraceContext;
 use ff_core::types::ExecutionId;
 use serde::de::DeserializeOwned;
 
@@ -61,6 +62,11 @@ impl Context {
     /// Which flow this work is in, and which node of it it is; nothing when it is in none.
     pub fn flow(&self) -> Option<&TaskFlow> {
         self.inner.task.flow.as_ref()
+    }
+
+    /// The trace this work was submitted in, the same for every attempt; nothing when it was in none.
+    pub fn trace(&self) -> Option<&TraceContext> {
+        self.inner.task.trace.as_deref()
     }
 
     /// The names under which upstreams passed their results on, sorted. One that ended without a result passed none on.

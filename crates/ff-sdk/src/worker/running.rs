@@ -9,6 +9,7 @@ use futures_util::future::{BoxFuture, OptionFuture};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::task::AbortOnDropHandle;
+use tracing::Instrument;
 
 use super::attendance::Attendance;
 use super::claiming;
@@ -54,7 +55,8 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) {
             Some(claimed) = OptionFuture::from(claiming.as_mut()) => {
                 claiming = None;
                 for claimed in claimed {
-                    at_work.spawn(handle(setup.clone(), held.clone(), slots.take(), claimed));
+                    let span = span(&setup, &claimed.task);
+                    at_work.spawn(handle(setup.clone(), held.clone(), slots.take(), claimed).instrument(span));
                 }
             }
         }
@@ -86,6 +88,23 @@ async fn drain(setup: &Setup, held: &Held, mut at_work: JoinSet<()>) {
     }
 }
 
+/// What everything that is logged on the way of one execution is marked with, by its handler as well.
+fn span(setup: &Setup, task: &Task) -> tracing::Span {
+    let span = tracing::info_span!(
+        "execution",
+        execution = %task.execution_id,
+        kind = %task.kind,
+        lane = %task.lane_id,
+        worker = %setup.holder.worker_instance_id,
+        attempt = %task.attempt_index,
+        trace_id = tracing::field::Empty,
+    );
+    if let Some(trace) = &task.trace {
+        span.record("trace_id", trace.trace_id());
+    }
+    span
+}
+
 /// Runs one handler from claim to report.
 async fn handle(setup: Arc<Setup>, held: Held, slot: Slot, claimed: Claimed) {
     let Claimed { task, payload, signals, inputs } = claimed;
@@ -104,7 +123,7 @@ async fn handle(setup: Arc<Setup>, held: Held, slot: Slot, claimed: Claimed) {
         hold: hold.clone(),
         journal: Journal::of(task.resumption.as_ref(), signals),
     });
-    let mut handling = AbortOnDropHandle::new(tokio::spawn(async move { handler(context).await }));
+    let mut handling = AbortOnDropHandle::new(tokio::spawn(async move { handler(context).await }.in_current_span()));
     let end = hold_on(&setup, &task, &hold, &mut handling).await;
     drop(slot);
     if let Some(end) = end {

@@ -27,6 +27,7 @@ use crate::execution::{key_in, one_key};
 use crate::params::Params;
 use crate::path::{Flow, Id, Node};
 use crate::problem::Result;
+use crate::trace;
 
 pub(crate) use events::events;
 
@@ -37,9 +38,16 @@ pub(crate) async fn submit(
     Body(mut new): Body<SubmitFlow>,
 ) -> Result<Created> {
     new.idempotency_key = one_key(key_in(&headers)?, new.idempotency_key.take())?;
+    let around = || trace::in_headers(&headers);
     Ok(Created(match new.into_new()? {
-        NewFlow::Whole(args) => ff.backend().submit_flow(args).await?,
-        NewFlow::HeldOpen(args) => ff.backend().create_flow(args).await?,
+        NewFlow::Whole(mut args) => {
+            args.header.trace = args.header.trace.or_else(around);
+            ff.backend().submit_flow(args).await?
+        }
+        NewFlow::HeldOpen(mut args) => {
+            args.header.trace = args.header.trace.or_else(around);
+            ff.backend().create_flow(args).await?
+        }
     }))
 }
 

@@ -111,6 +111,7 @@ pub(crate) fn routes() -> Vec<Route> {
                 field("idempotency_key", json!([5, "", "a\u{0}b", [], {}])),
                 field("uuid", json!([5, "", "nope", "{fp:1}:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c", [], {}])),
                 coded("invalid_policy_json", "policy", json!([5, true, "x", [], [3]])),
+                field("trace", json!([5, true, "x", [], ["x"]])),
             ],
         },
         Route {

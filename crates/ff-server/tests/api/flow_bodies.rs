@@ -25,6 +25,7 @@ pub(crate) fn routes() -> Vec<Route> {
                 field("tags", some_tags.wrong.into()),
                 coded("invalid_tag_key", "tags", tag_keys.wrong.into()),
                 field("held_open", json!([5, "true", [], {}, true])),
+                field("trace", json!([5, true, "x", [], ["x"]])),
             ],
         },
         Route {

@@ -23,5 +23,6 @@ mod signals;
 mod stopping;
 mod submissions;
 mod suspensions;
+mod traces;
 mod waiting;
 mod world;

@@ -14,6 +14,7 @@ use crate::commands::submit::tag;
 use crate::exit::{Exit, Usage};
 use crate::input::Input;
 use crate::settings::Settings;
+use crate::trace::Traced;
 use crate::{output, span};
 
 /// The most a file may hold: what payloads may be together, twice over for how they are written down.
@@ -30,6 +31,9 @@ pub(super) struct Submit {
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
     tags: Vec<(TagKey, TagValue)>,
 
+    #[command(flatten)]
+    traced: Traced,
+
     /// Follow it to its end
     #[arg(long)]
     wait: bool,
@@ -43,6 +47,7 @@ impl Submit {
     pub(super) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let mut args = read(&self.file)?;
         args.header.tags.extend(self.tags);
+        args.header.trace = args.header.trace.or(self.traced.read()?);
         if !settings.namespace.is_default() {
             args.header.namespace = settings.namespace.clone();
         }

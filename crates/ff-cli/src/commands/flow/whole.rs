@@ -90,6 +90,7 @@ pub(super) mod samples {
             started_at: None,
             ended_at: None,
             cancel: None,
+            trace: None,
         };
         Whole::of(info, members, edges)
     }

@@ -8,6 +8,7 @@ use crate::payload::Payload;
 use crate::policy::Policy;
 use crate::state::{PublicState, StateVector};
 use crate::suspension::contracts::SuspensionInfo;
+use crate::trace::TraceContext;
 use crate::types::{
     AttemptIndex, ExecutionId, FlowId, IdempotencyKey, Kind, LaneId, LeaseEpoch, Namespace, NodeName, Priority,
     TimestampMs, WorkerId, WorkerInstanceId,
@@ -58,6 +59,9 @@ pub struct ExecutionInfo {
     pub flow_id: Option<FlowId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeName>,
+    /// The trace it was submitted in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Box<TraceContext>>,
 }
 
 /// A lease as others than its holder see it: without what would let them act in the holder's name.

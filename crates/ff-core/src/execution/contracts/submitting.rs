@@ -11,6 +11,7 @@ use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::policy::Policy;
 use crate::state::PublicState;
+use crate::trace::TraceContext;
 use crate::types::{ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, Priority, TimestampMs, draw_execution_uuid};
 
 /// A new piece of work. The uuid is the submitter's, so that a submission whose reply got lost can be sent again.
@@ -26,6 +27,8 @@ pub struct SubmitArgs {
     pub idempotency_key: Option<IdempotencyKey>,
     pub start: Start,
     pub policy: Policy,
+    /// The submitter's trace, which the handler is told of. Not part of what makes two submissions the same.
+    pub trace: Option<Box<TraceContext>>,
 }
 
 impl SubmitArgs {
@@ -42,6 +45,7 @@ impl SubmitArgs {
             idempotency_key: None,
             start: Start::Now,
             policy: Policy::default(),
+            trace: None,
         }
     }
 

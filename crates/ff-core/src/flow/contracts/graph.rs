@@ -9,6 +9,7 @@ use crate::flow::{FlowState, Join, Passing};
 use crate::limits;
 use crate::payload::Payload;
 use crate::policy::Policy;
+use crate::trace::TraceContext;
 use crate::types::{FlowId, Kind, LaneId, Namespace, NodeName, Priority};
 
 /// What is known of a flow without its graph. The id is the submitter's, so that a submission whose reply got lost can be
@@ -19,12 +20,14 @@ pub struct FlowHeader {
     pub namespace: Namespace,
     pub kind: Kind,
     pub tags: Tags,
+    /// The submitter's trace, which the handlers of all members are told of. Not part of what makes two submissions the same.
+    pub trace: Option<Box<TraceContext>>,
 }
 
 impl FlowHeader {
     /// A new flow of a kind, everything else by default.
     pub fn new(kind: Kind) -> Self {
-        Self { flow_id: FlowId::new(), namespace: Namespace::default_name(), kind, tags: Tags::new() }
+        Self { flow_id: FlowId::new(), namespace: Namespace::default_name(), kind, tags: Tags::new(), trace: None }
     }
 
     pub fn check(&self) -> Result<(), Refusal> {
@@ -91,6 +94,7 @@ impl NodeSpec {
             idempotency_key: None,
             start: self.start,
             policy: self.policy.clone(),
+            trace: None,
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::engine_error::Refusal;
 use crate::execution::Tags;
 use crate::flow::{Counts, EdgeState, FlowCancel, FlowEvent, FlowState, GroupState, Join, Passing};
 use crate::state::PublicState;
+use crate::trace::TraceContext;
 use crate::types::{EdgeId, ExecutionId, FlowId, Kind, LaneId, Namespace, NodeName, TimestampMs};
 
 /// A flow as callers see it.
@@ -32,6 +33,9 @@ pub struct FlowInfo {
     pub ended_at: Option<TimestampMs>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel: Option<FlowCancel>,
+    /// The trace it was submitted in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Box<TraceContext>>,
 }
 
 /// How a flow ended.

@@ -87,6 +87,7 @@ impl<V: View> Step<'_, V> {
         let mut after = crate::execution::create(&node.work(&namespace), id, self.now);
         after.lane_retention_ms = lane_retention_ms;
         let record = &mut self.flow_change(flow)?.after;
+        after.trace = record.trace.clone();
         after.membership = Some(Box::new(Membership::new(*flow, node.name.clone(), record.nodes)));
         record.nodes += 1;
         record.payload_bytes += after.payload_bytes;

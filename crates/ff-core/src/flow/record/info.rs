@@ -21,6 +21,7 @@ impl Flow {
             started_at: self.started_at,
             ended_at: self.ended_at,
             cancel: self.cancel.clone(),
+            trace: self.trace.clone(),
         }
     }
 }

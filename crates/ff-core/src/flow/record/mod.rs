@@ -23,6 +23,7 @@ use crate::execution::{AttemptSlot, Execution, Tags};
 use crate::limits;
 use crate::payload::Fingerprint;
 use crate::state::words;
+use crate::trace::TraceContext;
 use crate::types::{ExecutionId, FlowId, Kind, Namespace, TimestampMs};
 
 /// One graph of executions.
@@ -72,6 +73,9 @@ pub struct Flow {
     /// How long it is kept after its end: as long as the member that asks for longest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_ms: Option<u64>,
+    /// The trace it was submitted in, and so every member.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Box<TraceContext>>,
 }
 
 /// A submission whose last part has not come.

@@ -5,6 +5,7 @@ use ff_core::engine_error::Refusal;
 use ff_core::execution::{Origin, Tags};
 use ff_core::lease::Fence;
 use ff_core::policy::Policy;
+use ff_core::trace::TraceContext;
 use ff_core::types::{
     AttemptId, AttemptIndex, ContentType, ExecutionId, InputName, Kind, LaneId, LeaseEpoch, LeaseId, Namespace,
     Priority, TimestampMs,
@@ -72,6 +73,9 @@ pub struct Claimed {
     /// Its place in a flow, when it is in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<TaskFlow>,
+    /// The trace it was submitted in, whichever attempt this is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Box<TraceContext>>,
     /// The results of upstreams that were passed on to it by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Input>,
@@ -109,6 +113,7 @@ impl Claimed {
             resumption: task.resumption,
             signals: signals.into_iter().map(|signal| ReceivedSignal::of(signal, encoding)).collect(),
             flow: task.flow,
+            trace: task.trace,
             inputs: inputs.into_iter().map(|input| Input::of(input, encoding)).collect(),
             payload: content.json,
             payload_base64: content.base64,
@@ -137,6 +142,7 @@ impl Claimed {
             deadline_at: self.deadline_at,
             resumption: self.resumption,
             flow: self.flow,
+            trace: self.trace,
         };
         let signals = self.signals.into_iter().map(ReceivedSignal::into_received).collect::<Result<_, _>>()?;
         let inputs = self.inputs.into_iter().map(Input::into_input).collect::<Result<_, _>>()?;
@@ -209,6 +215,9 @@ mod tests {
                 with_payload: 1,
             }),
             flow: Some(TaskFlow { flow_id: FlowId::new(), node: NodeName::parse("n").unwrap(), inputs: 2 }),
+            trace: TraceContext::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", Some("congo=1"))
+                .ok()
+                .map(Box::new),
         };
         let signal = Signal {
             id: SignalId::new(),

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::content::present;
-use super::{Base64, Content, Encoding, Problem, start};
+use super::{Base64, Content, Encoding, Problem, Strict, Trace, start, trace};
 
 /// A new piece of work.
 ///
@@ -51,6 +51,9 @@ pub struct Submit {
     /// The submitter's own, so that it can send the same submission again; made by the server when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uuid: Option<Uuid>,
+    /// The submitter's trace, in place of the one its headers name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Strict<Trace>>,
 }
 
 impl Submit {
@@ -73,6 +76,7 @@ impl Submit {
             policy,
             idempotency_key: args.idempotency_key,
             uuid: Some(args.uuid),
+            trace: trace::sent(args.trace.as_deref()),
         })
     }
 
@@ -90,6 +94,7 @@ impl Submit {
             idempotency_key: self.idempotency_key,
             start: start::read(self.delay_ms, self.start_at)?,
             policy: self.policy.map_or_else(|| Ok(Policy::default()), |json| policy(&json))?,
+            trace: trace::read(self.trace)?,
         })
     }
 }
@@ -183,6 +188,7 @@ mod tests {
     use super::*;
     use ff_core::contracts::Start;
     use ff_core::payload::Payload;
+    use ff_core::trace::TraceContext;
     use ff_core::types::ExecutionId;
 
     fn full() -> SubmitArgs {
@@ -194,6 +200,8 @@ mod tests {
         args.idempotency_key = Some(IdempotencyKey::parse("order 17").unwrap());
         args.start = Start::After(5);
         args.policy.max_reclaim_count = 3;
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        args.trace = TraceContext::parse(parent, Some("congo=1")).ok().map(Box::new);
         args
     }
 

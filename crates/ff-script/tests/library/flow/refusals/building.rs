@@ -24,6 +24,8 @@ fn part(scene: &Scene) -> SubmitFlow {
         core: scene.core(),
         namespace: "default".into(),
         kind: "etl".into(),
+        traceparent: None,
+        tracestate: None,
         tags: vec![],
         fingerprint: "another".into(),
         part: 1,
@@ -77,7 +79,15 @@ pub(super) const SUBMIT: &[Case] = &[
 ];
 
 fn create(scene: &Scene, kind: &str) -> Fcall {
-    CreateFlow { core: scene.core(), namespace: "default".into(), kind: kind.into(), tags: vec![] }.call()
+    CreateFlow {
+        core: scene.core(),
+        namespace: "default".into(),
+        kind: kind.into(),
+        traceparent: None,
+        tracestate: None,
+        tags: vec![],
+    }
+    .call()
 }
 
 pub(super) const CREATE: &[Case] = &[

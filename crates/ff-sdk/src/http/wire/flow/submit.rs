@@ -8,6 +8,7 @@ use ff_core::types::{FlowId, IdempotencyKey, Kind, Namespace, NodeName, TagValue
 use serde::{Deserialize, Serialize};
 
 use super::super::submit::tags;
+use super::super::{Strict, Trace, trace};
 use super::{After, Nodes};
 
 /// A new flow.
@@ -28,6 +29,9 @@ pub struct SubmitFlow {
     /// It begins without nodes and does not end before it is closed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held_open: bool,
+    /// The submitter's trace, in place of the one its headers name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Strict<Trace>>,
     #[serde(default)]
     pub nodes: Nodes,
 }
@@ -65,6 +69,7 @@ impl SubmitFlow {
             namespace: Some(header.namespace),
             tags: header.tags.into_iter().map(|(key, value)| (key.to_string(), value)).collect(),
             held_open: false,
+            trace: trace::sent(header.trace.as_deref()),
             nodes: Nodes::default(),
         }
     }
@@ -80,7 +85,8 @@ impl SubmitFlow {
             (None, Some(key)) => FlowId::for_key(&namespace, &key),
             (None, None) => FlowId::new(),
         };
-        let header = FlowHeader { flow_id, namespace, kind: self.kind, tags: tags(self.tags)? };
+        let trace = trace::read(self.trace)?;
+        let header = FlowHeader { flow_id, namespace, kind: self.kind, tags: tags(self.tags)?, trace };
         let (nodes, edges) = self.nodes.into_specs()?;
         match (self.held_open, nodes.is_empty()) {
             (false, _) => Ok(NewFlow::Whole(SubmitFlowArgs { header, nodes, edges })),
@@ -98,6 +104,7 @@ mod tests {
     use ff_core::flow::{Join, OnSatisfied, Passing};
     use ff_core::json;
     use ff_core::payload::Payload;
+    use ff_core::trace::TraceContext;
     use ff_core::types::{InputName, LaneId, Priority, TagKey};
 
     fn name(text: &str) -> NodeName {
@@ -109,6 +116,8 @@ mod tests {
     }
 
     fn full() -> SubmitFlowArgs {
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let trace = TraceContext::parse(parent, None).ok().map(Box::new);
         let tags = [(TagKey::parse("customer").unwrap(), TagValue::parse("c-17").unwrap())];
         let edge = |upstream: &str, downstream: &str, passes| EdgeSpec {
             upstream: name(upstream),
@@ -126,7 +135,7 @@ mod tests {
         let mut c = NodeSpec::new(name("c"), kind("k"), Payload::json("{ }"));
         c.policy.max_reclaim_count = 3;
         SubmitFlowArgs {
-            header: FlowHeader { tags: tags.into_iter().collect(), ..FlowHeader::new(kind("etl")) },
+            header: FlowHeader { tags: tags.into_iter().collect(), trace, ..FlowHeader::new(kind("etl")) },
             nodes: vec![c, NodeSpec::new(name("a"), kind("k"), Payload::default()), b],
             edges: vec![
                 edge("a", "c", Some(Passing::Payload)),
@@ -178,6 +187,7 @@ mod tests {
             (node(r#""kind":"k","after":[{"node":"a","passes":5}]"#), Code::InvalidInput, "nodes.b.after[0].passes"),
             (node(r#""kind":"k","join":"most""#), Code::InvalidInput, "nodes.b.join"),
             (node(r#""kind":"k","join":{"type":"any_of","n":1}"#), Code::UnknownField, "nodes.b.join.n"),
+            (r#"{"kind":"etl","trace":{"traceparent":"1"}}"#.into(), Code::InvalidInput, "trace.traceparent"),
             (r#"{"kind":"etl","nodes":[]}"#.into(), Code::InvalidInput, "nodes"),
             (r#"{"kind":"etl","nodes":{"a b":{"kind":"k"}}}"#.into(), Code::InvalidInput, "nodes.a b"),
             (r#"{"kind":"etl","held_open":true,"nodes":{"a":{"kind":"k"}}}"#.into(), Code::InvalidInput, "held_open"),

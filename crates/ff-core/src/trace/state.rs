@@ -1,0 +1,88 @@
+//! The list a `tracestate` is: a key and a value for every tracing system that left a note.
+
+/// The most notes there may be.
+const MEMBERS: usize = 32;
+/// The most bytes a key, or a value, may have.
+const PART_BYTES: usize = 256;
+
+/// The list without spaces around its members and without empty ones; none when nothing is left.
+pub(super) fn members(text: &str) -> Result<Option<String>, String> {
+    let mut kept: Vec<(&str, &str)> = Vec::new();
+    for member in text.split(',').map(|member| member.trim_matches([' ', '\t'])).filter(|member| !member.is_empty()) {
+        let (key, value) = member.split_once('=').ok_or_else(|| format!("has {member:?}, which is not key=value"))?;
+        if !is_key(key) {
+            return Err(format!("has the key {key:?}: 1 to {PART_BYTES} of a-z, 0-9, _, -, *, / and @ are allowed"));
+        }
+        if !is_value(value) {
+            return Err(format!(
+                "has under {key:?} what is no value: 1 to {PART_BYTES} printable characters but , and ="
+            ));
+        }
+        if kept.iter().any(|(known, _)| *known == key) {
+            return Err(format!("has the key {key:?} twice"));
+        }
+        kept.push((key, value));
+    }
+    if kept.len() > MEMBERS {
+        return Err(format!("must have at most {MEMBERS} members, got {}", kept.len()));
+    }
+    let joined: Vec<_> = kept.into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+    Ok((!joined.is_empty()).then(|| joined.join(",")))
+}
+
+fn is_key(key: &str) -> bool {
+    let may_begin = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let may_follow = |byte: u8| may_begin(byte) || b"_-*/@".contains(&byte);
+    key.len() <= PART_BYTES && key.bytes().next().is_some_and(may_begin) && key.bytes().all(may_follow)
+}
+
+/// Spaces may stand within a value, not at its end, where they were taken away before.
+fn is_value(value: &str) -> bool {
+    let is_allowed = |byte: u8| matches!(byte, b' '..=b'~') && !b",=".contains(&byte);
+    !value.is_empty() && value.len() <= PART_BYTES && value.bytes().all(is_allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(text: &str) -> Option<String> {
+        members(text).unwrap()
+    }
+
+    #[test]
+    fn spaces_and_empty_members_are_left_out() {
+        assert_eq!(
+            kept("rojo=00f067aa0ba902b7 ,\tcongo=t61rcWkgMzE,, "),
+            kept("rojo=00f067aa0ba902b7,congo=t61rcWkgMzE")
+        );
+        assert_eq!(kept(""), None);
+        assert_eq!(kept(" , ,"), None);
+        assert_eq!(kept("0tenant@vendor/x*_-=a b~").as_deref(), Some("0tenant@vendor/x*_-=a b~"));
+    }
+
+    #[test]
+    fn what_is_no_list_is_told_with_what_is_wrong() {
+        let long = "x".repeat(257);
+        let many = (0..33).map(|nth| format!("k{nth}=v")).collect::<Vec<_>>().join(",");
+        for (bad, why) in [
+            ("alone", "not key=value"),
+            ("Upper=1", "the key"),
+            ("=1", "the key"),
+            ("@a=1", "the key"),
+            ("a b=1", "the key"),
+            ("a=", "no value"),
+            ("a=b=c", "no value"),
+            ("a=é", "no value"),
+            ("a=1,b=2,a=3", "twice"),
+            (&format!("{long}=1"), "the key"),
+            (&format!("a={long}"), "no value"),
+            (&many, "at most 32"),
+        ] {
+            let said = members(bad).unwrap_err();
+            assert!(said.contains(why), "{bad}: {said}");
+        }
+        let most = (0..32).map(|nth| format!("k{nth}=v")).collect::<Vec<_>>().join(",");
+        assert_eq!(kept(&most), Some(most.clone()));
+    }
+}

@@ -1,0 +1,30 @@
+//! The trace of an execution or a flow: two fields, which only those have that were submitted in one.
+
+use ff_core::trace::TraceContext;
+
+use super::Hash;
+use crate::{Fields, ScriptError};
+
+/// The fields as functions take them.
+pub(crate) fn trace_fields(trace: Option<&TraceContext>) -> (Option<String>, Option<String>) {
+    let traceparent = trace.map(|trace| trace.traceparent().to_owned());
+    (traceparent, trace.and_then(TraceContext::tracestate).map(str::to_owned))
+}
+
+/// The trace a record has.
+pub(crate) fn trace_of(core: &Hash) -> Result<Option<Box<TraceContext>>, ScriptError> {
+    let Some(traceparent) = core.text("traceparent")? else { return Ok(None) };
+    read(traceparent, core.text("tracestate")?).map(Some)
+}
+
+/// The trace a function tells of.
+pub(crate) fn trace_told(mut told: Fields) -> Result<Box<TraceContext>, ScriptError> {
+    let traceparent = told.text()?;
+    let tracestate = if told.is_empty() { None } else { Some(told.text()?) };
+    read(&traceparent, tracestate.as_deref())
+}
+
+fn read(traceparent: &str, tracestate: Option<&str>) -> Result<Box<TraceContext>, ScriptError> {
+    let trace = TraceContext::parse(traceparent, tracestate);
+    trace.map(Box::new).map_err(|refusal| ScriptError::parse(format!("a trace cannot be read: {refusal}")))
+}

@@ -1,0 +1,74 @@
+//! A trace from its submitter over a real server to the handler of a real worker, as the worker's own log shows it.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use ff_sdk::{Context, Fault};
+use ff_server::Server;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::filter::LevelFilter;
+
+const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+
+/// Everything that was logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(line)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_handler_shows_the_trace_of_whoever_submitted() {
+    let log = Log::default();
+    let writer = log.clone();
+    let format = tracing_subscriber::fmt().with_max_level(LevelFilter::INFO).with_ansi(false);
+    format.with_writer(move || writer.clone()).init();
+    let store = ff_sdk::connect("memory:").await.unwrap();
+    let server = Server::bind("127.0.0.1:0".parse().unwrap(), store).await.unwrap();
+    let url = format!("http://{}", server.local_addr().unwrap());
+    let stop = CancellationToken::new();
+    let serving = tokio::spawn(server.serve(stop.clone()));
+
+    let fabric = ff_sdk::connect(&url).await.unwrap();
+    let worker = fabric.worker("w").lane("images").on("resize", |work: Context| async move {
+        tracing::info!("resizing");
+        if work.task().attempt_index.0 == 0 {
+            return Err(Fault::retryable("network", "the first try fails"));
+        }
+        Ok::<_, Fault>(work.trace().map(|trace| trace.traceparent().to_owned()))
+    });
+    let working = tokio::spawn(worker.run());
+
+    let traceparent = format!("00-{TRACE}-b7ad6b7169203331-01");
+    let at_once = json!({"retry_policy": {"max_retries": 1, "backoff": {"type": "fixed", "delay_ms": 0}}});
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let request = http.post(format!("{url}/v1/executions")).header("traceparent", &traceparent);
+    let request = request.json(&json!({"kind": "resize", "lane": "images", "policy": at_once}));
+    let submitted: Value = request.send().await.unwrap().json().await.unwrap();
+    let id = submitted["execution_id"].as_str().unwrap();
+    let end = fabric.client().wait(&id.parse().unwrap()).await.unwrap();
+    assert_eq!(end.json::<Option<String>>().unwrap(), Some(traceparent), "a retry is in the same trace");
+
+    working.abort();
+    stop.cancel();
+    serving.await.unwrap().unwrap();
+    let said = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let from_handler: Vec<_> = said.lines().filter(|line| line.ends_with("resizing")).collect();
+    assert_eq!(from_handler.len(), 2, "{said}");
+    for (line, attempt) in from_handler.into_iter().zip(["attempt=0", "attempt=1"]) {
+        let trace = format!("trace_id=\"{TRACE}\"");
+        for expected in [&format!("execution={id}"), "lane=images", "worker=w-", attempt, &trace] {
+            assert!(line.contains(expected), "{expected} is not in {line}");
+        }
+    }
+}
