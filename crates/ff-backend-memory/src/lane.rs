@@ -123,7 +123,7 @@ mod tests {
         let other = LaneId::parse("unused").unwrap();
         let drain = ConfigureLaneArgs::state(namespace.clone(), other.clone(), LaneState::Draining);
         store.configure_lane(drain).await.unwrap();
-        let mut args = ListLanesArgs { namespace: Some(namespace.clone()), after: None, limit: 1 };
+        let mut args = ListLanesArgs { namespace: Some(namespace.clone()), after: None, limit: 1, finished: true };
         let first = store.list_lanes(args.clone()).await.unwrap();
         args.after.clone_from(&first.next);
         let second = store.list_lanes(args).await.unwrap();
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(of_mail.depths[&LaneStanding::Waiting].count, 5);
         assert_eq!((of_other.lane_id.clone(), of_other.depths.len(), second.next), (other, 0, None));
         assert_eq!(store.describe_lane(&namespace, &of_other.lane_id).await.unwrap(), of_other);
-        let nobody = ListLanesArgs { namespace: Some(Namespace::default_name()), after: None, limit: 9 };
+        let nobody = ListLanesArgs { namespace: Some(Namespace::default_name()), after: None, limit: 9, finished: true };
         assert_eq!(store.list_lanes(nobody).await.unwrap().lanes, []);
     }
 }

@@ -203,7 +203,7 @@ fn payloads(nodes: &[NodeSpec]) -> usize {
 #[cfg(test)]
 mod tests {
     use ff_core::contracts::PumpArgs;
-    use ff_core::due::Pumped;
+    use ff_core::due::{Lapsed, Pumped};
     use ff_core::operation::Reply;
     use ff_core::payload::Payload;
     use ff_core::types::Kind;
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     fn pumped(partition: u16) -> Answer<Answered> {
-        let reply = Reply::Pumped(Pumped { fired: usize::from(partition), next_due: None });
+        let reply = Reply::Pumped(Pumped { fired: usize::from(partition), lapsed: Lapsed::default(), next_due: None });
         Ok(Answered { reply, brought: vec![] })
     }
 

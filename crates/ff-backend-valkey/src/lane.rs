@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use ff_core::backend::{Answer, LaneRoom, LaneSteps};
 use ff_core::contracts::{
-    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, Depth, LaneCount, LaneInfo, LaneSettled, LanesPage,
+    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, Depth, LaneCount, LaneInfo, LaneSettled, LaneStanding, LanesPage,
     ListLanesArgs, RecountLaneArgs, SettleLaneArgs,
 };
 use ff_core::lane::Lane;
@@ -49,7 +49,7 @@ impl LaneRoom for ValkeyBackend {
 
     async fn list_lanes(&self, args: ListLanesArgs) -> Answer<LanesPage> {
         args.check()?;
-        let ListLanesArgs { namespace, after, limit } = args;
+        let ListLanesArgs { namespace, after, limit, finished } = args;
         let known = self.calls.directory.lanes(&self.calls).await?;
         let mut known: Vec<_> = known.iter().filter_map(|lane| lane_of_index(lane)).collect();
         known.sort_unstable();
@@ -60,7 +60,10 @@ impl LaneRoom for ValkeyBackend {
         let mut page = LanesPage { lanes: Vec::new(), next: None };
         let mut listed = None;
         for some in known.chunks(LANES_AT_ONCE) {
-            for (key, (info, is_configured)) in some.iter().zip(self.lane_infos(some).await?) {
+            for (key, (mut info, is_configured)) in some.iter().zip(self.lane_infos(some).await?) {
+                if !finished {
+                    info.depths.remove(&LaneStanding::Finished);
+                }
                 if info.depths.is_empty() && !is_configured {
                     continue;
                 }

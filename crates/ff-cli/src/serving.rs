@@ -1,11 +1,11 @@
 //! Serving a store until asked to stop.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 
 use anyhow::{Context, anyhow};
-use ff_sdk::FlowFabric;
-use ff_server::Server;
+use ff_sdk::{Connect, FlowFabric};
+use ff_server::{Metrics, Server};
 use tokio_util::sync::CancellationToken;
 
 use crate::signals::Signals;
@@ -15,16 +15,23 @@ pub(crate) struct Serving {
     flowfabric: FlowFabric,
     server: Server,
     url: String,
+    metrics_url: Option<String>,
     signals: Signals,
 }
 
 impl Serving {
     /// Opens a store, starts its engine, and listens.
-    pub(crate) async fn start(store: &str, listen: SocketAddr) -> anyhow::Result<Self> {
+    pub(crate) async fn start(
+        store: &str,
+        listen: SocketAddr,
+        metrics_listen: Option<SocketAddr>,
+    ) -> anyhow::Result<Self> {
         let signals = Signals::listen()?;
-        let flowfabric = ff_sdk::connect(store).await?;
-        match listen_on(listen, flowfabric.clone()).await {
-            Ok((server, url)) => Ok(Self { flowfabric, server, url, signals }),
+        let metrics = Metrics::new();
+        let counting = metrics.clone();
+        let flowfabric = Connect::to(store).through(move |store| counting.over(store)).connect().await?;
+        match listen_on(listen, metrics_listen, metrics, flowfabric.clone()).await {
+            Ok((server, url, metrics_url)) => Ok(Self { flowfabric, server, url, metrics_url, signals }),
             Err(error) => {
                 flowfabric.shutdown().await;
                 Err(error)
@@ -39,6 +46,11 @@ impl Serving {
     /// Where clients find the server.
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Where scrapers find the metrics, when they have a place of their own.
+    pub(crate) fn metrics_url(&self) -> Option<&str> {
+        self.metrics_url.as_deref()
     }
 
     /// Serves until asked to stop, then lets what is under way finish, `beside` included, and closes the store. Asked a
@@ -65,12 +77,29 @@ impl Serving {
     }
 }
 
-async fn listen_on(listen: SocketAddr, flowfabric: FlowFabric) -> anyhow::Result<(Server, String)> {
-    let server = Server::bind(listen, flowfabric).await.map_err(|error| match error.kind() {
-        ErrorKind::AddrInUse => anyhow!("{listen} is in use; choose another address with --listen"),
+async fn listen_on(
+    listen: SocketAddr,
+    metrics_listen: Option<SocketAddr>,
+    metrics: Metrics,
+    flowfabric: FlowFabric,
+) -> anyhow::Result<(Server, String, Option<String>)> {
+    let server = Server::bind(listen, flowfabric).await.map_err(|error| cannot(listen, "--listen", error))?;
+    let mut server = server.measured(metrics);
+    let url = format!("http://{}", server.local_addr()?);
+    let metrics_url = match metrics_listen {
+        Some(listen) => {
+            let address = server.scraped_at(listen).await.map_err(|error| cannot(listen, "--metrics-listen", error))?;
+            Some(format!("http://{address}/metrics"))
+        }
+        None => None,
+    };
+    Ok((server, url, metrics_url))
+}
+
+fn cannot(listen: SocketAddr, option: &str, error: io::Error) -> anyhow::Error {
+    match error.kind() {
+        ErrorKind::AddrInUse => anyhow!("{listen} is in use; choose another address with {option}"),
         ErrorKind::InvalidInput => anyhow!(error),
         _ => anyhow!("cannot listen on {listen}: {error}"),
-    })?;
-    let url = format!("http://{}", server.local_addr()?);
-    Ok((server, url))
+    }
 }

@@ -105,13 +105,20 @@ impl Execution {
 /// Fires everything of one execution that is due, earliest first. What it owes to others in its flow is left to be paid in
 /// steps.
 pub fn fire(execution: &Execution, nonce: &Nonce, now: TimestampMs) -> Option<Change> {
+    fire_noting(execution, nonce, now, &mut Lapsed::default())
+}
+
+/// Fires everything of one execution that is due, and notes whose time ran out.
+fn fire_noting(execution: &Execution, nonce: &Nonce, now: TimestampMs, lapsed: &mut Lapsed) -> Option<Change> {
     let mut fired: Option<Change> = None;
     // Each firing ends a lease, a delay, a suspension's timeout, a waitpoint or the execution, so this ends too; a retry
     // without backoff and without a worker has nothing due.
     loop {
         let current = fired.as_ref().map_or(execution, |change| &change.after);
         let next = current.first_of(Due::MOMENTS).filter(|(at, _)| *at <= now);
-        let Some(next) = next.and_then(|(_, due)| due.fire(current, nonce, now)) else { return fired };
+        let next = next.and_then(|(_, due)| Some((due, due.fire(current, nonce, now)?)));
+        let Some((due, next)) = next else { return fired };
+        lapsed.note(due);
         fired = Some(match fired {
             Some(earlier) => earlier.then(next),
             None => next,
@@ -124,8 +131,32 @@ pub fn fire(execution: &Execution, nonce: &Nonce, now: TimestampMs) -> Option<Ch
 pub struct Pumped {
     /// Executions and flows something fired for.
     pub fired: usize,
+    /// Whose time ran out.
+    pub lapsed: Lapsed,
     /// When the next thing on this partition is due; in the past when there was more than one batch.
     pub next_due: Option<TimestampMs>,
+}
+
+/// How often somebody's time ran out, for those who watch over the whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lapsed {
+    /// Leases nobody renewed.
+    pub leases: usize,
+    /// Attempts that ran for longer than they may.
+    pub attempts: usize,
+    /// Executions whose deadline passed.
+    pub deadlines: usize,
+}
+
+impl Lapsed {
+    fn note(&mut self, due: Due) {
+        match due {
+            Due::LeaseExpiry => self.leases += 1,
+            Due::AttemptTimeout => self.attempts += 1,
+            Due::Deadline => self.deadlines += 1,
+            _ => {}
+        }
+    }
 }
 
 /// Fires what is due on a partition, at most one batch of it, and pays one step of what is owed within flows.
@@ -139,7 +170,7 @@ pub fn pump(view: &impl View, partition: u16, nonce: &Nonce, now: TimestampMs) -
     let due_flows = flows.iter().take(batch).take_while(|(at, _)| ready(at)).count();
     together(first[..due].iter().map(|(_, id)| view.execution(id)))?;
     let mut step = Step::new(view, now);
-    let (mut fired, mut forgotten, mut records) = (0, Vec::new(), 0);
+    let (mut fired, mut forgotten, mut records, mut lapsed) = (0, Vec::new(), 0, Lapsed::default());
     for (_, id) in &first[..due] {
         let Some(execution) = view.execution(id)? else { continue };
         if execution.forget_at().is_some_and(|at| at <= now) {
@@ -153,7 +184,7 @@ pub fn pump(view: &impl View, partition: u16, nonce: &Nonce, now: TimestampMs) -
         }
         fired += 1;
         step.owed_by(execution);
-        if let Some(change) = fire(execution, nonce, now) {
+        if let Some(change) = fire_noting(execution, nonce, now, &mut lapsed) {
             step.write(change)?;
         }
     }
@@ -165,7 +196,7 @@ pub fn pump(view: &impl View, partition: u16, nonce: &Nonce, now: TimestampMs) -
     let left = first_left_alone(query, |query| view.due(query), |id| settled.is_touched(id))?;
     let left_flow = first_left_alone(query, |query| view.due_flows(query), |id| settled.flow(id).is_some())?;
     let next_due = settled.next_due().into_iter().chain(left).chain(left_flow).min();
-    Ok((Pumped { fired, next_due }, settled))
+    Ok((Pumped { fired, lapsed, next_due }, settled))
 }
 
 /// When the first thing is due that a step did not touch: later, or already, when the step had no time for it.
@@ -208,6 +239,17 @@ mod tests {
         let change = fire(&execution, &nonce(), at(50_000)).unwrap();
         assert_eq!(change.leases.len(), 1, "the lease expired first");
         assert!(matches!(change.after.phase, Phase::Finished { outcome: Outcome::Expired, .. }));
+    }
+
+    #[test]
+    fn whose_time_ran_out_is_told_each_time() {
+        let mut execution = running();
+        execution.deadline_at = Some(at(40_000));
+        let mut lapsed = Lapsed::default();
+        fire_noting(&execution, &nonce(), at(29_999), &mut lapsed);
+        assert_eq!(lapsed, Lapsed::default());
+        fire_noting(&execution, &nonce(), at(50_000), &mut lapsed);
+        assert_eq!(lapsed, Lapsed { leases: 1, attempts: 0, deadlines: 1 });
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What is known to be due, partition by partition.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use ff_core::types::TimestampMs;
 
@@ -10,7 +10,7 @@ use ff_core::types::TimestampMs;
 pub(crate) struct Agenda {
     moments: BTreeSet<(TimestampMs, u16)>,
     by_partition: HashMap<u16, TimestampMs>,
-    aside: HashSet<u16>,
+    aside: HashMap<u16, TimestampMs>,
 }
 
 impl Agenda {
@@ -35,7 +35,7 @@ impl Agenda {
         let (at, partition) = self.first().filter(|(at, _)| *at <= now)?;
         self.moments.remove(&(at, partition));
         self.by_partition.remove(&partition);
-        self.aside.insert(partition);
+        self.aside.insert(partition, at);
         Some(partition)
     }
 
@@ -44,9 +44,15 @@ impl Agenda {
         self.aside.remove(&partition);
     }
 
+    /// The earliest moment that was noted and is not through, of what is being pumped as well.
+    pub(crate) fn owed_since(&self) -> Option<TimestampMs> {
+        let first = self.moments.first().map(|(at, _)| *at);
+        first.into_iter().chain(self.aside.values().copied()).min()
+    }
+
     fn first(&self) -> Option<(TimestampMs, u16)> {
         // Few are set aside at once, so few are passed over.
-        self.moments.iter().find(|(_, partition)| !self.aside.contains(partition)).copied()
+        self.moments.iter().find(|(_, partition)| !self.aside.contains_key(partition)).copied()
     }
 }
 
@@ -85,11 +91,14 @@ mod tests {
         let mut agenda = Agenda::default();
         agenda.note(1, at(10));
         assert_eq!(agenda.take_due(at(10)), Some(1));
+        agenda.note(1, at(15));
+        assert_eq!(agenda.owed_since(), Some(at(10)), "what is being pumped is not through");
         agenda.note(1, at(5));
         agenda.note(2, at(50));
         assert_eq!(agenda.earliest(), Some(at(50)));
         assert_eq!(agenda.take_due(at(10)), None);
         agenda.give_back(1);
+        assert_eq!(agenda.owed_since(), Some(at(5)));
         assert_eq!(agenda.take_due(at(10)), Some(1));
     }
 }

@@ -1,11 +1,14 @@
 //! The engine: what runs beside a store so that due work happens by itself.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ff_core::backend::Upkeep;
+use ff_core::types::TimestampMs;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::owing::Owing;
 use crate::pump::Pump;
 use crate::roll_call::call_the_roll;
 
@@ -27,6 +30,7 @@ use crate::roll_call::call_the_roll;
 pub struct Engine {
     running: DropGuard,
     pump: JoinHandle<()>,
+    owing: Owing,
 }
 
 impl Engine {
@@ -38,12 +42,18 @@ impl Engine {
         let stopped = CancellationToken::new();
         let running = stopped.clone().drop_guard();
         // Made here rather than in the task, so that no hint given from now on is missed.
-        let pump = Pump::new(store.clone());
+        let owing = Owing::default();
+        let pump = Pump::new(store.clone(), owing.clone());
         let pump = tokio::spawn(async move {
             let both = async { tokio::join!(pump.run(), call_the_roll(store)) };
             stopped.run_until_cancelled(both).await;
         });
-        Self { running, pump }
+        Self { running, pump, owing }
+    }
+
+    /// How long what is due has been due without being seen to, by the store's time.
+    pub fn behind(&self, now: TimestampMs) -> Duration {
+        self.owing.behind(now)
     }
 
     /// Stops the engine and waits until it asks the store nothing more. What it had asked for and not heard of is done or

@@ -7,6 +7,7 @@ mod board;
 mod doctor;
 mod engine;
 mod hearing;
+mod owing;
 mod pump;
 mod roll_call;
 mod router;

@@ -14,6 +14,7 @@ use futures_util::stream::FuturesUnordered;
 use tokio::time::Instant;
 
 use crate::agenda::Agenda;
+use crate::owing::Owing;
 use crate::sweep::alarm;
 use crate::{Backoff, Hearing, Sweeper};
 
@@ -42,7 +43,8 @@ pub(crate) struct Pump {
     now: TimestampMs,
     sleep: Option<Sleep>,
     patience: Duration,
-    fruitless: HashMap<u16, u32>,
+    fruitless: HashMap<u16, Fruitless>,
+    owing: Owing,
     backoff: Backoff,
 }
 
@@ -52,8 +54,14 @@ struct Sleep {
     until: Instant,
 }
 
+/// A partition that was due and of which nothing came.
+struct Fruitless {
+    since: TimestampMs,
+    times: u32,
+}
+
 impl Pump {
-    pub(crate) fn new(store: Arc<dyn Upkeep>) -> Self {
+    pub(crate) fn new(store: Arc<dyn Upkeep>, owing: Owing) -> Self {
         Self {
             hearing: Hearing::of(&*store),
             sweeper: Sweeper::new(store.clone()),
@@ -64,6 +72,7 @@ impl Pump {
             sleep: None,
             patience: PATIENCE,
             fruitless: HashMap::new(),
+            owing,
             backoff: Backoff::default(),
         }
     }
@@ -71,6 +80,7 @@ impl Pump {
     pub(crate) async fn run(mut self) {
         loop {
             let wake = self.fire().await;
+            self.owing.since(self.owed_since());
             tokio::select! {
                 hint = self.hearing.next() => self.heed(hint),
                 (partition, swept) = self.sweeper.next() => {
@@ -133,7 +143,7 @@ impl Pump {
     fn pumped(&mut self, partition: u16, answer: Answer<Pumped>) {
         self.agenda.give_back(partition);
         match answer {
-            Ok(Pumped { fired, next_due }) => {
+            Ok(Pumped { fired, next_due, .. }) => {
                 self.backoff.succeeded();
                 match next_due {
                     // The partition's clock is behind the one that was read.
@@ -156,9 +166,15 @@ impl Pump {
 
     /// Pumps a partition again, later each time it comes to nothing.
     fn retry_later(&mut self, partition: u16) {
-        let times = self.fruitless.entry(partition).or_default();
-        self.agenda.note(partition, self.now + (1 << *times));
-        *times = (*times + 1).min(FRUITLESS_MAX);
+        let known = self.fruitless.entry(partition).or_insert(Fruitless { since: self.now, times: 0 });
+        self.agenda.note(partition, self.now + (1 << known.times));
+        known.times = (known.times + 1).min(FRUITLESS_MAX);
+    }
+
+    /// The earliest moment that has not been seen to: what is tried again has been due all the while.
+    fn owed_since(&self) -> Option<TimestampMs> {
+        let fruitless = self.fruitless.values().map(|fruitless| fruitless.since);
+        self.agenda.owed_since().into_iter().chain(fruitless).min()
     }
 
     fn heed(&mut self, hint: Hint) {

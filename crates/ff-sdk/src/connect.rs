@@ -7,6 +7,7 @@ use ff_backend_memory::MemoryBackend;
 use ff_backend_postgres::{PostgresBackend, PostgresOptions};
 use ff_backend_sqlite::{Durability, OpenError, SqliteBackend, SqliteOptions};
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
+use ff_core::backend::Upkeep;
 use futures_util::future::BoxFuture;
 
 use crate::FlowFabric;
@@ -30,12 +31,16 @@ pub async fn connect(url: &str) -> Result<FlowFabric, ConnectError> {
 /// # Ok::<(), ff_sdk::ConnectError>(())
 /// # }).unwrap();
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Connect {
     url: String,
     engine: bool,
     existing: bool,
+    through: Option<Through>,
 }
+
+/// What is put in front of a store.
+type Through = Arc<dyn Fn(Arc<dyn Upkeep>) -> Arc<dyn Upkeep> + Send + Sync>;
 
 /// Why a connection could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +66,7 @@ pub enum ConnectError {
 
 impl Connect {
     pub fn to(url: &str) -> Self {
-        Self { url: url.to_owned(), engine: true, existing: false }
+        Self { url: url.to_owned(), engine: true, existing: false, through: None }
     }
 
     /// Leaves firing what is due to another process.
@@ -73,6 +78,13 @@ impl Connect {
     /// Refuses a place that holds no store, instead of making one.
     pub fn existing(mut self) -> Self {
         self.existing = true;
+        self
+    }
+
+    /// Puts something in front of a store in this process, through which everything is asked of it: one that counts, say. A
+    /// server is asked as it is.
+    pub fn through(mut self, front: impl Fn(Arc<dyn Upkeep>) -> Arc<dyn Upkeep> + Send + Sync + 'static) -> Self {
+        self.through = Some(Arc::new(front));
         self
     }
 
@@ -89,7 +101,7 @@ impl Connect {
     async fn open(self) -> Result<FlowFabric, ConnectError> {
         match Target::parse(&self.url)? {
             Target::Memory => {
-                Ok(FlowFabric::assemble(Arc::new(MemoryBackend::default()), Closing::Nothing, self.engine))
+                Ok(self.assemble(Arc::new(MemoryBackend::default()), Closing::Nothing))
             }
             Target::Sqlite { path, .. } if self.existing && !path.exists() => {
                 Err(ConnectError::NoStore { url: path.display().to_string() })
@@ -98,20 +110,25 @@ impl Connect {
                 let options = SqliteOptions { durability, ..SqliteOptions::default() };
                 let opened = tokio::task::spawn_blocking(move || SqliteBackend::open(&path, options)).await;
                 let store = Arc::new(opened.map_err(|error| self.bad(format!("opening it failed: {error}")))??);
-                Ok(FlowFabric::assemble(store.clone(), Closing::File(store), self.engine))
+                Ok(self.assemble(store.clone(), Closing::File(store)))
             }
             Target::Postgres => {
                 let options = PostgresOptions { existing: self.existing, ..PostgresOptions::default() };
                 let store = Arc::new(PostgresBackend::connect(&self.url, options).await?);
-                Ok(FlowFabric::assemble(store.clone(), Closing::Database(store), self.engine))
+                Ok(self.assemble(store.clone(), Closing::Database(store)))
             }
             Target::Valkey => {
                 let options = ValkeyOptions { existing: self.existing, ..ValkeyOptions::default() };
                 let store = ValkeyBackend::connect(&self.url, options).await?;
-                Ok(FlowFabric::assemble(Arc::new(store), Closing::Nothing, self.engine))
+                Ok(self.assemble(Arc::new(store), Closing::Nothing))
             }
             Target::Http => Ok(FlowFabric::remote(Arc::new(HttpBackend::connect(&self.url).await?))),
         }
+    }
+
+    fn assemble(&self, store: Arc<dyn Upkeep>, closing: Closing) -> FlowFabric {
+        let store = self.through.as_ref().map_or(store.clone(), |front| front(store));
+        FlowFabric::assemble(store, closing, self.engine)
     }
 
     fn bad(&self, why: String) -> ConnectError {

@@ -1,10 +1,12 @@
 //! A connection: to a store in this process, or to a server.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use ff_backend_postgres::PostgresBackend;
 use ff_backend_sqlite::SqliteBackend;
 use ff_core::backend::{Answer, EngineBackend, Upkeep, Waits};
+use ff_core::types::TimestampMs;
 use ff_engine::Engine;
 
 use crate::http::HttpBackend;
@@ -100,6 +102,12 @@ impl FlowFabric {
             Place::Here(here) => Ok(ff_engine::examine_partition(&*here.upkeep, partition).await?.into()),
             Place::AtServer(server) => server.examine_partition(partition).await,
         }
+    }
+
+    /// How long what is due has been due without being seen to; nothing is known where no engine runs in this process.
+    pub fn pump_behind(&self, now: TimestampMs) -> Option<Duration> {
+        let engine = self.here()?.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        engine.as_ref().map(|engine| engine.behind(now))
     }
 
     /// Answers whoever waits for work, for news or for an end, so that a server can stop without keeping them.

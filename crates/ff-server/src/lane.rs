@@ -22,6 +22,7 @@ pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Re
         namespace: params.word("namespace")?,
         after,
         limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
+        finished: params.flag("finished")?.unwrap_or(true),
     };
     params.done()?;
     Ok(Json(ff.backend().list_lanes(args).await?.into()))

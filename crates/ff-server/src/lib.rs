@@ -32,6 +32,7 @@ mod flow;
 mod guard;
 mod lane;
 mod lease;
+mod metrics;
 mod neighbour;
 mod params;
 mod path;
@@ -44,5 +45,6 @@ mod suspension;
 mod trace;
 mod worker;
 
+pub use metrics::Metrics;
 pub use routes::ROUTES;
 pub use server::Server;

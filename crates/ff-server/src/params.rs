@@ -51,6 +51,11 @@ impl Params {
         self.0.remove(name).map(read).transpose()
     }
 
+    pub(crate) fn flag(&mut self, name: &str) -> Result<Option<bool>, Refusal> {
+        let read = |text: String| text.parse().map_err(|_| Refusal::invalid(name, "must be true or false"));
+        self.0.remove(name).map(read).transpose()
+    }
+
     /// Something that knows its own refusals.
     pub(crate) fn parsed<T: FromStr<Err = Refusal>>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
         self.0.remove(name).map(|text| text.parse()).transpose()

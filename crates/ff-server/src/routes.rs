@@ -11,9 +11,10 @@ use ff_sdk::FlowFabric;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+use crate::metrics::Metrics;
 use crate::params::Params;
 use crate::problem::{Problem, Result};
-use crate::{approval, doctor, event, execution, flow, guard, lane, lease, secret, signal, suspension, worker};
+use crate::{approval, doctor, event, execution, flow, guard, lane, lease, metrics, secret, signal, suspension, worker};
 
 macro_rules! routes {
     ($($method:ident $path:literal $handler:path;)*) => {
@@ -28,6 +29,7 @@ macro_rules! routes {
 
 routes! {
     get  "/healthz"                                          healthz;
+    get  "/metrics"                                          metrics::show;
     get  "/errors/{code}"                                    meaning;
     get  "/approvals/{id}/{waitpoint}"                       approval::show;
     post "/approvals/{id}/{waitpoint}"                       approval::decide;
@@ -91,13 +93,18 @@ routes! {
 }
 
 /// The whole API over a connection, until it is told to stop.
-pub(crate) fn router(flowfabric: FlowFabric, stopping: CancellationToken) -> Router {
-    table()
+pub(crate) fn router(flowfabric: FlowFabric, metrics: Option<Metrics>, stopping: CancellationToken) -> Router {
+    let router = table()
         .fallback(async || Problem::from(Code::NotFound))
         .method_not_allowed_fallback(async || Problem::from(Code::MethodNotAllowed))
         .layer(Extension(stopping.clone()))
+        .layer(Extension(metrics.clone()))
         .layer(middleware::from_fn_with_state(stopping, guard::guard))
-        .with_state(flowfabric)
+        .with_state(flowfabric);
+    match metrics {
+        Some(metrics) => router.layer(middleware::from_fn_with_state(metrics, metrics::observe)),
+        None => router,
+    }
 }
 
 /// That the server serves, and nothing more: anyone may ask.

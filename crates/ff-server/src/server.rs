@@ -21,10 +21,11 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::callers::{Caller, Callers};
+use crate::metrics::{Metrics, MetricsListener};
 use crate::routes;
 
 /// How long a request's head may take to arrive, and a connection may stand idle.
-const HEAD: Duration = Duration::from_secs(75);
+pub(crate) const HEAD: Duration = Duration::from_secs(75);
 
 /// How long running requests may take to finish once the server is told to stop.
 const FINISH: Duration = Duration::from_secs(30);
@@ -36,6 +37,8 @@ const FULL: Duration = Duration::from_millis(100);
 pub struct Server {
     listener: TcpListener,
     flowfabric: FlowFabric,
+    metrics: Option<Metrics>,
+    scraped: Option<MetricsListener>,
 }
 
 impl Server {
@@ -45,7 +48,23 @@ impl Server {
             let why = format!("cannot listen on {listen}: the server asks for no key, so it listens on loopback only");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
-        Ok(Self { listener: TcpListener::bind(listen).await?, flowfabric })
+        Ok(Self { listener: TcpListener::bind(listen).await?, flowfabric, metrics: None, scraped: None })
+    }
+
+    /// Times its requests, and tells at `/metrics` what was counted.
+    pub fn measured(mut self, metrics: Metrics) -> Self {
+        self.metrics = Some(metrics);
+        self
+    }
+
+    /// Tells metrics at an address of their own as well, to anybody who asks there: a scraper needs no key then. Says where
+    /// that is.
+    pub async fn scraped_at(&mut self, listen: SocketAddr) -> io::Result<SocketAddr> {
+        let metrics = self.metrics.get_or_insert_default().clone();
+        let listener = MetricsListener::bind(listen, metrics, self.flowfabric.clone()).await?;
+        let address = listener.local_addr()?;
+        self.scraped = Some(listener);
+        Ok(address)
     }
 
     /// Where it listens; the port is the system's choice when it was bound to none.
@@ -66,9 +85,12 @@ impl Server {
     }
 
     async fn take_connections(self, shutdown: CancellationToken) -> io::Result<()> {
-        let app = routes::router(self.flowfabric.clone(), shutdown.clone());
+        let app = routes::router(self.flowfabric.clone(), self.metrics, shutdown.clone());
         let callers = Arc::<Callers>::default();
         let mut connections = JoinSet::new();
+        if let Some(scraped) = self.scraped {
+            connections.spawn(scraped.serve(shutdown.clone()));
+        }
         loop {
             tokio::select! {
                 () = shutdown.cancelled() => break,
@@ -94,7 +116,7 @@ impl Server {
 
 /// A caller that gave up is its own matter; a machine out of descriptors needs a moment.
 #[allow(clippy::disallowed_methods, reason = "nothing signals that descriptors are free again")]
-async fn hold_back(error: &io::Error) {
+pub(crate) async fn hold_back(error: &io::Error) {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
 
     if !matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {

@@ -9,11 +9,13 @@ use crate::queries::{DEPTH, DEPTH_SINCE};
 use crate::session::Read;
 use crate::value::Row;
 
-/// Counts every standing of a lane that has anything.
-pub(super) async fn depths<R: Read>(reader: &mut R, lane: &LaneId) -> Result<Depths, SqlError> {
+/// Counts every standing of a lane that has anything; what has finished only when somebody wants to know, for there may be
+/// much of it.
+pub(super) async fn depths<R: Read>(reader: &mut R, lane: &LaneId, finished: bool) -> Result<Depths, SqlError> {
     let mut depths = Depths::new();
     for sql in [DEPTH, DEPTH_SINCE] {
-        let states: Vec<_> = PublicState::ALL.iter().filter(|state| query_of(**state) == sql).collect();
+        let wanted = |state: &&PublicState| query_of(**state) == sql && (finished || !state.is_terminal());
+        let states: Vec<_> = PublicState::ALL.iter().filter(wanted).collect();
         let parameters: Vec<_> = states.iter().map(|state| vec![lane.as_str().into(), state.as_str().into()]).collect();
         for (state, rows) in states.into_iter().zip(reader.query(sql, &parameters).await?) {
             let (Some(standing), Some(row)) = (standing_of(*state), rows.first()) else { continue };

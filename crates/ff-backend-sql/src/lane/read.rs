@@ -27,7 +27,7 @@ impl Question for DescribeLane {
     type Answer = LaneInfo;
 
     async fn ask<R: Read>(self, reader: &mut R) -> Answer<LaneInfo> {
-        Ok(describe(reader, self.lane, &self.partitions).await?.0)
+        Ok(describe(reader, self.lane, &self.partitions, true).await?.0)
     }
 }
 
@@ -43,7 +43,7 @@ impl Question for ListLanes {
     type Answer = LanesPage;
 
     async fn ask<R: Read>(self, reader: &mut R) -> Answer<LanesPage> {
-        let ListLanesArgs { namespace, after, limit } = self.args;
+        let ListLanesArgs { namespace, after, limit, finished } = self.args;
         let mut page = LanesPage { lanes: Vec::new(), next: None };
         let mut last = after;
         let mut listed = None;
@@ -52,7 +52,7 @@ impl Question for ListLanes {
             if namespace.as_ref().is_some_and(|namespace| key.apart().0 != *namespace) {
                 continue;
             }
-            let (info, is_configured) = describe(reader, key.clone(), &self.partitions).await?;
+            let (info, is_configured) = describe(reader, key.clone(), &self.partitions, finished).await?;
             // What is only staged is not there yet.
             if info.depths.is_empty() && !is_configured {
                 continue;
@@ -73,13 +73,14 @@ async fn describe<R: Read>(
     reader: &mut R,
     key: LaneId,
     partitions: &PartitionConfig,
+    finished: bool,
 ) -> Result<(LaneInfo, bool), SqlError> {
     let home = key_of_lane(&key, lane_partition(&key, partitions));
     let rows = reader.load(&LANE, LANE.named(&["record"]), &[home]).await?;
     let known = rows.iter().flatten().next().map(|row| record::read::<Lane>(row.text(0)?)).transpose()?;
     let (namespace, lane_id) = key.apart();
     let settings = known.as_ref().map(|lane| lane.settings).unwrap_or_default();
-    Ok((LaneInfo { namespace, lane_id, settings, depths: depths(reader, &key).await? }, known.is_some()))
+    Ok((LaneInfo { namespace, lane_id, settings, depths: depths(reader, &key, finished).await? }, known.is_some()))
 }
 
 /// The lane after another, in the order of their keys.

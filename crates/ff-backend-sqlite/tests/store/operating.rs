@@ -98,7 +98,7 @@ async fn lanes_are_listed_with_what_is_where_and_since_when() {
         .await
         .unwrap();
     store.submit(crate::work()).await.unwrap();
-    let list = |namespace, after| ListLanesArgs { namespace, after, limit: 1 };
+    let list = |namespace, after| ListLanesArgs { namespace, after, limit: 1, finished: true };
     let idle = store.list_lanes(list(Some(acme()), None)).await.unwrap();
     assert_eq!((idle.lanes[0].lane_id.as_str(), idle.lanes[0].settings.state), ("idle", LaneState::Paused));
     let rest = store.list_lanes(list(Some(acme()), idle.next)).await.unwrap();
@@ -108,7 +108,7 @@ async fn lanes_are_listed_with_what_is_where_and_since_when() {
     assert_eq!((waiting.count, waiting.first_at), (1, Some(first_at + 10)));
     assert_eq!(depths[&LaneStanding::Finished].count, 1);
     assert_eq!(store.describe_lane(&acme(), &mail()).await.unwrap(), rest.lanes[0]);
-    let everybody = ListLanesArgs { namespace: None, after: None, limit: 10 };
+    let everybody = ListLanesArgs { namespace: None, after: None, limit: 10, finished: true };
     assert_eq!(store.list_lanes(everybody).await.unwrap().lanes.len(), 3);
 }
 

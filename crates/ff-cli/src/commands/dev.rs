@@ -37,7 +37,7 @@ impl Dev {
         let file = self.data.join("flowfabric.db");
         let file = file.to_str().with_context(|| format!("the name of {folder} is not text"))?;
         let store = format!("sqlite:{file}");
-        let serving = Serving::start(&store, self.listen).await?;
+        let serving = Serving::start(&store, self.listen, None).await?;
         let server = serving.url();
         if settings.json {
             output::json(&json!({ "store": store, "server": server }))?;

@@ -25,16 +25,27 @@ pub(crate) struct Server {
     /// Where to listen; loopback only
     #[arg(long, env = "FF_LISTEN", value_name = "ADDR", default_value = LISTEN)]
     listen: SocketAddr,
+
+    /// Tell metrics to anybody at an address of their own, besides at /metrics where the server listens
+    #[arg(long, env = "FF_METRICS_LISTEN", value_name = "ADDR")]
+    metrics_listen: Option<SocketAddr>,
 }
 
 impl Server {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let serving = Serving::start(&self.store, self.listen).await?;
+        let serving = Serving::start(&self.store, self.listen, self.metrics_listen).await?;
         let (store, server) = (shown(&self.store), serving.url());
         if settings.json {
-            output::json(&json!({ "store": store, "server": server }))?;
+            let mut started = json!({ "store": store, "server": server });
+            if let Some(metrics) = serving.metrics_url() {
+                started["metrics"] = metrics.into();
+            }
+            output::json(&started)?;
         } else {
             output::line(format_args!("serving {store} at {server}"))?;
+            if let Some(metrics) = serving.metrics_url() {
+                output::line(format_args!("metrics at {metrics}, for anybody who can reach it"))?;
+            }
         }
         serving.until_stopped(CancellationToken::new(), async { Ok(()) }).await?;
         Ok(Exit::Done)

@@ -1,6 +1,7 @@
 //! `ff dev` and `ff server`: they say where things are, stop when asked to, and say why they cannot start.
 
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 
 use serde_json::Value;
 
@@ -128,4 +129,26 @@ fn a_server_serves_the_store_it_is_given() {
     Ran::of(server("http://127.0.0.1:7070")).refused(2, "a server, not a store");
     Ran::of(server("mysql://host")).refused(1, "expected sqlite:PATH");
     Ran::of(command(folder.path(), &["server"])).refused(2, "--store <URL>");
+}
+
+#[test]
+fn a_server_tells_scrapers_what_was_done_at_an_address_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let serve = ["server", "--store", "memory:", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"];
+    let server = Process::start(command(folder.path(), &serve));
+    let said = server.prints("metrics at ");
+    let address = said.split("http://").nth(1).unwrap().split('/').next().unwrap();
+    let told = get(address, "/metrics");
+    assert!(told.contains("ff_completions_total 0"), "{told}");
+    assert!(told.contains("ff_pump_lag_seconds 0"), "{told}");
+    assert!(server.stop().success());
+}
+
+/// What is answered at an address, head and all.
+fn get(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut told = String::new();
+    stream.read_to_string(&mut told).unwrap();
+    told
 }

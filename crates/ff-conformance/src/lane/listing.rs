@@ -87,11 +87,28 @@ pub(crate) async fn settings_out_of_range_are_refused_by_their_field(world: Worl
 }
 
 pub(crate) async fn a_page_of_lanes_has_at_most_a_thousand(world: World) {
-    let list = |limit| ListLanesArgs { namespace: None, after: None, limit };
+    let list = |limit| ListLanesArgs { namespace: None, after: None, limit, finished: true };
     assert!(world.backend.list_lanes(list(limits::PAGE)).await.is_ok());
     let refusal = assert_refused!(world.backend.list_lanes(list(limits::PAGE + 1)).await, "limit_exceeded");
     assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("limit"), Some((1_000, 1_001))));
     assert_refused!(world.backend.list_lanes(list(0)).await, "invalid_input");
+}
+
+pub(crate) async fn what_has_finished_is_counted_only_for_whoever_asks(world: World) {
+    for lane in ["a", "b"] {
+        let over = world.job("send").lane(lane).submit().await;
+        world.cancel(&over).await.unwrap();
+    }
+    world.job("send").lane("b").submit().await;
+    let listed = async |finished| {
+        let args = ListLanesArgs { namespace: None, after: None, limit: 9, finished };
+        let lanes = world.backend.list_lanes(args).await.unwrap().lanes;
+        lanes.iter().map(|lane| (lane.lane_id.to_string(), lane.depths.len())).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(true).await, [("a".to_owned(), 1), ("b".to_owned(), 2)]);
+    assert_eq!(listed(false).await, [("b".to_owned(), 1)]);
+    world.lane("a").pause().await;
+    assert_eq!(listed(false).await, [("a".to_owned(), 0), ("b".to_owned(), 1)]);
 }
 
 /// The lanes of a tenant or of everybody, one to a page.
@@ -99,7 +116,7 @@ async fn names(world: &World, namespace: Option<&str>) -> Vec<String> {
     let namespace = namespace.map(|name| Namespace::parse(name).unwrap());
     let (mut names, mut after): (_, Option<LaneId>) = (Vec::new(), None);
     loop {
-        let args = ListLanesArgs { namespace: namespace.clone(), after, limit: 1 };
+        let args = ListLanesArgs { namespace: namespace.clone(), after, limit: 1, finished: true };
         let page = world.backend.list_lanes(args).await.unwrap();
         names.extend(page.lanes.iter().map(|lane| format!("{}/{}", lane.namespace, lane.lane_id)));
         after = page.next;

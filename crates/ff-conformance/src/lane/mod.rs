@@ -42,6 +42,7 @@ macro_rules! lane_promises {
                 what_is_not_said_stays_as_it_is,
                 settings_out_of_range_are_refused_by_their_field,
                 a_page_of_lanes_has_at_most_a_thousand,
+                what_has_finished_is_counted_only_for_whoever_asks,
             }
             pausing {
                 a_paused_lane_takes_work_and_hands_out_none,

@@ -22,11 +22,19 @@ impl Model {
         let all: BTreeSet<_> = self.lanes.keys().map(|(_, key)| key).chain(used).collect();
         let of = |key: &LaneId| args.namespace.as_ref().is_none_or(|namespace| key.apart().0 == *namespace);
         let wanted = all.into_iter().filter(|key| args.after.as_ref().is_none_or(|after| *key > after) && of(key));
-        let mut keys: Vec<_> = wanted.take(args.limit + 1).collect();
-        let more = keys.len() > args.limit;
-        keys.truncate(args.limit);
-        let next = keys.last().filter(|_| more).map(|key| (*key).clone());
-        LanesPage { lanes: keys.into_iter().map(|key| self.lane_info(key)).collect(), next }
+        let is_configured = |key: &LaneId| self.lanes.keys().any(|(_, lane)| lane == key);
+        let listed = |key: &LaneId| {
+            let mut info = self.lane_info(key);
+            if !args.finished {
+                info.depths.remove(&LaneStanding::Finished);
+            }
+            (!info.depths.is_empty() || is_configured(key)).then_some(info)
+        };
+        let mut lanes: Vec<_> = wanted.filter_map(listed).take(args.limit + 1).collect();
+        let more = lanes.len() > args.limit;
+        lanes.truncate(args.limit);
+        let next = lanes.last().filter(|_| more).map(|lane| lane.lane_id.within(&lane.namespace));
+        LanesPage { lanes, next }
     }
 
     fn depths(&self, key: &LaneId) -> Depths {

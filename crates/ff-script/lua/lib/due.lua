@@ -5,6 +5,7 @@ local due = {}
 --- In the order they fire in when their moments come together.
 local TABLE = {
   {
+    lapse = 'deadlines',
     at = function(e)
       return not e.core.terminal_outcome and e.core.deadline_at or nil
     end,
@@ -22,6 +23,7 @@ local TABLE = {
     end,
   },
   {
+    lapse = 'attempts',
     at = function(e)
       return e.lease and e.lease.timeout_at
     end,
@@ -30,6 +32,7 @@ local TABLE = {
     end,
   },
   {
+    lapse = 'leases',
     at = function(e)
       return e.lease and e.lease.expires_at
     end,
@@ -71,8 +74,9 @@ local function next_of(e)
   return first, which
 end
 
---- Fires everything of one execution that is due, earliest first, and says whether anything was.
-function due.fire(e, roll, moment)
+--- Fires everything of one execution that is due, earliest first, and says whether anything was. Whose time ran out is counted
+--- where somebody wants to know.
+function due.fire(e, roll, moment, lapsed)
   local fired = false
   while true do
     local at, row = next_of(e)
@@ -80,6 +84,9 @@ function due.fire(e, roll, moment)
       break
     end
     row.fire(e, moment, roll)
+    if lapsed and row.lapse then
+      lapsed[row.lapse] = lapsed[row.lapse] + 1
+    end
     fired = true
   end
   if fired then

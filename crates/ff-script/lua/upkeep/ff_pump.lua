@@ -5,12 +5,16 @@
 --- arg  roll           int    chance, for jitter
 ---
 --- ok   fired          how many executions and flows something fired for
+--- ok   leases         how many leases nobody had renewed
+--- ok   attempts       how many attempts had run for too long
+--- ok   deadlines      how many executions were past their deadline
 --- ok   next_due       ms, in the past when there was more than one batch, empty when nothing is
 --- no   invalid_args
 --- flag allow-oom             a full server must still be able to fire what is due
 
 local moment = now()
 local fired, records, forgotten = 0, 0, {}
+local lapsed = { leases = 0, attempts = 0, deadlines = 0 }
 index.collect()
 for nth, id in ipairs(due.ready(limits.pump_batch, moment)) do
   if nth > limits.pump_batch then
@@ -25,7 +29,7 @@ for nth, id in ipairs(due.ready(limits.pump_batch, moment)) do
     end
   elseif e then
     local owes = step.owed_by(e)
-    if due.fire(e, roll, moment) or owes then
+    if due.fire(e, roll, moment, lapsed) or owes then
       fired = fired + 1
     end
   end
@@ -44,4 +48,5 @@ end
 index.flush()
 local next_due = due.next_here()
 here.memory.announced = next_due
-return ok(text(fired), next_due and text(next_due) or '')
+local leases, attempts, deadlines = text(lapsed.leases), text(lapsed.attempts), text(lapsed.deadlines)
+return ok(text(fired), leases, attempts, deadlines, next_due and text(next_due) or '')

@@ -1,7 +1,7 @@
 //! Firing what is due.
 
 use ff_core::dice::Nonce;
-use ff_core::due::Pumped;
+use ff_core::due::{Lapsed, Pumped};
 use ff_core::types::TimestampMs;
 
 use super::index_keys;
@@ -18,6 +18,8 @@ pub async fn ff_pump(server: &dyn Server, partition: u16, nonce: &Nonce) -> Resu
 impl FromFcallResult for Pumped {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
-        Ok(Self { fired: fields.read()?, next_due: fields.maybe_read()?.map(TimestampMs) })
+        let fired = fields.read()?;
+        let lapsed = Lapsed { leases: fields.read()?, attempts: fields.read()?, deadlines: fields.read()? };
+        Ok(Self { fired, lapsed, next_due: fields.maybe_read()?.map(TimestampMs) })
     }
 }

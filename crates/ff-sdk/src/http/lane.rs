@@ -23,7 +23,7 @@ impl LaneRoom for HttpBackend {
 
     async fn list_lanes(&self, args: ListLanesArgs) -> Answer<LanesPage> {
         args.check()?;
-        let mut query = vec![("limit", args.limit.to_string())];
+        let mut query = vec![("limit", args.limit.to_string()), ("finished", args.finished.to_string())];
         query.extend(args.namespace.map(|namespace| ("namespace", namespace.to_string())));
         query.extend(args.after.map(|after| ("after", after.to_string())));
         let page: wire::LanesPage = self.get(&["lanes"], &query, 0).await?;

@@ -14,6 +14,7 @@ mod handlers;
 mod ids;
 mod limits;
 mod listing;
+mod metrics;
 mod operating_bodies;
 mod payloads;
 mod quiet;

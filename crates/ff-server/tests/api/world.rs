@@ -9,7 +9,7 @@ use ff_core::dice::SystemDice;
 use ff_core::partition::PartitionConfig;
 use ff_core::snapshot::Snapshot;
 use ff_sdk::FlowFabric;
-use ff_server::Server;
+use ff_server::{Metrics, Server};
 use reqwest::header::HeaderMap;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
@@ -44,6 +44,16 @@ impl World {
 
     pub(crate) async fn over(store: Arc<dyn Upkeep>) -> Self {
         let server = Server::bind("127.0.0.1:0".parse().unwrap(), FlowFabric::over(store.clone())).await.unwrap();
+        Self::serving(server, store)
+    }
+
+    /// A server that tells what was counted.
+    pub(crate) async fn counted(store: Arc<dyn Upkeep>, metrics: Metrics) -> Self {
+        let server = Server::bind("127.0.0.1:0".parse().unwrap(), FlowFabric::over(store.clone())).await.unwrap();
+        Self::serving(server.measured(metrics), store)
+    }
+
+    fn serving(server: Server, store: Arc<dyn Upkeep>) -> Self {
         let url = format!("http://{}", server.local_addr().unwrap());
         let stop = CancellationToken::new();
         let serving = tokio::spawn(server.serve(stop.clone()));

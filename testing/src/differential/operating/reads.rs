@@ -12,7 +12,8 @@ use crate::differential::vocabulary;
 pub(crate) async fn look(compared: &Compared, nth: usize) -> Result<(), Difference> {
     let (model, store) = (&compared.reference.model, compared.store());
     let namespace = nth.is_multiple_of(2).then(|| vocabulary::namespace(u8::from(nth.is_multiple_of(4))));
-    let args = ListLanesArgs { namespace: namespace.clone(), after: None, limit: 1 + nth % 3 };
+    let (limit, finished) = (1 + nth % 3, nth.is_multiple_of(2));
+    let args = ListLanesArgs { namespace: namespace.clone(), after: None, limit, finished };
     let listed = refusal(store.list_lanes(args.clone()).await);
     differ(format!("{args:?}"), &Ok(model.lanes(&args)), &listed)?;
     let lane = vocabulary::lane(u8::from(nth.is_multiple_of(3)));

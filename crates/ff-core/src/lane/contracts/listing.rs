@@ -19,6 +19,9 @@ pub struct ListLanesArgs {
     /// The key of the last lane of the page before.
     pub after: Option<LaneId>,
     pub limit: usize,
+    /// Whether to count what has finished, which takes a while where much has. Without it, a lane nobody configured that has
+    /// nothing else is left out.
+    pub finished: bool,
 }
 
 impl ListLanesArgs {

@@ -1,0 +1,106 @@
+//! What numbers are told apart by. Every set of them is bounded.
+
+use std::fmt;
+
+use ff_core::contracts::LaneStanding;
+use ff_core::types::{Kind, LaneId, Namespace};
+use prometheus_client::encoding::{EncodeLabel, EncodeLabelSet, LabelSetEncoder};
+
+use super::capped::Named;
+
+/// The place of every name that is not told apart. No lane and no namespace is called so: names have no parentheses.
+const OTHER: &str = "(other)";
+
+/// A lane, within its tenant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct OfLane(Option<(Namespace, LaneId)>);
+
+impl OfLane {
+    pub(super) fn new(namespace: &Namespace, lane: &LaneId) -> Self {
+        Self(Some((namespace.clone(), lane.clone())))
+    }
+}
+
+impl Named for OfLane {
+    fn other(&self) -> Self {
+        Self(None)
+    }
+}
+
+impl EncodeLabelSet for OfLane {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
+        let (namespace, lane) = self.0.as_ref().map_or((OTHER, OTHER), |(of, lane)| (of.as_str(), lane.as_str()));
+        ("namespace", namespace).encode(encoder.encode_label())?;
+        ("lane", lane).encode(encoder.encode_label())
+    }
+}
+
+/// Where executions of a lane are.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Standing {
+    pub(super) of: OfLane,
+    pub(super) state: LaneStanding,
+}
+
+impl EncodeLabelSet for Standing {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
+        self.of.encode(encoder)?;
+        ("state", self.state.as_str()).encode(encoder.encode_label())
+    }
+}
+
+/// A failure, as a worker names it, and what followed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct FailedAs {
+    category: Option<Kind>,
+    outcome: &'static str,
+}
+
+impl FailedAs {
+    pub(super) fn new(category: Kind, is_retried: bool) -> Self {
+        Self { category: Some(category), outcome: if is_retried { "retry" } else { "failed" } }
+    }
+}
+
+impl Named for FailedAs {
+    fn other(&self) -> Self {
+        Self { category: None, ..*self }
+    }
+}
+
+impl EncodeLabelSet for FailedAs {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
+        let category = self.category.as_ref().map_or(OTHER, Kind::as_str);
+        ("category", category).encode(encoder.encode_label())?;
+        ("outcome", self.outcome).encode(encoder.encode_label())
+    }
+}
+
+/// One label whose values are words of this program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Word {
+    pub(super) label: &'static str,
+    pub(super) word: &'static str,
+}
+
+impl EncodeLabelSet for Word {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
+        (self.label, self.word).encode(encoder.encode_label())
+    }
+}
+
+/// A request, by its route and how it was answered.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Answered {
+    pub(super) method: &'static str,
+    pub(super) route: String,
+    pub(super) status: &'static str,
+}
+
+impl EncodeLabelSet for Answered {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
+        ("method", self.method).encode(encoder.encode_label())?;
+        ("route", self.route.as_str()).encode(encoder.encode_label())?;
+        ("status", self.status).encode(encoder.encode_label())
+    }
+}

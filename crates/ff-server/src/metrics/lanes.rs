@@ -1,0 +1,101 @@
+//! How lanes stand, looked up when somebody wants to know, and not more often than the store can bear.
+
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+
+use ff_core::backend::{Answer, Upkeep};
+use ff_core::contracts::{LaneInfo, LanesPage, ListLanesArgs};
+use ff_core::engine_error::EngineError;
+use ff_core::types::TimestampMs;
+use ff_sdk::FlowFabric;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+use tokio::sync::Mutex;
+
+use super::labels::{OfLane, Standing};
+
+/// How many lanes are told of.
+const LANES: usize = 500;
+
+/// How long a look is good for, and how many times as long as it took: whoever fetches in a loop takes at most a tenth of
+/// one reader's time.
+const GOOD_FOR: Duration = Duration::from_secs(5);
+const GOOD_TIMES: u32 = 10;
+
+/// How long the store may take to answer. Prometheus gives up after ten seconds unless told otherwise.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+type Seconds = Gauge<f64, AtomicU64>;
+
+/// The lanes as they stood when they were last looked at.
+pub(super) struct Lanes {
+    depth: Family<Standing, Gauge>,
+    oldest: Family<Standing, Seconds>,
+    left_out: Gauge,
+    pump_lag: Seconds,
+    store_up: Gauge,
+    good_until: Mutex<Option<Instant>>,
+}
+
+impl Lanes {
+    pub(super) fn registered(registry: &mut Registry) -> Self {
+        let lanes = Self {
+            depth: Family::default(),
+            oldest: Family::default(),
+            left_out: Gauge::default(),
+            pump_lag: Seconds::default(),
+            store_up: Gauge::default(),
+            good_until: Mutex::default(),
+        };
+        registry.register("lane_depth", "Executions of a lane in a state", lanes.depth.clone());
+        registry.register("lane_oldest_seconds", "How long the oldest of them has been there", lanes.oldest.clone());
+        registry.register("lanes_left_out", "1 when there are more lanes than are told of", lanes.left_out.clone());
+        registry.register("pump_lag_seconds", "How long something due has not been seen to", lanes.pump_lag.clone());
+        registry.register("store_up", "1 when the store answered the last look at it", lanes.store_up.clone());
+        lanes
+    }
+
+    /// Looks again, unless the last look is still good.
+    pub(super) async fn look(&self, ff: &FlowFabric) {
+        let Some(store) = ff.upkeep() else { return };
+        let mut good_until = self.good_until.lock().await;
+        let began = Instant::now();
+        if good_until.is_some_and(|until| began < until) {
+            return;
+        }
+        let seen = tokio::time::timeout(PATIENCE, see(&**store)).await;
+        let seen = seen.unwrap_or_else(|_| Err(EngineError::Unknown("it took too long".into())));
+        *good_until = Some(Instant::now() + GOOD_FOR.max(began.elapsed() * GOOD_TIMES));
+        self.store_up.set(i64::from(seen.is_ok()));
+        // What is not known any more is not told: an alert must not rest on how things stood before.
+        self.depth.clear();
+        self.oldest.clear();
+        match seen {
+            Ok((now, page)) => {
+                self.left_out.set(i64::from(page.next.is_some()));
+                page.lanes.iter().for_each(|lane| self.enter(lane, now));
+                let behind = ff.pump_behind(now).unwrap_or_default();
+                self.pump_lag.set(behind.as_secs_f64());
+            }
+            Err(error) => tracing::warn!(%error, "the lanes cannot be told of"),
+        }
+    }
+
+    fn enter(&self, lane: &LaneInfo, now: TimestampMs) {
+        for (state, depth) in &lane.depths {
+            let standing = Standing { of: OfLane::new(&lane.namespace, &lane.lane_id), state: *state };
+            self.depth.get_or_create(&standing).set(i64::try_from(depth.count).unwrap_or(i64::MAX));
+            if let Some(first_at) = depth.first_at {
+                let age = Duration::from_millis(now.since(first_at));
+                self.oldest.get_or_create(&standing).set(age.as_secs_f64());
+            }
+        }
+    }
+}
+
+async fn see(store: &dyn Upkeep) -> Answer<(TimestampMs, LanesPage)> {
+    let args = ListLanesArgs { namespace: None, after: None, limit: LANES, finished: false };
+    let page = store.list_lanes(args).await?;
+    Ok((store.now().await?, page))
+}

@@ -1,0 +1,107 @@
+//! What an operator watches and alerts on, for Prometheus to fetch.
+
+mod capped;
+mod clock;
+mod gathered;
+mod labels;
+mod lanes;
+mod listener;
+mod measured;
+mod requests;
+mod runs;
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use ff_core::backend::Upkeep;
+use ff_core::engine_error::{Code, Refusal};
+use ff_sdk::FlowFabric;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::registry::Registry;
+
+use crate::params::Params;
+use crate::problem::{Problem, Result};
+use gathered::Gathered;
+use lanes::Lanes;
+use measured::Measured;
+
+pub(crate) use listener::MetricsListener;
+pub(crate) use requests::observe;
+
+/// The media type of what is told, as Prometheus knows it.
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// What a server counts and times. Clones share it.
+///
+/// A store is counted through [`Metrics::over`], and a server tells what was counted once it has been given the same with
+/// [`crate::Server::measured`]:
+///
+/// ```
+/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// use ff_server::{Metrics, Server};
+///
+/// let metrics = Metrics::new();
+/// let counted = metrics.clone();
+/// let ff = ff_sdk::Connect::to("memory:").through(move |store| counted.over(store)).connect().await?;
+/// let server = Server::bind("127.0.0.1:0".parse()?, ff.clone()).await?.measured(metrics);
+/// # drop(server);
+/// # ff.shutdown().await;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Metrics(Arc<Kept>);
+
+struct Kept {
+    registry: Registry,
+    gathered: Arc<Gathered>,
+    lanes: Lanes,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Metrics {
+    /// Nothing counted yet.
+    pub fn new() -> Self {
+        let mut registry = Registry::with_prefix("ff");
+        let gathered = Arc::new(Gathered::registered(&mut registry));
+        let lanes = Lanes::registered(&mut registry);
+        Self(Arc::new(Kept { registry, gathered, lanes }))
+    }
+
+    /// The same store, with everything that is asked of it counted and timed here.
+    pub fn over(&self, store: Arc<dyn Upkeep>) -> Arc<dyn Upkeep> {
+        Arc::new(Measured::new(store, self.0.gathered.clone()))
+    }
+
+    /// Everything there is to tell. The store is asked how its lanes stand, but not each time.
+    async fn text(&self, ff: &FlowFabric) -> std::result::Result<String, std::fmt::Error> {
+        self.0.lanes.look(ff).await;
+        let mut text = String::new();
+        encode(&mut text, &self.0.registry)?;
+        Ok(text)
+    }
+}
+
+/// Tells what was counted, for Prometheus.
+pub(crate) async fn show(
+    State(ff): State<FlowFabric>,
+    Extension(metrics): Extension<Option<Metrics>>,
+    params: Params,
+) -> Result<Response> {
+    params.done()?;
+    let nothing = || Refusal::new(Code::NotFound).because("this server counts nothing");
+    told(&metrics.ok_or_else(nothing)?, &ff).await
+}
+
+async fn told(metrics: &Metrics, ff: &FlowFabric) -> Result<Response> {
+    let text = metrics.text(ff).await;
+    let text = text.map_err(|error| Problem::defect(&format!("the metrics cannot be written: {error}")))?;
+    Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response())
+}

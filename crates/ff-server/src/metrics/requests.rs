@@ -1,0 +1,44 @@
+//! How long requests take, by route.
+
+use std::time::Instant;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use super::Metrics;
+use super::labels::Answered;
+
+/// Times a request until its answer begins.
+pub(crate) async fn observe(State(metrics): State<Metrics>, request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
+    let method = word_of(request.method());
+    let response = next.run(request).await;
+    let answered = Answered { method, route, status: class_of(response.status()) };
+    metrics.0.gathered.answered(&answered, began.elapsed());
+    response
+}
+
+/// A method anybody may make up is told by none of its letters.
+fn word_of(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::POST => "POST",
+        Method::HEAD => "HEAD",
+        Method::OPTIONS => "OPTIONS",
+        Method::PUT => "PUT",
+        Method::DELETE => "DELETE",
+        _ => "other",
+    }
+}
+
+fn class_of(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        200..=299 => "2xx",
+        300..=399 => "3xx",
+        400..=499 => "4xx",
+        _ => "5xx",
+    }
+}

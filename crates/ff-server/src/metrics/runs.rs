@@ -1,0 +1,95 @@
+//! Which leases were handed out here and when, so that it is known how long they ran and no end is counted twice.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ff_core::types::LeaseId;
+
+/// How many leases are kept in mind at least. Those are dropped that were heard of longest ago.
+const KEPT: usize = 32_768;
+
+/// The runs of late.
+#[derive(Default)]
+pub(super) struct Runs(Mutex<Generations>);
+
+/// Dropping one by one would need an order; dropping the older half needs none.
+#[derive(Default)]
+struct Generations {
+    young: HashMap<LeaseId, Run>,
+    old: HashMap<LeaseId, Run>,
+}
+
+#[derive(Clone, Copy)]
+enum Run {
+    Began(Instant),
+    Over,
+}
+
+/// What is known of a run that ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// It ends now, after so long where its beginning was seen.
+    Now(Option<Duration>),
+    /// It has ended before: a worker whose reply got lost asked again.
+    Before,
+}
+
+impl Runs {
+    pub(super) fn began(&self, lease: LeaseId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).keep(lease, Run::Began(Instant::now()));
+    }
+
+    pub(super) fn ended(&self, lease: LeaseId) -> Ending {
+        let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = generations.young.get(&lease).or_else(|| generations.old.get(&lease)).copied();
+        match known {
+            Some(Run::Over) => Ending::Before,
+            Some(Run::Began(at)) => {
+                generations.keep(lease, Run::Over);
+                Ending::Now(Some(at.elapsed()))
+            }
+            None => {
+                generations.keep(lease, Run::Over);
+                Ending::Now(None)
+            }
+        }
+    }
+}
+
+impl Generations {
+    fn keep(&mut self, lease: LeaseId, run: Run) {
+        if self.young.len() >= KEPT && !self.young.contains_key(&lease) {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(lease, run);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_ends_once() {
+        let (runs, lease) = (Runs::default(), LeaseId::new());
+        runs.began(lease);
+        assert!(matches!(runs.ended(lease), Ending::Now(Some(_))));
+        assert_eq!(runs.ended(lease), Ending::Before);
+        let elsewhere = LeaseId::new();
+        assert_eq!(runs.ended(elsewhere), Ending::Now(None));
+        assert_eq!(runs.ended(elsewhere), Ending::Before);
+    }
+
+    #[test]
+    fn a_bounded_number_is_kept_in_mind() {
+        let (runs, first) = (Runs::default(), LeaseId::new());
+        runs.began(first);
+        (1..2 * KEPT).for_each(|_| runs.began(LeaseId::new()));
+        assert!(matches!(runs.ended(first), Ending::Now(Some(_))), "it is among the older half");
+        (0..2 * KEPT).for_each(|_| runs.began(LeaseId::new()));
+        assert_eq!(runs.ended(first), Ending::Now(None), "it was dropped");
+        let generations = runs.0.lock().unwrap();
+        assert!(generations.young.len() + generations.old.len() <= 2 * KEPT);
+    }
+}
