@@ -12,18 +12,18 @@ use crate::MemoryBackend;
 impl EventRoom for MemoryBackend {
     async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
         args.check()?;
-        let partitions = 0..self.partitions.num_flow_partitions;
+        let partitions = args.partitions(&self.partitions)?;
         for partition in partitions.clone() {
             self.ask(FollowArgs { partition })?;
         }
         let model = self.model()?;
-        let Some(after) = args.after else {
+        let Some(after) = args.after.clone() else {
             let next = EventCursor { from: self.clock.now(), ..EventCursor::default() };
             return Ok(EventsPage { events: vec![], next, missed: false });
         };
         let part = |partition| Some((partition, model.events(partition, &after, args.limit)?));
         let parts: Vec<_> = partitions.filter_map(part).collect();
-        Ok(EventsPage::merge(after, parts, args.namespace.as_ref(), args.limit))
+        Ok(EventsPage::merge(after, parts, |told| args.wants(told), args.limit))
     }
 }
 
@@ -48,7 +48,7 @@ mod tests {
     }
 
     fn reading(after: Option<EventCursor>) -> EventsArgs {
-        EventsArgs { after, namespace: None, limit: 10 }
+        EventsArgs { after, namespace: None, execution: None, limit: 10 }
     }
 
     #[tokio::test]

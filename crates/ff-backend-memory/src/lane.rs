@@ -132,7 +132,8 @@ mod tests {
         assert_eq!(of_mail.depths[&LaneStanding::Waiting].count, 5);
         assert_eq!((of_other.lane_id.clone(), of_other.depths.len(), second.next), (other, 0, None));
         assert_eq!(store.describe_lane(&namespace, &of_other.lane_id).await.unwrap(), of_other);
-        let nobody = ListLanesArgs { namespace: Some(Namespace::default_name()), after: None, limit: 9, finished: true };
+        let nobody =
+            ListLanesArgs { namespace: Some(Namespace::default_name()), after: None, limit: 9, finished: true };
         assert_eq!(store.list_lanes(nobody).await.unwrap().lanes, []);
     }
 }

@@ -12,8 +12,9 @@ impl EventRoom for PostgresBackend {
     async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
         args.check()?;
         let partitions = self.partitions();
+        let asked = args.partitions(&partitions)?;
         let feeds = self.readers.read(ReadFeeds { partitions }).await?;
-        self.writers.asker.follow(&feeds, &partitions, self.now().await?).await?;
+        self.writers.asker.follow(&feeds, asked, self.now().await?).await?;
         self.readers.read(ReadEvents { args, partitions, now: self.now().await? }).await
     }
 }

@@ -13,8 +13,9 @@ impl EventRoom for SqliteBackend {
     async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
         args.check()?;
         let partitions = self.partitions();
+        let asked = args.partitions(&partitions)?;
         let feeds = self.readers.read(ReadFeeds { partitions }).await?;
-        self.writer.asker.follow(&feeds, &partitions, self.clock.now()).await?;
+        self.writer.asker.follow(&feeds, asked, self.clock.now()).await?;
         self.readers.read(ReadEvents { args, partitions, now: self.clock.now() }).await
     }
 }

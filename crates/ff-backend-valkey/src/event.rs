@@ -16,26 +16,25 @@ const AT_ONCE: usize = 64;
 impl EventRoom for ValkeyBackend {
     async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
         args.check()?;
-        let EventsArgs { after, namespace, limit } = args;
-        let followed = self.followed(after.as_ref(), limit).await?;
-        let Some(after) = after else {
+        let followed = self.followed(&args).await?;
+        let Some(after) = args.after.clone() else {
             // From the latest of their moments on every partition tells.
             let from = followed.iter().map(|(_, followed)| followed.now).max().unwrap_or_default();
             let next = EventCursor { from, ..EventCursor::default() };
             return Ok(EventsPage { events: vec![], next, missed: false });
         };
         let parts = followed.into_iter().map(|(partition, followed)| (partition, followed.part));
-        Ok(EventsPage::merge(after, parts, namespace.as_ref(), limit))
+        Ok(EventsPage::merge(after, parts, |told| args.wants(told), args.limit))
     }
 }
 
 impl ValkeyBackend {
-    /// What every partition tells after a cursor, which has them go on telling.
-    async fn followed(&self, after: Option<&EventCursor>, limit: usize) -> Answer<Vec<(u16, Followed)>> {
+    /// What the partitions that are asked tell after a cursor, which has them go on telling.
+    async fn followed(&self, args: &EventsArgs) -> Answer<Vec<(u16, Followed)>> {
         let part = |partition| async move {
-            let place = after.map(|after| after.place(partition));
-            Answer::Ok((partition, ff_read_events(&*self.calls, partition, place, limit, true).await?))
+            let place = args.after.as_ref().map(|after| after.place(partition));
+            Answer::Ok((partition, ff_read_events(&*self.calls, partition, place, args.limit, true).await?))
         };
-        stream::iter(0..self.partitions.num_flow_partitions).map(part).buffered(AT_ONCE).try_collect().await
+        stream::iter(args.partitions(&self.partitions)?).map(part).buffered(AT_ONCE).try_collect().await
     }
 }

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use ff_core::backend::{Answer, LaneRoom, LaneSteps};
 use ff_core::contracts::{
-    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, Depth, LaneCount, LaneInfo, LaneSettled, LaneStanding, LanesPage,
-    ListLanesArgs, RecountLaneArgs, SettleLaneArgs,
+    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, Depth, LaneCount, LaneInfo, LaneSettled, LaneStanding,
+    LanesPage, ListLanesArgs, RecountLaneArgs, SettleLaneArgs,
 };
 use ff_core::lane::Lane;
 use ff_core::partition::lane_partition;

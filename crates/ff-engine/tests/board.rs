@@ -194,7 +194,7 @@ async fn a_board_that_is_dropped_no_longer_listens() {
 async fn whoever_follows_is_told_when_something_happens() {
     let store = store(4);
     let board = Board::start(store.clone());
-    let follow = |after| EventsArgs { after, namespace: None, limit: 10 };
+    let follow = |after| EventsArgs { after, namespace: None, execution: None, limit: 10 };
     let start = board.next_events(follow(None), 0).await.unwrap();
     let waiting = tokio::spawn({
         let (board, args) = (board.clone(), follow(Some(start.next)));

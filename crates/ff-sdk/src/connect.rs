@@ -100,9 +100,7 @@ impl Connect {
 
     async fn open(self) -> Result<FlowFabric, ConnectError> {
         match Target::parse(&self.url)? {
-            Target::Memory => {
-                Ok(self.assemble(Arc::new(MemoryBackend::default()), Closing::Nothing))
-            }
+            Target::Memory => Ok(self.assemble(Arc::new(MemoryBackend::default()), Closing::Nothing)),
             Target::Sqlite { path, .. } if self.existing && !path.exists() => {
                 Err(ConnectError::NoStore { url: path.display().to_string() })
             }

@@ -41,6 +41,7 @@ mod routes;
 mod secret;
 mod server;
 mod signal;
+mod stream;
 mod suspension;
 mod trace;
 mod worker;

@@ -7,6 +7,9 @@ use axum::response::{IntoResponse, Response};
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_sdk::http::wire;
 
+/// When to ask again for a stream there was no room for.
+const STREAM_WAIT: Duration = Duration::from_secs(5);
+
 /// What a handler answers, or why not.
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
@@ -35,6 +38,13 @@ impl Problem {
     pub(crate) fn too_often(wait: Duration) -> Self {
         let refusal = Refusal::new(Code::RateLimitExceeded).because("too many requests, or too many wrong tokens");
         Self { error: refusal.into(), retry_after: Some(wait) }
+    }
+
+    /// Every stream there is room for is open.
+    pub(crate) fn too_many_streams(limit: usize) -> Self {
+        let why =
+            format!("{limit} streams are open, as many as this server keeps; close one, or ask with wait_ms instead");
+        Self { error: Refusal::new(Code::RateLimitExceeded).because(why).into(), retry_after: Some(STREAM_WAIT) }
     }
 
     fn log(&self) {

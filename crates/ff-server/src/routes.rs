@@ -14,7 +14,10 @@ use tokio_util::sync::CancellationToken;
 use crate::metrics::Metrics;
 use crate::params::Params;
 use crate::problem::{Problem, Result};
-use crate::{approval, doctor, event, execution, flow, guard, lane, lease, metrics, secret, signal, suspension, worker};
+use crate::stream::Streams;
+use crate::{
+    approval, doctor, event, execution, flow, guard, lane, lease, metrics, secret, signal, suspension, worker,
+};
 
 macro_rules! routes {
     ($($method:ident $path:literal $handler:path;)*) => {
@@ -43,6 +46,7 @@ routes! {
     post "/v1/executions/batch"                              execution::submit_many;
     post "/v1/executions/bulk"                               execution::bulk;
     get  "/v1/executions/{id}"                               execution::describe;
+    get  "/v1/executions/{id}/events"                        event::of_execution;
     get  "/v1/executions/{id}/payload"                       execution::payload;
     get  "/v1/executions/{id}/result"                        execution::result;
     get  "/v1/executions/{id}/attempts"                      execution::attempts;
@@ -98,6 +102,7 @@ pub(crate) fn router(flowfabric: FlowFabric, metrics: Option<Metrics>, stopping:
         .fallback(async || Problem::from(Code::NotFound))
         .method_not_allowed_fallback(async || Problem::from(Code::MethodNotAllowed))
         .layer(Extension(stopping.clone()))
+        .layer(Extension(Streams::default()))
         .layer(Extension(metrics.clone()))
         .layer(middleware::from_fn_with_state(stopping, guard::guard))
         .with_state(flowfabric);

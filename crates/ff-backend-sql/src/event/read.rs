@@ -1,6 +1,7 @@
 //! Reading what happened, over the feeds of all partitions.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{EventsArgs, EventsPage, FollowArgs};
@@ -31,14 +32,9 @@ impl Question for ReadFeeds {
 }
 
 impl Asker {
-    /// Has every partition tell what happens on it for a while, given what they tell now. Most of the time they do.
-    pub async fn follow(
-        &self,
-        known: &BTreeMap<u16, Feed>,
-        partitions: &PartitionConfig,
-        now: TimestampMs,
-    ) -> Answer<()> {
-        let lapsing = (0..partitions.num_flow_partitions).filter(|of| follow(known.get(of), now).is_some());
+    /// Has partitions tell what happens on them for a while, given what they tell now. Most of the time they do.
+    pub async fn follow(&self, known: &BTreeMap<u16, Feed>, partitions: Range<u16>, now: TimestampMs) -> Answer<()> {
+        let lapsing = partitions.filter(|of| follow(known.get(of), now).is_some());
         let args = lapsing.map(|partition| FollowArgs { partition }).collect();
         self.ask_each(args).await.into_iter().try_for_each(|answer| answer.map(drop))
     }
@@ -58,12 +54,13 @@ impl Question for ReadEvents {
     type Answer = EventsPage;
 
     async fn ask<R: Read>(self, reader: &mut R) -> Answer<EventsPage> {
-        let EventsArgs { after, namespace, limit } = self.args;
-        let Some(after) = after else {
+        let (asked, limit) = (self.args.partitions(&self.partitions)?, self.args.limit);
+        let Some(after) = self.args.after.clone() else {
             let next = EventCursor { from: self.now, ..EventCursor::default() };
             return Ok(EventsPage { events: vec![], next, missed: false });
         };
-        let feeds = feeds(reader, &self.partitions).await?;
+        let mut feeds = feeds(reader, &self.partitions).await?;
+        feeds.retain(|partition, _| asked.contains(partition));
         let ends = EVENTS.ends(reader, feeds.keys().copied()).await?;
         // Who has read to the end of a feed has missed nothing of it, and there is nothing to look for.
         let unread = ends.iter().filter(|(partition, last)| after.place(**partition) <= last.position);
@@ -76,7 +73,7 @@ impl Question for ReadEvents {
             (partition, EventsPart { events, trimmed: trimmed.contains(&partition), since: feed.since })
         };
         let parts: Vec<_> = feeds.into_iter().map(part).collect();
-        Ok(EventsPage::merge(after, parts, namespace.as_ref(), limit))
+        Ok(EventsPage::merge(after, parts, |told| self.args.wants(told), limit))
     }
 }
 

@@ -176,7 +176,7 @@ async fn workers_are_known_while_they_are_there() {
 async fn a_reader_goes_on_where_it_was_after_a_restart() {
     let place = Place::new();
     let (first, clock) = store(&place, None);
-    let read = |after| EventsArgs { after, namespace: None, limit: 100 };
+    let read = |after| EventsArgs { after, namespace: None, execution: None, limit: 100 };
     first.submit(work()).await.unwrap();
     let start = first.events(read(None)).await.unwrap();
     let id = first.submit(work()).await.unwrap().execution_id;

@@ -2,6 +2,7 @@
 
 use ff_core::contracts::EventsArgs;
 use ff_core::event::{EventCursor, What};
+use ff_core::execution::Outcome;
 use ff_core::limits;
 use ff_core::types::Namespace;
 
@@ -74,6 +75,22 @@ pub(crate) async fn a_tenants_reader_learns_of_its_tenants_work_only(world: Worl
     assert_eq!(page.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [theirs]);
     let rest = world.backend.events(EventsArgs { after: Some(page.next), ..acme }).await.unwrap();
     assert_eq!(rest.events, []);
+}
+
+pub(crate) async fn a_reader_of_one_execution_learns_of_nothing_else(world: World) {
+    let (one, other) = (world.submit("resize", b"cat.png").await, world.submit("resize", b"cat.png").await);
+    let of_one = EventsArgs { execution: Some(one), after: None, ..since(&EventCursor::default()) };
+    let start = world.backend.events(of_one.clone()).await.unwrap().next;
+    for id in [other, one] {
+        world.cancel(&id).await.unwrap();
+    }
+    let of_one = EventsArgs { after: Some(start), ..of_one };
+    let page = world.backend.events(of_one.clone()).await.unwrap();
+    let ended = What::Finished { outcome: Outcome::Cancelled };
+    let told: Vec<_> = page.events.iter().map(|told| (told.execution_id, told.what)).collect();
+    assert_eq!((told, page.missed), (vec![(one, ended)], false));
+    let rest = world.backend.events(EventsArgs { after: Some(page.next), ..of_one }).await.unwrap();
+    assert_eq!((rest.events, rest.missed), (vec![], false));
 }
 
 pub(crate) async fn a_waiting_reader_learns_what_happens_at_once(world: World) {

@@ -15,6 +15,7 @@ macro_rules! event_promises {
                 a_reader_goes_on_where_it_was,
                 two_readers_learn_the_same,
                 a_tenants_reader_learns_of_its_tenants_work_only,
+                a_reader_of_one_execution_learns_of_nothing_else,
                 a_waiting_reader_learns_what_happens_at_once,
                 a_wait_for_something_to_happen_runs_out,
                 who_comes_back_too_late_learns_that_something_was_missed,
@@ -37,12 +38,12 @@ use crate::World;
 
 /// What a reader asks with.
 pub(crate) fn since(after: &EventCursor) -> EventsArgs {
-    EventsArgs { after: Some(after.clone()), namespace: None, limit: 100 }
+    EventsArgs { after: Some(after.clone()), namespace: None, execution: None, limit: 100 }
 }
 
 /// Begins to follow.
 pub(crate) async fn follow(world: &World) -> EventCursor {
-    let args = EventsArgs { after: None, namespace: None, limit: 100 };
+    let args = EventsArgs { after: None, namespace: None, execution: None, limit: 100 };
     let page = world.backend.events(args).await.unwrap();
     assert!(page.events.is_empty() && !page.missed);
     page.next

@@ -1,11 +1,15 @@
 //! Reading what happens.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::{EventCursor, Told};
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
-use crate::types::Namespace;
+use crate::operation::check_id;
+use crate::partition::PartitionConfig;
+use crate::types::{ExecutionId, Namespace};
 
 /// A partition is to tell what happens on it for a while, since somebody reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,10 +24,25 @@ pub struct EventsArgs {
     pub after: Option<EventCursor>,
     /// One tenant's; everybody's when not said.
     pub namespace: Option<Namespace>,
+    /// Of one execution, whose partition alone is read and has to tell what happens; of all when not said.
+    pub execution: Option<ExecutionId>,
     pub limit: usize,
 }
 
 impl EventsArgs {
+    /// The partitions to be read.
+    pub fn partitions(&self, all: &PartitionConfig) -> Result<Range<u16>, Refusal> {
+        let Some(id) = &self.execution else { return Ok(0..all.num_flow_partitions) };
+        check_id(id, all)?;
+        Ok(id.partition()..id.partition() + 1)
+    }
+
+    /// Whether something that happened is asked for.
+    pub fn wants(&self, told: &Told) -> bool {
+        self.namespace.as_ref().is_none_or(|namespace| told.namespace == *namespace)
+            && self.execution.is_none_or(|id| told.execution_id == id)
+    }
+
     pub fn check(&self) -> Result<(), Refusal> {
         match self.limit {
             0 => Err(Refusal::invalid("limit", "must be at least 1")),

@@ -130,12 +130,12 @@ impl EventsPart {
 }
 
 impl EventsPage {
-    /// Puts together what the partitions have, in the order of time, and moves the cursor past it. Other tenants' events
-    /// are passed over.
+    /// Puts together what the partitions have, in the order of time, and moves the cursor past it. What is not wanted is
+    /// passed over.
     pub fn merge(
         after: EventCursor,
         parts: impl IntoIterator<Item = (u16, EventsPart)>,
-        namespace: Option<&Namespace>,
+        wanted: impl Fn(&Told) -> bool,
         limit: usize,
     ) -> Self {
         let (mut all, mut missed, mut next) = (Vec::new(), false, after);
@@ -153,14 +153,14 @@ impl EventsPage {
         for (partition, Told { position, .. }) in &all {
             next.places.insert(*partition, Position { nth: position.nth + 1, ..*position });
         }
-        let wanted = |told: &Told| namespace.is_none_or(|namespace| told.namespace == *namespace);
-        Self { events: all.into_iter().map(|(_, told)| told).filter(wanted).collect(), next, missed }
+        Self { events: all.into_iter().map(|(_, told)| told).filter(|told| wanted(told)).collect(), next, missed }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::contracts::EventsArgs;
     use crate::samples::{at, waiting};
 
     fn told(now: TimestampMs, nth: u64) -> Told {
@@ -194,7 +194,7 @@ mod tests {
                 .zip(0_u16..)
                 .map(|(told, partition)| (partition, EventsPart::of(feed(), told.iter(), (partition, &cursor), 2)))
                 .collect();
-            let page = EventsPage::merge(cursor.clone(), parts, None, 2);
+            let page = EventsPage::merge(cursor.clone(), parts, |_| true, 2);
             assert!(!page.missed);
             seen.extend(page.events.iter().map(|told| told.position.at));
             cursor = page.next;
@@ -219,7 +219,7 @@ mod tests {
         for partition in [0, 3] {
             let read = |cursor: EventCursor| {
                 let part = EventsPart::of(anew, [told(at(2), 0)].iter(), (partition, &cursor), 1);
-                EventsPage::merge(cursor, [(partition, part)], None, 1)
+                EventsPage::merge(cursor, [(partition, part)], |_| true, 1)
             };
             let page = read(at_place(1));
             assert!(page.missed, "nothing was told in between");
@@ -231,9 +231,9 @@ mod tests {
     #[test]
     fn another_tenants_events_are_passed_over() {
         let part = EventsPart { events: vec![told(at(1), 0)], trimmed: false, since: at(0) };
-        let acme = Namespace::parse("acme").unwrap();
-        let page =
-            EventsPage::merge(EventCursor { from: at(0), ..EventCursor::default() }, [(3, part)], Some(&acme), 9);
+        let args = EventsArgs { after: None, namespace: Namespace::parse("acme").ok(), execution: None, limit: 9 };
+        let start = EventCursor { from: at(0), ..EventCursor::default() };
+        let page = EventsPage::merge(start, [(3, part)], |told| args.wants(told), 9);
         assert_eq!((page.events, page.next.places.len()), (vec![], 1));
     }
 }

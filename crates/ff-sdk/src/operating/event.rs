@@ -6,7 +6,7 @@ use ff_core::contracts::{EventsArgs, EventsPage};
 use ff_core::event::{EventCursor, Told};
 use ff_core::limits;
 use ff_core::signal::Position;
-use ff_core::types::Namespace;
+use ff_core::types::{ExecutionId, Namespace};
 use futures_util::Stream;
 use futures_util::stream::unfold;
 
@@ -16,23 +16,29 @@ impl Client {
     /// Follows what happens to executions, of one tenant or of everybody, from a cursor on: what happens after this has
     /// returned, when there is none.
     pub async fn events(&self, namespace: Option<&Namespace>, after: Option<EventCursor>) -> Result<Events, Error> {
-        let namespace = namespace.cloned();
-        let cursor = match after {
+        self.follow(EventsArgs { after, namespace: namespace.cloned(), execution: None, limit: limits::PAGE }).await
+    }
+
+    /// Follows what happens to one execution, from a cursor on: what happens after this has returned, when there is none. Its
+    /// end is among it; whoever waits only for that asks [`Client::wait`].
+    pub async fn events_of(&self, id: &ExecutionId, after: Option<EventCursor>) -> Result<Events, Error> {
+        self.follow(EventsArgs { after, namespace: None, execution: Some(*id), limit: limits::PAGE }).await
+    }
+
+    async fn follow(&self, mut asked: EventsArgs) -> Result<Events, Error> {
+        let next = match asked.after.take() {
             Some(cursor) => cursor,
-            None => {
-                let args = EventsArgs { after: None, namespace: namespace.clone(), limit: 1 };
-                self.backend().events(args).await?.next
-            }
+            None => self.backend().events(EventsArgs { limit: 1, ..asked.clone() }).await?.next,
         };
-        let (client, read) = (self.clone(), cursor.clone());
-        Ok(Events { client, namespace, next: cursor, read, told: VecDeque::new(), missed: false })
+        Ok(Events { client: self.clone(), asked, read: next.clone(), next, told: VecDeque::new(), missed: false })
     }
 }
 
 /// What happens to executions, oldest first, without end.
 pub struct Events {
     client: Client,
-    namespace: Option<Namespace>,
+    /// What is asked for, from wherever the next page begins.
+    asked: EventsArgs,
     /// Where the next page begins.
     next: EventCursor,
     /// Where what has been handed out ends.
@@ -84,8 +90,7 @@ impl Events {
     }
 
     async fn ask(&self, wait_ms: u64) -> Result<EventsPage, Error> {
-        let (after, namespace) = (Some(self.next.clone()), self.namespace.clone());
-        let args = EventsArgs { after, namespace, limit: limits::PAGE };
+        let args = EventsArgs { after: Some(self.next.clone()), ..self.asked.clone() };
         Ok(self.client.waits().next_events(args, wait_ms).await?)
     }
 

@@ -6,6 +6,7 @@ mod approvals;
 mod bad_input;
 mod bodies;
 mod claims;
+mod event_streams;
 mod flow_bodies;
 mod flow_events;
 mod flow_handlers;

@@ -135,7 +135,7 @@ impl Reference {
 
     fn events(&mut self, args: &EventsArgs, nonce: Nonce) -> Result<EventsPage, Refusal> {
         args.check()?;
-        let partitions = 0..self.partitions.num_flow_partitions;
+        let partitions = args.partitions(&self.partitions)?;
         for partition in partitions.clone() {
             self.ask(FollowArgs { partition }, nonce)?;
         }
@@ -145,12 +145,12 @@ impl Reference {
         };
         let part = |partition| Some((partition, self.model.events(partition, &after, args.limit)?));
         let parts: Vec<_> = partitions.filter_map(part).collect();
-        Ok(EventsPage::merge(after, parts, args.namespace.as_ref(), args.limit))
+        Ok(EventsPage::merge(after, parts, |told| args.wants(told), args.limit))
     }
 
     fn reading(&self, order: &Order) -> EventsArgs {
         let Order::Read { limit } = order else { unreachable!("{order:?} does not read") };
-        EventsArgs { after: self.reader.clone(), namespace: None, limit: *limit }
+        EventsArgs { after: self.reader.clone(), namespace: None, execution: None, limit: *limit }
     }
 
     fn labelling(&self, order: &Order) -> SetTagsArgs {

@@ -1,0 +1,146 @@
+//! What happens to one execution, until its end.
+
+use axum::extract::{Extension, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use ff_core::backend::Answer;
+use ff_core::contracts::{EventsArgs, ExecutionInfo};
+use ff_core::event::{EventCursor, What};
+use ff_core::limits;
+use ff_core::types::ExecutionId;
+use ff_sdk::FlowFabric;
+use ff_sdk::http::wire;
+use tokio_util::sync::CancellationToken;
+
+use super::{asked, page};
+use crate::params::Params;
+use crate::path::Id;
+use crate::problem::Result;
+use crate::stream::{SIGN_OF_LIFE, SIGN_OF_LIFE_MS, Streams, Telling, accepts_stream, last_heard, pushed, said};
+
+/// What the id of an end begins with; the moment follows, for an execution that is replayed ends again.
+const END: &str = "end-";
+
+/// What a client may have heard last.
+enum Heard {
+    Event(EventCursor),
+    End(i64),
+}
+
+/// Tells what happened to one execution since a cursor, waiting for something if asked to; or how it stands and all there is
+/// to come until its end, to whoever accepts a stream of events.
+pub(crate) async fn of_execution(
+    State(ff): State<FlowFabric>,
+    Extension(stopping): Extension<CancellationToken>,
+    Extension(streams): Extension<Streams>,
+    Id(id): Id,
+    headers: HeaderMap,
+    params: Params,
+) -> Result<Response> {
+    let is_stream = accepts_stream(&headers);
+    let (args, wait_ms) = asked(params, Some(id), is_stream)?;
+    let info = ff.backend().describe(&id).await?;
+    if !is_stream {
+        return Ok(page(&ff, args, wait_ms).await?.into_response());
+    }
+    let room = streams.open()?;
+    let expected = "the id of an event of this stream";
+    let after = match last_heard(&headers, heard, expected)?.or(args.after.map(Heard::Event)) {
+        // Browsers come back to a stream that ended; this tells them not to.
+        Some(Heard::End(at)) if ended_at(&info) == Some(at) => return Ok(StatusCode::NO_CONTENT.into_response()),
+        Some(Heard::Event(cursor)) => Some(cursor),
+        Some(Heard::End(_)) | None => None,
+    };
+    let next = match after {
+        Some(cursor) => Next::From { cursor, wait_ms: 0 },
+        None if ended_at(&info).is_some() => Next::Ended(Box::new(info)),
+        None => Next::Beginning,
+    };
+    Ok(pushed(Watched { ff, id, next, stopping }, room))
+}
+
+/// How far a stream has come.
+struct Watched {
+    ff: FlowFabric,
+    id: ExecutionId,
+    next: Next,
+    stopping: CancellationToken,
+}
+
+enum Next {
+    /// How it stands comes first, for whoever knows nothing yet.
+    Beginning,
+    From {
+        cursor: EventCursor,
+        wait_ms: u64,
+    },
+    Ended(Box<ExecutionInfo>),
+    Over,
+}
+
+/// How it stands, then whatever happens, then its end. It is over as well when the server stops.
+impl Telling for Watched {
+    async fn more(&mut self) -> Option<String> {
+        let told = match std::mem::replace(&mut self.next, Next::Over) {
+            Next::Over => return None,
+            Next::Ended(info) => Ok(end(&info)),
+            Next::Beginning => self.begin().await,
+            Next::From { .. } if self.stopping.is_cancelled() => return None,
+            Next::From { cursor, wait_ms } => self.go_on(cursor, wait_ms).await,
+        };
+        Some(told.unwrap_or_else(|error| said("problem", None, &wire::Problem::from(error))))
+    }
+}
+
+impl Watched {
+    /// The place comes before the look: what happens in between is told after it, and not missed.
+    async fn begin(&mut self) -> Answer<String> {
+        let cursor = self.ff.backend().events(self.asked(None)).await?.next;
+        let info = self.ff.backend().describe(&self.id).await?;
+        let text = said("execution", Some(&cursor), &info);
+        self.next = Next::From { cursor, wait_ms: 0 };
+        Ok(text)
+    }
+
+    async fn go_on(&mut self, cursor: EventCursor, wait_ms: u64) -> Answer<String> {
+        let page = self.ff.waits().next_events(self.asked(Some(cursor.clone())), wait_ms).await?;
+        let is_quiet = page.events.is_empty() && !page.missed;
+        if is_quiet && let Some(info) = self.ended().await? {
+            return Ok(end(&info));
+        }
+        let ends = page.events.iter().any(|told| matches!(told.what, What::Finished { .. }));
+        let wait_ms = if ends { 0 } else { SIGN_OF_LIFE_MS };
+        self.next = Next::From { cursor: page.next.clone(), wait_ms };
+        Ok(if is_quiet && page.next == cursor {
+            SIGN_OF_LIFE.to_owned()
+        } else {
+            said("events", Some(&page.next), &page)
+        })
+    }
+
+    async fn ended(&self) -> Answer<Option<ExecutionInfo>> {
+        let info = self.ff.backend().describe(&self.id).await?;
+        Ok(ended_at(&info).is_some().then_some(info))
+    }
+
+    fn asked(&self, after: Option<EventCursor>) -> EventsArgs {
+        EventsArgs { after, namespace: None, execution: Some(self.id), limit: limits::PAGE }
+    }
+}
+
+fn end(info: &ExecutionInfo) -> String {
+    let id = ended_at(info).map(|at| format!("{END}{at}")).unwrap_or_default();
+    said("end", Some(&id), info)
+}
+
+fn heard(text: &str) -> Option<Heard> {
+    match text.strip_prefix(END) {
+        Some(at) => at.parse().ok().map(Heard::End),
+        None => text.parse().ok().map(Heard::Event),
+    }
+}
+
+/// When it ended, of one that has.
+fn ended_at(info: &ExecutionInfo) -> Option<i64> {
+    info.finished_at.map(|at| at.0)
+}

@@ -1,0 +1,240 @@
+//! What happens to executions, pushed as it happens: everywhere, or to one until its end.
+
+use std::time::{Duration, Instant};
+
+use reqwest::{Method, Response};
+use serde_json::{Value, json};
+
+use crate::world::{World, answer};
+
+const AT_ONCE: Duration = Duration::from_secs(5);
+
+/// One message of a stream.
+#[derive(Debug)]
+struct Message {
+    id: Option<String>,
+    name: String,
+    data: Value,
+}
+
+/// A stream that is read message by message.
+struct Stream {
+    response: Response,
+    text: String,
+}
+
+impl Stream {
+    async fn open(world: &World, path: &str, last: Option<&str>) -> Self {
+        let request = world.request(Method::GET, path).header("accept", "text/event-stream");
+        let request = if let Some(last) = last { request.header("last-event-id", last) } else { request };
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self { response, text: String::new() }
+    }
+
+    /// The next message; none when the stream is over. Signs of life are passed over.
+    async fn next(&mut self) -> Option<Message> {
+        loop {
+            while let Some((message, rest)) = self.text.split_once("\n\n") {
+                let (message, rest) = (read(message), rest.to_owned());
+                self.text = rest;
+                if message.is_some() {
+                    return message;
+                }
+            }
+            let chunk = self.response.chunk().await.unwrap()?;
+            self.text.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+    }
+
+    async fn rest(&mut self) -> Vec<Message> {
+        let mut messages = Vec::new();
+        while let Some(message) = self.next().await {
+            messages.push(message);
+        }
+        messages
+    }
+}
+
+fn read(message: &str) -> Option<Message> {
+    let field = |name: &str| message.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
+    let data = serde_json::from_str(&field("data: ")?).unwrap();
+    Some(Message { id: field("id: "), name: field("event: ")?, data })
+}
+
+fn events(messages: &[Message]) -> Vec<Value> {
+    let pages = messages.iter().filter(|message| message.name == "events");
+    pages.flat_map(|page| page.data["events"].as_array().unwrap().clone()).collect()
+}
+
+fn names(events: &[Value]) -> Vec<&str> {
+    events.iter().map(|event| event["event"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_reader_that_comes_back_misses_nothing_and_hears_nothing_twice() {
+    let world = World::start().await;
+    let start = world.get("/v1/events").await.text("next");
+    let (mut heard, mut last) = (Vec::new(), None);
+    for round in 0..5 {
+        for _ in 0..round {
+            world.submit(&json!({"kind": "k"})).await;
+        }
+        let mut stream = Stream::open(&world, "/v1/events", last.as_deref()).await;
+        // It is cut off at the first message, whatever has come behind it.
+        let message = stream.next().await.unwrap();
+        assert_eq!((message.name.as_str(), &message.data["missed"]), ("events", &json!(false)));
+        last = message.id.clone();
+        if round == 0 {
+            assert_eq!(message.data["events"], json!([]), "whoever begins is told where");
+        }
+        heard.push(message);
+    }
+    let all = world.get(&format!("/v1/events?after={start}&limit=1000")).await.body;
+    assert_eq!(events(&heard).len(), 1 + 2 + 3 + 4);
+    assert_eq!(json!(events(&heard)), all["events"]);
+}
+
+#[tokio::test]
+async fn what_happens_is_pushed_when_it_does() {
+    let world = World::start().await;
+    let mut stream = Stream::open(&world, "/v1/events?namespace=acme", None).await;
+    assert_eq!(stream.next().await.unwrap().data["events"], json!([]));
+    world.submit(&json!({"kind": "k"})).await;
+    let id = world.submit(&json!({"kind": "k", "namespace": "acme"})).await;
+    let page = loop {
+        let page = stream.next().await.unwrap();
+        if page.data["events"] != json!([]) {
+            break page;
+        }
+    };
+    assert_eq!(page.data["events"][0]["execution_id"], id);
+    assert_eq!(page.data["events"].as_array().unwrap().len(), 1);
+    assert_eq!(page.id.unwrap(), page.data["next"].as_str().unwrap());
+}
+
+#[tokio::test]
+async fn an_execution_is_watched_until_its_end() {
+    let world = World::start().await;
+    let id = world.submit(&json!({"kind": "k"})).await;
+    let path = format!("/v1/executions/{id}/events");
+    let mut stream = Stream::open(&world, &path, None).await;
+    let first = stream.next().await.unwrap();
+    assert_eq!((first.name.as_str(), &first.data["public_state"]), ("execution", &json!("waiting")));
+    world.submit(&json!({"kind": "another"})).await;
+    world.claim("k").await.complete(&world, json!(1)).await;
+    let messages = stream.rest().await;
+    assert_eq!(names(&events(&messages)), ["started", "finished"]);
+    let end = messages.last().unwrap();
+    assert_eq!((end.name.as_str(), &end.data["public_state"]), ("end", &json!("completed")));
+
+    let mut again = Stream::open(&world, &path, first.id.as_deref()).await;
+    let rest = again.rest().await;
+    assert_eq!(names(&events(&rest)), ["started", "finished"], "it heard only how things stood");
+    assert_eq!(rest.last().unwrap().name, "end");
+    let mut anew = Stream::open(&world, &path, None).await;
+    let only = anew.rest().await;
+    assert_eq!(only.iter().map(|message| message.name.as_str()).collect::<Vec<_>>(), ["end"]);
+    let request = world.request(Method::GET, &path).header("accept", "text/event-stream");
+    let over = request.header("last-event-id", end.id.as_deref().unwrap()).send().await.unwrap();
+    assert_eq!(over.status(), 204, "there is nothing to come back for");
+}
+
+#[tokio::test]
+async fn a_watcher_that_comes_back_goes_on_after_what_it_heard_last() {
+    let world = World::start().await;
+    let id = world.submit(&json!({"kind": "k"})).await;
+    let path = format!("/v1/executions/{id}/events");
+    let mut heard = Vec::new();
+    let mut stream = Stream::open(&world, &path, None).await;
+    heard.push(stream.next().await.unwrap());
+    let held = world.claim("k").await;
+    heard.push(stream.next().await.unwrap());
+    drop(stream);
+    held.complete(&world, json!(1)).await;
+    world.post(&format!("/v1/executions/{id}/replay"), &json!({})).await;
+    world.claim("k").await.complete(&world, json!(2)).await;
+    let mut stream = Stream::open(&world, &path, heard[1].id.as_deref()).await;
+    heard.extend(stream.rest().await);
+    assert_eq!(names(&events(&heard)), ["started", "finished", "replayed", "started", "finished"]);
+    assert_eq!(heard.iter().filter(|message| message.name == "end").count(), 1);
+}
+
+#[tokio::test]
+async fn an_end_that_was_heard_is_not_the_end_after_a_replay() {
+    let world = World::start().await;
+    let held = world.running("k").await;
+    held.complete(&world, json!(1)).await;
+    let path = held.path("events");
+    let end = Stream::open(&world, &path, None).await.next().await.unwrap();
+    world.post(&held.path("replay"), &json!({})).await;
+    let mut stream = Stream::open(&world, &path, end.id.as_deref()).await;
+    let stands = stream.next().await.unwrap();
+    assert_eq!((stands.name.as_str(), &stands.data["public_state"]), ("execution", &json!("waiting")));
+}
+
+#[tokio::test]
+async fn what_happened_to_an_execution_is_read_page_by_page_as_well() {
+    let world = World::start().await;
+    let id = world.submit(&json!({"kind": "k"})).await;
+    let path = format!("/v1/executions/{id}/events");
+    let start = world.get(&path).await.text("next");
+    world.submit(&json!({"kind": "another"})).await;
+    world.claim("k").await;
+    for path in [path.clone(), "/v1/events".to_owned()] {
+        let mark = if path.ends_with("/v1/events") { format!("&execution_id={id}") } else { String::new() };
+        let page = world.get(&format!("{path}?after={start}{mark}")).await.body;
+        assert_eq!(names(page["events"].as_array().unwrap()), ["started"], "{page}");
+    }
+    let nobody = "/v1/executions/%7Bfp:1%7D:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c/events";
+    world.get(nobody).await.assert_refused(404, "execution_not_found", None);
+    let far = "/v1/events?execution_id=%7Bfp:200%7D:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
+    world.get(far).await.assert_refused(400, "invalid_execution_id", Some("execution_id"));
+}
+
+#[tokio::test]
+async fn a_stream_that_cannot_be_is_refused_with_what_is_wrong() {
+    let world = World::start().await;
+    let id = world.submit(&json!({"kind": "k"})).await;
+    for path in ["/v1/events".to_owned(), format!("/v1/executions/{id}/events")] {
+        for (last, parameter, code, field) in [
+            ("x", "", "invalid_input", "Last-Event-ID"),
+            ("1", "?limit=1", "unknown_field", "limit"),
+            ("1", "?wait_ms=1", "unknown_field", "wait_ms"),
+        ] {
+            let request = world.request(Method::GET, &format!("{path}{parameter}"));
+            let request = request.header("accept", "text/event-stream").header("last-event-id", last);
+            answer(request).await.assert_refused(400, code, Some(field));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_stops_ends_its_streams_of_events() {
+    let world = World::start().await;
+    let id = world.submit(&json!({"kind": "k"})).await;
+    let mut everything = Stream::open(&world, "/v1/events", None).await;
+    let mut one = Stream::open(&world, &format!("/v1/executions/{id}/events"), None).await;
+    assert!(everything.next().await.is_some() && one.next().await.is_some());
+    let began = Instant::now();
+    world.stop().await;
+    assert!(everything.rest().await.is_empty() && one.rest().await.is_empty());
+    assert!(began.elapsed() < AT_ONCE);
+}
+
+#[tokio::test]
+async fn as_many_streams_are_open_as_the_server_keeps_and_no_more() {
+    let world = World::start().await;
+    let mut open = Vec::new();
+    for _ in 0..256 {
+        let mut stream = Stream::open(&world, "/v1/events", None).await;
+        stream.next().await.unwrap();
+        open.push(stream);
+    }
+    let one_more = answer(world.request(Method::GET, "/v1/events").header("accept", "text/event-stream")).await;
+    one_more.assert_refused(429, "rate_limit_exceeded", None);
+    assert!(one_more.text("detail").contains("256 streams are open"), "{one_more:?}");
+    assert!(one_more.headers.contains_key("retry-after"));
+    assert_eq!(world.get("/v1/events").await.status, 200, "whoever asks for a page is answered");
+}
