@@ -56,7 +56,7 @@ enum Command {
 /// Does what the command line says.
 pub(crate) fn run() -> ExitCode {
     let CommandLine { settings, command } = CommandLine::parse();
-    let ended = logging::start(command.level(), settings.verbose).and_then(|()| {
+    let ended = logging::start(command.level(), settings.verbose, settings.log_format).and_then(|()| {
         let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
         runtime.block_on(command.run(&settings))
     });

@@ -27,7 +27,7 @@ pub(crate) async fn wait(
 ) -> anyhow::Result<Exit> {
     let mut signals = Signals::listen()?;
     let again = format!("`ff result {id} --wait` waits for it again");
-    tracing::info!(%id, "waiting for the end");
+    tracing::info!(execution = %id, "waiting for the end");
     let ended = timeout(patience.unwrap_or(Duration::MAX), client.wait(id));
     tokio::select! {
         ended = ended => match ended {

@@ -6,6 +6,8 @@ use ff_core::types::Namespace;
 use ff_sdk::http::HttpConnectError;
 use ff_sdk::{ConnectError, FlowFabric};
 
+use crate::logging::LogFormat;
+
 /// Options every command takes.
 #[derive(Args)]
 pub(crate) struct Settings {
@@ -25,6 +27,10 @@ pub(crate) struct Settings {
     /// Log more: -v, -vv, -vvv
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
+
+    /// How the log on standard error is written
+    #[arg(long, global = true, env = "FF_LOG_FORMAT", value_name = "FORMAT", value_enum, default_value = "text")]
+    pub(crate) log_format: LogFormat,
 }
 
 impl Settings {

@@ -11,6 +11,7 @@ use ff_core::limits;
 use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
+use tracing::field::Empty;
 
 use crate::neighbour;
 use crate::problem::Problem;
@@ -21,7 +22,9 @@ const REQUEST: Duration = Duration::from_millis(limits::LONG_POLL_MS + 60_000);
 /// Runs a request under the rules that hold for all. Bodies and payloads never reach the log.
 pub(crate) async fn guard(State(stopping): State<CancellationToken>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
-    let span = tracing::info_span!("request", method = %request.method(), route);
+    // There whenever anything is logged, so that a warning says what it is about.
+    let (execution, lane, worker) = (Empty, Empty, Empty);
+    let span = tracing::error_span!("request", method = %request.method(), route, execution, lane, worker);
     async move {
         let response = answer(&stopping, request, next).await;
         tracing::debug!(status = response.status().as_u16(), "answered");

@@ -7,6 +7,8 @@ use ff_core::engine_error::{Code, Refusal};
 use ff_core::operation::check_id;
 use ff_core::types::{ExecutionId, FlowId, LaneId, NodeName, SignalId, WaitpointId, WorkerInstanceId};
 use ff_sdk::FlowFabric;
+use tracing::Span;
+use tracing::field::display;
 
 use crate::params::word;
 use crate::problem::Problem;
@@ -22,6 +24,7 @@ impl FromRequestParts<FlowFabric> for Id {
         let text = segment(parts, ff, "id").await.map_err(refused)?;
         let id = text.parse::<ExecutionId>().map_err(|error| refused(format!("{text:?} is not one: {error}")))?;
         check_id(&id, &ff.backend().partitions())?;
+        Span::current().record("execution", display(&id));
         Ok(Self(id))
     }
 }
@@ -35,7 +38,9 @@ impl FromRequestParts<FlowFabric> for Instance {
     async fn from_request_parts(parts: &mut Parts, ff: &FlowFabric) -> Result<Self, Problem> {
         const FIELD: &str = "worker_instance_id";
         let text = segment(parts, ff, "instance").await.map_err(|why| Refusal::invalid(FIELD, why))?;
-        Ok(Self(word(FIELD, &text)?))
+        let instance = word(FIELD, &text)?;
+        Span::current().record("worker", display(&instance));
+        Ok(Self(instance))
     }
 }
 
@@ -87,7 +92,9 @@ impl FromRequestParts<FlowFabric> for Lane {
     async fn from_request_parts(parts: &mut Parts, ff: &FlowFabric) -> Result<Self, Problem> {
         const FIELD: &str = "lane";
         let text = segment(parts, ff, "lane").await.map_err(|why| Refusal::invalid(FIELD, why))?;
-        Ok(Self(word(FIELD, &text)?))
+        let lane = word(FIELD, &text)?;
+        Span::current().record("lane", display(&lane));
+        Ok(Self(lane))
     }
 }
 

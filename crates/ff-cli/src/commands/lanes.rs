@@ -95,7 +95,8 @@ impl Set {
 async fn list(settings: &Settings) -> anyhow::Result<Exit> {
     let client = settings.connect().await?.client();
     let namespace = Some(settings.namespace.clone());
-    let lanes = every_page(&client, ListLanesArgs { namespace, after: None, limit: limits::PAGE, finished: true }).await?;
+    let lanes =
+        every_page(&client, ListLanesArgs { namespace, after: None, limit: limits::PAGE, finished: true }).await?;
     if settings.json {
         output::json(&wire::LanesPage::from(LanesPage { lanes, next: None }))?;
     } else {

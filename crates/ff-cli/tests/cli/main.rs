@@ -7,6 +7,7 @@ mod deciding;
 mod doctor;
 mod flows;
 mod help;
+mod logging;
 mod operating;
 mod postgres;
 #[path = "../../../ff-backend-postgres/tests/support/mod.rs"]

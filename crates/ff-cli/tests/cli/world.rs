@@ -29,7 +29,18 @@ impl World {
 
     /// Starts `ff dev` on a folder that may hold something already.
     pub(crate) fn within(folder: TempDir) -> Self {
-        let dev = Process::start(dev(folder.path()));
+        Self::told(folder, &[])
+    }
+
+    /// Starts `ff dev` with further options.
+    pub(crate) fn with(options: &[&str]) -> Self {
+        Self::told(TempDir::new().unwrap(), options)
+    }
+
+    fn told(folder: TempDir, options: &[&str]) -> Self {
+        let mut command = dev(folder.path());
+        command.args(options);
+        let dev = Process::start(command);
         let server = dev.prints("  server  ").trim().replace("server  ", "");
         Self { folder, server, dev }
     }
@@ -77,7 +88,18 @@ impl World {
 pub(crate) fn command<S: AsRef<OsStr>>(folder: &Path, args: &[S]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ff"));
     command.args(args).current_dir(folder);
-    for name in ["FF_SERVER", "FF_NAMESPACE", "FF_STORE", "FF_LISTEN", "RUST_LOG", "TRACEPARENT", "TRACESTATE"] {
+    const SETTINGS: [&str; 9] = [
+        "FF_SERVER",
+        "FF_NAMESPACE",
+        "FF_STORE",
+        "FF_LISTEN",
+        "FF_METRICS_LISTEN",
+        "FF_LOG_FORMAT",
+        "RUST_LOG",
+        "TRACEPARENT",
+        "TRACESTATE",
+    ];
+    for name in SETTINGS {
         command.env_remove(name);
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

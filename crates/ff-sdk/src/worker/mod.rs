@@ -14,6 +14,7 @@ mod report;
 mod running;
 mod shutdown;
 mod slots;
+mod span;
 mod waiting;
 
 pub use children::{AddChildren, Child, Children};

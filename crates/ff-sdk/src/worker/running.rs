@@ -18,7 +18,7 @@ use super::held::{Held, Hold};
 use super::options::Setup;
 use super::slots::{Slot, Slots};
 use super::waiting::Journal;
-use super::{Fault, Reply, listening, report};
+use super::{Fault, Reply, listening, report, span};
 
 /// How often other tasks get their turn before a question is asked.
 const MOMENT: usize = 4;
@@ -55,7 +55,7 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) {
             Some(claimed) = OptionFuture::from(claiming.as_mut()) => {
                 claiming = None;
                 for claimed in claimed {
-                    let span = span(&setup, &claimed.task);
+                    let span = span::of(&setup.holder, &claimed.task);
                     at_work.spawn(handle(setup.clone(), held.clone(), slots.take(), claimed).instrument(span));
                 }
             }
@@ -88,23 +88,6 @@ async fn drain(setup: &Setup, held: &Held, mut at_work: JoinSet<()>) {
     }
 }
 
-/// What everything that is logged on the way of one execution is marked with, by its handler as well.
-fn span(setup: &Setup, task: &Task) -> tracing::Span {
-    let span = tracing::info_span!(
-        "execution",
-        execution = %task.execution_id,
-        kind = %task.kind,
-        lane = %task.lane_id,
-        worker = %setup.holder.worker_instance_id,
-        attempt = %task.attempt_index,
-        trace_id = tracing::field::Empty,
-    );
-    if let Some(trace) = &task.trace {
-        span.record("trace_id", trace.trace_id());
-    }
-    span
-}
-
 /// Runs one handler from claim to report.
 async fn handle(setup: Arc<Setup>, held: Held, slot: Slot, claimed: Claimed) {
     let Claimed { task, payload, signals, inputs } = claimed;
@@ -112,6 +95,7 @@ async fn handle(setup: Arc<Setup>, held: Held, slot: Slot, claimed: Claimed) {
         tracing::error!(kind = %task.kind, execution = %task.execution_id, "claimed a kind nobody asked for");
         return;
     };
+    tracing::debug!("at work");
     let hold = Hold::new(task.fence);
     held.insert(task.execution_id, hold.clone());
     let context = Context::new(Work {

@@ -1,0 +1,73 @@
+//! Logs for programs: an object on each line, flat, so that whatever a line is about is found under one name wherever it was
+//! known, in the line itself or in the work it belongs to.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::fmt::format::{JsonFields, Writer};
+use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormattedFields};
+use tracing_subscriber::registry::LookupSpan;
+
+/// Writes each event as one line.
+pub(super) struct Lines;
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> FormatEvent<S, JsonFields> for Lines {
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, JsonFields>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let mut line = Map::new();
+        for span in context.event_scope().into_iter().flat_map(|scope| scope.from_root()) {
+            let extensions = span.extensions();
+            let fields = extensions.get::<FormattedFields<JsonFields>>();
+            // What a span has is an object in JSON; one without fields has nothing.
+            if let Some(Ok(fields)) = fields.map(|fields| serde_json::from_str::<Map<String, Value>>(&fields.fields)) {
+                line.extend(fields);
+            }
+        }
+        event.record(&mut Recorded(&mut line));
+        let mut time = String::new();
+        SystemTime.format_time(&mut Writer::new(&mut time))?;
+        let metadata = event.metadata();
+        line.insert("time".to_owned(), time.into());
+        line.insert("level".to_owned(), metadata.level().as_str().into());
+        line.insert("target".to_owned(), metadata.target().into());
+        writeln!(writer, "{}", Value::Object(line))
+    }
+}
+
+/// The fields of an event, entered one by one.
+struct Recorded<'l>(&'l mut Map<String, Value>);
+
+impl Visit for Recorded<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.enter(field, format!("{value:?}").into());
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.enter(field, value.into());
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.enter(field, value.into());
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.enter(field, value.into());
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.enter(field, value.into());
+    }
+}
+
+impl Recorded<'_> {
+    fn enter(&mut self, field: &Field, value: Value) {
+        self.0.insert(field.name().to_owned(), value);
+    }
+}
