@@ -5,7 +5,9 @@ use std::sync::Arc;
 use ff_core::backend::Upkeep;
 use ff_core::hint::Hint;
 use ff_engine::{Hearing, Sweeper};
+use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::unconstrained;
 
 use crate::exchange::Exchange;
 use crate::limits::Limits;
@@ -33,7 +35,7 @@ impl Listener {
     pub(crate) async fn run(mut self) {
         loop {
             tokio::select! {
-                // Hints come first: an asker is heard only when no hint is left that was given before it asked.
+                // Hints come first: an asker is answered only when no hint is left that was given before it asked.
                 biased;
                 hint = self.hearing.next() => self.heed(hint),
                 (partition, swept) = self.sweeper.next() => {
@@ -43,7 +45,10 @@ impl Listener {
                 }
                 () = self.limits.turn() => {}
                 asker = self.askers.recv() => match asker {
-                    Some(asker) => self.waiting.push(asker),
+                    Some(asker) => {
+                        self.catch_up();
+                        self.waiting.push(asker);
+                    }
                     None => return,
                 },
             }
@@ -54,6 +59,14 @@ impl Listener {
                     asker.send(()).ok();
                 }
             }
+        }
+    }
+
+    /// Heeds the hints that have been given. Some may have come after the others were found to be none, and an asker after
+    /// them.
+    fn catch_up(&mut self) {
+        while let Some(hint) = unconstrained(self.hearing.next()).now_or_never() {
+            self.heed(hint);
         }
     }
 
