@@ -3,12 +3,14 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    Approve, Attempts, Bench, Cancel, Dev, Doctor, Events, Flow, Get, Lanes, List, Migrate, Priority, Reject, Replay,
-    Result, Resume, Revoke, Secrets, Server, Signal, Submit, Tag, Waiting, Worker, Workers,
+    Approve, Attempts, Bench, Cancel, Completions, Config, Dev, Doctor, Events, Flow, Get, Lanes, List, Migrate,
+    Priority, Reject, Replay, Result, Resume, Revoke, Secrets, Server, Signal, Submit, Tag, Waiting, Worker,
+    Workers,
 };
+use crate::config::Typed;
 use crate::exit::{self, Exit};
 use crate::logging::{self, Level};
 use crate::settings::Settings;
@@ -51,14 +53,18 @@ enum Command {
     Doctor(Doctor),
     Migrate(Migrate),
     Bench(Bench),
+    Config(Config),
+    Completions(Completions),
 }
 
 /// Does what the command line says.
 pub(crate) fn run() -> ExitCode {
-    let CommandLine { settings, command } = CommandLine::parse();
-    let ended = logging::start(command.level(), settings.verbose, settings.log_format).and_then(|()| {
+    let ended = Typed::read(CommandLine::command()).and_then(|typed| {
+        let CommandLine { settings, command } =
+            CommandLine::from_arg_matches(&typed.matches).unwrap_or_else(|error| error.exit());
+        logging::start(command.level(), settings.verbose, settings.log_format)?;
         let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
-        runtime.block_on(command.run(&settings))
+        runtime.block_on(command.run(&settings, &typed))
     });
     ended.unwrap_or_else(|error| exit::after(&error)).into()
 }
@@ -72,7 +78,7 @@ impl Command {
         }
     }
 
-    async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+    async fn run(self, settings: &Settings, typed: &Typed) -> anyhow::Result<Exit> {
         match self {
             Self::Dev(dev) => dev.run(settings).await,
             Self::Server(server) => server.run(settings).await,
@@ -100,6 +106,8 @@ impl Command {
             Self::Doctor(doctor) => doctor.run(settings).await,
             Self::Migrate(migrate) => migrate.run(settings).await,
             Self::Bench(bench) => bench.run(settings).await,
+            Self::Config(config) => config.run(settings, typed),
+            Self::Completions(completions) => completions.run(typed),
         }
     }
 }
@@ -107,7 +115,6 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_sound() {

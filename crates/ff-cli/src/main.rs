@@ -3,6 +3,7 @@
 mod bench;
 mod command_line;
 mod commands;
+mod config;
 mod ending;
 mod exit;
 mod filter;

@@ -1,5 +1,7 @@
 //! What every command is told: which server, which tenant, and whether people or programs read the output.
 
+use std::path::PathBuf;
+
 use anyhow::anyhow;
 use clap::{ArgAction, Args};
 use ff_core::types::Namespace;
@@ -19,6 +21,10 @@ pub(crate) struct Settings {
     /// The tenant whose work it is
     #[arg(long, global = true, env = "FF_NAMESPACE", value_name = "NAME", default_value = "default")]
     pub(crate) namespace: Namespace,
+
+    /// The file settings are read from, in place of FF_CONFIG, or of flowfabric.toml in the working directory
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
 
     /// Print one JSON document instead of text
     #[arg(long, global = true)]

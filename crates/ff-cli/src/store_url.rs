@@ -1,11 +1,14 @@
 //! The address of a store, as it may be shown.
 
-/// A URL without what is in front of the host: that is where a password would be.
+/// A URL without what is in front of the host, and without a parameter of that name: that is where a password would be.
 pub(crate) fn shown(url: &str) -> String {
-    match url.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1))) {
+    let place = match url.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1))) {
         Some((scheme, place)) => format!("{scheme}://{place}"),
         None => url.to_owned(),
-    }
+    };
+    let Some((place, parameters)) = place.split_once('?') else { return place };
+    let kept: Vec<_> = parameters.split('&').filter(|one| !one.starts_with("password=")).collect();
+    if kept.is_empty() { place.to_owned() } else { format!("{place}?{}", kept.join("&")) }
 }
 
 #[cfg(test)]
@@ -16,6 +19,8 @@ mod tests {
     fn a_password_is_never_shown() {
         assert_eq!(shown("valkey://me:p@ss@host:1/2?durability=fsync"), "valkey://host:1/2?durability=fsync");
         assert_eq!(shown("sqlite:jobs.db"), "sqlite:jobs.db");
+        assert_eq!(shown("postgres://host/db?password=x&sslmode=require"), "postgres://host/db?sslmode=require");
+        assert_eq!(shown("postgres://host/db?password=x"), "postgres://host/db");
         assert_eq!(shown("valkey+cluster://a:1,b:2"), "valkey+cluster://a:1,b:2");
     }
 }

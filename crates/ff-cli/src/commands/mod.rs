@@ -2,6 +2,8 @@
 
 mod attempts;
 mod bench;
+mod completions;
+mod config;
 mod decide;
 mod demo;
 mod dev;
@@ -27,6 +29,8 @@ mod workers;
 
 pub(crate) use attempts::Attempts;
 pub(crate) use bench::Bench;
+pub(crate) use completions::Completions;
+pub(crate) use config::Config;
 pub(crate) use decide::{Approve, Reject, Resume};
 pub(crate) use dev::Dev;
 pub(crate) use doctor::Doctor;

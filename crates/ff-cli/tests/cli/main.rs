@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bench;
+mod completions;
+mod config;
 mod deciding;
 mod doctor;
 mod flows;

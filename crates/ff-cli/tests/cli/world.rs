@@ -1,6 +1,7 @@
 //! A server of one's own and the commands typed beside it.
 
-use std::ffi::OsStr;
+use std::env;
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -88,18 +89,8 @@ impl World {
 pub(crate) fn command<S: AsRef<OsStr>>(folder: &Path, args: &[S]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ff"));
     command.args(args).current_dir(folder);
-    const SETTINGS: [&str; 9] = [
-        "FF_SERVER",
-        "FF_NAMESPACE",
-        "FF_STORE",
-        "FF_LISTEN",
-        "FF_METRICS_LISTEN",
-        "FF_LOG_FORMAT",
-        "RUST_LOG",
-        "TRACEPARENT",
-        "TRACESTATE",
-    ];
-    for name in SETTINGS {
+    let ours = env::vars_os().map(|(name, _)| name).filter(|name| name.to_string_lossy().starts_with("FF_"));
+    for name in ours.chain(["RUST_LOG", "TRACEPARENT", "TRACESTATE"].map(OsString::from)) {
         command.env_remove(name);
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

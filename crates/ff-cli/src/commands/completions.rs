@@ -1,0 +1,34 @@
+//! What a shell needs to complete a command line.
+
+use clap::Args;
+use clap_complete::Shell;
+
+use crate::config::Typed;
+use crate::exit::Exit;
+use crate::output;
+
+/// Print what a shell needs to complete ff's commands and options
+#[derive(Args)]
+#[command(after_help = HOW)]
+pub(crate) struct Completions {
+    /// Which shell
+    shell: Shell,
+}
+
+const HOW: &str = "\
+For this session:  source <(ff completions bash)
+For good:
+  bash        ff completions bash > ~/.local/share/bash-completion/completions/ff
+  zsh         ff completions zsh > \"${fpath[1]}/_ff\"
+  fish        ff completions fish > ~/.config/fish/completions/ff.fish
+  elvish      ff completions elvish >> ~/.config/elvish/rc.elv
+  powershell  ff completions powershell >> $PROFILE";
+
+impl Completions {
+    pub(crate) fn run(self, typed: &Typed) -> anyhow::Result<Exit> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut typed.words.clone(), "ff", &mut script);
+        output::bytes(&script)?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,37 @@
+//! What is in force, and where it came from.
+
+use clap::Args;
+use serde_json::json;
+
+use crate::config::{self, Typed};
+use crate::exit::Exit;
+use crate::output;
+use crate::settings::Settings;
+use crate::table::Table;
+
+/// Show every setting: what is in force, and which flag, variable or file says so
+#[derive(Args)]
+pub(crate) struct Config {}
+
+impl Config {
+    pub(crate) fn run(self, settings: &Settings, typed: &Typed) -> anyhow::Result<Exit> {
+        let found = config::in_force(typed)?;
+        let path = typed.file.as_ref().map(|file| file.path.display().to_string());
+        if settings.json {
+            output::json(&json!({ "file": path, "settings": found }))?;
+            return Ok(Exit::Done);
+        }
+        let mut table = Table::new(&["SETTING", "VALUE", "FROM"]);
+        for one in found {
+            let from = match one.from {
+                "flag" => one.flag,
+                "variable" => one.variable,
+                "file" => path.clone().unwrap_or_default(),
+                from => from.to_owned(),
+            };
+            table.row([one.name, one.value.unwrap_or_else(|| "-".to_owned()), from]);
+        }
+        table.print()?;
+        Ok(Exit::Done)
+    }
+}

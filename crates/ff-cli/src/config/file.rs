@@ -1,0 +1,106 @@
+//! The file, checked as a whole: what it says must be settings, with values they can have.
+
+use std::path::PathBuf;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::nearest::nearest;
+use super::setting::{SECTIONS, Setting};
+use crate::exit::Usage;
+
+/// A file that says only what can be meant.
+pub(crate) struct File {
+    pub(crate) path: PathBuf,
+    said: Vec<Said>,
+}
+
+/// One setting the file says, with its values as they would be typed.
+struct Said {
+    section: &'static str,
+    name: String,
+    values: Vec<String>,
+}
+
+impl File {
+    /// Reads a file, or says what is wrong with it and where.
+    pub(super) fn parse(path: PathBuf, text: &str, settings: &[Setting]) -> anyhow::Result<Self> {
+        let wrong = |at: usize, why: String| {
+            let line = 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
+            Usage(format!("{}:{line}: {why}", path.display()))
+        };
+        let document = DeTable::parse(text).map_err(|error| {
+            wrong(error.span().map_or(0, |span| span.start), format!("is not TOML: {}", error.message()))
+        })?;
+        let mut said = Vec::new();
+        for (section, value) in document.get_ref() {
+            let name = section.get_ref().as_ref();
+            let at = |why| wrong(section.span().start, why);
+            let Some((known, _)) = SECTIONS.iter().find(|(known, _)| *known == name) else {
+                return Err(at(unknown_section(name, settings)).into());
+            };
+            let DeValue::Table(table) = value.get_ref() else {
+                return Err(at(format!("{name} is a section: [{name}], and its settings below it")).into());
+            };
+            for (key, value) in table {
+                let read = read(known, key.get_ref(), value, settings);
+                said.push(read.map_err(|why| wrong(key.span().start, why))?);
+            }
+        }
+        Ok(Self { path, said })
+    }
+
+    /// What it says of a setting.
+    pub(super) fn values(&self, setting: &Setting) -> Option<&[String]> {
+        let is_it = |said: &&Said| said.section == setting.section && said.name == setting.name();
+        self.said.iter().find(is_it).map(|said| said.values.as_slice())
+    }
+}
+
+/// A name that is no section may be a setting whose section was left out.
+fn unknown_section(name: &str, settings: &[Setting]) -> String {
+    let sections = SECTIONS.iter().map(|(section, _)| format!("[{section}]"));
+    let misplaced = settings.iter().find(|setting| setting.name() == flag(name)).map(Setting::full_name);
+    match (misplaced, nearest(name, SECTIONS.iter().map(|(section, _)| *section))) {
+        (Some(full), _) => format!("{name} stands in no section; {full} is a setting"),
+        (None, Some(meant)) => format!("there is no section {name}; did you mean [{meant}]?"),
+        (None, None) => format!("there is no section {name}, only {}", sections.collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn read(section: &'static str, key: &str, value: &Spanned<DeValue>, settings: &[Setting]) -> Result<Said, String> {
+    let of_section = || settings.iter().filter(|setting| setting.section == section);
+    let Some(setting) = of_section().find(|setting| setting.name() == flag(key)) else {
+        let meant = nearest(&flag(key), of_section().map(Setting::name));
+        let hint = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+        return Err(format!("there is no setting {section}.{key}{hint}"));
+    };
+    let values = match value.get_ref() {
+        DeValue::Array(values) if setting.is_list() => values.iter().map(text).collect::<Option<Vec<_>>>(),
+        DeValue::Array(_) => return Err(format!("{section}.{key} has one value, not a list")),
+        _ => text(value).map(|value| vec![value]),
+    };
+    let values = values.ok_or_else(|| format!("{section}.{key} must be text, a number or true or false"))?;
+    // What a secret is must not be told, not even to say what is wrong with it.
+    let shown = |value: &str| if setting.is_secret() { String::new() } else { format!(" cannot be {value:?}:") };
+    match values.iter().find_map(|value| Some((value, setting.objection(value)?))) {
+        Some((value, why)) => Err(format!("{section}.{key}{} {why}", shown(&crate::store_url::shown(value)))),
+        None => Ok(Said { section, name: flag(key), values }),
+    }
+}
+
+/// A value as it would be typed.
+fn text(value: &Spanned<DeValue>) -> Option<String> {
+    match value.get_ref() {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(number) => Some(number.to_string()),
+        DeValue::Float(number) => Some(number.to_string()),
+        DeValue::Boolean(truth) => Some(truth.to_string()),
+        DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
+    }
+}
+
+/// A name as the command line has it: people write underscores in files.
+fn flag(name: &str) -> String {
+    name.replace('_', "-")
+}

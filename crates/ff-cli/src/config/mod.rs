@@ -1,0 +1,93 @@
+//! Settings and where they come from: a flag, an `FF_*` variable, `flowfabric.toml`, or what is so unless said.
+
+mod file;
+mod force;
+mod nearest;
+mod setting;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{ArgMatches, Command};
+
+use file::File;
+pub(crate) use force::in_force;
+use setting::settings;
+
+/// The file that is read when nobody names another.
+const FILE: &str = "flowfabric.toml";
+
+/// A command line, and what decides what it means.
+pub(crate) struct Typed {
+    /// The words there are, as the tool knows them by itself.
+    pub(crate) words: Command,
+    pub(crate) matches: ArgMatches,
+    pub(crate) file: Option<File>,
+}
+
+impl Typed {
+    /// Reads the command line of this process. One that is not understood is answered at once, and the process ends.
+    pub(crate) fn read(words: Command) -> anyhow::Result<Self> {
+        let file = read(&words)?;
+        let matches = configured(words.clone(), file.as_ref()).get_matches();
+        Ok(Self { words, matches, file })
+    }
+}
+
+/// Reads the file in force, if there is one: the one `--config` names, or `FF_CONFIG`, or the one in the working directory.
+///
+/// The folders above are not looked into: what a path in the file means would depend on where the tool is typed.
+fn read(command: &Command) -> anyhow::Result<Option<File>> {
+    let Some(path) = path(std::env::args_os(), std::env::var_os("FF_CONFIG"), Path::new(FILE).exists()) else {
+        return Ok(None);
+    };
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    File::parse(path, &text, &settings(command)).map(Some)
+}
+
+/// The command line with what the file says in place of what is so unless said, and a variable for every setting.
+fn configured(mut command: Command, file: Option<&File>) -> Command {
+    for setting in settings(&command) {
+        let said = file.and_then(|file| file.values(&setting)).map(<[String]>::to_vec);
+        for place in setting.commands() {
+            command = setting.within(command, place, said.as_deref());
+        }
+    }
+    command
+}
+
+/// Which file to read. The last `--config` counts, as it does for every option; an empty `FF_CONFIG` is no file.
+fn path(args: impl Iterator<Item = OsString>, variable: Option<OsString>, is_here: bool) -> Option<PathBuf> {
+    let mut named = None;
+    let mut args = args.take_while(|arg| arg != "--");
+    while let Some(arg) = args.next() {
+        if arg == "--config" {
+            named = args.next();
+        } else if let Some(path) = arg.to_str().and_then(|arg| arg.strip_prefix("--config=")) {
+            named = Some(path.into());
+        }
+    }
+    match (named, variable) {
+        (Some(path), _) => Some(path.into()),
+        (None, Some(path)) => (!path.is_empty()).then(|| path.into()),
+        (None, None) => is_here.then(|| FILE.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_the_one_that_is_named_and_otherwise_the_one_that_is_here() {
+        let args = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>().into_iter();
+        let here = Some(PathBuf::from(FILE));
+        assert_eq!(path(args("ff list"), None, true), here);
+        assert_eq!(path(args("ff list"), None, false), None);
+        assert_eq!(path(args("ff list"), Some("".into()), true), None);
+        assert_eq!(path(args("ff list"), Some("v.toml".into()), true), Some("v.toml".into()));
+        assert_eq!(path(args("ff list --config a --config=b"), Some("v".into()), true), Some("b".into()));
+        assert_eq!(path(args("ff tag -- --config a"), None, true), here);
+    }
+}

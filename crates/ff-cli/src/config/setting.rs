@@ -1,0 +1,111 @@
+//! What can be set: every option of the commands that run for long, and those that every command takes.
+
+use clap::builder::OsStr;
+use clap::{Arg, ArgAction, Command};
+
+/// Parts of the file and the command whose options each holds; the first holds those of the tool itself.
+pub(super) const SECTIONS: &[(&str, Option<&str>)] =
+    &[("client", None), ("server", Some("server")), ("dev", Some("dev")), ("worker", Some("worker"))];
+
+/// Commands that are about the same store as the server, and take it from its section.
+const BESIDE_THE_SERVER: &[&str] = &["migrate"];
+
+/// Options that are about one call, not about a place.
+const OF_ONE_CALL: &[&str] = &["config", "help", "json", "verbose", "version"];
+
+/// One thing that can be set.
+#[derive(Clone)]
+pub(crate) struct Setting {
+    pub(super) section: &'static str,
+    command: Option<&'static str>,
+    pub(super) arg: Arg,
+    /// The environment variable it is taken from when no flag says it.
+    pub(super) variable: String,
+}
+
+/// Everything that can be set, in the order of the sections.
+pub(super) fn settings(command: &Command) -> Vec<Setting> {
+    let of_section = |(section, name): &(&'static str, Option<&'static str>)| {
+        let owner = name.map_or(Some(command), |name| command.find_subcommand(name));
+        let args = owner.into_iter().flat_map(Command::get_arguments).filter(|arg| is_setting(arg));
+        args.map(|arg| Setting::new(section, *name, arg.clone())).collect::<Vec<_>>()
+    };
+    SECTIONS.iter().flat_map(of_section).collect()
+}
+
+fn is_setting(arg: &Arg) -> bool {
+    arg.get_long().is_some_and(|long| !OF_ONE_CALL.contains(&long))
+}
+
+impl Setting {
+    fn new(section: &'static str, command: Option<&'static str>, arg: Arg) -> Self {
+        let own = arg.get_env().and_then(|name| name.to_str()).map(str::to_owned);
+        let flag = arg.get_long().unwrap_or_default();
+        let variable = own.unwrap_or_else(|| format!("FF_{section}_{flag}").to_uppercase().replace('-', "_"));
+        Self { section, command, arg, variable }
+    }
+
+    /// The command it is an option of; none when it is one of the tool itself.
+    pub(super) fn command_name(&self) -> Option<&'static str> {
+        self.command
+    }
+
+    /// What it is called, on the command line and in its section.
+    pub(super) fn name(&self) -> &str {
+        self.arg.get_long().unwrap_or_default()
+    }
+
+    /// What it is called in the whole file.
+    pub(super) fn full_name(&self) -> String {
+        format!("{}.{}", self.section, self.name())
+    }
+
+    /// Whether it may have several values.
+    pub(super) fn is_list(&self) -> bool {
+        matches!(self.arg.get_action(), ArgAction::Append)
+    }
+
+    /// Whether its value is for nobody's eyes.
+    pub(super) fn is_secret(&self) -> bool {
+        self.arg.is_hide_env_values_set()
+    }
+
+    /// The commands that take it; none stands for the tool itself.
+    pub(super) fn commands(&self) -> Vec<Option<&'static str>> {
+        let beside = BESIDE_THE_SERVER.iter().map(|name| Some(*name));
+        let is_shared = self.section == "server" && self.name() == "store";
+        std::iter::once(self.command).chain(beside.filter(|_| is_shared)).collect()
+    }
+
+    /// The whole command line with this setting's variable and, if something is said of it, with that in place of what is so
+    /// unless said.
+    pub(super) fn within(&self, command: Command, place: Option<&'static str>, said: Option<&[String]>) -> Command {
+        let change = |arg: Arg| {
+            let arg = arg.env(OsStr::from(self.variable.clone()));
+            match said {
+                Some(values) => arg.required(false).default_values(values.iter().cloned().map(OsStr::from)),
+                None => arg,
+            }
+        };
+        match place {
+            None => command.mut_arg(self.arg.get_id().as_str(), change),
+            Some(name) => command.mut_subcommand(name, |command| command.mut_arg(self.arg.get_id().as_str(), change)),
+        }
+    }
+
+    /// Why this cannot be its value, if it cannot.
+    pub(super) fn objection(&self, value: &str) -> Option<String> {
+        if !self.arg.get_action().takes_values() {
+            return (!matches!(value, "true" | "false")).then(|| "must be true or false".to_owned());
+        }
+        let alone = Arg::new("value").long("value").value_parser(self.arg.get_value_parser().clone());
+        let command = Command::new("check").no_binary_name(true).arg(alone.num_args(1).allow_hyphen_values(true));
+        let error = command.try_get_matches_from(["--value", value]).err()?;
+        let why = std::error::Error::source(&error).map(ToString::to_string);
+        let words: Vec<_> = self.arg.get_possible_values().iter().map(|word| word.get_name().to_owned()).collect();
+        Some(why.unwrap_or_else(|| match words.is_empty() {
+            true => "is not understood".to_owned(),
+            false => format!("must be one of {}", words.join(", ")),
+        }))
+    }
+}

@@ -1,0 +1,33 @@
+//! `ff completions`: what shells take, and what they complete with it.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::world::{Ran, command};
+
+fn script(shell: &str) -> String {
+    Ran::of(command(Path::new(env!("CARGO_TARGET_TMPDIR")), &["completions", shell])).ok()
+}
+
+#[test]
+fn bash_takes_it_and_completes_with_it() {
+    let asked = "COMP_WORDS=(ff lanes pa); COMP_CWORD=2; _ff ff pa lanes; printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let program = format!("set -e\n{}\n{asked}\n", script("bash"));
+    let ran = Command::new("bash").args(["--norc", "-c", &program]).output().unwrap();
+    let said = (String::from_utf8(ran.stdout).unwrap(), String::from_utf8(ran.stderr).unwrap());
+    assert!(ran.status.success() && said.1.is_empty(), "{said:?}");
+    assert_eq!(said.0.trim(), "pause");
+}
+
+#[test]
+fn every_shell_has_its_own() {
+    for (shell, word) in [
+        ("zsh", "#compdef ff"),
+        ("fish", "complete -c ff"),
+        ("powershell", "Register-ArgumentCompleter"),
+        ("elvish", "edit:completion:arg-completer"),
+    ] {
+        assert!(script(shell).contains(word), "{shell}");
+    }
+    Ran::of(command(Path::new(env!("CARGO_TARGET_TMPDIR")), &["completions", "tcsh"])).refused(2, "bash");
+}
