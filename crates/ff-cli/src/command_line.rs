@@ -7,7 +7,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
     Approve, Attempts, Bench, Cancel, Completions, Config, Dev, Doctor, Events, Flow, Get, Lanes, List, Migrate,
-    Priority, Reject, Replay, Result, Resume, Revoke, Secrets, Server, Signal, Submit, Tag, Waiting, Worker,
+    Priority, Reject, Replay, Result, Resume, Revoke, Secrets, Server, Signal, Submit, Tag, Waiting, Watch, Worker,
     Workers,
 };
 use crate::config::Typed;
@@ -43,6 +43,7 @@ enum Command {
     Lanes(Lanes),
     Workers(Workers),
     Events(Events),
+    Watch(Watch),
     Waiting(Waiting),
     Signal(Signal),
     Approve(Approve),
@@ -96,6 +97,7 @@ impl Command {
             Self::Lanes(lanes) => lanes.run(settings).await,
             Self::Workers(workers) => workers.run(settings).await,
             Self::Events(events) => events.run(settings).await,
+            Self::Watch(watch) => watch.run(settings).await,
             Self::Waiting(waiting) => waiting.run(settings).await,
             Self::Signal(signal) => signal.run(settings).await,
             Self::Approve(approve) => approve.run(settings).await,

@@ -28,6 +28,13 @@ pub(crate) fn short(ms: u64) -> String {
     }
 }
 
+/// A span as it could have been written: whole, in the largest unit in which it is.
+pub(crate) fn exact(ms: u64) -> String {
+    let units = UNITS.iter().filter(|(_, unit_ms)| ms > 0 && ms.is_multiple_of(*unit_ms));
+    let (unit, unit_ms) = units.max_by_key(|(_, unit_ms)| *unit_ms).unwrap_or(&("ms", 1));
+    format!("{}{unit}", ms / unit_ms)
+}
+
 /// A moment as seen from now.
 pub(crate) fn relative(moment: TimestampMs, now: TimestampMs) -> String {
     match (now.since(moment), moment.since(now)) {
@@ -47,6 +54,15 @@ pub(crate) fn clock(moment: TimestampMs) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_span_is_shown_as_it_was_written() {
+        for text in ["500ms", "10s", "90m", "36h", "1d", "7d"] {
+            let span = parse(text).unwrap();
+            assert_eq!(exact(u64::try_from(span.as_millis()).unwrap()), text);
+        }
+        assert_eq!(exact(0), "0ms");
+    }
 
     #[test]
     fn a_span_has_a_number_and_a_unit() {

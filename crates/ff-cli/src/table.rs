@@ -26,14 +26,16 @@ impl Table {
     }
 
     /// Writes the table. No cell is broken, so that an id can be copied; a terminal wraps what is too wide for it.
-    pub(crate) fn print(mut self) -> anyhow::Result<()> {
+    pub(crate) fn print(self) -> anyhow::Result<()> {
+        self.lines().into_iter().try_for_each(output::line)
+    }
+
+    /// The table as it would be written.
+    pub(crate) fn lines(mut self) -> Vec<String> {
         for column in self.0.column_iter_mut() {
             column.set_padding((0, 2));
         }
-        for line in self.0.lines() {
-            output::line(line.trim_end())?;
-        }
-        Ok(())
+        self.0.lines().map(|line| line.trim_end().to_owned()).collect()
     }
 }
 

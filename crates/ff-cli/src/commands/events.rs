@@ -25,12 +25,15 @@ impl Events {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let mut signals = Signals::listen()?;
         let client = settings.connect().await?.client();
+        // Without a place to begin there is nothing before now, which looks as if nothing ever happened.
+        let begins_now = self.after.is_none() && !self.follow;
         let mut events = client.events(Some(&settings.namespace), self.after).await?;
         let ended = tokio::select! {
             ended = show(settings, &mut events, self.follow) => ended,
             () = signals.next() => Ok(()),
         };
-        tell(format_args!("to go on from here: --after {}", events.cursor()));
+        let before = if begins_now { "events are told from now on, with --follow or later; " } else { "" };
+        tell(format_args!("{before}to go on from here: --after {}", events.cursor()));
         ended.map(|()| Exit::Done)
     }
 }
@@ -51,7 +54,8 @@ async fn show(settings: &Settings, events: &mut ff_sdk::Events, follow: bool) ->
     }
 }
 
-fn line(told: &Told) -> String {
+/// One event as a line.
+pub(super) fn line(told: &Told) -> String {
     let (time, what) = (span::clock(told.position.at), sentence(told.what));
     format!("{time}  {what:<28}  {}  {}  {}", told.kind, told.lane_id, told.execution_id)
 }

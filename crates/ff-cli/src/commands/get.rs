@@ -87,7 +87,7 @@ fn describe(info: &ExecutionInfo, now: TimestampMs) -> Table {
 }
 
 /// The state in a word, with what it waits for when that is not plain from the word.
-fn state(info: &ExecutionInfo) -> String {
+pub(super) fn state(info: &ExecutionInfo) -> String {
     match (info.public_state, info.state.blocking_reason) {
         (PublicState::Delayed, reason) | (PublicState::Waiting, reason) if reason != BlockingReason::None => {
             format!("{}, {}", info.public_state, reason.as_str().replace('_', " "))
@@ -96,12 +96,14 @@ fn state(info: &ExecutionInfo) -> String {
     }
 }
 
-fn progress_line(percent: Option<u8>, message: Option<&str>) -> String {
+/// How far it is, as far as somebody said.
+pub(super) fn progress_line(percent: Option<u8>, message: Option<&str>) -> String {
     let percent = percent.map(|percent| format!("{percent}%"));
     percent.into_iter().chain(message.map(str::to_owned)).collect::<Vec<_>>().join(" ")
 }
 
-fn attempts(info: &ExecutionInfo) -> String {
+/// How many tries there were, and why more than one.
+pub(super) fn attempts(info: &ExecutionInfo) -> String {
     let count = |number: u32, what: &str| (number > 0).then(|| format!("{number} {what}"));
     let why = [count(info.retries, "retried"), count(info.reclaims, "lost"), count(info.replays, "replayed")];
     let why: Vec<_> = why.into_iter().flatten().collect();

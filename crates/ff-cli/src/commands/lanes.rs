@@ -5,11 +5,11 @@ use ff_core::clock::{Clock, SystemClock};
 use ff_core::contracts::{ConfigureLaneArgs, LaneInfo, LaneStanding, LanesPage, ListLanesArgs, Setting};
 use ff_core::lane::LaneState;
 use ff_core::limits;
-use ff_core::types::{LaneId, TimestampMs};
+use ff_core::types::{LaneId, Namespace, TimestampMs};
 use ff_sdk::Client;
 use ff_sdk::http::wire;
 
-use crate::exit::{Exit, Usage};
+use crate::exit::{Exit, Usage, tell};
 use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, span};
@@ -23,8 +23,7 @@ pub(crate) struct Lanes {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List lanes: how each is configured, and how much of it is where
-    List,
+    List(List),
     /// Have a lane hand out no more work; it goes on taking it, and what is held goes on
     Pause(Named),
     /// Have a lane take and hand out work again
@@ -32,6 +31,14 @@ enum Command {
     /// Have a lane take no more new work; it goes on handing out what is there
     Drain(Named),
     Set(Set),
+}
+
+/// List lanes: how each is configured, and how much of it is where
+#[derive(Args)]
+struct List {
+    /// Those of every tenant, not only of the namespace in force
+    #[arg(long)]
+    all_namespaces: bool,
 }
 
 #[derive(Args)]
@@ -61,7 +68,7 @@ impl Lanes {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let stand = |named: Named, state| ConfigureLaneArgs::state(settings.namespace.clone(), named.lane, state);
         let args = match self.command {
-            Command::List => return list(settings).await,
+            Command::List(list) => return list.run(settings).await,
             Command::Pause(named) => stand(named, LaneState::Paused),
             Command::Resume(named) => stand(named, LaneState::Active),
             Command::Drain(named) => stand(named, LaneState::Draining),
@@ -72,7 +79,7 @@ impl Lanes {
         if settings.json {
             output::json(&lane)?;
         } else {
-            tabulate(&[lane], SystemClock.now()).print()?;
+            tabulate(&[lane], false, SystemClock.now()).print()?;
         }
         Ok(Exit::Done)
     }
@@ -92,21 +99,30 @@ impl Set {
     }
 }
 
-async fn list(settings: &Settings) -> anyhow::Result<Exit> {
-    let client = settings.connect().await?.client();
-    let namespace = Some(settings.namespace.clone());
-    let lanes =
-        every_page(&client, ListLanesArgs { namespace, after: None, limit: limits::PAGE, finished: true }).await?;
-    if settings.json {
-        output::json(&wire::LanesPage::from(LanesPage { lanes, next: None }))?;
-    } else {
-        tabulate(&lanes, SystemClock.now()).print()?;
+impl List {
+    async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let client = settings.connect().await?.client();
+        let namespace = (!self.all_namespaces).then_some(&settings.namespace);
+        let lanes = of_namespace(&client, namespace).await?;
+        if settings.json {
+            output::json(&wire::LanesPage::from(LanesPage { lanes, next: None }))?;
+        } else if lanes.is_empty() {
+            tell(format_args!("no lane {} has had any work or settings yet", whose(namespace)));
+        } else {
+            tabulate(&lanes, self.all_namespaces, SystemClock.now()).print()?;
+        }
+        Ok(Exit::Done)
     }
-    Ok(Exit::Done)
 }
 
-/// All pages as one.
-async fn every_page(client: &Client, mut args: ListLanesArgs) -> anyhow::Result<Vec<LaneInfo>> {
+/// Whom a listing is about, in words.
+pub(super) fn whose(namespace: Option<&Namespace>) -> String {
+    namespace.map_or_else(|| "of any namespace".to_owned(), |name| format!("of namespace {name}"))
+}
+
+/// The lanes of a tenant, or of everybody, all pages as one.
+pub(super) async fn of_namespace(client: &Client, namespace: Option<&Namespace>) -> anyhow::Result<Vec<LaneInfo>> {
+    let mut args = ListLanesArgs { namespace: namespace.cloned(), after: None, limit: limits::PAGE, finished: true };
     let mut lanes = Vec::new();
     loop {
         let page = client.lanes(args.clone()).await?;
@@ -118,8 +134,10 @@ async fn every_page(client: &Client, mut args: ListLanesArgs) -> anyhow::Result<
     }
 }
 
-fn tabulate(lanes: &[LaneInfo], now: TimestampMs) -> Table {
-    let mut table = Table::new(&[
+/// A row for each lane, which says whose it is where that is not plain.
+pub(super) fn tabulate(lanes: &[LaneInfo], with_namespace: bool, now: TimestampMs) -> Table {
+    let namespace = with_namespace.then_some("NAMESPACE");
+    let headings = namespace.into_iter().chain([
         "LANE",
         "STATE",
         "LIMIT",
@@ -133,12 +151,14 @@ fn tabulate(lanes: &[LaneInfo], now: TimestampMs) -> Table {
         "CHILDREN",
         "FINISHED",
     ]);
-    let lasting = |ms: Option<u64>| ms.map_or("-".to_owned(), span::short);
+    let mut table = Table::new(&headings.collect::<Vec<_>>());
+    let lasting = |ms: Option<u64>| ms.map_or("-".to_owned(), span::exact);
     for lane in lanes {
         let depth = |standing| lane.depths.get(&standing).copied().unwrap_or_default();
         let count = |standing| depth(standing).count.to_string();
         let oldest = depth(LaneStanding::Waiting).first_at;
-        table.row([
+        let namespace = with_namespace.then(|| lane.namespace.to_string());
+        table.row(namespace.into_iter().chain([
             lane.lane_id.to_string(),
             lane.settings.state.to_string(),
             lane.settings.concurrency.map_or("-".to_owned(), |limit| limit.to_string()),
@@ -151,7 +171,7 @@ fn tabulate(lanes: &[LaneInfo], now: TimestampMs) -> Table {
             count(LaneStanding::Suspended),
             count(LaneStanding::WaitingChildren),
             count(LaneStanding::Finished),
-        ]);
+        ]));
     }
     table
 }

@@ -24,6 +24,7 @@ mod steer;
 mod submit;
 mod tag;
 mod waiting;
+mod watch;
 mod worker;
 mod workers;
 
@@ -49,5 +50,6 @@ pub(crate) use steer::{Cancel, Replay, Revoke};
 pub(crate) use submit::Submit;
 pub(crate) use tag::Tag;
 pub(crate) use waiting::Waiting;
+pub(crate) use watch::Watch;
 pub(crate) use worker::Worker;
 pub(crate) use workers::Workers;

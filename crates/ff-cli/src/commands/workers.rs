@@ -10,24 +10,32 @@ use ff_core::types::TimestampMs;
 use ff_core::worker::Worker;
 use ff_sdk::Client;
 
-use crate::exit::Exit;
+use super::lanes;
+use crate::exit::{Exit, tell};
 use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, span};
 
 /// List the workers that are there, with what they take
 #[derive(Args)]
-pub(crate) struct Workers {}
+pub(crate) struct Workers {
+    /// Those of every tenant, not only of the namespace in force
+    #[arg(long)]
+    all_namespaces: bool,
+}
 
 impl Workers {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
-        let namespace = Some(settings.namespace.clone());
-        let workers = every_page(&client, ListWorkersArgs { namespace, after: None, limit: limits::PAGE }).await?;
+        let whose = (!self.all_namespaces).then_some(&settings.namespace);
+        let args = ListWorkersArgs { namespace: whose.cloned(), after: None, limit: limits::PAGE };
+        let workers = every_page(&client, args).await?;
         if settings.json {
             output::json(&WorkersPage { workers, next: None })?;
+        } else if workers.is_empty() {
+            tell(format_args!("no worker {} is there", lanes::whose(whose)));
         } else {
-            tabulate(&workers, SystemClock.now()).print()?;
+            tabulate(&workers, self.all_namespaces, SystemClock.now()).print()?;
         }
         Ok(Exit::Done)
     }
@@ -46,10 +54,13 @@ async fn every_page(client: &Client, mut args: ListWorkersArgs) -> anyhow::Resul
     }
 }
 
-fn tabulate(workers: &[Worker], now: TimestampMs) -> Table {
-    let mut table = Table::new(&["INSTANCE", "WORKER", "LANES", "KINDS", "CAPABILITIES", "SEEN", "SINCE"]);
+fn tabulate(workers: &[Worker], with_namespace: bool, now: TimestampMs) -> Table {
+    let namespace = with_namespace.then_some("NAMESPACE");
+    let headings = ["INSTANCE", "WORKER", "LANES", "KINDS", "CAPABILITIES", "SEEN", "SINCE"];
+    let mut table = Table::new(&namespace.into_iter().chain(headings).collect::<Vec<_>>());
     for worker in workers {
-        table.row([
+        let namespace = with_namespace.then(|| worker.namespace.to_string());
+        table.row(namespace.into_iter().chain([
             worker.worker_instance_id.to_string(),
             worker.worker_id.to_string(),
             listed(&worker.lanes, "-"),
@@ -57,7 +68,7 @@ fn tabulate(workers: &[Worker], now: TimestampMs) -> Table {
             listed(&worker.capabilities, "-"),
             span::relative(worker.seen_at, now),
             span::relative(worker.registered_at, now),
-        ]);
+        ]));
     }
     table
 }

@@ -23,5 +23,6 @@ mod submitting;
 mod tracing;
 mod valkey;
 mod waiting;
+mod watching;
 mod working;
 mod world;

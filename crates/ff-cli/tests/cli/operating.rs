@@ -72,6 +72,22 @@ fn a_lane_is_held_back_limited_and_let_go() {
 }
 
 #[test]
+fn a_listing_says_whose_lanes_and_workers_it_is_about() {
+    let world = World::start();
+    for (command, none) in [(&["lanes", "list"][..], "no lane"), (&["workers"], "no worker")] {
+        let nothing = world.run(command);
+        assert_eq!((nothing.code, nothing.text()), (Some(0), ""));
+        assert!(nothing.stderr.starts_with(&format!("{none} of namespace default")), "{}", nothing.stderr);
+    }
+    world.ok(&["submit", "a", "--lane", "mail", "--namespace", "acme"]);
+    assert_eq!(world.json(&["lanes", "list"])["lanes"], json!([]));
+    let everybodys = world.ok(&["lanes", "list", "--all-namespaces"]);
+    let line = everybodys.lines().find(|line| line.contains("mail")).unwrap();
+    assert!(everybodys.starts_with("NAMESPACE") && line.starts_with("acme"), "{everybodys}");
+    assert_eq!(world.json(&["lanes", "list", "--all-namespaces"])["lanes"][0]["namespace"], "acme");
+}
+
+#[test]
 fn a_worker_is_listed_until_it_stops() {
     let world = World::start();
     let worker = world.worker("a", "cat");
@@ -90,7 +106,8 @@ fn what_happens_is_shown_from_a_cursor_on() {
     let world = World::start();
     let begun = world.run(&["events"]);
     assert_eq!((begun.code, begun.text()), (Some(0), ""));
-    let cursor = begun.stderr.trim().strip_prefix("to go on from here: --after ").unwrap().to_owned();
+    assert!(begun.stderr.contains("from now on, with --follow"), "{}", begun.stderr);
+    let cursor = begun.stderr.trim().split_once("to go on from here: --after ").unwrap().1.to_owned();
     let id = world.ok(&["submit", "a"]);
     let told = world.run(&["events", "--after", &cursor]);
     assert_eq!(told.text().lines().count(), 1, "{}", told.text());

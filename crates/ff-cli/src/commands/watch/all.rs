@@ -1,0 +1,159 @@
+//! Watching everything: how much of which lane is where, and what happened last.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, IsTerminal};
+
+use ff_core::clock::{Clock, SystemClock};
+use ff_core::contracts::LaneInfo;
+use ff_core::event::Told;
+use ff_core::types::LaneId;
+use ff_sdk::{Client, Events};
+use futures_util::StreamExt;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::LOOK_EVERY;
+use crate::commands::{events, lanes};
+use crate::exit::Exit;
+use crate::settings::Settings;
+use crate::signals::Signals;
+use crate::{output, span};
+
+/// How much of what happened stays on the screen.
+const LATEST: usize = 10;
+
+/// Shows it until told to stop: as one picture that changes where a person looks on, as a line for every change elsewhere.
+pub(super) async fn watch(settings: &Settings) -> anyhow::Result<Exit> {
+    let mut signals = Signals::listen()?;
+    let client = settings.connect().await?.client();
+    let events = client.events(Some(&settings.namespace), None).await?;
+    let is_seen = io::stdout().is_terminal() && !settings.json;
+    let mut shown: Box<dyn Shown> = if is_seen {
+        Box::new(Picture::new())
+    } else {
+        Box::new(Lines { json: settings.json, lanes: BTreeMap::new() })
+    };
+    tokio::select! {
+        watched = look_on(settings, &client, events, &mut *shown) => watched.map(|()| Exit::Done),
+        () = signals.next() => {
+            shown.end();
+            Ok(Exit::Done)
+        }
+    }
+}
+
+async fn look_on(
+    settings: &Settings,
+    client: &Client,
+    events: Events,
+    shown: &mut (dyn Shown + 'static),
+) -> anyhow::Result<()> {
+    let mut looks = interval(LOOK_EVERY);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // A stream goes on with its question while the lanes are looked at.
+    let mut events = Box::pin(events.into_stream());
+    loop {
+        tokio::select! {
+            Some(told) = events.next() => shown.told(&told?)?,
+            _ = looks.tick() => shown.lanes(lanes::of_namespace(client, Some(&settings.namespace)).await?)?,
+        }
+    }
+}
+
+/// A way to show it.
+trait Shown {
+    fn lanes(&mut self, lanes: Vec<LaneInfo>) -> anyhow::Result<()>;
+
+    fn told(&mut self, told: &Told) -> anyhow::Result<()>;
+
+    /// Nothing more is shown.
+    fn end(&mut self);
+}
+
+/// One picture that is drawn anew.
+struct Picture {
+    bar: ProgressBar,
+    lanes: Vec<LaneInfo>,
+    latest: VecDeque<String>,
+}
+
+impl Picture {
+    fn new() -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stdout());
+        bar.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        Self { bar, lanes: Vec::new(), latest: VecDeque::new() }
+    }
+
+    fn draw(&self) {
+        let mut lines = lanes::tabulate(&self.lanes, false, SystemClock.now()).lines();
+        if self.lanes.is_empty() {
+            lines = vec!["no lane has had any work yet".to_owned()];
+        }
+        lines.push(String::new());
+        lines.extend(self.latest.iter().cloned());
+        lines.push("Ctrl-C leaves".to_owned());
+        self.bar.set_message(lines.join("\n"));
+        self.bar.tick();
+    }
+}
+
+impl Shown for Picture {
+    fn lanes(&mut self, lanes: Vec<LaneInfo>) -> anyhow::Result<()> {
+        self.lanes = lanes;
+        self.draw();
+        Ok(())
+    }
+
+    /// It is drawn with the next look at the lanes: what happens may be more than can be drawn.
+    fn told(&mut self, told: &Told) -> anyhow::Result<()> {
+        self.latest.push_back(events::line(told));
+        if self.latest.len() > LATEST {
+            self.latest.pop_front();
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        self.bar.abandon();
+    }
+}
+
+/// A line for every change.
+struct Lines {
+    json: bool,
+    lanes: BTreeMap<(String, LaneId), LaneInfo>,
+}
+
+impl Shown for Lines {
+    fn lanes(&mut self, lanes: Vec<LaneInfo>) -> anyhow::Result<()> {
+        for lane in lanes {
+            let key = (lane.namespace.to_string(), lane.lane_id.clone());
+            if self.lanes.get(&key) == Some(&lane) {
+                continue;
+            }
+            if self.json {
+                output::json(&json!({ "lane": lane }))?;
+            } else {
+                output::line(format_args!("{}  lane {}", span::clock(SystemClock.now()), standing(&lane)))?;
+            }
+            self.lanes.insert(key, lane);
+        }
+        Ok(())
+    }
+
+    fn told(&mut self, told: &Told) -> anyhow::Result<()> {
+        if self.json { output::json(&json!({ "event": told })) } else { output::line(events::line(told)) }
+    }
+
+    fn end(&mut self) {}
+}
+
+/// How a lane stands, with what is not nothing.
+fn standing(lane: &LaneInfo) -> String {
+    let depths = lane.depths.iter().filter(|(_, depth)| depth.count > 0);
+    let depths: Vec<_> =
+        depths.map(|(standing, depth)| format!("{} {}", depth.count, standing.as_str().replace('_', " "))).collect();
+    let depths = if depths.is_empty() { "nothing".to_owned() } else { depths.join(", ") };
+    format!("{} {}: {depths}", lane.lane_id, lane.settings.state)
+}

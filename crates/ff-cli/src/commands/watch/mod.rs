@@ -1,0 +1,35 @@
+//! Looking on: at one execution until its end, or at everything until told to stop.
+
+mod all;
+mod one;
+
+use std::time::Duration;
+
+use clap::Args;
+use ff_core::types::ExecutionId;
+
+use crate::exit::Exit;
+use crate::settings::Settings;
+use crate::span;
+
+/// How often is looked at what nobody is told of.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Watch an execution to its end; without an id, watch all lanes and what happens
+#[derive(Args)]
+pub(crate) struct Watch {
+    id: Option<ExecutionId>,
+
+    /// Watch no longer than this
+    #[arg(long, value_name = "SPAN", value_parser = span::parse, requires = "id")]
+    timeout: Option<Duration>,
+}
+
+impl Watch {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        match self.id {
+            Some(id) => one::watch(settings, id, self.timeout).await,
+            None => all::watch(settings).await,
+        }
+    }
+}

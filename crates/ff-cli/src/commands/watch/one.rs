@@ -1,0 +1,113 @@
+//! Watching one execution: how it stands, whenever that changes, until it has ended.
+
+use std::time::Duration;
+
+use ff_core::clock::{Clock, SystemClock};
+use ff_core::contracts::{Ended, ExecutionInfo};
+use ff_core::limits;
+use ff_core::types::ExecutionId;
+use ff_sdk::FlowFabric;
+use indicatif::ProgressBar;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use super::LOOK_EVERY;
+use crate::commands::get::{attempts, progress_line, state};
+use crate::commands::waiting::waits_for;
+use crate::exit::{Exit, tell};
+use crate::settings::Settings;
+use crate::signals::Signals;
+use crate::table::printable;
+use crate::{output, span};
+
+/// Tells every change until the end. Whatever cuts it short leaves the execution alone and says how to go on.
+pub(super) async fn watch(settings: &Settings, id: ExecutionId, patience: Option<Duration>) -> anyhow::Result<Exit> {
+    let mut signals = Signals::listen()?;
+    let flowfabric = settings.connect().await?;
+    let mut watcher = Watcher { settings, flowfabric, id, told: None, bar: ProgressBar::new_spinner() };
+    let cut_short = tokio::select! {
+        ended = timeout(patience.unwrap_or(Duration::MAX), watcher.to_the_end()) => match ended {
+            Ok(ended) => {
+                watcher.bar.finish_and_clear();
+                return Ok(ended?.outcome.into());
+            }
+            Err(_) => Exit::TimedOut,
+        },
+        () = signals.next() => Exit::Interrupted,
+    };
+    watcher.bar.finish_and_clear();
+    match cut_short {
+        Exit::TimedOut => tell(format_args!("error: {id} has not ended in time and goes on; `ff watch {id}` as well")),
+        _ => tell(format_args!("interrupted: {id} goes on; `ff watch {id}` as well")),
+    }
+    Ok(cut_short)
+}
+
+/// Somebody who looks at an execution until it ends.
+struct Watcher<'s> {
+    settings: &'s Settings,
+    flowfabric: FlowFabric,
+    id: ExecutionId,
+    /// What was told last.
+    told: Option<String>,
+    bar: ProgressBar,
+}
+
+impl Watcher<'_> {
+    /// The end is pushed. What comes before it is looked at twice a second: progress is told to nobody, and one execution is
+    /// not worth having everything that happens to all of them told.
+    async fn to_the_end(&mut self) -> anyhow::Result<Ended> {
+        let mut looks = interval(LOOK_EVERY);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (flowfabric, id) = (self.flowfabric.clone(), self.id);
+        let mut ending = Box::pin(async move {
+            loop {
+                if let Some(ended) = flowfabric.waits().ended(&id, limits::LONG_POLL_MS).await? {
+                    return anyhow::Ok(ended);
+                }
+            }
+        });
+        loop {
+            tokio::select! {
+                biased;
+                _ = looks.tick() => self.look().await?,
+                ended = &mut ending => {
+                    let ended = ended?;
+                    self.look().await?;
+                    return Ok(ended);
+                }
+            }
+        }
+    }
+
+    async fn look(&mut self) -> anyhow::Result<()> {
+        let info = self.flowfabric.backend().describe(&self.id).await?;
+        let now = sentence(&info);
+        if self.told.as_ref() != Some(&now) {
+            let at = span::clock(SystemClock.now());
+            self.bar.suspend(|| {
+                if self.settings.json { output::json(&info) } else { output::line(format_args!("{at}  {now}")) }
+            })?;
+            self.bar.set_message(now.clone());
+            self.told = Some(now);
+        }
+        self.bar.tick();
+        Ok(())
+    }
+}
+
+/// How it stands, in as many words as that takes.
+fn sentence(info: &ExecutionInfo) -> String {
+    let mut parts = vec![state(info)];
+    if let Some(until) = info.delayed_until {
+        parts.push(format!("until {}", span::clock(until)));
+    }
+    if info.attempts_made > 0 {
+        parts.push(format!("attempts: {}", attempts(info)));
+    }
+    parts.extend(info.lease.as_ref().map(|lease| format!("worker: {}", lease.worker_instance_id)));
+    parts.extend(info.suspension.as_ref().map(|suspension| format!("waits for {}", waits_for(suspension))));
+    let progress = info.progress.as_ref();
+    parts.extend(progress.map(|progress| progress_line(progress.percent, progress.message.as_deref())));
+    parts.extend(info.failure.as_ref().map(|failure| format!("{}: {}", failure.category, failure.message)));
+    printable(&parts.join(", "))
+}
