@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    Approve, Attempts, Bench, Cancel, Completions, Config, Dev, Doctor, Events, Flow, Get, Lanes, List, Migrate,
+    Approve, Attempts, Bench, Cancel, Completions, Config, Dev, Doctor, Events, Flow, Get, Keys, Lanes, List, Migrate,
     Priority, Reject, Replay, Result, Resume, Revoke, Secrets, Server, Signal, Submit, Tag, Waiting, Watch, Worker,
     Workers,
 };
@@ -50,6 +50,7 @@ enum Command {
     Reject(Reject),
     Resume(Resume),
     Secrets(Secrets),
+    Keys(Keys),
     Worker(Worker),
     Doctor(Doctor),
     Migrate(Migrate),
@@ -104,6 +105,7 @@ impl Command {
             Self::Reject(reject) => reject.run(settings).await,
             Self::Resume(resume) => resume.run(settings).await,
             Self::Secrets(secrets) => secrets.run(settings).await,
+            Self::Keys(keys) => keys.run(settings).await,
             Self::Worker(worker) => worker.run(settings).await,
             Self::Doctor(doctor) => doctor.run(settings).await,
             Self::Migrate(migrate) => migrate.run(settings).await,

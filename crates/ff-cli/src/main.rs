@@ -12,6 +12,7 @@ mod logging;
 mod output;
 mod program;
 mod serving;
+mod serving_flags;
 mod settings;
 mod signals;
 mod span;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use anyhow::{Context, anyhow};
 use ff_sdk::{Connect, FlowFabric};
-use ff_server::{Metrics, Server};
+use ff_server::{Metrics, Server, ServerOptions};
 use tokio_util::sync::CancellationToken;
 
 use crate::signals::Signals;
@@ -25,12 +25,13 @@ impl Serving {
         store: &str,
         listen: SocketAddr,
         metrics_listen: Option<SocketAddr>,
+        options: ServerOptions,
     ) -> anyhow::Result<Self> {
         let signals = Signals::listen()?;
         let metrics = Metrics::new();
         let counting = metrics.clone();
         let flowfabric = Connect::to(store).through(move |store| counting.over(store)).connect().await?;
-        match listen_on(listen, metrics_listen, metrics, flowfabric.clone()).await {
+        match listen_on(listen, metrics_listen, metrics, flowfabric.clone(), options).await {
             Ok((server, url, metrics_url)) => Ok(Self { flowfabric, server, url, metrics_url, signals }),
             Err(error) => {
                 flowfabric.shutdown().await;
@@ -41,6 +42,11 @@ impl Serving {
 
     pub(crate) fn flowfabric(&self) -> &FlowFabric {
         &self.flowfabric
+    }
+
+    /// Whether every request needs a key.
+    pub(crate) fn asks_for_keys(&self) -> bool {
+        self.server.asks_for_keys()
     }
 
     /// Where clients find the server.
@@ -82,10 +88,12 @@ async fn listen_on(
     metrics_listen: Option<SocketAddr>,
     metrics: Metrics,
     flowfabric: FlowFabric,
+    options: ServerOptions,
 ) -> anyhow::Result<(Server, String, Option<String>)> {
-    let server = Server::bind(listen, flowfabric).await.map_err(|error| cannot(listen, "--listen", error))?;
+    let server = Server::bind_with(listen, flowfabric, options).await;
+    let server = server.map_err(|error| cannot(listen, "--listen", error))?;
     let mut server = server.measured(metrics);
-    let url = format!("http://{}", server.local_addr()?);
+    let url = server.url()?;
     let metrics_url = match metrics_listen {
         Some(listen) => {
             let address = server.scraped_at(listen).await.map_err(|error| cannot(listen, "--metrics-listen", error))?;

@@ -46,6 +46,9 @@ impl Settings {
             ConnectError::Http(unreachable @ HttpConnectError::Unreachable { .. }) => {
                 anyhow!("{unreachable}\n  start one with `ff dev`, or name another with --server or FF_SERVER")
             }
+            ConnectError::Http(refused @ HttpConnectError::Refused { .. }) => {
+                anyhow!("{refused}\n  put a key of this server into FF_API_KEY; `ff keys create` makes one")
+            }
             error => error.into(),
         })
     }

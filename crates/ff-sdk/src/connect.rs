@@ -8,14 +8,16 @@ use ff_backend_postgres::{PostgresBackend, PostgresOptions};
 use ff_backend_sqlite::{Durability, OpenError, SqliteBackend, SqliteOptions};
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 use ff_core::backend::Upkeep;
+use ff_core::key::SecretKey;
 use futures_util::future::BoxFuture;
 
 use crate::FlowFabric;
 use crate::flowfabric::Closing;
-use crate::http::{HttpBackend, HttpConnectError};
+use crate::http::{HttpBackend, HttpConnectError, HttpOptions};
 
 /// Connects to `sqlite:PATH`, `sqlite://PATH`, `memory:`, `postgres://HOST/DATABASE`, `valkey://HOST:PORT` (`valkeys://`
-/// for TLS, either with `+cluster`, and the same with `redis`), or `http://HOST:PORT`.
+/// for TLS, either with `+cluster`, and the same with `redis`), `http://HOST:PORT`, or
+/// `https://HOST:PORT` (with `?ca=FILE` by certificates of one's own). A server is shown the key in the variable `FF_API_KEY`.
 ///
 /// A store in this process gets an engine in this process; [`Connect`] can do without.
 pub async fn connect(url: &str) -> Result<FlowFabric, ConnectError> {
@@ -37,6 +39,7 @@ pub struct Connect {
     engine: bool,
     existing: bool,
     through: Option<Through>,
+    http: HttpOptions,
 }
 
 /// What is put in front of a store.
@@ -66,7 +69,8 @@ pub enum ConnectError {
 
 impl Connect {
     pub fn to(url: &str) -> Self {
-        Self { url: url.to_owned(), engine: true, existing: false, through: None }
+        let http = HttpOptions::default();
+        Self { url: url.to_owned(), engine: true, existing: false, through: None, http }
     }
 
     /// Leaves firing what is due to another process.
@@ -85,6 +89,12 @@ impl Connect {
     /// server is asked as it is.
     pub fn through(mut self, front: impl Fn(Arc<dyn Upkeep>) -> Arc<dyn Upkeep> + Send + Sync + 'static) -> Self {
         self.through = Some(Arc::new(front));
+        self
+    }
+
+    /// Shows a server this key, instead of the one in the variable `FF_API_KEY`.
+    pub fn key(mut self, key: SecretKey) -> Self {
+        self.http.key = Some(key);
         self
     }
 
@@ -120,7 +130,10 @@ impl Connect {
                 let store = ValkeyBackend::connect(&self.url, options).await?;
                 Ok(self.assemble(Arc::new(store), Closing::Nothing))
             }
-            Target::Http => Ok(FlowFabric::remote(Arc::new(HttpBackend::connect(&self.url).await?))),
+            Target::Http => {
+                let options = self.http.clone().or_from_environment().map_err(|why| self.bad(why))?;
+                Ok(FlowFabric::remote(Arc::new(HttpBackend::connect_with(&self.url, options).await?)))
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! What people decided, for the log: who, what about, and what came of it. The store keeps the same with the execution.
 
-use ff_core::contracts::{Delivered, FlowCancelled, Resumed, RotationReport};
+use ff_core::contracts::{CreatedKey, Delivered, FlowCancelled, Resumed, RevokedKey, RotationReport};
 use ff_core::suspension::OperatorDecision;
-use ff_core::types::{ExecutionId, FlowId, Kid, SignalName, SourceIdentity, WaitpointId};
+use ff_core::types::{ExecutionId, FlowId, KeyId, Kid, SignalName, SourceIdentity, WaitpointId};
 
 use crate::callers::Caller;
 
@@ -24,7 +24,7 @@ pub(crate) fn decided(
         %execution,
         suspension = %resumed.suspension_id,
         requested_by = ?requested_by,
-        caller = %caller.address(),
+        %caller,
         already = resumed.already,
         "an operator decided"
     );
@@ -45,14 +45,14 @@ pub(crate) fn decided_by_link(
         %waitpoint,
         signal = %delivered.signal_id,
         effect = %delivered.effect,
-        caller = %caller.address(),
+        %caller,
         "somebody decided through a link"
     );
 }
 
 /// An operator was told what opens a waitpoint.
 pub(crate) fn token_read(caller: &Caller, execution: &ExecutionId, waitpoint: &WaitpointId) {
-    tracing::info!(target: AUDIT, %execution, %waitpoint, caller = %caller.address(), "an operator read a token");
+    tracing::info!(target: AUDIT, %execution, %waitpoint, %caller, "an operator read a token");
 }
 
 /// An operator brought a new secret.
@@ -62,7 +62,7 @@ pub(crate) fn rotated(caller: &Caller, kid: &Kid, report: &RotationReport) {
         kid = ?kid.as_str(),
         partitions = report.rotated.len(),
         failed = report.failed.len(),
-        caller = %caller.address(),
+        %caller,
         "an operator rotated the secret"
     );
 }
@@ -77,7 +77,27 @@ pub(crate) fn flow_cancelled(caller: &Caller, flow: &FlowId, requested_by: Optio
         scheduled = cancelled.scheduled,
         already = cancelled.already,
         requested_by = ?requested_by.unwrap_or("unnamed"),
-        caller = %caller.address(),
+        %caller,
         "somebody cancelled a flow"
     );
+}
+
+/// An administrator let somebody in.
+pub(crate) fn key_created(caller: &Caller, created: &CreatedKey) {
+    let key = &created.key;
+    tracing::info!(
+        target: AUDIT,
+        id = %key.key_id,
+        name = ?key.name,
+        roles = ?key.roles,
+        namespace = ?key.namespace,
+        already = created.already,
+        %caller,
+        "an administrator created a key"
+    );
+}
+
+/// An administrator let somebody in no more.
+pub(crate) fn key_revoked(caller: &Caller, id: &KeyId, revoked: &RevokedKey) {
+    tracing::info!(target: AUDIT, %id, already = revoked.already, %caller, "an administrator revoked a key");
 }

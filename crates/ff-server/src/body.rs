@@ -8,12 +8,14 @@ use axum::http::{HeaderMap, header};
 use bytes::{Bytes, BytesMut};
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::limits::CONTROL_BODY_BYTES;
+use ff_core::types::Namespace;
 use ff_sdk::http::wire::{self, BATCH_BODY_BYTES, FLOW_BODY_BYTES, PAYLOAD_BODY_BYTES, SIGNAL_BODY_BYTES};
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 
 use crate::params::Params;
 use crate::problem::Problem;
+use crate::tenant;
 
 /// How long a body may take to arrive.
 const ARRIVAL: Duration = Duration::from_secs(30);
@@ -31,29 +33,39 @@ pub(crate) struct BodyBeside<T>(pub(crate) T);
 /// A request with a limit to its body.
 pub(crate) trait Bounded: DeserializeOwned {
     const BODY_BYTES: usize;
+
+    /// Where it says whose it is, if it does.
+    fn namespace(&mut self) -> Option<&mut Option<Namespace>> {
+        None
+    }
 }
 
 macro_rules! bounded {
-    ($($request:ident at most $bytes:ident;)*) => {
-        $(impl Bounded for wire::$request { const BODY_BYTES: usize = $bytes; })*
+    ($($request:ident at most $bytes:ident $(within $namespace:ident)?;)*) => {
+        $(impl Bounded for wire::$request {
+            const BODY_BYTES: usize = $bytes;
+            $(fn namespace(&mut self) -> Option<&mut Option<Namespace>> {
+                Some(&mut self.$namespace)
+            })?
+        })*
     };
 }
 
 bounded! {
-    Submit          at most PAYLOAD_BODY_BYTES;
+    Submit          at most PAYLOAD_BODY_BYTES within namespace;
     Complete        at most PAYLOAD_BODY_BYTES;
     Batch           at most BATCH_BODY_BYTES;
     Cancel          at most CONTROL_BODY_BYTES;
     Replay          at most CONTROL_BODY_BYTES;
-    Bulk            at most CONTROL_BODY_BYTES;
+    Bulk            at most CONTROL_BODY_BYTES within namespace;
     ChangePriority  at most CONTROL_BODY_BYTES;
     SetTags         at most CONTROL_BODY_BYTES;
-    ConfigureLane   at most CONTROL_BODY_BYTES;
-    RegisterWorker  at most CONTROL_BODY_BYTES;
-    Heartbeat       at most CONTROL_BODY_BYTES;
-    Leave           at most CONTROL_BODY_BYTES;
+    ConfigureLane   at most CONTROL_BODY_BYTES within namespace;
+    RegisterWorker  at most CONTROL_BODY_BYTES within namespace;
+    Heartbeat       at most CONTROL_BODY_BYTES within namespace;
+    Leave           at most CONTROL_BODY_BYTES within namespace;
     Revoke          at most CONTROL_BODY_BYTES;
-    Claim           at most CONTROL_BODY_BYTES;
+    Claim           at most CONTROL_BODY_BYTES within namespace;
     Renew           at most CONTROL_BODY_BYTES;
     Progress        at most CONTROL_BODY_BYTES;
     Fail            at most CONTROL_BODY_BYTES;
@@ -64,7 +76,9 @@ bounded! {
     Deliver         at most SIGNAL_BODY_BYTES;
     Decide          at most SIGNAL_BODY_BYTES;
     RotateSecret    at most CONTROL_BODY_BYTES;
-    SubmitFlow      at most FLOW_BODY_BYTES;
+    CreateKey       at most CONTROL_BODY_BYTES;
+    RevokeKey       at most CONTROL_BODY_BYTES;
+    SubmitFlow      at most FLOW_BODY_BYTES within namespace;
     GrowFlow        at most FLOW_BODY_BYTES;
     CloseFlow       at most CONTROL_BODY_BYTES;
     CancelFlow      at most CONTROL_BODY_BYTES;
@@ -92,8 +106,13 @@ impl<T: Bounded, S: Send + Sync> FromRequest<S> for BodyBeside<T> {
 
 async fn read<T: Bounded>(request: Request) -> Result<T, Refusal> {
     said_to_be_json(request.headers())?;
-    let bytes = arrived(request.into_body(), T::BODY_BYTES).await?;
-    wire::object(if bytes.is_empty() { b"{}" } else { &bytes })
+    let (parts, body) = request.into_parts();
+    let bytes = arrived(body, T::BODY_BYTES).await?;
+    let mut said: T = wire::object(if bytes.is_empty() { b"{}" } else { &bytes })?;
+    if let Some(named) = said.namespace() {
+        tenant::settle(tenant::of(&parts).as_ref(), named)?;
+    }
+    Ok(said)
 }
 
 /// The whole of a body, unless it is over its limit or takes too long.

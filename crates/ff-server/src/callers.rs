@@ -2,14 +2,18 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use ff_core::key::{ApiKey, Role};
+use ff_core::types::Namespace;
 
 use crate::problem::Problem;
+use crate::rate::Asker;
 
 /// What one request costs of a caller's time: ten thousand may be asked in a second.
 const ASKED: Duration = Duration::from_micros(100);
@@ -48,6 +52,12 @@ impl Callers {
         }
         *until = now + ahead + ASKED;
         Ok(())
+    }
+
+    /// Says how long to wait, where a caller was wrong too often.
+    fn held_back(&self, caller: IpAddr, now: Instant) -> Result<(), Duration> {
+        let ahead = self.spent().of(caller, now).saturating_duration_since(now);
+        if ahead >= AHEAD { Err(ahead.saturating_sub(AHEAD) + WRONG) } else { Ok(()) }
     }
 
     /// Takes the cost of a wrong token off a caller's allowance.
@@ -89,16 +99,41 @@ fn network(caller: IpAddr) -> IpAddr {
 pub(crate) struct Caller {
     address: IpAddr,
     callers: Arc<Callers>,
+    /// The key it has shown, where the server asks for keys.
+    key: Option<Arc<ApiKey>>,
 }
 
 impl Caller {
     pub(crate) fn new(address: IpAddr, callers: Arc<Callers>) -> Self {
-        Self { address, callers }
+        Self { address, callers, key: None }
     }
 
-    /// Where the request comes from.
-    pub(crate) fn address(&self) -> IpAddr {
-        self.address
+    /// The same caller, known by its key.
+    pub(crate) fn known_by(&self, key: Arc<ApiKey>) -> Self {
+        Self { key: Some(key), ..self.clone() }
+    }
+
+    /// Whom its requests are counted to.
+    pub(crate) fn as_asker(&self) -> Asker {
+        match &self.key {
+            Some(key) => Asker::Key(key.info.key_id.clone()),
+            None => Asker::Address(network(self.address)),
+        }
+    }
+
+    /// The namespace it is confined to, if it is.
+    pub(crate) fn tenant(&self) -> Option<&Namespace> {
+        self.key.as_ref().and_then(|key| key.info.namespace.as_ref())
+    }
+
+    /// Whether it has shown a key that is for this.
+    pub(crate) fn has_shown(&self, role: Role) -> bool {
+        self.key.as_ref().is_some_and(|key| key.info.may(role))
+    }
+
+    /// Says how long to wait, where a caller was wrong too often.
+    pub(crate) fn held_back(&self) -> Result<(), Duration> {
+        self.callers.held_back(self.address, Instant::now())
     }
 
     /// Counts a request, or says how long to wait before the next.
@@ -106,9 +141,19 @@ impl Caller {
         self.callers.ask(self.address, Instant::now())
     }
 
-    /// Counts a wrong token.
+    /// Counts a wrong token, or a wrong key.
     pub(crate) fn was_wrong(&self) {
         self.callers.was_wrong(self.address, Instant::now());
+    }
+}
+
+/// Where the request comes from, and by which key.
+impl fmt::Display for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.key {
+            Some(key) => write!(f, "{} key={}", self.address, key.info.key_id),
+            None => write!(f, "{}", self.address),
+        }
     }
 }
 
@@ -116,8 +161,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let unknown = || Self::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), Arc::default());
-        Ok(parts.extensions.get().cloned().unwrap_or_else(unknown))
+        Ok(parts.extensions.get().cloned().unwrap_or_default())
+    }
+}
+
+/// Somebody of whom nothing is known.
+impl Default for Caller {
+    fn default() -> Self {
+        Self::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), Arc::default())
     }
 }
 

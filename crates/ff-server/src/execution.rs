@@ -19,9 +19,11 @@ use ff_sdk::http::wire::{
 };
 
 use crate::body::Body;
+use crate::callers::Caller;
 use crate::params::{Params, word};
 use crate::path::Id;
 use crate::problem::{Problem, Result};
+use crate::tenant;
 use crate::trace;
 
 /// Creates an execution, or finds the one already created under the same key.
@@ -38,6 +40,7 @@ pub(crate) async fn submit(
 /// Creates many executions, each with its own outcome.
 pub(crate) async fn submit_many(
     State(ff): State<FlowFabric>,
+    caller: Caller,
     headers: HeaderMap,
     Body(batch): Body<Batch>,
 ) -> Result<Json<Batched>> {
@@ -50,8 +53,9 @@ pub(crate) async fn submit_many(
     }
     let around = trace::in_headers(&headers);
     let read = batch.executions.iter().map(|one| {
-        let args = object::<Submit>(one.get().as_bytes())?.into_args()?;
-        Ok(trace::within(args, &around))
+        let mut one = object::<Submit>(one.get().as_bytes())?;
+        tenant::settle(caller.tenant(), &mut one.namespace)?;
+        Ok(trace::within(one.into_args()?, &around))
     });
     let results = each(&ff, read.collect()).await?;
     Ok(Json(Batched { results: results.into_iter().map(Tried::from).collect() }))
@@ -60,7 +64,7 @@ pub(crate) async fn submit_many(
 /// Lists executions, newest first, a page at a time.
 pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Result<Json<Page>> {
     let filter = Filter {
-        namespace: params.word("namespace")?.unwrap_or_else(Namespace::default_name),
+        namespace: params.namespace()?.unwrap_or_else(Namespace::default_name),
         lane: params.word("lane")?,
         state: params.word("state")?,
         kind: params.word("kind")?,

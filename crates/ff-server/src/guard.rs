@@ -1,32 +1,110 @@
 //! What holds for every request: who may ask, how long it may take, what the log says, and that a defect is an answer.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{MatchedPath, Request, State};
+use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use ff_core::engine_error::Code;
+use ff_core::key::unauthenticated;
 use ff_core::limits;
 use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 use tracing::field::Empty;
 
-use crate::neighbour;
+use crate::access::Access;
+use crate::callers::Caller;
+use crate::crowd::{Crowd, Place};
+use crate::keyring::Keyring;
+use crate::options::Limits;
 use crate::problem::Problem;
+use crate::rate::Rate;
+use crate::routes::ROUTES;
+use crate::{bearer, neighbour};
 
 /// How long a request may take: the longest wait anyone may ask for, and time for its body and its answer.
 const REQUEST: Duration = Duration::from_millis(limits::LONG_POLL_MS + 60_000);
 
+/// Where one asks whether the server lives.
+const ALIVE: &str = "/healthz";
+
+/// What every request is judged by.
+#[derive(Clone)]
+pub(crate) struct Guard {
+    /// The keys that are asked for; none where nobody is asked for one.
+    keyring: Option<Arc<Keyring>>,
+    crowd: Crowd,
+    rate: Option<Arc<Rate>>,
+    stopping: CancellationToken,
+}
+
+impl Guard {
+    pub(crate) fn new(keyring: Option<Keyring>, limits: &Limits, stopping: CancellationToken) -> Self {
+        let rate = limits.rate.map(|each_second| Arc::new(Rate::of(each_second)));
+        Self { keyring: keyring.map(Arc::new), crowd: Crowd::new(limits), rate, stopping }
+    }
+
+    /// Lets through who may ask, and notes who it is.
+    async fn admit(&self, request: &mut Request) -> Result<(), Problem> {
+        bearer::conceal(request.headers_mut());
+        let Some(keyring) = &self.keyring else { return Ok(neighbour::check(request.headers())?) };
+        let access = asked_by_route(request);
+        if !access.looks_at_keys() {
+            return Ok(());
+        }
+        let caller = request.extensions().get::<Caller>().cloned().unwrap_or_default();
+        let shown = match bearer::shown(request.headers()) {
+            Ok(Some(shown)) => shown,
+            Ok(None) if access.needs_key() => return Err(unauthenticated("must hold a key: Bearer ff_…").into()),
+            Ok(None) => return Ok(()),
+            Err(refusal) => {
+                caller.was_wrong();
+                return Err(refusal.into());
+            }
+        };
+        if !keyring.knows(shown.id()) {
+            caller.held_back().map_err(Problem::too_often)?;
+        }
+        let key = keyring.judge(&shown).await.inspect_err(|error| {
+            if error.code() == Code::Unauthenticated {
+                caller.was_wrong();
+            }
+        })?;
+        access.check(&key.info)?;
+        request.extensions_mut().insert(caller.known_by(key));
+        Ok(())
+    }
+
+    /// Counts a request to what its caller may ask.
+    fn count(&self, request: &Request) -> Result<(), Problem> {
+        let (Some(rate), Some(caller)) = (&self.rate, request.extensions().get::<Caller>()) else { return Ok(()) };
+        rate.ask(&caller.as_asker()).map_err(Problem::too_often)
+    }
+}
+
+/// What the route that is asked for asks in return; nothing, where there is no such route.
+fn asked_by_route(request: &Request) -> Access {
+    // What answers GET answers HEAD, and asks the same.
+    let asked = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
+    let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let is_asked = |method: &str, of: &str| Some(of) == path && method.eq_ignore_ascii_case(asked.as_str());
+    let route = ROUTES.iter().find(|(method, path, _)| is_asked(method, path));
+    route.map_or(Access::Open, |(_, _, access)| *access)
+}
+
 /// Runs a request under the rules that hold for all. Bodies and payloads never reach the log.
-pub(crate) async fn guard(State(stopping): State<CancellationToken>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     // There whenever anything is logged, so that a warning says what it is about.
     let (execution, lane, worker) = (Empty, Empty, Empty);
-    let span = tracing::error_span!("request", method = %request.method(), route, execution, lane, worker);
+    let span =
+        tracing::error_span!("request", method = %request.method(), route = route.as_str(), execution, lane, worker);
     async move {
-        let response = answer(&stopping, request, next).await;
+        let response = answer(&guard, &route, request, next).await;
         tracing::debug!(status = response.status().as_u16(), "answered");
         response
     }
@@ -34,13 +112,23 @@ pub(crate) async fn guard(State(stopping): State<CancellationToken>, request: Re
     .await
 }
 
-async fn answer(stopping: &CancellationToken, request: Request, next: Next) -> Response {
-    if stopping.is_cancelled() {
+async fn answer(guard: &Guard, route: &str, mut request: Request, next: Next) -> Response {
+    if guard.stopping.is_cancelled() {
         return Problem::from(Code::ShuttingDown).into_response();
     }
-    if let Err(refusal) = neighbour::check(request.headers()) {
-        return Problem::from(refusal).into_response();
+    // Whoever asks whether the server lives is told so however full it is.
+    if route != ALIVE {
+        match guard.crowd.enter(route) {
+            Ok(place) => drop(request.extensions_mut().insert(place)),
+            Err(problem) => return problem.into_response(),
+        }
     }
+    let admitted = guard.admit(&mut request).await.and_then(|()| guard.count(&request));
+    if let Err(problem) = admitted {
+        return problem.into_response();
+    }
+    // Taken out of the request, which is gone before it is answered.
+    let _place = request.extensions().get::<Place>().cloned();
     let running = AssertUnwindSafe(next.run(request)).catch_unwind();
     match tokio::time::timeout(REQUEST, running).await {
         Ok(Ok(response)) => response,
@@ -71,7 +159,8 @@ mod tests {
 
     async fn asked(stopping: &CancellationToken, path: &str) -> (StatusCode, String) {
         let app = Router::new().route("/panics", get(panics)).route("/fine", get(async || "fine"));
-        let app = app.layer(middleware::from_fn_with_state(stopping.clone(), guard));
+        let app =
+            app.layer(middleware::from_fn_with_state(Guard::new(None, &Limits::default(), stopping.clone()), guard));
         let response = app.oneshot(Request::get(path).body(Body::empty()).unwrap()).await.unwrap();
         let status = response.status();
         let body = response.into_body().collect().await.unwrap().to_bytes();

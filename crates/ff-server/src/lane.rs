@@ -19,7 +19,7 @@ pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Re
     let after = params.text("after").map(|key| LaneId::parse_key(&key)).transpose();
     let after = after.map_err(|error| Code::InvalidCursor.refusal().at("after").because(error.to_string()))?;
     let args = ListLanesArgs {
-        namespace: params.word("namespace")?,
+        namespace: params.namespace()?,
         after,
         limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
         finished: params.flag("finished")?.unwrap_or(true),
@@ -34,7 +34,7 @@ pub(crate) async fn describe(
     Lane(lane): Lane,
     mut params: Params,
 ) -> Result<Json<LaneInfo>> {
-    let namespace = params.word("namespace")?.unwrap_or_else(Namespace::default_name);
+    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
     params.done()?;
     Ok(Json(ff.backend().describe_lane(&namespace, &lane).await?))
 }

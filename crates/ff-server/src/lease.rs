@@ -2,11 +2,16 @@
 
 use axum::Json;
 use axum::extract::State;
-use ff_core::contracts::{self, Completed, Control, ControlArgs, Delayed, Failed, Noted, Renewed, Revoked, check_wait};
+use ff_core::contracts::{
+    self, Completed, Control, ControlArgs, Delayed, Failed, LeaseLost, Noted, Renewed, Revoked, check_wait,
+};
+use ff_core::engine_error::Code;
+use ff_core::types::Namespace;
 use ff_sdk::FlowFabric;
 use ff_sdk::http::wire::{Claim, ClaimOf, Claims, Complete, Delay, Fail, Progress, Renew, Revoke};
 
 use crate::body::Body;
+use crate::callers::Caller;
 use crate::params::Params;
 use crate::path::{Id, Instance};
 use crate::problem::Result;
@@ -31,13 +36,32 @@ pub(crate) async fn claim(
 /// Tells an instance which of its leases it lost, waiting for news if asked to.
 pub(crate) async fn control(
     State(ff): State<FlowFabric>,
+    caller: Caller,
     Instance(worker_instance_id): Instance,
     mut params: Params,
 ) -> Result<Json<Control>> {
     let (after, wait_ms) = (params.text("after"), params.number("wait_ms")?.unwrap_or(0));
     params.done()?;
     check_wait(wait_ms)?;
-    Ok(Json(ff.waits().control(ControlArgs { worker_instance_id, after, wait_ms }).await?))
+    let mut control = ff.waits().control(ControlArgs { worker_instance_id, after, wait_ms }).await?;
+    if let Some(own) = caller.tenant() {
+        control.lost = own_of(&ff, own, control.lost).await?;
+    }
+    Ok(Json(control))
+}
+
+/// What a tenant may hear of: instances are not bound to one, and another tenant's may have the same name.
+async fn own_of(ff: &FlowFabric, own: &Namespace, lost: Vec<LeaseLost>) -> Result<Vec<LeaseLost>> {
+    let mut heard = Vec::with_capacity(lost.len());
+    for lost in lost {
+        match ff.backend().describe(&lost.execution_id).await {
+            Ok(info) if info.namespace == *own => heard.push(lost),
+            Ok(_) => {}
+            Err(error) if error.code() == Code::ExecutionNotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(heard)
 }
 
 /// Lets the holder go on.

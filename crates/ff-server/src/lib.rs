@@ -21,31 +21,42 @@
 //! # }).unwrap();
 //! ```
 
+mod access;
 mod approval;
 mod audit;
+mod bearer;
 mod body;
 mod callers;
+mod crowd;
 mod doctor;
 mod event;
 mod execution;
 mod flow;
 mod guard;
+mod key;
+mod keyring;
 mod lane;
 mod lease;
 mod metrics;
 mod neighbour;
+mod options;
 mod params;
 mod path;
 mod problem;
+mod rate;
 mod routes;
 mod secret;
 mod server;
 mod signal;
 mod stream;
 mod suspension;
+mod tenant;
+mod tls;
 mod trace;
 mod worker;
 
+pub use access::Access;
 pub use metrics::Metrics;
+pub use options::{Limits, ServerOptions, TlsFiles};
 pub use routes::ROUTES;
 pub use server::Server;

@@ -10,16 +10,21 @@ use axum::http::uri::InvalidUri;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::execution::Tags;
 use ff_core::json;
-use ff_core::types::TagKey;
+use ff_core::types::{Namespace, TagKey};
 use serde::de::DeserializeOwned;
 
 use crate::problem::Problem;
+use crate::tenant;
 
 /// What the name of a parameter begins with that says a label.
 const TAG: &str = "tag.";
 
 /// The parameters of a request that have not been read yet.
-pub(crate) struct Params(BTreeMap<String, String>);
+pub(crate) struct Params {
+    unread: BTreeMap<String, String>,
+    /// The namespace the caller is confined to, if it is.
+    tenant: Option<Namespace>,
+}
 
 impl Params {
     /// The fields of a form, which browsers write as they write parameters.
@@ -38,33 +43,33 @@ impl Params {
             }
             params.insert(name, value);
         }
-        Ok(Self(params))
+        Ok(Self { unread: params, tenant: None })
     }
 
     /// A name, a state or another word, read as the same thing in a body is.
     pub(crate) fn word<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
-        self.0.remove(name).map(|text| word(name, &text)).transpose()
+        self.unread.remove(name).map(|text| word(name, &text)).transpose()
     }
 
     pub(crate) fn number<T: FromStr>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
         let read = |text: String| text.parse().map_err(|_| Refusal::invalid(name, "must be a whole number"));
-        self.0.remove(name).map(read).transpose()
+        self.unread.remove(name).map(read).transpose()
     }
 
     pub(crate) fn flag(&mut self, name: &str) -> Result<Option<bool>, Refusal> {
         let read = |text: String| text.parse().map_err(|_| Refusal::invalid(name, "must be true or false"));
-        self.0.remove(name).map(read).transpose()
+        self.unread.remove(name).map(read).transpose()
     }
 
     /// Something that knows its own refusals.
     pub(crate) fn parsed<T: FromStr<Err = Refusal>>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
-        self.0.remove(name).map(|text| text.parse()).transpose()
+        self.unread.remove(name).map(|text| text.parse()).transpose()
     }
 
     /// Labels, each a parameter of its own: `tag.KEY=VALUE`.
     pub(crate) fn tags(&mut self) -> Result<Tags, Refusal> {
         let mut tags = Tags::new();
-        let named: Vec<_> = self.0.keys().filter(|name| name.starts_with(TAG)).cloned().collect();
+        let named: Vec<_> = self.unread.keys().filter(|name| name.starts_with(TAG)).cloned().collect();
         for name in named {
             let key = TagKey::parse(&name[TAG.len()..]);
             let key = key.map_err(|error| Code::InvalidTagKey.refusal().at(&name).because(error.to_string()))?;
@@ -75,13 +80,20 @@ impl Params {
         Ok(tags)
     }
 
+    /// The namespace that is meant: the caller's own, where it is confined to one.
+    pub(crate) fn namespace(&mut self) -> Result<Option<Namespace>, Refusal> {
+        let mut named = self.word("namespace")?;
+        tenant::settle(self.tenant.as_ref(), &mut named)?;
+        Ok(named)
+    }
+
     pub(crate) fn text(&mut self, name: &str) -> Option<String> {
-        self.0.remove(name)
+        self.unread.remove(name)
     }
 
     /// Refuses what nobody has read.
     pub(crate) fn done(self) -> Result<(), Refusal> {
-        match self.0.into_keys().next() {
+        match self.unread.into_keys().next() {
             Some(name) => Err(Refusal::new(Code::UnknownField).because("is not a parameter here").at(name)),
             None => Ok(()),
         }
@@ -92,7 +104,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        Ok(Self::of(&parts.uri)?)
+        Ok(Self { tenant: tenant::of(parts), ..Self::of(&parts.uri)? })
     }
 }
 

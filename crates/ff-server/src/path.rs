@@ -1,17 +1,18 @@
-//! What an address names: an execution, one of its waitpoints or signals, a flow, one of its nodes, a lane, or an instance of
-//! a worker.
+//! What an address names: an execution, one of its waitpoints or signals, a flow, one of its nodes, a lane, an instance of a
+//! worker, or a key. Another tenant's execution or flow is not there, so no handler ever has the id of one.
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::operation::check_id;
-use ff_core::types::{ExecutionId, FlowId, LaneId, NodeName, SignalId, WaitpointId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, FlowId, KeyId, LaneId, NodeName, SignalId, WaitpointId, WorkerInstanceId};
 use ff_sdk::FlowFabric;
 use tracing::Span;
 use tracing::field::display;
 
 use crate::params::word;
 use crate::problem::Problem;
+use crate::tenant;
 
 /// The execution an address names, written raw or percent-encoded.
 pub(crate) struct Id(pub(crate) ExecutionId);
@@ -24,6 +25,7 @@ impl FromRequestParts<FlowFabric> for Id {
         let text = segment(parts, ff, "id").await.map_err(refused)?;
         let id = text.parse::<ExecutionId>().map_err(|error| refused(format!("{text:?} is not one: {error}")))?;
         check_id(&id, &ff.backend().partitions())?;
+        tenant::owns_execution(parts, ff, &id).await?;
         Span::current().record("execution", display(&id));
         Ok(Self(id))
     }
@@ -79,7 +81,9 @@ impl FromRequestParts<FlowFabric> for Flow {
     async fn from_request_parts(parts: &mut Parts, ff: &FlowFabric) -> Result<Self, Problem> {
         const FIELD: &str = "flow_id";
         let text = segment(parts, ff, "flow").await.map_err(|why| Refusal::invalid(FIELD, why))?;
-        Ok(Self(word(FIELD, &text)?))
+        let id = word(FIELD, &text)?;
+        tenant::owns_flow(parts, ff, &id).await?;
+        Ok(Self(id))
     }
 }
 
@@ -95,6 +99,19 @@ impl FromRequestParts<FlowFabric> for Lane {
         let lane = word(FIELD, &text)?;
         Span::current().record("lane", display(&lane));
         Ok(Self(lane))
+    }
+}
+
+/// The API key an address names.
+pub(crate) struct Key(pub(crate) KeyId);
+
+impl FromRequestParts<FlowFabric> for Key {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, ff: &FlowFabric) -> Result<Self, Problem> {
+        const FIELD: &str = "key_id";
+        let text = segment(parts, ff, "key").await.map_err(|why| Refusal::invalid(FIELD, why))?;
+        Ok(Self(word(FIELD, &text)?))
     }
 }
 

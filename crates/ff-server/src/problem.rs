@@ -36,7 +36,8 @@ impl Problem {
 
     /// The caller asks too often, or was wrong too often.
     pub(crate) fn too_often(wait: Duration) -> Self {
-        let refusal = Refusal::new(Code::RateLimitExceeded).because("too many requests, or too many wrong tokens");
+        let refusal =
+            Refusal::new(Code::RateLimitExceeded).because("too many requests, or too many wrong keys or tokens");
         Self { error: refusal.into(), retry_after: Some(wait) }
     }
 
@@ -45,6 +46,11 @@ impl Problem {
         let why =
             format!("{limit} streams are open, as many as this server keeps; close one, or ask with wait_ms instead");
         Self { error: Refusal::new(Code::RateLimitExceeded).because(why).into(), retry_after: Some(STREAM_WAIT) }
+    }
+
+    /// The server has as much under way as it takes.
+    pub(crate) fn overloaded(wait: Duration) -> Self {
+        Self { error: Code::Overloaded.into(), retry_after: Some(wait) }
     }
 
     fn log(&self) {
@@ -62,7 +68,9 @@ impl IntoResponse for Problem {
         let problem = wire::Problem::from(self.error);
         let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let media_type = (header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        (status, retry_after, [media_type], axum::Json(problem)).into_response()
+        // A client that asks without a key is to be told what kind of one.
+        let asked = (status == StatusCode::UNAUTHORIZED).then_some([(header::WWW_AUTHENTICATE, "Bearer")]);
+        (status, retry_after, asked, [media_type], axum::Json(problem)).into_response()
     }
 }
 

@@ -11,18 +11,18 @@ use ff_sdk::FlowFabric;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+use crate::access::{ADMIN, ANY, Access, CLOSE, EVERYBODY, GROW, OPEN, OPERATE, READ, STEER, SUBMIT, TOKEN, WORK};
+use crate::guard::{self, Guard};
 use crate::metrics::Metrics;
 use crate::params::Params;
 use crate::problem::{Problem, Result};
 use crate::stream::Streams;
-use crate::{
-    approval, doctor, event, execution, flow, guard, lane, lease, metrics, secret, signal, suspension, worker,
-};
+use crate::{approval, doctor, event, execution, flow, key, lane, lease, metrics, secret, signal, suspension, worker};
 
 macro_rules! routes {
-    ($($method:ident $path:literal $handler:path;)*) => {
-        /// Every route there is: its method and its path.
-        pub const ROUTES: &[(&str, &str)] = &[$((stringify!($method), $path)),*];
+    ($($method:ident $path:literal $access:ident $handler:path;)*) => {
+        /// Every route there is: its method, its path, and what it asks of its caller.
+        pub const ROUTES: &[(&str, &str, Access)] = &[$((stringify!($method), $path, $access)),*];
 
         fn table() -> Router<FlowFabric> {
             Router::new()$(.route($path, axum::routing::$method($handler)))*
@@ -31,80 +31,88 @@ macro_rules! routes {
 }
 
 routes! {
-    get  "/healthz"                                          healthz;
-    get  "/metrics"                                          metrics::show;
-    get  "/errors/{code}"                                    meaning;
-    get  "/approvals/{id}/{waitpoint}"                       approval::show;
-    post "/approvals/{id}/{waitpoint}"                       approval::decide;
-    get  "/v1/partitions"                                    partitions;
-    get  "/v1/doctor"                                        doctor::examine;
-    get  "/v1/secrets"                                       secret::list;
-    post "/v1/secrets/rotate"                                secret::rotate;
-    get  "/v1/deliveries"                                    signal::deliveries;
-    post "/v1/executions"                                    execution::submit;
-    get  "/v1/executions"                                    execution::list;
-    post "/v1/executions/batch"                              execution::submit_many;
-    post "/v1/executions/bulk"                               execution::bulk;
-    get  "/v1/executions/{id}"                               execution::describe;
-    get  "/v1/executions/{id}/events"                        event::of_execution;
-    get  "/v1/executions/{id}/payload"                       execution::payload;
-    get  "/v1/executions/{id}/result"                        execution::result;
-    get  "/v1/executions/{id}/attempts"                      execution::attempts;
-    post "/v1/executions/{id}/cancel"                        execution::cancel;
-    post "/v1/executions/{id}/replay"                        execution::replay;
-    post "/v1/executions/{id}/priority"                      execution::change_priority;
-    post "/v1/executions/{id}/tags"                          execution::set_tags;
-    post "/v1/executions/{id}/revoke"                        lease::revoke;
-    post "/v1/executions/{id}/renew"                         lease::renew;
-    post "/v1/executions/{id}/progress"                      lease::progress;
-    post "/v1/executions/{id}/complete"                      lease::complete;
-    post "/v1/executions/{id}/fail"                          lease::fail;
-    post "/v1/executions/{id}/delay"                         lease::delay;
-    post "/v1/executions/{id}/suspend"                       suspension::suspend;
-    post "/v1/executions/{id}/resume"                        suspension::resume;
-    post "/v1/executions/{id}/approve"                       suspension::approve;
-    post "/v1/executions/{id}/reject"                        suspension::reject;
-    post "/v1/executions/{id}/waitpoints"                    suspension::create_waitpoint;
-    get  "/v1/executions/{id}/waitpoints"                    suspension::waitpoints;
-    get  "/v1/executions/{id}/waitpoints/{waitpoint}/token"  suspension::token;
-    post "/v1/executions/{id}/waitpoints/{waitpoint}/close"  suspension::close_waitpoint;
-    post "/v1/executions/{id}/signals"                       signal::deliver;
-    get  "/v1/executions/{id}/signals"                       signal::list;
-    get  "/v1/executions/{id}/signals/{signal}"              signal::read;
-    post "/v1/executions/{id}/wait_for_children"             flow::wait_for_children;
-    post "/v1/executions/{id}/cascade"                       flow::cascade;
-    post "/v1/flows"                                         flow::submit;
-    get  "/v1/flows"                                         flow::list;
-    get  "/v1/flows/{flow}"                                  flow::describe;
-    get  "/v1/flows/{flow}/members"                          flow::members;
-    get  "/v1/flows/{flow}/edges"                            flow::edges;
-    get  "/v1/flows/{flow}/events"                           flow::events;
-    post "/v1/flows/{flow}/grow"                             flow::grow;
-    post "/v1/flows/{flow}/close"                            flow::close;
-    post "/v1/flows/{flow}/cancel"                           flow::cancel;
-    post "/v1/flows/{flow}/tags"                             flow::tags;
-    post "/v1/flows/{flow}/nodes/{node}/replay"              flow::replay;
-    get  "/v1/lanes"                                         lane::list;
-    get  "/v1/lanes/{lane}"                                  lane::describe;
-    post "/v1/lanes/{lane}"                                  lane::configure;
-    get  "/v1/events"                                        event::list;
-    get  "/v1/workers"                                       worker::list;
-    post "/v1/workers/{instance}/register"                   worker::register;
-    post "/v1/workers/{instance}/heartbeat"                  worker::heartbeat;
-    post "/v1/workers/{instance}/leave"                      worker::leave;
-    post "/v1/workers/{instance}/claim"                      lease::claim;
-    get  "/v1/workers/{instance}/control"                    lease::control;
+    get  "/healthz"                                           OPEN      healthz;
+    get  "/metrics"                                           EVERYBODY metrics::show;
+    get  "/errors/{code}"                                     OPEN      meaning;
+    get  "/approvals/{id}/{waitpoint}"                        OPEN      approval::show;
+    post "/approvals/{id}/{waitpoint}"                        OPEN      approval::decide;
+    get  "/v1/partitions"                                     ANY       partitions;
+    get  "/v1/doctor"                                         EVERYBODY doctor::examine;
+    get  "/v1/secrets"                                        ADMIN     secret::list;
+    post "/v1/secrets/rotate"                                 ADMIN     secret::rotate;
+    get  "/v1/deliveries"                                     EVERYBODY signal::deliveries;
+    post "/v1/executions"                                     SUBMIT    execution::submit;
+    get  "/v1/executions"                                     READ      execution::list;
+    post "/v1/executions/batch"                               SUBMIT    execution::submit_many;
+    post "/v1/executions/bulk"                                OPERATE   execution::bulk;
+    get  "/v1/executions/{id}"                                READ      execution::describe;
+    get  "/v1/executions/{id}/events"                         READ      event::of_execution;
+    get  "/v1/executions/{id}/payload"                        READ      execution::payload;
+    get  "/v1/executions/{id}/result"                         READ      execution::result;
+    get  "/v1/executions/{id}/attempts"                       READ      execution::attempts;
+    post "/v1/executions/{id}/cancel"                         STEER     execution::cancel;
+    post "/v1/executions/{id}/replay"                         OPERATE   execution::replay;
+    post "/v1/executions/{id}/priority"                       OPERATE   execution::change_priority;
+    post "/v1/executions/{id}/tags"                           STEER     execution::set_tags;
+    post "/v1/executions/{id}/revoke"                         OPERATE   lease::revoke;
+    post "/v1/executions/{id}/renew"                          WORK      lease::renew;
+    post "/v1/executions/{id}/progress"                       WORK      lease::progress;
+    post "/v1/executions/{id}/complete"                       WORK      lease::complete;
+    post "/v1/executions/{id}/fail"                           WORK      lease::fail;
+    post "/v1/executions/{id}/delay"                          WORK      lease::delay;
+    post "/v1/executions/{id}/suspend"                        WORK      suspension::suspend;
+    post "/v1/executions/{id}/resume"                         OPERATE   suspension::resume;
+    post "/v1/executions/{id}/approve"                        OPERATE   suspension::approve;
+    post "/v1/executions/{id}/reject"                         OPERATE   suspension::reject;
+    post "/v1/executions/{id}/waitpoints"                     WORK      suspension::create_waitpoint;
+    get  "/v1/executions/{id}/waitpoints"                     READ      suspension::waitpoints;
+    get  "/v1/executions/{id}/waitpoints/{waitpoint}/token"   OPERATE   suspension::token;
+    post "/v1/executions/{id}/waitpoints/{waitpoint}/close"   CLOSE     suspension::close_waitpoint;
+    post "/v1/executions/{id}/signals"                        TOKEN     signal::deliver;
+    get  "/v1/executions/{id}/signals"                        READ      signal::list;
+    get  "/v1/executions/{id}/signals/{signal}"               READ      signal::read;
+    post "/v1/executions/{id}/wait_for_children"              WORK      flow::wait_for_children;
+    post "/v1/executions/{id}/cascade"                        OPERATE   flow::cascade;
+    post "/v1/flows"                                          SUBMIT    flow::submit;
+    get  "/v1/flows"                                          READ      flow::list;
+    get  "/v1/flows/{flow}"                                   READ      flow::describe;
+    get  "/v1/flows/{flow}/members"                           READ      flow::members;
+    get  "/v1/flows/{flow}/edges"                             READ      flow::edges;
+    get  "/v1/flows/{flow}/events"                            READ      flow::events;
+    post "/v1/flows/{flow}/grow"                              GROW      flow::grow;
+    post "/v1/flows/{flow}/close"                             GROW      flow::close;
+    post "/v1/flows/{flow}/cancel"                            STEER     flow::cancel;
+    post "/v1/flows/{flow}/tags"                              STEER     flow::tags;
+    post "/v1/flows/{flow}/nodes/{node}/replay"               OPERATE   flow::replay;
+    get  "/v1/lanes"                                          READ      lane::list;
+    get  "/v1/lanes/{lane}"                                   READ      lane::describe;
+    post "/v1/lanes/{lane}"                                   OPERATE   lane::configure;
+    get  "/v1/events"                                         OPERATE   event::list;
+    get  "/v1/workers"                                        OPERATE   worker::list;
+    post "/v1/workers/{instance}/register"                    WORK      worker::register;
+    post "/v1/workers/{instance}/heartbeat"                   WORK      worker::heartbeat;
+    post "/v1/workers/{instance}/leave"                       WORK      worker::leave;
+    post "/v1/workers/{instance}/claim"                       WORK      lease::claim;
+    get  "/v1/workers/{instance}/control"                     WORK      lease::control;
+    get  "/v1/keys"                                           ADMIN     key::list;
+    post "/v1/keys"                                           ADMIN     key::create;
+    post "/v1/keys/{key}/revoke"                              ADMIN     key::revoke;
 }
 
 /// The whole API over a connection, until it is told to stop.
-pub(crate) fn router(flowfabric: FlowFabric, metrics: Option<Metrics>, stopping: CancellationToken) -> Router {
+pub(crate) fn router(
+    flowfabric: FlowFabric,
+    watch: Guard,
+    metrics: Option<Metrics>,
+    stopping: CancellationToken,
+) -> Router {
     let router = table()
         .fallback(async || Problem::from(Code::NotFound))
         .method_not_allowed_fallback(async || Problem::from(Code::MethodNotAllowed))
-        .layer(Extension(stopping.clone()))
+        .layer(Extension(stopping))
         .layer(Extension(Streams::default()))
         .layer(Extension(metrics.clone()))
-        .layer(middleware::from_fn_with_state(stopping, guard::guard))
+        .layer(middleware::from_fn_with_state(watch, guard::guard))
         .with_state(flowfabric);
     match metrics {
         Some(metrics) => router.layer(middleware::from_fn_with_state(metrics, metrics::observe)),

@@ -15,17 +15,25 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::callers::{Caller, Callers};
+use crate::guard::Guard;
+use crate::keyring::Keyring;
 use crate::metrics::{Metrics, MetricsListener};
-use crate::routes;
+use crate::options::{Limits, ServerOptions};
+use crate::{routes, tls};
 
 /// How long a request's head may take to arrive, and a connection may stand idle.
 pub(crate) const HEAD: Duration = Duration::from_secs(75);
+
+/// How long a connection may take to become private.
+const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// How long running requests may take to finish once the server is told to stop.
 const FINISH: Duration = Duration::from_secs(30);
@@ -37,18 +45,44 @@ const FULL: Duration = Duration::from_millis(100);
 pub struct Server {
     listener: TcpListener,
     flowfabric: FlowFabric,
+    /// The keys that are asked for; none where nobody is asked for one.
+    keyring: Option<Keyring>,
+    tls: Option<TlsAcceptor>,
+    limits: Limits,
     metrics: Option<Metrics>,
     scraped: Option<MetricsListener>,
 }
 
 impl Server {
-    /// Takes an address. Only loopback: the server asks nobody for a key.
+    /// Takes an address. Where the store has keys, every request needs one; where it never had any, nobody is asked for one,
+    /// and the address must be a loopback one. Which of the two it is, is decided here and holds until the server stops.
     pub async fn bind(listen: SocketAddr, flowfabric: FlowFabric) -> io::Result<Self> {
-        if !listen.ip().to_canonical().is_loopback() {
-            let why = format!("cannot listen on {listen}: the server asks for no key, so it listens on loopback only");
+        Self::bind_with(listen, flowfabric, ServerOptions::default()).await
+    }
+
+    /// Takes an address, to serve as it is told.
+    pub async fn bind_with(listen: SocketAddr, flowfabric: FlowFabric, options: ServerOptions) -> io::Result<Self> {
+        let tls = options.tls.as_ref().map(tls::acceptor).transpose()?;
+        let keyring = match flowfabric.upkeep() {
+            Some(store) => Keyring::of(store).await.map_err(io::Error::other)?,
+            None => None,
+        };
+        if keyring.is_none() && !listen.ip().to_canonical().is_loopback() {
+            let why = format!(
+                "cannot listen on {listen}: the store has no API keys, so the server listens on loopback only; create one \
+                 with `ff keys create`"
+            );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
-        Ok(Self { listener: TcpListener::bind(listen).await?, flowfabric, metrics: None, scraped: None })
+        Ok(Self {
+            listener: TcpListener::bind(listen).await?,
+            flowfabric,
+            keyring,
+            tls,
+            limits: options.limits,
+            metrics: None,
+            scraped: None,
+        })
     }
 
     /// Times its requests, and tells at `/metrics` what was counted.
@@ -65,6 +99,17 @@ impl Server {
         let address = listener.local_addr()?;
         self.scraped = Some(listener);
         Ok(address)
+    }
+
+    /// Whether every request needs a key.
+    pub fn asks_for_keys(&self) -> bool {
+        self.keyring.is_some()
+    }
+
+    /// Where clients find it.
+    pub fn url(&self) -> io::Result<String> {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        Ok(format!("{scheme}://{}", self.local_addr()?))
     }
 
     /// Where it listens; the port is the system's choice when it was bound to none.
@@ -85,7 +130,8 @@ impl Server {
     }
 
     async fn take_connections(self, shutdown: CancellationToken) -> io::Result<()> {
-        let app = routes::router(self.flowfabric.clone(), self.metrics, shutdown.clone());
+        let watch = Guard::new(self.keyring, &self.limits, shutdown.clone());
+        let app = routes::router(self.flowfabric.clone(), watch, self.metrics, shutdown.clone());
         let callers = Arc::<Callers>::default();
         let mut connections = JoinSet::new();
         if let Some(scraped) = self.scraped {
@@ -98,7 +144,7 @@ impl Server {
                 accepted = self.listener.accept() => match accepted {
                     Ok((stream, peer)) => {
                         let caller = Caller::new(peer.ip(), callers.clone());
-                        connections.spawn(converse(stream, caller, app.clone(), shutdown.clone()));
+                        connections.spawn(meet(stream, self.tls.clone(), caller, app.clone(), shutdown.clone()));
                     }
                     Err(error) => hold_back(&error).await,
                 },
@@ -125,12 +171,31 @@ pub(crate) async fn hold_back(error: &io::Error) {
     }
 }
 
-/// Answers one connection's requests, one after the other.
-async fn converse(stream: TcpStream, caller: Caller, app: Router, stopping: CancellationToken) {
+/// Makes a connection private, where the server proves its name, and answers what is asked on it.
+async fn meet(stream: TcpStream, tls: Option<TlsAcceptor>, caller: Caller, app: Router, stopping: CancellationToken) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!("a connection was gone before it spoke: {error}");
         return;
     }
+    let Some(tls) = tls else { return converse(stream, caller, app, stopping).await };
+    let met = tokio::select! {
+        met = tokio::time::timeout(HANDSHAKE, tls.accept(stream)) => met,
+        () = stopping.cancelled() => return,
+    };
+    match met {
+        Ok(Ok(private)) => converse(private, caller, app, stopping).await,
+        Ok(Err(error)) => tracing::debug!("a connection did not become private: {error}"),
+        Err(_) => tracing::debug!("a connection did not become private in {} s", HANDSHAKE.as_secs()),
+    }
+}
+
+/// Answers one connection's requests, one after the other.
+async fn converse(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    caller: Caller,
+    app: Router,
+    stopping: CancellationToken,
+) {
     let spoke = Arc::new(AtomicBool::new(false));
     let service = service_fn(|mut request: Request<Incoming>| {
         spoke.store(true, Ordering::Relaxed);

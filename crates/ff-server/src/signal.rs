@@ -1,11 +1,16 @@
-//! The room of signals over HTTP. Delivering one needs no key: its token is the whole authority.
+//! The room of signals over HTTP. Delivering one needs no key: its token is the whole authority; and
+//! no token of who shows a key that may signal.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use ff_core::contracts::{Delivered, DeliveriesArgs, DeliveriesPage, SignalsArgs, SignalsPage, check_wait};
+use ff_core::contracts::{
+    DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, SignalsArgs, SignalsPage, WaitpointRef, check_wait,
+};
 use ff_core::engine_error::{Code, EngineError};
+use ff_core::key::Role;
 use ff_core::limits;
+use ff_core::token::PresentedToken;
 use ff_sdk::FlowFabric;
 use ff_sdk::http::wire::{Deliver, Encoding, ReceivedSignal};
 
@@ -26,9 +31,26 @@ pub(crate) async fn deliver(
     Body(mut signal): Body<Deliver>,
 ) -> Result<Json<Delivered>> {
     signal.idempotency_key = one_key(key_in(&headers)?, signal.idempotency_key.take())?;
-    let delivered = ff.backend().deliver(signal.into_args(id)?).await;
+    let mut args = signal.into_args(id)?;
+    if args.token.is_missing() && caller.has_shown(Role::Signal) {
+        args.token = token_for(&ff, &args).await?;
+    }
+    let delivered = ff.backend().deliver(args).await;
     count_wrong(&caller, delivered.as_ref().err());
     Ok(Json(delivered?))
+}
+
+/// The token of the waitpoint that is meant, for a caller whose key stands in for it; none where there is no such waitpoint.
+async fn token_for(ff: &FlowFabric, args: &DeliverArgs) -> Result<PresentedToken> {
+    let id = match &args.waitpoint {
+        WaitpointRef::Id(id) => Some(*id),
+        WaitpointRef::Key(key) => {
+            let open = ff.backend().waitpoints(&args.execution_id).await?;
+            open.into_iter().find(|waitpoint| waitpoint.waitpoint_key == *key).map(|waitpoint| waitpoint.waitpoint_id)
+        }
+    };
+    let id = id.ok_or(Code::WaitpointNotFound)?;
+    Ok((&ff.backend().waitpoint_token(&args.execution_id, &id).await?).into())
 }
 
 /// Charges a caller whose token did not open what it was shown to.

@@ -4,6 +4,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::body::Body;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -12,6 +14,7 @@ use futures_util::stream;
 use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::crowd::Place;
 use crate::problem::{Problem, Result};
 
 /// How long nothing is said before a sign of life: less than what proxies take for silence.
@@ -37,10 +40,32 @@ impl Default for Streams {
     }
 }
 
-impl Streams {
-    /// Takes room for one stream, which it has until it is dropped.
-    pub(crate) fn open(&self) -> Result<OwnedSemaphorePermit> {
-        self.0.clone().try_acquire_owned().map_err(|_| Problem::too_many_streams(STREAMS))
+/// Where a request may open a stream.
+pub(crate) struct Opening {
+    streams: Streams,
+    place: Option<Place>,
+}
+
+/// The room of one stream: among all streams, and among the requests under way, of which it is one for as long as it lasts.
+pub(crate) struct Room {
+    _stream: OwnedSemaphorePermit,
+    _place: Option<Place>,
+}
+
+impl Opening {
+    /// Takes room for the stream, if there is any.
+    pub(crate) fn open(self) -> Result<Room> {
+        let stream = self.streams.0.try_acquire_owned().map_err(|_| Problem::too_many_streams(STREAMS))?;
+        Ok(Room { _stream: stream, _place: self.place })
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Opening {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> std::result::Result<Self, Infallible> {
+        let streams = parts.extensions.get::<Streams>().cloned().unwrap_or_default();
+        Ok(Self { streams, place: parts.extensions.get().cloned() })
     }
 }
 
@@ -52,7 +77,7 @@ pub(crate) trait Telling: Send + 'static {
 }
 
 /// Pushes whatever is told until it ends, or until its reader goes.
-pub(crate) fn pushed(telling: impl Telling, room: OwnedSemaphorePermit) -> Response {
+pub(crate) fn pushed(telling: impl Telling, room: Room) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),

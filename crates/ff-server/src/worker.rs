@@ -15,7 +15,7 @@ use crate::problem::Result;
 /// Lists the worker instances that are there, by their ids.
 pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Result<Json<WorkersPage>> {
     let args = ListWorkersArgs {
-        namespace: params.word("namespace")?,
+        namespace: params.namespace()?,
         after: params.word("after")?,
         limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
     };

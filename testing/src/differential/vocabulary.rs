@@ -31,11 +31,11 @@ pub(super) fn submit_args(submission: &Submission) -> SubmitArgs {
     }
 }
 
-/// Some work is submitted in a trace, of which some has a state.
-fn trace(job: u32) -> Option<Box<TraceContext>> {
-    let state = job.is_multiple_of(2).then_some("vendor=1");
-    let parent = format!("00-{:032x}-{:016x}-01", job + 1, job + 1);
-    job.is_multiple_of(3).then(|| Box::new(TraceContext::parse(&parent, state).unwrap()))
+/// Some work, and some flows, are submitted in a trace, of which some has a state.
+pub(super) fn trace(nth: u32) -> Option<Box<TraceContext>> {
+    let state = nth.is_multiple_of(2).then_some("vendor=1");
+    let parent = format!("00-{:032x}-{:016x}-01", nth + 1, nth + 1);
+    nth.is_multiple_of(3).then(|| Box::new(TraceContext::parse(&parent, state).unwrap()))
 }
 
 /// A label by the numbers of its key and its value.

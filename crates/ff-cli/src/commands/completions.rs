@@ -16,7 +16,7 @@ pub(crate) struct Completions {
 }
 
 const HOW: &str = "\
-For this session:  source <(ff completions bash)
+In this shell:  source <(ff completions bash)
 For good:
   bash        ff completions bash > ~/.local/share/bash-completion/completions/ff
   zsh         ff completions zsh > \"${fpath[1]}/_ff\"

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::exit::Exit;
 use crate::output;
 use crate::serving::Serving;
+use crate::serving_flags::ServingFlags;
 use crate::settings::Settings;
 use crate::store_url::shown;
 
@@ -22,21 +23,23 @@ pub(crate) struct Server {
     #[arg(long, env = "FF_STORE", value_name = "URL", value_parser = store)]
     store: String,
 
-    /// Where to listen; loopback only
+    /// Where to listen; loopback only, unless the store has API keys
     #[arg(long, env = "FF_LISTEN", value_name = "ADDR", default_value = LISTEN)]
     listen: SocketAddr,
 
     /// Tell metrics to anybody at an address of their own, besides at /metrics where the server listens
     #[arg(long, env = "FF_METRICS_LISTEN", value_name = "ADDR")]
     metrics_listen: Option<SocketAddr>,
+    #[command(flatten)]
+    serving: ServingFlags,
 }
 
 impl Server {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let serving = Serving::start(&self.store, self.listen, self.metrics_listen).await?;
+        let serving = Serving::start(&self.store, self.listen, self.metrics_listen, self.serving.into()).await?;
         let (store, server) = (shown(&self.store), serving.url());
         if settings.json {
-            let mut started = json!({ "store": store, "server": server });
+            let mut started = json!({ "store": store, "server": server, "asks_for_keys": serving.asks_for_keys() });
             if let Some(metrics) = serving.metrics_url() {
                 started["metrics"] = metrics.into();
             }
@@ -45,6 +48,9 @@ impl Server {
             output::line(format_args!("serving {store} at {server}"))?;
             if let Some(metrics) = serving.metrics_url() {
                 output::line(format_args!("metrics at {metrics}, for anybody who can reach it"))?;
+            }
+            if !serving.asks_for_keys() {
+                output::line("the store has no API keys: listening on loopback only, and asking nobody for one")?;
             }
         }
         serving.until_stopped(CancellationToken::new(), async { Ok(()) }).await?;

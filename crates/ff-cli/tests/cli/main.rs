@@ -9,6 +9,7 @@ mod deciding;
 mod doctor;
 mod flows;
 mod help;
+mod keys;
 mod logging;
 mod operating;
 mod postgres;

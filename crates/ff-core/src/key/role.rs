@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// One thing a holder may do. Roles do not imply one another, but for `admin`, which implies all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Hand in executions and flows, follow them, and stop them.
@@ -21,7 +21,7 @@ pub enum Role {
     Admin,
 }
 
-/// A word that is no role.
+/// A word that is no role. It does not say which: it may be a key that was meant for another place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of submit, work, signal, operate and admin")]
 pub struct BadRole;
@@ -60,6 +60,13 @@ impl FromStr for Role {
     }
 }
 
+impl<'de> Deserialize<'de> for Role {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,8 +75,11 @@ mod tests {
     fn a_role_is_written_as_it_is_read() {
         for role in Role::ALL {
             assert_eq!(role.as_str().parse(), Ok(role));
-            assert_eq!(serde_json::to_string(&role).unwrap(), format!("\"{role}\""));
+            let text = serde_json::to_string(&role).unwrap();
+            assert_eq!((text.as_str(), serde_json::from_str(&text).ok()), (&*format!("\"{role}\""), Some(role)));
         }
+        let error = serde_json::from_str::<Role>("\"c0ffee\"").unwrap_err().to_string();
+        assert!(!error.contains("c0ffee"), "{error}");
         assert_eq!("Admin".parse::<Role>(), Err(BadRole));
     }
 

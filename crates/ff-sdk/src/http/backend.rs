@@ -1,12 +1,16 @@
 //! A server as a backend: where it is, and how it is reached.
 
 use std::error::Error;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ff_core::backend::EngineBackend;
 use ff_core::engine_error::EngineError;
 use ff_core::partition::PartitionConfig;
+use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
+
+use super::HttpOptions;
 
 /// How long to try before a server counts as unreachable.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -28,9 +32,9 @@ pub enum HttpConnectError {
     /// The text names no server.
     #[error("{url:?} is not the address of a server: {why}")]
     BadUrl { url: String, why: String },
-    /// The server is to be reached in a way this build has not got.
-    #[error("{url:?} asks for TLS, which this build does not speak: use http://")]
-    Tls { url: String },
+    /// The server does not hear who asks: it wants a key, or another.
+    #[error("the server at {url} refuses to answer: {why}")]
+    Refused { url: String, why: String },
     /// Nobody is there.
     #[error("no server answers at {url}: {why}")]
     Unreachable { url: String, why: String },
@@ -40,17 +44,24 @@ pub enum HttpConnectError {
 }
 
 impl HttpBackend {
-    /// Connects to `http://HOST:PORT` and asks how many partitions its store has.
+    /// Connects to `http://HOST:PORT` or `https://HOST:PORT` without a key, and asks how many partitions its store has.
     pub async fn connect(url: &str) -> Result<Self, HttpConnectError> {
-        let address = address(url)?;
-        let client = client().map_err(|error| HttpConnectError::BadUrl { url: url.into(), why: root_cause(&error) })?;
+        Self::connect_with(url, HttpOptions::default()).await
+    }
+
+    /// Connects with a key, or by certificates of one's own; `?ca=FILE` in the address says the same.
+    pub async fn connect_with(url: &str, options: HttpOptions) -> Result<Self, HttpConnectError> {
+        let (address, ca) = address(url)?;
+        let options = HttpOptions { ca: ca.or(options.ca), ..options };
+        let bad = |why: String| HttpConnectError::BadUrl { url: url.into(), why };
+        let client = client(&address, &options).map_err(bad)?;
         let mut backend = Self { client, url: address, partitions: PartitionConfig::default() };
         backend.partitions = backend.get(&["partitions"], &[], 0).await.map_err(|error| match error {
             EngineError::Unavailable(why) => HttpConnectError::Unreachable { url: url.into(), why },
             EngineError::Unknown(why) | EngineError::Corrupt(why) => {
                 HttpConnectError::NotFlowFabric { url: url.into(), why }
             }
-            EngineError::Refused(why) => HttpConnectError::NotFlowFabric { url: url.into(), why: why.to_string() },
+            EngineError::Refused(why) => HttpConnectError::Refused { url: url.into(), why: why.to_string() },
         })?;
         Ok(backend)
     }
@@ -62,23 +73,38 @@ impl EngineBackend for HttpBackend {
     }
 }
 
-fn address(url: &str) -> Result<Url, HttpConnectError> {
-    let bad = |why: String| HttpConnectError::BadUrl { url: url.into(), why };
-    let address = Url::parse(url).map_err(|error| bad(error.to_string()))?;
-    match address.scheme() {
-        "http" => {}
-        "https" => return Err(HttpConnectError::Tls { url: url.into() }),
-        other => return Err(bad(format!("it begins with {other}:, expected http://HOST:PORT"))),
+/// The address itself, and the certificates to trust that it names.
+fn address(url: &str) -> Result<(Url, Option<PathBuf>), HttpConnectError> {
+    let bad = |why: &str| HttpConnectError::BadUrl { url: url.into(), why: why.into() };
+    let mut address = Url::parse(url).map_err(|error| bad(&error.to_string()))?;
+    if !matches!(address.scheme(), "http" | "https") {
+        return Err(bad("expected http://HOST:PORT or https://HOST:PORT"));
     }
-    if address.query().is_some() || address.fragment().is_some() {
-        return Err(bad("expected http://HOST:PORT and nothing behind it".into()));
+    let mut ca = None;
+    for (name, value) in address.query_pairs() {
+        match (&*name, ca) {
+            ("ca", None) if address.scheme() == "https" => ca = Some(PathBuf::from(&*value)),
+            ("ca", None) => return Err(bad("ca= needs https://")),
+            _ => return Err(bad("knows only ca=FILE, once")),
+        }
     }
-    Ok(address)
+    if address.fragment().is_some() {
+        return Err(bad("expected nothing behind the address but ca=FILE"));
+    }
+    if !address.username().is_empty() || address.password().is_some() {
+        return Err(bad("holds a name or a password; a key goes into FF_API_KEY"));
+    }
+    address.set_query(None);
+    Ok((address, ca))
 }
 
-/// No proxy: a server is reached directly, and a proxy would cut its long polls.
-fn client() -> reqwest::Result<Client> {
-    Client::builder().connect_timeout(CONNECT).pool_idle_timeout(IDLE).tcp_nodelay(true).no_proxy().build()
+/// No proxy: a server is reached directly, and a proxy would cut its long polls. No redirects either: a key is for the server
+/// it was given for.
+fn client(address: &Url, options: &HttpOptions) -> Result<Client, String> {
+    let client = Client::builder().connect_timeout(CONNECT).pool_idle_timeout(IDLE).tcp_nodelay(true).no_proxy();
+    let client = client.default_headers(options.headers()?).redirect(Policy::none());
+    let client = client.tls_backend_preconfigured(options.tls_for(address)?);
+    client.build().map_err(|error| root_cause(&error))
 }
 
 /// What is at the bottom of an error, in its own words.
@@ -99,9 +125,20 @@ mod tests {
         assert!(address("http://127.0.0.1:7070").is_ok());
         assert!(address("http://127.0.0.1:7070/").is_ok());
         assert!(address("http://gateway/flowfabric").is_ok());
-        assert!(matches!(address("https://host"), Err(HttpConnectError::Tls { .. })));
-        for url in ["127.0.0.1:7070", "ftp://host", "http://", "http://host?x=1", "http://host#x", "http://host:99999"]
-        {
+        assert_eq!(address("https://host").unwrap().1, None);
+        let (url, ca) = address("https://host:1?ca=/etc/own%20ca.pem").unwrap();
+        assert_eq!((url.as_str(), ca), ("https://host:1/", Some("/etc/own ca.pem".into())));
+        for url in [
+            "127.0.0.1:7070",
+            "ftp://host",
+            "http://",
+            "http://host?x=1",
+            "http://host#x",
+            "http://host:99999",
+            "http://host?ca=a",
+            "https://host?ca=a&ca=b",
+            "https://ff:secret@host",
+        ] {
             assert!(matches!(address(url), Err(HttpConnectError::BadUrl { .. })), "{url}");
         }
     }

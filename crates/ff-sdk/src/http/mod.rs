@@ -9,6 +9,7 @@ mod flow;
 mod key;
 mod lane;
 mod lease;
+mod options;
 mod signal;
 mod suspension;
 mod waits;
@@ -16,3 +17,4 @@ pub mod wire;
 mod worker;
 
 pub use backend::{HttpBackend, HttpConnectError};
+pub use options::HttpOptions;

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::params::Params;
 use crate::problem::Result;
-use crate::stream::{SIGN_OF_LIFE, SIGN_OF_LIFE_MS, Streams, Telling, accepts_stream, last_heard, pushed, said};
+use crate::stream::{Opening, SIGN_OF_LIFE, SIGN_OF_LIFE_MS, Telling, accepts_stream, last_heard, pushed, said};
 
 pub(crate) use watch::of_execution;
 
@@ -29,7 +29,7 @@ const CURSOR: &str = "a cursor, as the id of an event has it";
 pub(crate) async fn list(
     State(ff): State<FlowFabric>,
     Extension(stopping): Extension<CancellationToken>,
-    Extension(streams): Extension<Streams>,
+    opening: Opening,
     headers: HeaderMap,
     mut params: Params,
 ) -> Result<Response> {
@@ -41,7 +41,7 @@ pub(crate) async fn list(
     if !accepts_stream(&headers) {
         return Ok(page(&ff, args, wait_ms).await?.into_response());
     }
-    let room = streams.open()?;
+    let room = opening.open()?;
     let after = last_heard(&headers, |text| text.parse().ok(), CURSOR)?.or(args.after.clone());
     let asked = EventsArgs { after: None, limit: limits::PAGE, ..args };
     // Whoever begins now is told where, so that coming back misses nothing even before something happens.
@@ -60,7 +60,7 @@ async fn page(ff: &FlowFabric, args: EventsArgs, wait_ms: u64) -> Result<Json<Ev
 /// What a caller asks for, and how long it waits. A stream has no end and no pages, so nothing is said of them.
 fn asked(mut params: Params, execution: Option<ExecutionId>, stream: bool) -> Result<(EventsArgs, u64)> {
     let after = params.parsed("after").map_err(|refusal| refusal.at("after"))?;
-    let namespace = params.word("namespace")?;
+    let namespace = params.namespace()?;
     let (mut limit, mut wait_ms) = (limits::PAGE, 0);
     if !stream {
         limit = params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT);

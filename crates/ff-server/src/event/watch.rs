@@ -16,7 +16,7 @@ use super::{asked, page};
 use crate::params::Params;
 use crate::path::Id;
 use crate::problem::Result;
-use crate::stream::{SIGN_OF_LIFE, SIGN_OF_LIFE_MS, Streams, Telling, accepts_stream, last_heard, pushed, said};
+use crate::stream::{Opening, SIGN_OF_LIFE, SIGN_OF_LIFE_MS, Telling, accepts_stream, last_heard, pushed, said};
 
 /// What the id of an end begins with; the moment follows, for an execution that is replayed ends again.
 const END: &str = "end-";
@@ -32,7 +32,7 @@ enum Heard {
 pub(crate) async fn of_execution(
     State(ff): State<FlowFabric>,
     Extension(stopping): Extension<CancellationToken>,
-    Extension(streams): Extension<Streams>,
+    opening: Opening,
     Id(id): Id,
     headers: HeaderMap,
     params: Params,
@@ -43,7 +43,7 @@ pub(crate) async fn of_execution(
     if !is_stream {
         return Ok(page(&ff, args, wait_ms).await?.into_response());
     }
-    let room = streams.open()?;
+    let room = opening.open()?;
     let expected = "the id of an event of this stream";
     let after = match last_heard(&headers, heard, expected)?.or(args.after.map(Heard::Event)) {
         // Browsers come back to a stream that ended; this tells them not to.

@@ -14,14 +14,14 @@ use tokio_util::sync::CancellationToken;
 use crate::params::Params;
 use crate::path::Flow;
 use crate::problem::Result;
-use crate::stream::{SIGN_OF_LIFE, SIGN_OF_LIFE_MS, Streams, Telling, accepts_stream, last_heard, pushed, said};
+use crate::stream::{Opening, SIGN_OF_LIFE, SIGN_OF_LIFE_MS, Telling, accepts_stream, last_heard, pushed, said};
 
 /// Tells what happened in a flow since, waiting for something if asked to; or all there is to come, to whoever accepts a
 /// stream of events.
 pub(crate) async fn events(
     State(ff): State<FlowFabric>,
     Extension(stopping): Extension<CancellationToken>,
-    Extension(streams): Extension<Streams>,
+    opening: Opening,
     Flow(flow_id): Flow,
     headers: HeaderMap,
     mut params: Params,
@@ -44,7 +44,7 @@ pub(crate) async fn events(
         // Browsers come back to a stream that ended; this tells them not to.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    Ok(pushed(Told { ff, flow_id, next: Next::Page(first), stopping }, streams.open()?))
+    Ok(pushed(Told { ff, flow_id, next: Next::Page(first), stopping }, opening.open()?))
 }
 
 /// How far a stream has come.

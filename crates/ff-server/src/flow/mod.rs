@@ -54,7 +54,7 @@ pub(crate) async fn submit(
 /// Lists flows, newest first, a page at a time.
 pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Result<Json<FlowsPage>> {
     let args = ListFlowsArgs {
-        namespace: params.word("namespace")?.unwrap_or_else(Namespace::default_name),
+        namespace: params.namespace()?.unwrap_or_else(Namespace::default_name),
         kind: params.word("kind")?,
         state: params.word("state")?,
         tag: params.text("tag").map(|text| tag(&text)).transpose()?,

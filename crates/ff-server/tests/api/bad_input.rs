@@ -21,8 +21,8 @@ async fn unchanged(world: &World, case: &str, request: impl Future<Output = Repl
 #[tokio::test]
 async fn every_route_that_takes_a_body_is_tried_with_bad_ones() {
     let tried: Vec<_> = routes().iter().map(|route| route.path).collect();
-    let taking = ROUTES.iter().filter(|(method, path)| *method == "post" && path.starts_with("/v1"));
-    let taking: Vec<_> = taking.map(|(_, path)| *path).collect();
+    let taking = ROUTES.iter().filter(|(method, path, _)| *method == "post" && path.starts_with("/v1"));
+    let taking: Vec<_> = taking.map(|(_, path, _)| *path).collect();
     for path in taking {
         assert!(tried.contains(&path), "{path} is not in the table");
     }
@@ -229,7 +229,7 @@ async fn bad_parameters_are_named() {
         (format!("/v1/flows/{flow}/events"), "limit=0", "invalid_input", "limit"),
         (format!("/v1/flows/{flow}/events"), "wait_ms=-1", "invalid_input", "wait_ms"),
     ];
-    for (_, path) in ROUTES.iter().filter(|(method, path)| *method == "get" && !path.starts_with("/approvals")) {
+    for (_, path, _) in ROUTES.iter().filter(|(method, path, _)| *method == "get" && !path.starts_with("/approvals")) {
         let id = held.0["execution_id"].as_str().unwrap();
         let path = path.replace("{id}", id).replace("{instance}", "w-1").replace("{code}", "stale_lease");
         let path = path.replace("{waitpoint}", UUID).replace("{signal}", UUID).replace("{flow}", &flow);

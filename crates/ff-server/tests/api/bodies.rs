@@ -241,6 +241,10 @@ pub(crate) async fn target(world: &World, route: &Route) -> (String, Value) {
         if route.path.ends_with("heartbeat") {
             world.post("/v1/workers/w-1/register", &json!({"worker_id": "w"})).await;
         }
+        if route.path.contains("{key}") {
+            let new = world.post("/v1/keys", &json!({"name": "ci", "roles": ["admin"]})).await;
+            return (route.path.replace("{key}", &new.text("key_id")), route.good.clone());
+        }
         return (route.path.replace("{instance}", "w-1").replace("{lane}", "mail"), route.good.clone());
     }
     let held = world.running(&route.path.replace(|c: char| !c.is_ascii_alphanumeric(), ".")).await;

@@ -22,8 +22,8 @@ async fn a_malformed_id_is_refused_by_every_route_and_an_unknown_one_not_found()
     ];
     let before = world.contents().await;
     let fence = json!({"lease_id": UUID, "lease_epoch": 1, "attempt_id": UUID});
-    let routes = ROUTES.iter().filter(|(_, path)| path.contains("{id}") && !path.starts_with("/approvals"));
-    for (method, path) in routes {
+    let routes = ROUTES.iter().filter(|(_, path, _)| path.contains("{id}") && !path.starts_with("/approvals"));
+    for (method, path, _) in routes {
         for (id, status, code, field) in &cases {
             let path = path.replace("{id}", id).replace("{waitpoint}", UUID).replace("{signal}", UUID);
             let reply = if *method == "get" {
@@ -72,7 +72,7 @@ async fn a_malformed_flow_is_refused_by_every_route_and_an_unknown_one_not_found
         ("%ff", 400, "invalid_input", Some("flow_id")),
         (UUID, 404, "flow_not_found", None),
     ];
-    for (method, path) in ROUTES.iter().filter(|(_, path)| path.contains("{flow}")) {
+    for (method, path, _) in ROUTES.iter().filter(|(_, path, _)| path.contains("{flow}")) {
         for (id, status, code, field) in &cases {
             let path = path.replace("{flow}", id).replace("{node}", "a");
             let reply =

@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod access;
 mod approvals;
 mod bad_input;
 mod bodies;
 mod claims;
+mod crowding;
 mod event_streams;
 mod flow_bodies;
 mod flow_events;
@@ -13,6 +15,7 @@ mod flow_handlers;
 mod flows;
 mod handlers;
 mod ids;
+mod keyed;
 mod limits;
 mod listing;
 mod metrics;
@@ -25,6 +28,7 @@ mod signals;
 mod stopping;
 mod submissions;
 mod suspensions;
+mod tenants;
 mod traces;
 mod waiting;
 mod world;

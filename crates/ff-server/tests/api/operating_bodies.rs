@@ -62,6 +62,19 @@ pub(crate) fn routes() -> Vec<Route> {
             ],
         },
         Route { path: "/v1/workers/{instance}/heartbeat", good: json!({}), fields: vec![name("namespace")] },
+        Route {
+            path: "/v1/keys",
+            good: json!({"name": "ci", "roles": ["admin"]}),
+            fields: vec![
+                required("name", json!([5, true, "", "a\u{0}b", [], {}])),
+                required("roles", json!([5, "admin", [], ["nobody"], [5], {}])),
+                name("namespace"),
+                count("ttl_ms"),
+                field("key_id", json!([5, "", "A1", "a_1", "a-1", [], {}])),
+                field("secret_hash", json!([5, "", "0f", "nonsense", [], {}])),
+            ],
+        },
+        Route { path: "/v1/keys/{key}/revoke", good: json!({}), fields: vec![] },
         Route { path: "/v1/workers/{instance}/leave", good: json!({}), fields: vec![name("namespace")] },
     ]
 }

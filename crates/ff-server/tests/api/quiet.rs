@@ -5,10 +5,13 @@ use std::sync::{Arc, Mutex};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use ff_core::dice::SystemDice;
+use ff_core::key::SecretKey;
 use reqwest::Method;
 use serde_json::json;
 use tracing_subscriber::filter::LevelFilter;
 
+use crate::keyed::Keyed;
 use crate::world::World;
 
 const CANARY: &str = "canary-8d1f2c";
@@ -35,7 +38,9 @@ async fn payloads_tokens_and_secrets_are_never_logged() {
     let format = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_ansi(false);
     format.with_writer(move || writer.clone()).init();
 
-    let world = World::start().await;
+    let (keyed, admin) = Keyed::new().await;
+    let world = keyed.asked_with(&admin).await;
+    let keys = manage_keys(&world, &admin).await;
     let encoded = STANDARD.encode(CANARY);
     let held = world.running(CANARY).await;
     world.post(&held.path("complete"), &held.call(json!({"result": {"is": CANARY}}))).await;
@@ -66,11 +71,36 @@ async fn payloads_tokens_and_secrets_are_never_logged() {
         assert!(line.contains(by) && line.contains("execution={fp:") && line.contains("caller=127.0.0.1"), "{line}");
     }
     assert!(said.contains("an operator rotated the secret") && said.contains("an operator read a token"), "{said}");
-    let secrets = tokens.into_iter().chain([encoded, CANARY.to_owned(), SECRET.to_owned()]);
+    assert!(
+        said.contains("an administrator created a key") && said.contains("an administrator revoked a key"),
+        "{said}"
+    );
+    let secrets = tokens.into_iter().chain(keys).chain([encoded, CANARY.to_owned(), SECRET.to_owned()]);
     for secret in secrets {
         let leaks: Vec<_> = said.lines().filter(|line| line.contains(&secret)).collect();
         assert!(leaks.is_empty(), "{leaks:?}");
     }
+}
+
+/// Shows keys that are valid, forged and broken wherever one is taken, and answers what nobody may see of them.
+async fn manage_keys(world: &World, admin: &str) -> Vec<String> {
+    let secret = |key: &str| key.rsplit('_').next().unwrap().to_owned();
+    let drawn = world.post("/v1/keys", &json!({"name": "ci", "roles": ["operate"]})).await;
+    assert_eq!(drawn.status, 201, "{drawn:?}");
+    let (key, mine) = (drawn.text("key"), SecretKey::draw(&SystemDice));
+    let brought = json!({"name": "ci", "roles": ["operate"], "key_id": mine.id(), "secret_hash": mine.hash()});
+    assert_eq!(world.post("/v1/keys", &brought).await.status, 201);
+    let forged = SecretKey::draw(&SystemDice).expose();
+    let broken = format!("{key}0");
+    for shown in [&key, &mine.expose(), &forged, &broken, &secret(&key)] {
+        world.request_with(shown, "/v1/partitions").send().await.unwrap();
+    }
+    let misplaced = json!({"name": "ci", "roles": [key.clone()], "secret_hash": key.clone()});
+    world.post("/v1/keys", &misplaced).await;
+    world.post(&format!("/v1/keys/{}/revoke", mine.id()), &json!({})).await;
+    world.get("/v1/keys").await;
+    assert!(!format!("{mine:?}").contains(&secret(&mine.expose())));
+    vec![secret(&key), secret(&mine.expose()), secret(&forged), secret(admin), mine.hash().to_hex()]
 }
 
 /// Shows tokens and a secret in every place that takes one, and answers what nobody may see of them.

@@ -9,7 +9,7 @@ use ff_core::dice::SystemDice;
 use ff_core::partition::PartitionConfig;
 use ff_core::snapshot::Snapshot;
 use ff_sdk::FlowFabric;
-use ff_server::{Metrics, Server};
+use ff_server::{Limits, Metrics, Server, ServerOptions};
 use reqwest::header::HeaderMap;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
@@ -25,6 +25,8 @@ pub(crate) struct World {
     pub(crate) http: reqwest::Client,
     pub(crate) stop: CancellationToken,
     pub(crate) serving: JoinHandle<std::io::Result<()>>,
+    /// What every request is asked with, where the server asks for keys.
+    pub(crate) key: Option<String>,
     store: Arc<dyn Upkeep>,
 }
 
@@ -43,7 +45,14 @@ impl World {
     }
 
     pub(crate) async fn over(store: Arc<dyn Upkeep>) -> Self {
-        let server = Server::bind("127.0.0.1:0".parse().unwrap(), FlowFabric::over(store.clone())).await.unwrap();
+        Self::over_within(store, Limits::default()).await
+    }
+
+    /// A server that takes on no more than this.
+    pub(crate) async fn over_within(store: Arc<dyn Upkeep>, limits: Limits) -> Self {
+        let options = ServerOptions { limits, ..ServerOptions::default() };
+        let ff = FlowFabric::over(store.clone());
+        let server = Server::bind_with("127.0.0.1:0".parse().unwrap(), ff, options).await.unwrap();
         Self::serving(server, store)
     }
 
@@ -57,11 +66,23 @@ impl World {
         let url = format!("http://{}", server.local_addr().unwrap());
         let stop = CancellationToken::new();
         let serving = tokio::spawn(server.serve(stop.clone()));
-        Self { url, http: reqwest::Client::builder().no_proxy().build().unwrap(), stop, serving, store }
+        // A client wants to know how it would speak TLS, if it had to. Another test of the process may have said it already.
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        Self { url, http, stop, serving, key: None, store }
     }
 
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("{}{path}", self.url))
+        let request = self.http.request(method, format!("{}{path}", self.url));
+        match &self.key {
+            Some(key) => request.bearer_auth(key),
+            None => request,
+        }
+    }
+
+    /// A look at something with another key, or with what is shown in place of one.
+    pub(crate) fn request_with(&self, key: &str, path: &str) -> RequestBuilder {
+        self.http.get(format!("{}{path}", self.url)).bearer_auth(key)
     }
 
     pub(crate) async fn get(&self, path: &str) -> Reply {

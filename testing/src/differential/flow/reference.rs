@@ -149,7 +149,7 @@ fn header(flow: u32, namespace: u8, kind: u8, count: usize) -> FlowHeader {
         namespace: vocabulary::namespace(namespace),
         kind: vocabulary::kind(kind),
         tags: tags(0, count),
-        trace: None,
+        trace: vocabulary::trace(flow),
     }
 }
 

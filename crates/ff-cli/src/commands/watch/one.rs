@@ -25,7 +25,7 @@ pub(super) async fn watch(settings: &Settings, id: ExecutionId, patience: Option
     let flowfabric = settings.connect().await?;
     let mut watcher = Watcher { settings, flowfabric, id, told: None, bar: ProgressBar::new_spinner() };
     let cut_short = tokio::select! {
-        ended = timeout(patience.unwrap_or(Duration::MAX), watcher.to_the_end()) => match ended {
+        ended = timeout(patience.unwrap_or(Duration::MAX), watcher.until_ended()) => match ended {
             Ok(ended) => {
                 watcher.bar.finish_and_clear();
                 return Ok(ended?.outcome.into());
@@ -55,7 +55,7 @@ struct Watcher<'s> {
 impl Watcher<'_> {
     /// The end is pushed. What comes before it is looked at twice a second: progress is told to nobody, and one execution is
     /// not worth having everything that happens to all of them told.
-    async fn to_the_end(&mut self) -> anyhow::Result<Ended> {
+    async fn until_ended(&mut self) -> anyhow::Result<Ended> {
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (flowfabric, id) = (self.flowfabric.clone(), self.id);

@@ -1,0 +1,188 @@
+//! The API keys of a deployment: a new one, those there are, and one that is taken back.
+
+use std::time::Duration;
+
+use anyhow::anyhow;
+use clap::{Args, Subcommand};
+use ff_core::clock::{Clock, SystemClock};
+use ff_core::contracts::{CreateKeyArgs, CreatedKey, KeysPage, ListKeysArgs};
+use ff_core::dice::SystemDice;
+use ff_core::key::{KeyInfo, Role, SecretKey};
+use ff_core::limits;
+use ff_core::types::{KeyId, KeyName, TimestampMs};
+use ff_sdk::http::wire::NewKey;
+use ff_sdk::{Client, Connect, FlowFabric, Target};
+
+use crate::exit::{Exit, Usage, tell};
+use crate::settings::Settings;
+use crate::table::Table;
+use crate::{output, span};
+
+/// Create, list or revoke the keys a server asks for
+#[derive(Args)]
+pub(crate) struct Keys {
+    #[command(subcommand)]
+    command: Command,
+
+    /// The store itself, such as postgres://HOST/DATABASE, instead of the server's; nobody may have a file open
+    #[arg(long, global = true, value_name = "URL", value_parser = super::server::store)]
+    store: Option<String>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Create(Create),
+    List(List),
+    Revoke(Revoke),
+}
+
+/// Create a key and print it: it is shown this once, and only its hash is kept
+#[derive(Args)]
+struct Create {
+    /// What the key is called
+    #[arg(long, value_name = "NAME")]
+    name: KeyName,
+
+    /// What its holder may do: submit, work, signal, operate or admin; may be given several times
+    #[arg(long = "role", value_name = "ROLE", required = true)]
+    roles: Vec<Role>,
+
+    /// For all namespaces instead of the one --namespace names; for keys that may operate, and always so for admin
+    #[arg(long)]
+    every_namespace: bool,
+
+    /// How long the key is valid, as in 90d; for good unless given
+    #[arg(long, value_name = "SPAN", value_parser = span::parse)]
+    expires: Option<Duration>,
+}
+
+/// List the keys there ever were, without their secrets
+#[derive(Args)]
+struct List {}
+
+/// Take a key back: within seconds no server hears its holder
+#[derive(Args)]
+struct Revoke {
+    /// The id of the key, which is the part between its underscores
+    #[arg(value_name = "ID")]
+    id: KeyId,
+}
+
+impl Keys {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let flowfabric = match &self.store {
+            Some(store) => open(store).await?,
+            None => settings.connect().await?,
+        };
+        let client = flowfabric.client();
+        let done = match self.command {
+            Command::Create(create) => create.run(settings, &client).await,
+            Command::List(_) => list(settings, &client).await,
+            Command::Revoke(revoke) => revoke.run(settings, &client).await,
+        };
+        flowfabric.shutdown().await;
+        done.map(|()| Exit::Done)
+    }
+}
+
+async fn open(store: &str) -> anyhow::Result<FlowFabric> {
+    if Target::parse(store)? == Target::Memory {
+        return Err(Usage("a store in memory forgets its keys with this command".into()).into());
+    }
+    Ok(Connect::to(store).without_engine().connect().await?)
+}
+
+impl Create {
+    async fn run(self, settings: &Settings, client: &Client) -> anyhow::Result<()> {
+        let key = SecretKey::draw(&SystemDice);
+        let of_all = self.every_namespace || (self.roles.contains(&Role::Admin) && settings.namespace.is_default());
+        let args = CreateKeyArgs {
+            key_id: key.id().clone(),
+            name: self.name,
+            secret_hash: key.hash(),
+            roles: self.roles.into_iter().collect(),
+            namespace: Some(settings.namespace.clone()).filter(|_| !of_all),
+            ttl_ms: self.expires.map(|span| u64::try_from(span.as_millis()).unwrap_or(u64::MAX)),
+        };
+        args.check().map_err(|refusal| anyhow!(Usage(refusal.to_string())))?;
+        let created = client.create_key(args).await?;
+        if settings.json {
+            return output::json(&NewKey::of(created, Some(&key)));
+        }
+        output::line(key.expose())?;
+        tell_holder(&created);
+        Ok(())
+    }
+}
+
+/// What is to be known beside the key, on standard error: a script keeps only the key.
+fn tell_holder(created: &CreatedKey) {
+    let key = &created.key;
+    let until = key
+        .expires_at
+        .map_or("never expires".to_owned(), |at| format!("expires {}", span::relative(at, key.created_at)));
+    tell(format_args!("key {} may {} in {} and {until}", key.key_id, roles(key), namespace(key)));
+    tell("it is shown this once and kept nowhere; give it to its holder, who puts it into FF_API_KEY");
+    tell("a server that was started before the first key was created asks for keys once it is started again");
+}
+
+async fn list(settings: &Settings, client: &Client) -> anyhow::Result<()> {
+    let (mut keys, mut after) = (Vec::new(), None);
+    loop {
+        let page = client.keys(ListKeysArgs { after, limit: limits::PAGE }).await?;
+        keys.extend(page.keys);
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    if settings.json {
+        output::json(&KeysPage { keys, next: None })
+    } else {
+        tabulate(&keys, SystemClock.now()).print()
+    }
+}
+
+impl Revoke {
+    async fn run(self, settings: &Settings, client: &Client) -> anyhow::Result<()> {
+        let revoked = client.revoke_key(self.id.clone()).await?;
+        if settings.json {
+            return output::json(&revoked);
+        }
+        let before = if revoked.already { "was revoked before" } else { "is revoked" };
+        output::line(format_args!("key {} {before}", self.id))
+    }
+}
+
+fn tabulate(keys: &[KeyInfo], now: TimestampMs) -> Table {
+    let mut table = Table::new(&["ID", "NAME", "ROLES", "NAMESPACE", "STATE", "CREATED"]);
+    for key in keys {
+        table.row([
+            key.key_id.to_string(),
+            key.name.to_string(),
+            roles(key),
+            namespace(key),
+            state(key, now),
+            span::relative(key.created_at, now),
+        ]);
+    }
+    table
+}
+
+fn state(key: &KeyInfo, now: TimestampMs) -> String {
+    match (key.revoked_at, key.expires_at) {
+        (Some(at), _) => format!("revoked {}", span::relative(at, now)),
+        (None, Some(at)) if key.has_expired(now) => format!("expired {}", span::relative(at, now)),
+        (None, Some(at)) => format!("expires {}", span::relative(at, now)),
+        (None, None) => "valid".to_owned(),
+    }
+}
+
+fn roles(key: &KeyInfo) -> String {
+    let names: Vec<_> = key.roles.iter().map(|role| role.as_str()).collect();
+    names.join(",")
+}
+
+fn namespace(key: &KeyInfo) -> String {
+    key.namespace.as_ref().map_or("every namespace".to_owned(), |namespace| namespace.to_string())
+}

@@ -1,0 +1,39 @@
+//! How a server is to serve, as the command line says it.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::Args;
+use ff_server::{Limits, ServerOptions, TlsFiles};
+
+/// Options of a server that others reach.
+#[derive(Args)]
+pub(crate) struct ServingFlags {
+    /// The server's certificate with what leads to it, as PEM; it then speaks TLS
+    #[arg(long, env = "FF_TLS_CERT", value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+
+    /// The key of the certificate, as PEM
+    #[arg(long, env = "FF_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+
+    /// Requests under way at once, without those that wait for something
+    #[arg(long, env = "FF_MAX_IN_FLIGHT", value_name = "COUNT", default_value_t = Limits::default().in_flight)]
+    max_in_flight: usize,
+
+    /// Requests at once that wait for something, and streams
+    #[arg(long, env = "FF_MAX_WAITING", value_name = "COUNT", default_value_t = Limits::default().waiting)]
+    max_waiting: usize,
+
+    /// Requests a second of one key, or of one address where no key is shown; 0 for no limit
+    #[arg(long, env = "FF_MAX_RATE", value_name = "COUNT", default_value_t = Limits::default().rate.map_or(0, NonZeroU32::get))]
+    max_rate: u32,
+}
+
+impl From<ServingFlags> for ServerOptions {
+    fn from(flags: ServingFlags) -> Self {
+        let tls = flags.tls_cert.zip(flags.tls_key).map(|(cert, key)| TlsFiles { cert, key });
+        let (in_flight, waiting) = (flags.max_in_flight, flags.max_waiting);
+        Self { tls, limits: Limits { in_flight, waiting, rate: NonZeroU32::new(flags.max_rate) } }
+    }
+}

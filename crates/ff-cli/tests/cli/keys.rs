@@ -1,0 +1,148 @@
+//! `ff keys`: the first key is made on the store, the rest over HTTP, and nobody gets in without one.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::world::{Process, Ran, command};
+
+/// A store with keys, and a server over it.
+struct Secured {
+    folder: TempDir,
+    admin: String,
+    server: Process,
+    url: String,
+}
+
+impl Secured {
+    fn start(flags: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let create = ["keys", "create", "--store", "sqlite:a.db", "--name", "root", "--role", "admin"];
+        let made = Ran::of(command(folder.path(), &create));
+        assert!(made.stderr.contains("shown this once"), "{}", made.stderr);
+        let admin = made.text().trim_end().to_owned();
+        let serve = [&["server", "--store", "sqlite:a.db", "--listen", "0.0.0.0:0"], flags].concat();
+        let server = Process::start(command(folder.path(), &serve));
+        let said = server.prints("serving ");
+        let url = said.trim().rsplit(' ').next().unwrap().replace("0.0.0.0", "127.0.0.1");
+        Self { folder, admin, server, url }
+    }
+
+    fn with(&self, key: &str, args: &[&str]) -> Command {
+        let mut command = command(self.folder.path(), args);
+        command.env("FF_SERVER", &self.url).env("FF_API_KEY", key);
+        command
+    }
+
+    fn create(&self, args: &[&str]) -> Value {
+        let create = [&["keys", "create", "--name", "ci", "--json"], args].concat();
+        Ran::of(self.with(&self.admin, &create)).json()
+    }
+}
+
+#[test]
+fn a_key_lets_its_holder_do_what_it_is_for_until_it_is_revoked() {
+    let secured = Secured::start(&[]);
+    let submitter = secured.create(&["--role", "submit", "--namespace", "acme", "--expires", "90d"]);
+    let key = submitter["key"].as_str().unwrap();
+    let submit = ["submit", "echo", "--payload", "1", "--namespace", "acme"];
+    let id = Ran::of(secured.with(key, &submit)).ok();
+    let elsewhere = Ran::of(secured.with(key, &["submit", "echo", "--payload", "1"]));
+    elsewhere.refused(1, "the key is for the namespace acme");
+    Ran::of(secured.with(key, &["keys", "list"])).refused(1, "lacks the role admin");
+    let other = secured.create(&["--role", "submit", "--namespace", "other"]);
+    let unseen = Ran::of(secured.with(other["key"].as_str().unwrap(), &["get", &id, "--namespace", "other"]));
+    unseen.refused(1, "execution_not_found");
+
+    let listed = Ran::of(secured.with(&secured.admin, &["keys", "list", "--json"])).json();
+    assert_eq!(listed["keys"].as_array().unwrap().len(), 3);
+    assert!(!listed.to_string().contains(key.rsplit('_').next().unwrap()), "{listed}");
+    let key_id = submitter["key_id"].as_str().unwrap();
+    Ran::of(secured.with(&secured.admin, &["keys", "revoke", key_id])).ok();
+    let refused = (0..).map(|_| Ran::of(secured.with(key, &["get", &id, "--namespace", "acme"])));
+    let refused = refused.take(200).find(|ran| ran.code != Some(0)).expect("a revoked key goes on being heard");
+    refused.refused(1, "has been revoked");
+    assert!(secured.server.stop().success());
+}
+
+#[test]
+fn without_a_key_one_is_told_to_bring_one() {
+    let secured = Secured::start(&[]);
+    let mut nobody = secured.with("", &["list"]);
+    nobody.env_remove("FF_API_KEY");
+    let refused = Ran::of(nobody);
+    assert!(refused.stderr.contains("FF_API_KEY"), "{}", refused.stderr);
+    refused.refused(1, "refuses to answer");
+    let broken = Ran::of(secured.with("ff_nonsense", &["list"]));
+    assert!(!broken.stderr.contains("nonsense"), "{}", broken.stderr);
+    broken.refused(1, "FF_API_KEY is not a key");
+}
+
+#[test]
+fn a_key_nobody_may_have_is_refused_before_anything_is_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let create = |args: &[&str]| {
+        let args = [&["keys", "create", "--store", "sqlite:a.db", "--name", "x"], args].concat();
+        Ran::of(command(folder.path(), &args))
+    };
+    create(&["--role", "nobody"]).refused(2, "must be one of submit, work, signal, operate and admin");
+    create(&["--role", "submit", "--every-namespace"]).refused(2, "namespace");
+    create(&["--role", "admin", "--namespace", "acme"]).refused(2, "namespace");
+    let memory = ["keys", "create", "--store", "memory:", "--name", "x", "--role", "admin"];
+    Ran::of(command(folder.path(), &memory)).refused(2, "forgets its keys");
+}
+
+#[test]
+fn a_store_without_keys_is_served_on_loopback_only_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let anywhere = ["server", "--store", "sqlite:a.db", "--listen", "0.0.0.0:0"];
+    Ran::of(command(folder.path(), &anywhere)).refused(1, "ff keys create");
+    let here = Process::start(command(folder.path(), &["server", "--store", "sqlite:a.db", "--listen", "127.0.0.1:0"]));
+    here.prints("the store has no API keys: listening on loopback only");
+    assert!(here.stop().success());
+}
+
+#[test]
+fn a_server_proves_its_name_and_a_client_believes_only_whom_it_trusts() {
+    let certificates = tempfile::tempdir().unwrap();
+    certify(certificates.path());
+    let file = |name: &str| certificates.path().join(name).display().to_string();
+    let secured = Secured::start(&["--tls-cert", &file("server.crt"), "--tls-key", &file("server.key")]);
+    assert!(secured.url.starts_with("https://127.0.0.1:"), "{}", secured.url);
+    let mut trusting = secured.with(&secured.admin, &["keys", "list", "--json"]);
+    trusting.env("FF_SERVER", format!("{}?ca={}", secured.url, file("authority.crt")));
+    assert_eq!(Ran::of(trusting).json()["keys"].as_array().unwrap().len(), 1);
+    let doubting = Ran::of(secured.with(&secured.admin, &["keys", "list"]));
+    doubting.refused(1, "no server answers");
+    let mut plain = secured.with(&secured.admin, &["keys", "list"]);
+    plain.env("FF_SERVER", secured.url.replace("https", "http"));
+    assert_ne!(Ran::of(plain).code, Some(0));
+
+    let broken =
+        ["server", "--store", "sqlite:b.db", "--tls-cert", &file("nowhere.crt"), "--tls-key", &file("server.key")];
+    Ran::of(command(secured.folder.path(), &broken)).refused(1, "nowhere.crt cannot be used");
+    let swapped =
+        ["server", "--store", "sqlite:b.db", "--tls-cert", &file("server.crt"), "--tls-key", &file("authority.key")];
+    Ran::of(command(secured.folder.path(), &swapped)).refused(1, "authority.key cannot be used");
+}
+
+/// An authority, and a certificate of its for this machine.
+fn certify(folder: &Path) {
+    std::fs::write(folder.join("server.ext"), "subjectAltName=IP:127.0.0.1\n").unwrap();
+    let new_key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+    openssl(
+        folder,
+        &format!("req -x509 {new_key} -keyout authority.key -out authority.crt -days 2 -subj /CN=authority"),
+    );
+    openssl(folder, &format!("req {new_key} -keyout server.key -out server.csr -subj /CN=server"));
+    let signed = "-CA authority.crt -CAkey authority.key -CAcreateserial -days 2 -extfile server.ext -out server.crt";
+    openssl(folder, &format!("x509 -req -in server.csr {signed}"));
+}
+
+fn openssl(folder: &Path, arguments: &str) {
+    let output = Command::new("openssl").args(arguments.split(' ')).current_dir(folder).output();
+    let output = output.unwrap_or_else(|error| panic!("openssl: {error}"));
+    assert!(output.status.success(), "openssl {arguments}: {:?}", str::from_utf8(&output.stderr));
+}

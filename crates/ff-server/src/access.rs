@@ -1,0 +1,71 @@
+//! Who may ask for a route.
+
+use ff_core::engine_error::{Code, Refusal};
+use ff_core::key::{KeyInfo, Role};
+
+/// What a route asks of its caller, where a server asks for keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing: it tells nothing, or what is shown to it is authority enough.
+    Open,
+    /// Nothing of who shows a waitpoint's token; who shows a key may do without one, if it may signal.
+    Token,
+    /// Any valid key.
+    AnyKey,
+    /// A key with one of these roles, and with it only what belongs to the key's namespace.
+    Roles(&'static [Role]),
+    /// A key of every namespace with one of these roles: it is about the whole deployment.
+    Deployment(&'static [Role]),
+}
+
+pub(crate) const OPEN: Access = Access::Open;
+pub(crate) const TOKEN: Access = Access::Token;
+pub(crate) const ANY: Access = Access::AnyKey;
+pub(crate) const SUBMIT: Access = Access::Roles(&[Role::Submit]);
+pub(crate) const WORK: Access = Access::Roles(&[Role::Work]);
+pub(crate) const OPERATE: Access = Access::Roles(&[Role::Operate]);
+/// What whoever has a part in the work may read.
+pub(crate) const READ: Access = Access::Roles(&[Role::Submit, Role::Work, Role::Operate]);
+/// What those may steer who handed it in, or answer for it.
+pub(crate) const STEER: Access = Access::Roles(&[Role::Submit, Role::Operate]);
+/// What may be added by who handed in the rest, or by who does it.
+pub(crate) const GROW: Access = Access::Roles(&[Role::Submit, Role::Work]);
+/// What its holder or an operator may close.
+pub(crate) const CLOSE: Access = Access::Roles(&[Role::Work, Role::Operate]);
+/// What is about everybody's work.
+pub(crate) const EVERYBODY: Access = Access::Deployment(&[Role::Operate]);
+pub(crate) const ADMIN: Access = Access::Deployment(&[Role::Admin]);
+
+impl Access {
+    /// Whether a key is looked at, if one is shown.
+    pub(crate) fn looks_at_keys(self) -> bool {
+        self != Self::Open
+    }
+
+    /// Whether nobody is heard without a key.
+    pub(crate) fn needs_key(self) -> bool {
+        !matches!(self, Self::Open | Self::Token)
+    }
+
+    /// Refuses a key that is not for this.
+    pub(crate) fn check(self, key: &KeyInfo) -> Result<(), Refusal> {
+        let roles = match self {
+            Self::Open | Self::Token | Self::AnyKey => return Ok(()),
+            Self::Roles(roles) | Self::Deployment(roles) => roles,
+        };
+        if !roles.iter().any(|role| key.may(*role)) {
+            let names: Vec<_> = roles.iter().map(|role| role.as_str()).collect();
+            return Err(refused(format!("the key {} lacks the role {}", key.key_id, names.join(" or "))));
+        }
+        match (&key.namespace, self) {
+            (Some(own), Self::Deployment(_)) => {
+                Err(refused(format!("the key {} is for the namespace {own}, and this is about all", key.key_id)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn refused(why: String) -> Refusal {
+    Code::Unauthorized.refusal().at("Authorization").because(why)
+}

@@ -1,0 +1,86 @@
+//! The keys a server knows: asked of the store, and kept in mind for a moment.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ff_core::backend::{Answer, Upkeep};
+use ff_core::contracts::ListKeysArgs;
+use ff_core::key::{ApiKey, SecretKey, judge, unknown_key};
+use ff_core::types::{KeyId, TimestampMs};
+
+/// For how long a key is known without asking the store again: within it, a revocation takes effect everywhere.
+const FRESH: Duration = Duration::from_secs(2);
+
+/// How many keys are kept in mind. Past it all are forgotten, and asked for again.
+const KNOWN: usize = 10_000;
+
+/// The keys of a store, as a server asks for them.
+pub(crate) struct Keyring {
+    store: Arc<dyn Upkeep>,
+    found: Mutex<HashMap<KeyId, Found>>,
+}
+
+/// A key as it was found.
+#[derive(Clone)]
+struct Found {
+    key: Arc<ApiKey>,
+    /// When, by this machine, and what time it was for the store.
+    at: Instant,
+    now: TimestampMs,
+}
+
+impl Keyring {
+    /// The keys of a store, if it has any: one that never had a key asks for none.
+    pub(crate) async fn of(store: &Arc<dyn Upkeep>) -> Answer<Option<Self>> {
+        let first = store.list_keys(ListKeysArgs { after: None, limit: 1 }).await?;
+        let ring = Self { store: store.clone(), found: Mutex::default() };
+        Ok(Some(ring).filter(|_| !first.keys.is_empty()))
+    }
+
+    /// Whether a key is judged without asking the store.
+    pub(crate) fn knows(&self, id: &KeyId) -> bool {
+        self.fresh(id).is_some()
+    }
+
+    /// The key that is shown, if it is known, proven and valid.
+    pub(crate) async fn judge(&self, shown: &SecretKey) -> Answer<Arc<ApiKey>> {
+        let found = match self.fresh(shown.id()) {
+            Some(found) => Some(found),
+            None => self.look(shown.id()).await?,
+        };
+        let found = found.ok_or_else(unknown_key)?;
+        judge(Some(&found.key), shown, found.time())?;
+        Ok(found.key)
+    }
+
+    fn fresh(&self, id: &KeyId) -> Option<Found> {
+        self.found().get(id).filter(|found| found.at.elapsed() < FRESH).cloned()
+    }
+
+    /// Asks the store. Only what is there is kept in mind: ids are easily made up.
+    async fn look(&self, id: &KeyId) -> Answer<Option<Found>> {
+        let Some(key) = self.store.find_key(id).await? else {
+            self.found().remove(id);
+            return Ok(None);
+        };
+        let found = Found { key: Arc::new(key), at: Instant::now(), now: self.store.now().await? };
+        let mut known = self.found();
+        if known.len() >= KNOWN {
+            known.clear();
+        }
+        known.insert(id.clone(), found.clone());
+        Ok(Some(found))
+    }
+
+    fn found(&self) -> MutexGuard<'_, HashMap<KeyId, Found>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Found {
+    /// What time it is for the store by now.
+    fn time(&self) -> TimestampMs {
+        self.now + u64::try_from(self.at.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}

@@ -1,0 +1,67 @@
+//! How often one caller may ask.
+
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use ff_core::types::KeyId;
+use governor::clock::{Clock, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+
+/// After so many requests, callers that have all their allowance again are forgotten.
+const FORGET: u32 = 10_000;
+
+/// Who is counted: a key, or an address that showed none.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Asker {
+    Key(KeyId),
+    Address(IpAddr),
+}
+
+/// The allowances of all callers.
+pub(crate) struct Rate {
+    callers: DefaultKeyedRateLimiter<Asker>,
+    clock: DefaultClock,
+    asked: AtomicU32,
+}
+
+impl Rate {
+    /// So many requests in a second, and as many at once.
+    pub(crate) fn of(each_second: NonZeroU32) -> Self {
+        let callers = RateLimiter::keyed(Quota::per_second(each_second));
+        Self { callers, clock: DefaultClock::default(), asked: AtomicU32::new(0) }
+    }
+
+    /// Counts a request, or says how long to wait before the next.
+    pub(crate) fn ask(&self, who: &Asker) -> Result<(), Duration> {
+        if self.asked.fetch_add(1, Ordering::Relaxed) % FORGET == FORGET - 1 {
+            self.callers.retain_recent();
+        }
+        self.callers.check_key(who).map_err(|refused| refused.wait_time_from(self.clock.now()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_caller_has_its_own_allowance() {
+        let rate = Rate::of(NonZeroU32::new(3).unwrap());
+        let (one, other) = (Asker::Key(KeyId::parse("a1").unwrap()), Asker::Key(KeyId::parse("a2").unwrap()));
+        assert!((0..3).all(|_| rate.ask(&one).is_ok()));
+        let wait = rate.ask(&one).unwrap_err();
+        assert!(wait > Duration::ZERO && wait <= Duration::from_secs(1), "{wait:?}");
+        assert_eq!(rate.ask(&other), Ok(()));
+    }
+
+    #[test]
+    fn callers_that_are_gone_cost_no_memory() {
+        let rate = Rate::of(NonZeroU32::new(1_000_000).unwrap());
+        for nth in 0..100_000 {
+            rate.ask(&Asker::Address(IpAddr::V4(std::net::Ipv4Addr::from_bits(nth)))).unwrap();
+        }
+        assert!(rate.callers.len() <= 2 * FORGET as usize, "{}", rate.callers.len());
+    }
+}

@@ -1,0 +1,61 @@
+//! Tenants apart: what a key of one namespace names is its own, or it is not there.
+//!
+//! Whatever a request can name reaches its handler through an extractor: the path, the parameters or the body. Each asks
+//! here, so no handler does.
+
+use axum::http::request::Parts;
+use ff_core::engine_error::{Code, Refusal};
+use ff_core::types::{ExecutionId, FlowId, Namespace};
+use ff_sdk::FlowFabric;
+
+use crate::callers::Caller;
+use crate::problem::Problem;
+
+/// The namespace a caller is confined to, if it is.
+pub(crate) fn of(parts: &Parts) -> Option<Namespace> {
+    parts.extensions.get::<Caller>().and_then(|caller| caller.tenant().cloned())
+}
+
+/// Fills in the caller's own namespace where none is named, and refuses every other.
+pub(crate) fn settle(own: Option<&Namespace>, named: &mut Option<Namespace>) -> Result<(), Refusal> {
+    let Some(own) = own else { return Ok(()) };
+    if named.as_ref().is_some_and(|named| named != own) {
+        let why = format!("the key is for the namespace {own}");
+        return Err(Code::Unauthorized.refusal().at("namespace").because(why));
+    }
+    *named = Some(own.clone());
+    Ok(())
+}
+
+/// Answers for another tenant's execution as for one that is not there.
+pub(crate) async fn owns_execution(parts: &Parts, ff: &FlowFabric, id: &ExecutionId) -> Result<(), Problem> {
+    let Some(own) = of(parts) else { return Ok(()) };
+    let found = ff.backend().describe(id).await?;
+    if found.namespace == own { Ok(()) } else { Err(Code::ExecutionNotFound.into()) }
+}
+
+/// Answers for another tenant's flow as for one that is not there.
+pub(crate) async fn owns_flow(parts: &Parts, ff: &FlowFabric, id: &FlowId) -> Result<(), Problem> {
+    let Some(own) = of(parts) else { return Ok(()) };
+    let found = ff.backend().describe_flow(id).await?;
+    if found.namespace == own { Ok(()) } else { Err(Code::FlowNotFound.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_namespace_is_filled_in_and_no_other_is_let_through() {
+        let (acme, other) = (Namespace::parse("acme").unwrap(), Namespace::parse("other").unwrap());
+        for mut named in [None, Some(acme.clone())] {
+            assert_eq!(settle(Some(&acme), &mut named), Ok(()));
+            assert_eq!(named.as_ref(), Some(&acme));
+        }
+        let refusal = settle(Some(&acme), &mut Some(other.clone())).unwrap_err();
+        assert_eq!((refusal.code, refusal.field.as_deref()), (Code::Unauthorized, Some("namespace")));
+        let mut anything = Some(other.clone());
+        assert_eq!(settle(None, &mut anything), Ok(()));
+        assert_eq!(anything, Some(other));
+    }
+}

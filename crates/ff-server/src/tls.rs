@@ -1,0 +1,37 @@
+//! TLS: the server proves its name with a certificate and a key from two files.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::pki_types::pem::{Error as PemError, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::TlsAcceptor;
+
+use crate::options::TlsFiles;
+
+/// Reads both files. An error names the file it is about, and shows nothing of a key.
+pub(crate) fn acceptor(files: &TlsFiles) -> io::Result<TlsAcceptor> {
+    let cert = &files.cert;
+    let read = |error: PemError| bad("certificate", cert, &error.to_string());
+    let chain: Vec<_> = CertificateDer::pem_file_iter(cert).map_err(read)?.collect::<Result<_, _>>().map_err(read)?;
+    if chain.is_empty() {
+        return Err(bad("certificate", cert, "it holds no certificate in PEM"));
+    }
+    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| match error {
+        PemError::Io(error) => bad("key", &files.key, &error.to_string()),
+        _ => bad("key", &files.key, "it holds no private key in PEM"),
+    })?;
+    let algorithms = Arc::new(rustls::crypto::ring::default_provider());
+    let versions = ServerConfig::builder_with_provider(algorithms).with_safe_default_protocol_versions();
+    let config = versions.map_err(io::Error::other)?.with_no_client_auth().with_single_cert(chain, key);
+    let config = config.map_err(|error| {
+        bad("key", &files.key, &format!("it does not go with the certificate {}: {error}", cert.display()))
+    })?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+fn bad(what: &str, file: &Path, why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("the TLS {what} {} cannot be used: {why}", file.display()))
+}

@@ -1,0 +1,92 @@
+//! A server takes on so much at once, and of one caller so much in a second; the rest is told when to ask again.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use ff_backend_memory::MemoryBackend;
+use ff_core::key::Role;
+use ff_server::Limits;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::keyed::Keyed;
+use crate::world::World;
+
+#[tokio::test]
+async fn past_its_limit_a_server_says_when_to_ask_again_and_that_it_lives() {
+    let limits = Limits { in_flight: 1, ..Limits::default() };
+    let world = World::over_within(Arc::new(MemoryBackend::default()), limits).await;
+    let mut slow = under_way(&world).await;
+    let refused = loop {
+        // The slow request takes its place when the server has read its head.
+        let reply = world.get("/v1/partitions").await;
+        if reply.status != 200 {
+            break reply;
+        }
+    };
+    refused.assert_refused(503, "overloaded", None);
+    assert_eq!(refused.headers["retry-after"], "1");
+    assert_eq!(world.get("/healthz").await.status, 200);
+    let claimed = world.post("/v1/workers/w-1/claim", &json!({"worker_id": "w"})).await;
+    assert_eq!(claimed.status, 200, "what may wait is counted apart: {claimed:?}");
+    slow.write_all(b"{}").await.unwrap();
+    let mut answer = [0; 12];
+    slow.read_exact(&mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 400");
+    while world.get("/v1/partitions").await.status != 200 {}
+}
+
+#[tokio::test]
+async fn workers_that_wait_keep_nobody_out() {
+    let limits = Limits { in_flight: 1, waiting: 2, rate: None };
+    let world = Arc::new(World::over_within(Arc::new(MemoryBackend::default()), limits).await);
+    let wait = |nth: u8| {
+        let world = world.clone();
+        let claim = json!({"worker_id": "w", "kinds": ["k"], "wait_ms": 60_000});
+        tokio::spawn(async move { world.post(&format!("/v1/workers/w-{nth}/claim"), &claim).await })
+    };
+    let waiting = [wait(1), wait(2)];
+    let refused = loop {
+        let reply = world.post("/v1/workers/w-3/claim", &json!({"worker_id": "w"})).await;
+        if reply.status != 200 {
+            break reply;
+        }
+    };
+    refused.assert_refused(503, "overloaded", None);
+    for _ in 0..2 {
+        world.submit(&json!({"kind": "k"})).await;
+    }
+    for claimed in waiting {
+        assert_eq!(claimed.await.unwrap().body["executions"].as_array().unwrap().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn each_key_may_ask_so_often() {
+    let (keyed, admin) = Keyed::new().await;
+    let limits = Limits { rate: NonZeroU32::new(3), ..Limits::default() };
+    let mut world = World::over_within(keyed.store.clone(), limits).await;
+    world.key = Some(admin);
+    let mut asked = 0;
+    let refused = loop {
+        let reply = world.get("/v1/partitions").await;
+        if reply.status != 200 {
+            break reply;
+        }
+        asked += 1;
+    };
+    assert!(asked >= 3, "only {asked} requests were answered");
+    refused.assert_refused(429, "rate_limit_exceeded", None);
+    assert_eq!(refused.headers["retry-after"], "1");
+    world.key = Some(keyed.key(&[Role::Operate], None).await);
+    assert_eq!(world.get("/v1/partitions").await.status, 200, "another key has an allowance of its own");
+}
+
+/// A request whose body does not come.
+async fn under_way(world: &World) -> TcpStream {
+    let mut stream = TcpStream::connect(world.url.strip_prefix("http://").unwrap()).await.unwrap();
+    let head = b"POST /v1/executions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n";
+    stream.write_all(head).await.unwrap();
+    stream
+}

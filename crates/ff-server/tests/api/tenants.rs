@@ -1,0 +1,176 @@
+//! A key of one namespace sees and touches nothing of another: it is answered as if it were not there.
+
+use ff_core::key::Role;
+use ff_server::ROUTES;
+use serde_json::{Value, json};
+
+use crate::bodies::{routes, target};
+use crate::keyed::Keyed;
+use crate::world::{Reply, World};
+
+const NOBODYS: &str = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
+
+/// What one tenant has: an execution that runs, one of its waitpoints, and a flow.
+struct Theirs {
+    execution: String,
+    waitpoint: String,
+    token: String,
+    flow: String,
+}
+
+impl Theirs {
+    async fn of(world: &World) -> Self {
+        let held = world.running("theirs").await;
+        let granted = held.ahead(world, "approval").await;
+        let flow = world.flow(&json!({"kind": "f", "nodes": {"a": {"kind": "member"}}})).await;
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        Self {
+            execution: text(&held.0["execution_id"]),
+            waitpoint: text(&granted["waitpoint_id"]),
+            token: text(&granted["waitpoint_token"]),
+            flow,
+        }
+    }
+}
+
+#[tokio::test]
+async fn another_tenants_ids_are_answered_as_if_they_were_not_there() {
+    let (keyed, _) = Keyed::new().await;
+    let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
+    let other = keyed.asked_with(&keyed.tenant("other").await).await;
+    let theirs = Theirs::of(&acme).await;
+    let (partition, _) = theirs.execution.rsplit_once(':').unwrap();
+    let nobodys = format!("{partition}:{NOBODYS}");
+    let before = acme.contents().await;
+    let mut tried = 0;
+    for (method, path, _) in ROUTES.iter().filter(|(_, path, _)| path.starts_with("/v1/executions/{id}")) {
+        let named =
+            |id: &str| path.replace("{id}", id).replace("{waitpoint}", &theirs.waitpoint).replace("{signal}", NOBODYS);
+        let foreign = ask(&other, method, path, &named(&theirs.execution)).await;
+        let absent = ask(&other, method, path, &named(&nobodys)).await;
+        foreign.assert_refused(404, "execution_not_found", None);
+        assert_eq!((foreign.status, &foreign.body), (absent.status, &absent.body), "{method} {path}");
+        tried += 1;
+    }
+    for (method, path, _) in ROUTES.iter().filter(|(_, path, _)| path.contains("{flow}")) {
+        let named = |id: &str| path.replace("{flow}", id).replace("{node}", "a");
+        let foreign = ask(&other, method, path, &named(&theirs.flow)).await;
+        let absent = ask(&other, method, path, &named(NOBODYS)).await;
+        foreign.assert_refused(404, "flow_not_found", None);
+        assert_eq!((foreign.status, &foreign.body), (absent.status, &absent.body), "{method} {path}");
+        tried += 1;
+    }
+    assert!(tried > 35, "only {tried} routes were tried");
+    assert!(acme.contents().await == before, "something of another tenant was changed");
+    for path in [format!("/v1/executions/{}", theirs.execution), format!("/v1/flows/{}", theirs.flow)] {
+        assert_eq!(acme.get(&path).await.status, 200, "its own is there");
+    }
+}
+
+#[tokio::test]
+async fn lists_searches_and_claims_are_of_the_keys_own_namespace() {
+    let (keyed, _) = Keyed::new().await;
+    let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
+    let other = keyed.asked_with(&keyed.tenant("other").await).await;
+    let since = other.get("/v1/events").await.text("next");
+    let theirs = Theirs::of(&acme).await;
+    acme.post("/v1/workers/w-1/register", &json!({"worker_id": "w"})).await;
+    acme.post("/v1/lanes/mail", &json!({"concurrency": 5})).await;
+    for (path, rows) in [("executions", "executions"), ("flows", "flows"), ("lanes", "lanes"), ("workers", "workers")] {
+        let mine = acme.get(&format!("/v1/{path}")).await;
+        assert!(!mine.body[rows].as_array().unwrap().is_empty(), "{path} shows its own: {mine:?}");
+        let seen = other.get(&format!("/v1/{path}")).await;
+        assert_eq!((seen.status.as_u16(), &seen.body[rows]), (200, &json!([])), "{path}");
+    }
+    let told = |reply: Reply| reply.body.to_string().contains(&theirs.execution);
+    assert!(told(acme.get(&format!("/v1/events?after={since}&limit=1000")).await), "it hears of its own");
+    assert!(!told(other.get(&format!("/v1/events?after={since}&limit=1000")).await));
+    let claimed = other.post("/v1/workers/w-1/claim", &json!({"worker_id": "w", "kinds": ["member"]})).await;
+    assert_eq!((claimed.status.as_u16(), &claimed.body["executions"]), (200, &json!([])));
+    let lane = other.get("/v1/lanes/mail").await;
+    assert_eq!(lane.body["namespace"], "other", "{lane:?}");
+    let gone = other.post("/v1/workers/w-1/heartbeat", &json!({})).await;
+    gone.assert_refused(404, "not_found", Some("worker_instance_id"));
+}
+
+#[tokio::test]
+async fn another_namespace_cannot_be_named() {
+    let (keyed, _) = Keyed::new().await;
+    let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
+    for (method, path, _) in ROUTES.iter().filter(|(_, path, _)| path.starts_with("/v1")) {
+        if *method != "get" || path.contains("{id}") || path.contains("{flow}") {
+            continue;
+        }
+        let path = path.replace("{lane}", "mail").replace("{instance}", "w-1");
+        let named = acme.get(&format!("{path}?namespace=other")).await;
+        assert!(matches!(named.body["code"].as_str(), Some("unauthorized" | "unknown_field")), "{path}: {named:?}");
+    }
+    let mut refused = 0;
+    for route in routes() {
+        if route.path.starts_with("/v1/secrets") || route.path.starts_with("/v1/keys") {
+            continue;
+        }
+        let (path, mut body) = target(&acme, &route).await;
+        body["namespace"] = json!("other");
+        let before = acme.contents().await;
+        let named = acme.post(&path, &body).await;
+        assert!(acme.contents().await == before, "{path} wrote something");
+        if named.body["code"] == "unknown_field" {
+            continue;
+        }
+        named.assert_refused(403, "unauthorized", Some("namespace"));
+        refused += 1;
+    }
+    assert!(refused >= 8, "only {refused} routes take a namespace");
+    let batch = json!({"executions": [{"kind": "k", "namespace": "other"}, {"kind": "k"}]});
+    let batch = acme.post("/v1/executions/batch", &batch).await;
+    assert_eq!(batch.body["results"][0]["error"]["code"], "unauthorized", "{batch:?}");
+    let id = batch.body["results"][1]["execution_id"].as_str().unwrap();
+    assert_eq!(acme.get(&format!("/v1/executions/{id}")).await.body["namespace"], "acme");
+}
+
+#[tokio::test]
+async fn what_names_no_namespace_is_in_the_keys_own() {
+    let (keyed, admin) = Keyed::new().await;
+    let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
+    let id = acme.submit(&json!({"kind": "k"})).await;
+    let admin = keyed.asked_with(&admin).await;
+    assert_eq!(admin.get(&format!("/v1/executions/{id}")).await.body["namespace"], "acme");
+    assert_eq!(admin.get("/v1/executions").await.body["executions"], json!([]), "an administrator names whom it means");
+    let listed = admin.get("/v1/executions?namespace=acme").await;
+    assert_eq!(listed.body["executions"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_waitpoints_token_or_a_key_that_may_signal_delivers() {
+    let (keyed, _) = Keyed::new().await;
+    let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
+    let signal = |theirs: &Theirs, token: Option<&str>| {
+        let mut signal = json!({"name": "n", "waitpoint_id": theirs.waitpoint});
+        signal["waitpoint_token"] = token.map_or(Value::Null, Value::from);
+        if token.is_none() {
+            signal.as_object_mut().unwrap().remove("waitpoint_token");
+        }
+        signal
+    };
+    let theirs = Theirs::of(&acme).await;
+    let path = format!("/v1/executions/{}/signals", theirs.execution);
+    let mut nobody = keyed.asked_with("").await;
+    nobody.key = None;
+    nobody.post(&path, &signal(&theirs, None)).await.assert_refused(403, "missing_token", None);
+    assert_eq!(nobody.post(&path, &signal(&theirs, Some(&theirs.token))).await.status, 200);
+    let work = keyed.asked_with(&keyed.key(&[Role::Work], Some("acme")).await).await;
+    work.post(&path, &signal(&theirs, None)).await.assert_refused(403, "missing_token", None);
+    assert_eq!(work.post(&path, &signal(&theirs, Some(&theirs.token))).await.status, 200);
+    let signals = keyed.asked_with(&keyed.key(&[Role::Signal], Some("acme")).await).await;
+    assert_eq!(signals.post(&path, &signal(&theirs, None)).await.status, 200);
+    let by_key = json!({"name": "n", "waitpoint_key": "approval"});
+    assert_eq!(signals.post(&path, &by_key).await.status, 200);
+    let wrong = signals.post(&path, &signal(&theirs, Some("k1:00"))).await;
+    wrong.assert_refused(403, "invalid_token", None);
+}
+
+async fn ask(world: &World, method: &str, route: &str, path: &str) -> Reply {
+    let good = routes().into_iter().find(|known| known.path == route).map_or_else(|| json!({}), |known| known.good);
+    if method == "get" { world.get(path).await } else { world.post(path, &good).await }
+}
