@@ -15,7 +15,7 @@ use ff_testing::differential::{
 use futures_util::stream::{self, StreamExt as _};
 
 /// Steps of one walk: enough for executions to be retried, reclaimed and replayed, few enough to be shortened quickly.
-const WALK: usize = 500;
+const WALK: usize = 600;
 
 /// Walks at once: one asks while another waits for its server.
 const AT_ONCE: usize = 2;
@@ -58,7 +58,7 @@ async fn a_store_that_differs_is_shown_by_a_short_script() {
 }
 
 async fn walks(make: Make) {
-    let (steps, first) = (number("FF_DIFF_STEPS", 20_000), number("FF_DIFF_SEED", 1));
+    let (steps, first) = (number("FF_DIFF_STEPS", 24_000), number("FF_DIFF_SEED", 1));
     let walks = steps.div_ceil(WALK);
     let mut coverage = Coverage::default();
     let all = (first..first + walks).map(|seed| walk(make, seed as u64, WALK));

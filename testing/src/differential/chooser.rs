@@ -74,13 +74,16 @@ impl Chooser {
                 let (job, reason) = (self.job(reference, finished), self.message());
                 Step::Replay { job, reason, reopen: self.chance.one_in(2) }
             }
-            79..85 => {
-                let job = self.job(reference, |phase| matches!(phase, Phase::Running { .. }));
+            79..87 => {
+                // What waits may do so because it was revoked.
+                let again = self.chance.one_in(4);
+                let held = |phase: &Phase| matches!(phase, Phase::Running { .. });
+                let job = self.job(reference, |phase| if again { *phase == Phase::Waiting } else { held(phase) });
                 Step::Revoke { job, lease: self.maybe(2, &[Whose::Latest, Whose::Earlier, Whose::OtherLease]) }
             }
-            85..93 => Step::Pump { partition: self.partition(reference) },
-            93 if self.chance.one_in(2) => Step::Reopen,
-            94 if self.chance.one_in(20) => Step::Advance { ms: limits::RETENTION_MS },
+            87..94 => Step::Pump { partition: self.partition(reference) },
+            94 if self.chance.one_in(2) => Step::Reopen,
+            95 if self.chance.one_in(20) => Step::Advance { ms: limits::RETENTION_MS },
             _ => Step::Advance { ms: *self.chance.pick(&[1, 10, 500, 1_000, 3_000, 5_000, 30_000, 60_000]) },
         }
     }
@@ -140,8 +143,11 @@ impl Chooser {
         u16::try_from(self.chance.below(u64::from(count))).unwrap() + count * u16::try_from(beyond).unwrap()
     }
 
-    /// A job and a fence to show for it: mostly those of whoever holds it.
+    /// A job and a fence to show for it: mostly those of whoever holds it, now and then of who lost it.
     fn held(&mut self, reference: &Reference) -> (u32, Whose) {
+        if self.chance.one_in(10) {
+            return (self.job(reference, |phase| *phase == Phase::Waiting), Whose::Latest);
+        }
         (self.job(reference, |phase| matches!(phase, Phase::Running { .. })), self.fence())
     }
 

@@ -1,5 +1,7 @@
 //! Choosing steps about flows: mostly something that can work, now and then something that must be refused.
 
+use std::collections::BTreeSet;
+
 use ff_core::contracts::Start;
 use ff_core::execution::{Execution, Phase};
 use ff_core::flow::{CancelPolicy, Flow, FlowState, GroupState, Join, OnSatisfied};
@@ -30,30 +32,30 @@ impl Chooser {
         }
         let flow = self.flow();
         match self.chance.below(100) {
-            0..7 => Step::SubmitFlow(self.plan()),
-            7..9 => self.creation(),
-            9..25 => Step::Grow(self.growth(reference)),
-            25..31 => {
+            0..11 => Step::SubmitFlow(self.plan()),
+            11..13 => self.creation(),
+            13..29 => Step::Grow(self.growth(reference)),
+            29..35 => {
                 Step::CloseFlow { flow: self.flow_that(reference, |flow| flow.held_open && flow.counts.live() > 0) }
             }
-            31..35 => {
+            35..39 => {
                 let again = |flow: &Flow| flow.state() == FlowState::Cancelled;
                 let flow = if self.chance.one_in(4) { self.flow_that(reference, again) } else { flow };
                 let policy = *self.chance.pick(CancelPolicy::ALL);
                 Step::CancelFlow { flow, policy, reason: self.maybe(3, &[0, 9, limits::MESSAGE_BYTES + 1]) }
             }
-            35..36 => {
+            39..40 => {
                 let (from, count) = (usize::from(self.number(3)), self.usually(&[1, 2], &[limits::TAGS + 1]));
                 Step::TagFlow { flow, from, count }
             }
-            36..51 => self.parenthood(reference),
-            51..53 => Step::Cascade { job: self.member(reference, Execution::is_finished) },
-            53..58 => {
+            40..55 => self.parenthood(reference),
+            55..57 => Step::Cascade { job: self.member(reference, Execution::is_finished) },
+            57..62 => {
                 let job = self.member(reference, Execution::is_finished);
                 Step::Replay { job, reason: None, reopen: !self.chance.one_in(4) }
             }
-            58..61 => Step::Pump { partition: self.partition(reference) },
-            61..83 => {
+            62..65 => Step::Pump { partition: self.partition(reference) },
+            65..87 => {
                 let spared = !self.chance.one_in(6);
                 let childless = |member: &Execution| is_running(member) && !(spared && is_parent(reference, member));
                 match self.such_a_member(reference, childless) {
@@ -147,7 +149,7 @@ impl Chooser {
             nodes.reverse();
             edges.reverse();
         }
-        if self.chance.one_in(8) {
+        if self.chance.one_in(6) {
             self.spoil(&mut nodes, &mut edges);
         }
         let (namespace, kind) = (u8::from(self.chance.one_in(10)), self.number(2));
@@ -182,9 +184,11 @@ impl Chooser {
     /// New members of a flow, and edges among all it has.
     fn growth(&mut self, reference: &Reference) -> Growth {
         let grows = |flow: &Flow| !flow.state().is_terminal();
-        let flow = match self.chance.below(3) {
+        let flow = match self.chance.below(5) {
             0 => self.flow_that(reference, |flow| grows(flow) && flow.counts.live() < flow.counts.all()),
-            1 => self.flow_that(reference, |flow| grows(flow) && flow.held_open),
+            1 => self.flow_that(reference, |flow| grows(flow) && flow.counts.of(PublicState::Skipped) > 0),
+            2 => self.flow_that(reference, |flow| grows(flow) && flow.counts.of(PublicState::Completed) > 0),
+            3 => self.flow_that(reference, |flow| grows(flow) && flow.held_open),
             _ => self.flow_that(reference, grows),
         };
         let nodes: Vec<_> = (0..self.chance.below(3)).map(|_| self.node()).collect();
@@ -192,7 +196,7 @@ impl Chooser {
             reference.jobs().map(|(job, _)| job).filter(|job| flow_of(reference, *job) == Some(flow)).collect();
         known.extend(nodes.iter().map(|node| node.work.job));
         let strangers = [self.member(reference, |_| true), self.job(reference, |_| true)];
-        let ends = |chooser: &mut Self| match chooser.chance.below(8) {
+        let known_or_not = |chooser: &mut Self| match chooser.chance.below(8) {
             0 => *chooser.chance.pick(&strangers),
             _ if known.is_empty() => u32::MAX - 1,
             _ => *chooser.chance.pick(&known),
@@ -200,12 +204,10 @@ impl Chooser {
         let is_over = |job: &u32| reference.model.find(&reference.id(*job)).is_some_and(Execution::is_finished);
         let mut over: Vec<_> = known.iter().copied().filter(is_over).collect();
         let end = |job: &u32| reference.model.find(&reference.id(*job)).map(Execution::public_state);
-        let lost = |job: &u32| end(job) != Some(PublicState::Completed);
-        let skipped = |job: &u32| end(job) == Some(PublicState::Skipped);
-        if over.iter().any(skipped) && self.chance.one_in(2) {
-            over.retain(skipped);
-        } else if over.iter().any(lost) && !self.chance.one_in(3) {
-            over.retain(lost);
+        let ends: Vec<_> = over.iter().map(end).collect::<BTreeSet<_>>().into_iter().collect();
+        if !ends.is_empty() && !self.chance.one_in(4) {
+            let one = *self.chance.pick(&ends);
+            over.retain(|job| end(job) == one);
         }
         let edges: Vec<_> = (0..self.chance.below(4))
             .map(|_| match nodes.last().filter(|_| !over.is_empty() && !self.chance.one_in(3)) {
@@ -214,14 +216,14 @@ impl Chooser {
                     self.link(from, new.work.job)
                 }
                 None => {
-                    let (one, other) = (ends(self), ends(self));
+                    let (one, other) = (known_or_not(self), known_or_not(self));
                     // Mostly forward, so that some are left that close no cycle.
                     let turned = one > other && !self.chance.one_in(6);
                     if turned { self.link(other, one) } else { self.link(one, other) }
                 }
             })
             .collect();
-        let joins = if self.chance.one_in(5) { vec![(ends(self), self.join(2))] } else { vec![] };
+        let joins = if self.chance.one_in(5) { vec![(known_or_not(self), self.join(2))] } else { vec![] };
         Growth {
             flow,
             nodes,
@@ -241,9 +243,9 @@ impl Chooser {
 
     fn join(&mut self, upstreams: usize) -> Join {
         let on_satisfied = *self.chance.pick(OnSatisfied::ALL);
-        match self.chance.below(4) {
-            0 if upstreams > 0 => Join::AnyOf { on_satisfied },
-            1 if upstreams > 0 => {
+        match self.chance.below(5) {
+            0 | 1 if upstreams > 0 => Join::AnyOf { on_satisfied },
+            2 if upstreams > 0 => {
                 let k = 1 + u32::try_from(self.chance.below(upstreams as u64)).unwrap();
                 Join::Quorum { k, on_satisfied }
             }
