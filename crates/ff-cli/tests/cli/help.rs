@@ -55,5 +55,5 @@ fn a_server_that_is_not_there_is_named_with_what_to_do() {
     assert_eq!(ran.stderr.lines().count(), 2, "{}", ran.stderr);
     ran.refused(1, "no server answers at");
     ff(&["list", "--server", "sqlite:a.db"]).refused(2, "--server");
-    ff(&["list", "--server", "https://127.0.0.1:1"]).refused(1, "TLS");
+    ff(&["list", "--server", "https://127.0.0.1:1"]).refused(1, "no server answers at https");
 }

@@ -83,6 +83,17 @@ async fn each_key_may_ask_so_often() {
     assert_eq!(world.get("/v1/partitions").await.status, 200, "another key has an allowance of its own");
 }
 
+#[tokio::test]
+async fn json_that_is_too_deep_is_refused_where_somebody_reads_it() {
+    let world = World::over(Arc::new(MemoryBackend::default())).await;
+    let deep = |times: usize| format!("{}{}", "[".repeat(times), "]".repeat(times));
+    let read = world.post_text("/v1/executions", format!("{{\"kind\":\"k\",\"policy\":{}}}", deep(100_000))).await;
+    assert_eq!(read.status, 400, "{read:?}");
+    let passed_on =
+        world.post_text("/v1/executions", format!("{{\"kind\":\"k\",\"payload\":{}}}", deep(100_000))).await;
+    assert_eq!(passed_on.status, 201, "{passed_on:?}");
+}
+
 /// A request whose body does not come.
 async fn under_way(world: &World) -> TcpStream {
     let mut stream = TcpStream::connect(world.url.strip_prefix("http://").unwrap()).await.unwrap();
