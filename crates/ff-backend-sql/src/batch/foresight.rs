@@ -28,8 +28,8 @@ pub(super) fn foreseen(desk: &Desk, operation: &Operation, partitions: &Partitio
 
 /// Its flow, and those who wait for its end.
 fn of_end(desk: &Desk, id: &ExecutionId) -> Vec<Miss> {
-    let Some(flow) = desk.known.flow_of(id) else { return Vec::new() };
-    let edges = desk.edges(&edges_to_tell(flow, *id, None)).err();
+    let Some((flow, is_waited_for)) = desk.known.flow_of(id) else { return Vec::new() };
+    let edges = is_waited_for.then(|| desk.edges(&edges_to_tell(flow, *id, None)).err()).flatten();
     desk.flow(&flow).err().into_iter().chain(edges).collect()
 }
 

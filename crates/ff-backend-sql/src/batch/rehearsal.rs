@@ -66,13 +66,13 @@ impl Read for Rehearsal {
 
 #[cfg(test)]
 mod tests {
-    use ff_core::contracts::{ClaimArgs, CompleteArgs, FlowHeader, NodeSpec, PumpArgs, SubmitFlowArgs};
+    use ff_core::contracts::{ClaimArgs, CompleteArgs, EdgeSpec, FlowHeader, NodeSpec, PumpArgs, SubmitFlowArgs};
     use ff_core::dice::{Dice, SeededDice};
-    use ff_core::execution::Execution;
+    use ff_core::execution::{Execution, Phase};
     use ff_core::lease::{Fence, Holder};
     use ff_core::model::Model;
     use ff_core::payload::Payload;
-    use ff_core::types::{AttemptId, ExecutionId, LaneId, LeaseEpoch, LeaseId, Namespace};
+    use ff_core::types::{AttemptId, ExecutionId, LaneId, LeaseEpoch, LeaseId, Namespace, NodeName};
     use futures_util::FutureExt;
     use uuid::Uuid;
 
@@ -136,9 +136,11 @@ mod tests {
 
     /// A member of a flow that somebody works on.
     fn running_member() -> Execution {
-        let node = NodeSpec::new("a".parse().unwrap(), "k".parse().unwrap(), Payload::default());
-        let header = FlowHeader::new("k".parse().unwrap());
-        let graph = SubmitFlowArgs { header, nodes: vec![node], edges: Vec::new() };
+        let [first, second] = ["a", "b"].map(|name| NodeName::parse(name).unwrap());
+        let node = |name: &NodeName| NodeSpec::new(name.clone(), "k".parse().unwrap(), Payload::default());
+        let nodes = vec![node(&first), node(&second)];
+        let edges = vec![EdgeSpec { upstream: first, downstream: second, passes: None }];
+        let graph = SubmitFlowArgs { header: FlowHeader::new("k".parse().unwrap()), nodes, edges };
         let at = |ms| Conditions {
             partitions: PartitionConfig { num_flow_partitions: 1, ..PartitionConfig::default() },
             nonce: SeededDice::new(1).nonce(),
@@ -149,7 +151,7 @@ mod tests {
         model.execute(&Operation::Pump(PumpArgs { partition: 0 }), &at(2)).unwrap();
         let Operation::Claim(claim) = claim() else { panic!("not a claim") };
         model.execute(&Operation::Claim(ClaimArgs { partition: 0, ..claim }), &at(3)).unwrap();
-        model.executions().next().unwrap().clone()
+        model.executions().find(|execution| matches!(execution.phase, Phase::Running { .. })).unwrap().clone()
     }
 
     #[test]

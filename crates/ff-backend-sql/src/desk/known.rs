@@ -25,8 +25,8 @@ pub struct Known {
     /// batch begins this is as the one before it found it, and what is asked ahead counts on it.
     pub(crate) has_no_lanes: bool,
     is_followed: bool,
-    /// The flows of executions that somebody works on. Whoever ends one of them asks for its flow.
-    memberships: HashMap<ExecutionId, FlowId>,
+    /// The flows of executions that somebody works on, and whether others wait for their end. Whoever ends one asks for both.
+    memberships: HashMap<ExecutionId, (FlowId, bool)>,
 }
 
 impl Known {
@@ -45,11 +45,11 @@ impl Known {
         if self.memberships.len() >= MEMBERS {
             self.memberships.clear();
         }
-        self.memberships.insert(execution.id, membership.flow_id);
+        self.memberships.insert(execution.id, (membership.flow_id, membership.dependents > 0));
     }
 
-    /// The flow that an execution somebody works on is known to belong to.
-    pub(crate) fn flow_of(&self, member: &ExecutionId) -> Option<FlowId> {
+    /// The flow that an execution somebody works on is known to belong to, and whether others waited for it when it was seen.
+    pub(crate) fn flow_of(&self, member: &ExecutionId) -> Option<(FlowId, bool)> {
         self.memberships.get(member).copied()
     }
 

@@ -184,6 +184,7 @@ async fn scrapers_have_an_address_where_there_is_nothing_else() {
     let scraped = server.scraped_at("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let stop = CancellationToken::new();
     let serving = tokio::spawn(server.serve(stop.clone()));
+    drop(rustls::crypto::ring::default_provider().install_default());
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
     let told = http.get(format!("http://{scraped}/metrics")).send().await.unwrap();
     let media_type = told.headers()["content-type"].to_str().unwrap().to_owned();

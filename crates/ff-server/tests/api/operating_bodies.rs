@@ -67,7 +67,7 @@ pub(crate) fn routes() -> Vec<Route> {
             good: json!({"name": "ci", "roles": ["admin"]}),
             fields: vec![
                 required("name", json!([5, true, "", "a\u{0}b", [], {}])),
-                required("roles", json!([5, "admin", [], ["nobody"], [5], {}])),
+                required("roles", json!([5, "admin", [], {}])),
                 name("namespace"),
                 count("ttl_ms"),
                 field("key_id", json!([5, "", "A1", "a_1", "a-1", [], {}])),
