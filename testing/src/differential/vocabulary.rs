@@ -34,7 +34,8 @@ pub(super) fn submit_args(submission: &Submission) -> SubmitArgs {
 /// Some work, and some flows, are submitted in a trace, of which some has a state.
 pub(super) fn trace(nth: u32) -> Option<Box<TraceContext>> {
     let state = nth.is_multiple_of(2).then_some("vendor=1");
-    let parent = format!("00-{:032x}-{:016x}-01", nth + 1, nth + 1);
+    let id = u64::from(nth) + 1;
+    let parent = format!("00-{id:032x}-{id:016x}-01");
     nth.is_multiple_of(3).then(|| Box::new(TraceContext::parse(&parent, state).unwrap()))
 }
 
