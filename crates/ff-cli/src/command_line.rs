@@ -7,8 +7,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
     Approve, Attempts, Bench, Cancel, Completions, Config, Dev, Doctor, Events, Flow, Get, Keys, Lanes, List, Migrate,
-    Priority, Reject, Replay, Result, Resume, Revoke, Secrets, Server, Signal, Submit, Tag, Waiting, Watch, Worker,
-    Workers,
+    OpenApi, Priority, Reject, Replay, Result, Resume, Revoke, Secrets, Server, Signal, Submit, Tag, Waiting, Watch,
+    Worker, Workers,
 };
 use crate::config::Typed;
 use crate::exit::{self, Exit};
@@ -54,6 +54,8 @@ enum Command {
     Worker(Worker),
     Doctor(Doctor),
     Migrate(Migrate),
+    #[command(name = "openapi")]
+    OpenApi(OpenApi),
     Bench(Bench),
     Config(Config),
     Completions(Completions),
@@ -109,6 +111,7 @@ impl Command {
             Self::Worker(worker) => worker.run(settings).await,
             Self::Doctor(doctor) => doctor.run(settings).await,
             Self::Migrate(migrate) => migrate.run(settings).await,
+            Self::OpenApi(openapi) => openapi.run(),
             Self::Bench(bench) => bench.run(settings).await,
             Self::Config(config) => config.run(settings, typed),
             Self::Completions(completions) => completions.run(typed),

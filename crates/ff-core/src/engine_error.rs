@@ -9,6 +9,7 @@ use crate::types::TimestampMs;
 
 /// What a caller should do about an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
     /// Asking again the same way cannot help.

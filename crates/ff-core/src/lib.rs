@@ -30,6 +30,8 @@ pub mod payload;
 pub mod policy;
 #[cfg(test)]
 mod samples;
+#[cfg(feature = "schema")]
+mod schema;
 pub mod signal;
 pub mod snapshot;
 #[cfg(test)]

@@ -52,6 +52,7 @@ impl fmt::Display for Partition {
 
 /// How many partitions each family has. Fixed at a store's first boot: ids carry their partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartitionConfig {
     pub num_flow_partitions: u16,
     pub num_budget_partitions: u16,

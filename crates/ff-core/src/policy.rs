@@ -9,6 +9,7 @@ use crate::limits;
 
 /// Retries, timeouts and bounds of one execution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Policy {
     pub retry_policy: RetryPolicy,
@@ -39,6 +40,7 @@ impl Default for Policy {
 
 /// What happens after a failure that is not permanent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct RetryPolicy {
     pub max_retries: u32,
@@ -56,6 +58,7 @@ impl Default for RetryPolicy {
 /// How long to wait before the next try. With jitter the wait is anything from nothing to the full delay, so that what
 /// failed together does not come back together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Backoff {
     Exponential {
@@ -129,6 +132,7 @@ fn grown(initial_ms: u64, max_ms: u64, multiplier: f64, retry: u32) -> u64 {
 
 /// Bounds in time. Absent means unbounded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct TimeoutPolicy {
     /// How long one attempt may run, all its leases together.

@@ -23,8 +23,7 @@ use crate::keyring::Keyring;
 use crate::options::Limits;
 use crate::problem::Problem;
 use crate::rate::Rate;
-use crate::routes::ROUTES;
-use crate::{bearer, neighbour};
+use crate::{bearer, neighbour, routes};
 
 /// How long a request may take: the longest wait anyone may ask for, and time for its body and its answer.
 const REQUEST: Duration = Duration::from_millis(limits::LONG_POLL_MS + 60_000);
@@ -91,9 +90,7 @@ fn asked_by_route(request: &Request) -> Access {
     // What answers GET answers HEAD, and asks the same.
     let asked = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
     let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    let is_asked = |method: &str, of: &str| Some(of) == path && method.eq_ignore_ascii_case(asked.as_str());
-    let route = ROUTES.iter().find(|(method, path, _)| is_asked(method, path));
-    route.map_or(Access::Open, |(_, _, access)| *access)
+    path.map_or(Access::Open, |path| routes::access(asked.as_str(), path))
 }
 
 /// Runs a request under the rules that hold for all. Bodies and payloads never reach the log.

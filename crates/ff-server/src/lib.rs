@@ -39,6 +39,7 @@ mod lane;
 mod lease;
 mod metrics;
 mod neighbour;
+mod openapi;
 mod options;
 mod params;
 mod path;
@@ -57,6 +58,7 @@ mod worker;
 
 pub use access::Access;
 pub use metrics::Metrics;
+pub use openapi::openapi;
 pub use options::{Limits, ServerOptions, TlsFiles};
 pub use routes::ROUTES;
 pub use server::Server;

@@ -8,6 +8,7 @@ use axum::middleware;
 use ff_core::engine_error::{Class, Code};
 use ff_core::partition::PartitionConfig;
 use ff_sdk::FlowFabric;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +18,9 @@ use crate::metrics::Metrics;
 use crate::params::Params;
 use crate::problem::{Problem, Result};
 use crate::stream::Streams;
-use crate::{approval, doctor, event, execution, flow, key, lane, lease, metrics, secret, signal, suspension, worker};
+use crate::{
+    approval, doctor, event, execution, flow, key, lane, lease, metrics, openapi, secret, signal, suspension, worker,
+};
 
 macro_rules! routes {
     ($($method:ident $path:literal $access:ident $handler:path;)*) => {
@@ -33,6 +36,7 @@ macro_rules! routes {
 routes! {
     get  "/healthz"                                           OPEN      healthz;
     get  "/metrics"                                           EVERYBODY metrics::show;
+    get  "/openapi.json"                                      OPEN      openapi::show;
     get  "/errors/{code}"                                     OPEN      meaning;
     get  "/approvals/{id}/{waitpoint}"                        OPEN      approval::show;
     post "/approvals/{id}/{waitpoint}"                        OPEN      approval::decide;
@@ -99,6 +103,12 @@ routes! {
     post "/v1/keys/{key}/revoke"                              ADMIN     key::revoke;
 }
 
+/// What a route asks of its caller; nothing, where there is no such route.
+pub(crate) fn access(method: &str, path: &str) -> Access {
+    let route = ROUTES.iter().find(|route| route.1 == path && route.0.eq_ignore_ascii_case(method));
+    route.map_or(Access::Open, |(_, _, access)| *access)
+}
+
 /// The whole API over a connection, until it is told to stop.
 pub(crate) fn router(
     flowfabric: FlowFabric,
@@ -121,8 +131,8 @@ pub(crate) fn router(
 }
 
 /// That the server serves, and nothing more: anyone may ask.
-#[derive(Serialize)]
-struct Health {
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct Health {
     status: &'static str,
 }
 
@@ -132,8 +142,8 @@ async fn healthz(params: Params) -> Result<Json<Health>> {
 }
 
 /// What an error code means: where the `type` of a problem leads.
-#[derive(Serialize)]
-struct Meaning {
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct Meaning {
     code: &'static str,
     class: Class,
     status: u16,

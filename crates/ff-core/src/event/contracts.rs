@@ -54,6 +54,7 @@ impl EventsArgs {
 
 /// Some of what happened, oldest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventsPage {
     pub events: Vec<Told>,
     /// Where to go on.

@@ -33,6 +33,7 @@ impl Feed {
 
 /// One thing that happened, as the feed tells it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Told {
     /// Where in its partition's feed it stands.
     pub position: Position,

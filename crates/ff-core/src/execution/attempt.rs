@@ -7,6 +7,7 @@ use crate::types::{AttemptId, AttemptIndex, Kind, LeaseEpoch, TimestampMs};
 
 /// A try: started once, resumed perhaps, ended once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attempt {
     pub index: AttemptIndex,
     pub id: AttemptId,
@@ -31,6 +32,7 @@ fn is_zero(ms: &u64) -> bool {
 
 /// Why there was this try: its lineage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Origin {
     Initial,
@@ -56,6 +58,7 @@ pub enum Origin {
 
 /// How a try ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttemptEnd {
     pub at: TimestampMs,
     pub outcome: AttemptOutcome,
@@ -65,6 +68,7 @@ pub struct AttemptEnd {
 
 /// The end of a try in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptOutcome {
     Success,
@@ -79,6 +83,7 @@ pub enum AttemptOutcome {
 
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
     /// The kind of failure, by which a retry policy decides.
     pub category: Kind,

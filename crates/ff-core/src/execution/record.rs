@@ -99,6 +99,7 @@ pub enum AttemptSlot {
 
 /// How far the holder says it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Progress {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent: Option<u8>,

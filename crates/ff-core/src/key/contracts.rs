@@ -52,6 +52,7 @@ impl CreateKeyArgs {
 
 /// The key is known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CreatedKey {
     #[serde(flatten)]
     pub key: KeyInfo,
@@ -67,6 +68,7 @@ pub struct RevokeKeyArgs {
 
 /// Nobody is heard under it any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RevokedKey {
     pub revoked_at: TimestampMs,
     /// True when it was taken back before.
@@ -92,6 +94,7 @@ impl ListKeysArgs {
 
 /// One page of a listing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeysPage {
     pub keys: Vec<KeyInfo>,
     /// Where the next page starts; absent on the last one.

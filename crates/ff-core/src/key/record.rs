@@ -9,6 +9,7 @@ use crate::types::{KeyId, KeyName, Namespace, TimestampMs};
 
 /// A key as a store keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApiKey {
     #[serde(flatten)]
     pub info: KeyInfo,
@@ -17,6 +18,7 @@ pub struct ApiKey {
 
 /// A key as those who manage keys see it: everything but what is kept of its secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeyInfo {
     pub key_id: KeyId,
     /// What it is called by those who manage keys.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// One thing a holder may do. Roles do not imply one another, but for `admin`, which implies all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Hand in executions and flows, follow them, and stop them.

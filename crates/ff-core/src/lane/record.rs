@@ -29,6 +29,7 @@ pub struct Lane {
 
 /// What people can say about a lane. Nothing of it moves an execution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneSettings {
     pub state: LaneState,
     /// How many executions of it may be held at once, on all partitions together.

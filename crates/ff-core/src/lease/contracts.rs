@@ -124,6 +124,7 @@ pub struct Claimed {
 
 /// What decides between two waiting executions: the smaller goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Head {
     /// The highest priority is the smallest number here.
     pub behind: u16,
@@ -153,6 +154,7 @@ impl RenewArgs {
 
 /// The lease goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Renewed {
     pub lease_expires_at: TimestampMs,
 }
@@ -174,6 +176,7 @@ impl RevokeArgs {
 
 /// The lease is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Revoked {
     pub lease_epoch: LeaseEpoch,
     /// True when it had been revoked before.
@@ -225,6 +228,7 @@ pub struct ControlArgs {
 
 /// The leases lost since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Control {
     pub lost: Vec<LeaseLost>,
     /// Where to go on.
@@ -235,6 +239,7 @@ pub struct Control {
 
 /// One lease that was taken away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeaseLost {
     pub execution_id: ExecutionId,
     #[serde(flatten)]

@@ -7,6 +7,7 @@ use crate::types::{AttemptIndex, TimestampMs, WorkerId, WorkerInstanceId};
 
 /// Who holds an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Holder {
     pub worker_id: WorkerId,
     pub worker_instance_id: WorkerInstanceId,
@@ -33,6 +34,7 @@ pub struct Lease {
 /// How a lease ended, with what its holder was told. A holder that repeats a call whose reply got lost is answered from
 /// here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "how", rename_all = "snake_case")]
 pub enum LeaseEnding {
     Completed,
@@ -77,6 +79,7 @@ pub struct LastLease {
 /// A lease that was taken away or given up, as the history keeps it. A lease that ended its attempt with an outcome of its
 /// own is not here: the attempt says it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeaseEvent {
     pub attempt_index: AttemptIndex,
     #[serde(flatten)]

@@ -68,6 +68,7 @@ pub fn check_signal_payload(payload: &Payload) -> Result<(), Refusal> {
 
 /// What became of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Delivered {
     /// Of a duplicate, the id of the first.
     pub signal_id: SignalId,
@@ -99,6 +100,7 @@ impl SignalsArgs {
 
 /// One page of an execution's signals, without their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SignalsPage {
     pub signals: Vec<Signal>,
     /// How many to pass over for the next page; absent on the last one.
@@ -122,6 +124,7 @@ impl DeliveriesArgs {
 
 /// One page of what was delivered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeliveriesPage {
     pub deliveries: Vec<Delivery>,
     /// Where to go on.

@@ -16,6 +16,7 @@ use crate::types::{ExecutionId, Namespace, SignalId, SignalName, TimestampMs, Wa
 
 /// One signal that was delivered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Delivery {
     /// Where in its partition's feed it stands.
     pub position: Position,

@@ -11,6 +11,7 @@ use crate::types::{ExecutionId, IdempotencyKey, Kind, SignalId, SignalName, Sour
 
 /// One message to an execution, as it was received. It never changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Signal {
     pub id: SignalId,
     pub execution_id: ExecutionId,
@@ -51,6 +52,7 @@ impl RecordedSignal {
 
 /// Who sent a signal: what kind of sender, and which.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     #[serde(rename = "type")]

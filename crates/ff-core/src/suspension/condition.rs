@@ -11,6 +11,7 @@ use crate::types::{SignalName, WaitpointKey};
 
 /// What must happen for an execution to go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Condition {
     /// One signal at a waitpoint.

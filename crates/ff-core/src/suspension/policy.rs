@@ -8,6 +8,7 @@ use crate::state::words;
 
 /// What happens once a suspension is over.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct ResumePolicy {
     /// How long it waits before a worker may take it up again.

@@ -44,6 +44,7 @@ pub struct RotatePartitionArgs {
 
 /// What became of a rotation on one partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Rotated {
     /// The new secret is current.
@@ -82,6 +83,7 @@ impl RotationReport {
 
 /// The names of the secrets of a partition: the one that signs, and those that only verify.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Kids {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_kid: Option<Kid>,
@@ -90,6 +92,7 @@ pub struct Kids {
 
 /// A secret that only verifies, and until when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RetiredKid {
     pub kid: Kid,
     pub expires_at: TimestampMs,
@@ -97,6 +100,7 @@ pub struct RetiredKid {
 
 /// The names of the secrets of one partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartitionKids {
     pub partition: u16,
     #[serde(flatten)]

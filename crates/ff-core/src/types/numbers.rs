@@ -9,6 +9,7 @@ use crate::limits;
 
 /// A moment, in milliseconds since 1970 by the store's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct TimestampMs(pub i64);
 
@@ -44,6 +45,7 @@ impl fmt::Display for TimestampMs {
 
 /// How many times an execution has been leased; every lease has a higher one than the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct LeaseEpoch(pub u64);
 
@@ -61,6 +63,7 @@ impl fmt::Display for LeaseEpoch {
 
 /// Which try at an execution this is, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct AttemptIndex(pub u32);
 

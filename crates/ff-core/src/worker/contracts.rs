@@ -49,6 +49,7 @@ fn at_most(code: Code, field: &str, limit: usize, sent: usize) -> Result<(), Ref
 
 /// The worker instance is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RegisteredWorker {
     /// When it counts as gone, unless it is heard of before.
     pub expires_at: TimestampMs,
@@ -65,6 +66,7 @@ pub struct HeartbeatArgs {
 
 /// It was heard of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeenWorker {
     pub expires_at: TimestampMs,
 }
@@ -78,6 +80,7 @@ pub struct LeaveArgs {
 
 /// It is not known any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftWorker {
     /// True when it was not known before either.
     pub already: bool,
@@ -122,6 +125,7 @@ impl ListWorkersArgs {
 
 /// One page of a listing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkersPage {
     pub workers: Vec<Worker>,
     /// Where the next page starts; absent on the last one.

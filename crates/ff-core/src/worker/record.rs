@@ -9,6 +9,7 @@ use crate::types::{Capability, Kind, LaneId, Namespace, TimestampMs, WorkerId, W
 
 /// One running copy of a worker program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Worker {
     pub worker_instance_id: WorkerInstanceId,
     pub worker_id: WorkerId,

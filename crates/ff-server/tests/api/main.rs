@@ -19,6 +19,7 @@ mod keyed;
 mod limits;
 mod listing;
 mod metrics;
+mod openapi;
 mod operating_bodies;
 mod payloads;
 mod quiet;

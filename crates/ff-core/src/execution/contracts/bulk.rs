@@ -35,6 +35,7 @@ pub enum BulkAction {
 
 /// What became of one page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BulkPage {
     /// What it was done to, or in a dry run would be.
     pub executions: Vec<ExecutionId>,
@@ -49,6 +50,7 @@ pub struct BulkPage {
 
 /// An execution that refused, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BulkRefusal {
     pub execution_id: ExecutionId,
     /// A code of the table of errors.

@@ -30,6 +30,7 @@ impl ProgressArgs {
 
 /// Progress was noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Noted {
     pub at: TimestampMs,
 }
@@ -50,6 +51,7 @@ impl CompleteArgs {
 
 /// The work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Completed {
     pub public_state: PublicState,
 }
@@ -70,6 +72,7 @@ impl FailArgs {
 
 /// What follows a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Failed {
     RetryScheduled { retry_at: TimestampMs },
@@ -92,6 +95,7 @@ impl DelayArgs {
 
 /// The work was put off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Delayed {
     pub until: TimestampMs,
 }

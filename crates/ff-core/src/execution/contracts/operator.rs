@@ -28,6 +28,7 @@ impl CancelArgs {
 
 /// The execution is cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cancelled {
     pub public_state: PublicState,
     /// True when it had been cancelled before.
@@ -53,6 +54,7 @@ impl ReplayArgs {
 
 /// The execution runs again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Replayed {
     pub public_state: PublicState,
     /// How often it has been replayed, this time included.
@@ -68,6 +70,7 @@ pub struct ChangePriorityArgs {
 
 /// The execution has this priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PriorityChanged {
     /// The one it had; the same when nothing was to be done.
     pub from: Priority,
@@ -101,6 +104,7 @@ impl SetTagsArgs {
 
 /// The labels the execution has now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tagged {
     pub tags: Tags,
 }

@@ -16,6 +16,7 @@ use crate::types::{
 
 /// An execution as callers see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExecutionInfo {
     pub execution_id: ExecutionId,
     pub namespace: Namespace,
@@ -66,6 +67,7 @@ pub struct ExecutionInfo {
 
 /// A lease as others than its holder see it: without what would let them act in the holder's name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeaseInfo {
     pub worker_id: WorkerId,
     pub worker_instance_id: WorkerInstanceId,
@@ -88,6 +90,7 @@ pub struct Ended {
 
 /// Every try at an execution, oldest first, and the leases that were taken away or given up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attempts {
     pub attempts: Vec<Attempt>,
     pub leases: Vec<LeaseEvent>,

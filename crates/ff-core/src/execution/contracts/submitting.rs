@@ -103,6 +103,7 @@ impl Start {
 
 /// What became of a submission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Submitted {
     pub execution_id: ExecutionId,
     pub public_state: PublicState,

@@ -25,6 +25,7 @@ impl CancelFlowArgs {
 
 /// The flow is cancelled: whatever the policy does not spare starts no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowCancelled {
     /// The policy in force: the first one, unless a later one asked for all.
     pub policy: CancelPolicy,

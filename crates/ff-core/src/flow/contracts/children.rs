@@ -15,6 +15,7 @@ pub struct WaitForChildrenArgs {
 
 /// Whether it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitedForChildren {
     /// Pending when it waits now and the lease is over; otherwise how the join was decided, and the lease is kept.
     pub state: GroupState,

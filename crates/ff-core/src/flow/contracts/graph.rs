@@ -117,6 +117,7 @@ pub struct SubmitFlowArgs {
 
 /// What became of a submission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SubmittedFlow {
     pub flow_id: FlowId,
     pub state: FlowState,

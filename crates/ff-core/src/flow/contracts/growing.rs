@@ -91,6 +91,7 @@ impl std::fmt::Display for MemberRef {
 
 /// The graph has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Grown {
     pub graph_revision: u64,
     /// The executions of the new nodes, in the order they were given.
@@ -107,6 +108,7 @@ pub struct CloseFlowArgs {
 
 /// The flow is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClosedFlow {
     pub state: FlowState,
     /// True when it was closed before.
@@ -122,6 +124,7 @@ pub struct SetFlowTagsArgs {
 
 /// The labels of a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaggedFlow {
     pub tags: Tags,
 }
@@ -137,6 +140,7 @@ pub struct CascadeArgs {
 
 /// What became of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cascaded {
     /// Edges that were settled.
     pub resolved: u32,

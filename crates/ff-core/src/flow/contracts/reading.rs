@@ -12,6 +12,7 @@ use crate::types::{EdgeId, ExecutionId, FlowId, Kind, LaneId, Namespace, NodeNam
 
 /// A flow as callers see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowInfo {
     pub flow_id: FlowId,
     pub namespace: Namespace,
@@ -40,6 +41,7 @@ pub struct FlowInfo {
 
 /// How a flow ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowEnd {
     pub flow_id: FlowId,
     pub state: FlowState,
@@ -64,6 +66,7 @@ impl FlowMembersArgs {
 
 /// A member as its flow shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemberInfo {
     pub node: NodeName,
     pub position: u32,
@@ -84,6 +87,7 @@ pub struct MemberInfo {
 
 /// How the edges into a member join, and how far they have come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupInfo {
     pub join: Join,
     pub state: GroupState,
@@ -95,6 +99,7 @@ pub struct GroupInfo {
 
 /// Some members of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MembersPage {
     pub members: Vec<MemberInfo>,
     /// Where the next page starts; absent on the last one.
@@ -118,6 +123,7 @@ impl FlowEdgesArgs {
 
 /// An edge as its flow shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EdgeInfo {
     pub edge_id: EdgeId,
     pub upstream_execution_id: ExecutionId,
@@ -129,6 +135,7 @@ pub struct EdgeInfo {
 
 /// Some edges of a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EdgesPage {
     pub edges: Vec<EdgeInfo>,
     /// Where the next page starts; absent on the last one.
@@ -153,6 +160,7 @@ impl FlowEventsArgs {
 
 /// Some events of a flow, oldest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowEventsPage {
     pub events: Vec<FlowEvent>,
     /// The number to go on from.

@@ -8,6 +8,7 @@ use crate::state::PublicState;
 
 /// Members by state. A state nobody is in is not named.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Counts(BTreeMap<PublicState, u32>);
 

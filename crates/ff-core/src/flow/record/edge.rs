@@ -32,6 +32,7 @@ fn is_first(round: &u32) -> bool {
 
 /// What becomes of the upstream's result.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Passing {
     /// It takes the place of the downstream's payload.

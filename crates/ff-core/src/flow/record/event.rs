@@ -8,6 +8,7 @@ use crate::types::{ExecutionId, NodeName, TimestampMs};
 
 /// One thing that happened in a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowEvent {
     /// Its number in the flow, from 0.
     pub seq: u64,
@@ -18,6 +19,7 @@ pub struct FlowEvent {
 
 /// What it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum FlowWhat {
     /// The flow is there, with so many members and edges.

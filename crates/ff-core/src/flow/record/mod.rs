@@ -92,6 +92,7 @@ pub struct Staging {
 
 /// Someone wanted the flow stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowCancel {
     pub policy: CancelPolicy,
     pub at: TimestampMs,

@@ -36,6 +36,7 @@ impl ListLanesArgs {
 
 /// A lane as callers see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneInfo {
     pub namespace: Namespace,
     pub lane_id: LaneId,
@@ -49,6 +50,7 @@ pub type Depths = BTreeMap<LaneStanding, Depth>;
 
 /// How many, and the first of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Depth {
     pub count: u64,
     /// Since when the oldest has been there: of what waits for a worker or for upstreams since it was created, of what is
@@ -93,6 +95,7 @@ impl Depth {
 
 /// One page of a listing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LanesPage {
     pub lanes: Vec<LaneInfo>,
     /// Where the next page starts; absent on the last one.

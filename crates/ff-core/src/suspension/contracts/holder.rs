@@ -97,6 +97,7 @@ pub(crate) fn check_dedup_ttl(ttl_ms: u64) -> Result<(), Refusal> {
 
 /// What became of the wish to wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Suspended {
     pub suspension_id: SuspensionId,
     /// In the order they were asked for, each with its token. Nobody is told the tokens again but an operator.
@@ -107,6 +108,7 @@ pub struct Suspended {
 
 /// Whether the holder is to wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum SuspendOutcome {
     /// The lease is given up, and the execution waits.
@@ -117,6 +119,7 @@ pub enum SuspendOutcome {
 
 /// A waitpoint and what opens it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GrantedWaitpoint {
     pub waitpoint_id: WaitpointId,
     pub waitpoint_key: WaitpointKey,

@@ -51,6 +51,7 @@ impl ResumeArgs {
 
 /// The suspension is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resumed {
     pub suspension_id: SuspensionId,
     pub public_state: PublicState,
@@ -74,6 +75,7 @@ impl CloseWaitpointArgs {
 
 /// The waitpoint is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClosedWaitpoint {
     /// True when it took no more signals before.
     pub already: bool,

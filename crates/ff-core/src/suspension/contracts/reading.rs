@@ -11,6 +11,7 @@ use crate::types::{Kid, SignalId, SuspensionId, TimestampMs, WaitpointId, Waitpo
 
 /// What an execution waits for, why, and since when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuspensionInfo {
     pub suspension_id: SuspensionId,
     pub suspended_at: TimestampMs,
@@ -49,6 +50,7 @@ impl From<&Suspension> for SuspensionInfo {
 
 /// A waitpoint as others than its maker see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitpointInfo {
     pub waitpoint_id: WaitpointId,
     pub waitpoint_key: WaitpointKey,
@@ -83,6 +85,7 @@ impl WaitpointInfo {
 
 /// How the last suspension of an execution ended, for the worker that goes on with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resumption {
     pub suspension_id: SuspensionId,
     pub by: ResumedBy,

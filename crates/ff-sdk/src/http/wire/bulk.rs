@@ -14,6 +14,7 @@ use super::word::word;
 
 /// One page of doing something to many executions.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Bulk {
     pub action: Bulking,
@@ -56,6 +57,7 @@ pub struct Bulk {
 
 /// What is done to each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", try_from = "String")]
 pub enum Bulking {
     /// What lives is cancelled.

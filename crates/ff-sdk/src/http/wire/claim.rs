@@ -11,6 +11,7 @@ use super::Encoding;
 
 /// A worker asks for work.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     pub worker_id: WorkerId,

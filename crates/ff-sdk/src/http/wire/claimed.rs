@@ -18,6 +18,7 @@ use super::{Base64, Content, Encoding, ReceivedSignal};
 
 /// What a worker receives; nothing when there was no work in time.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claims {
     pub executions: Vec<Claimed>,
     /// The best execution still waiting, when one partition was asked.
@@ -44,6 +45,7 @@ impl Claims {
 
 /// One execution handed to a worker. The fence's three fields are flat, as the holder's calls send them back.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claimed {
     pub execution_id: ExecutionId,
     pub lease_id: LeaseId,
@@ -153,6 +155,7 @@ impl Claimed {
 
 /// The result of an upstream under the name its edge gave it; without its bytes when they did not fit.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Input {
     pub name: InputName,
     pub from: ExecutionId,

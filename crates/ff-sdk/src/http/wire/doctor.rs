@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What was looked at, and what should not be so.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DoctorReport {
     pub partitions: u16,
     pub executions: usize,
@@ -13,6 +14,7 @@ pub struct DoctorReport {
 
 /// One thing that should not be so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The invariant it breaks.
     pub invariant: String,

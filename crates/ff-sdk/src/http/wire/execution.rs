@@ -13,6 +13,7 @@ use super::{Base64, Content, Encoding};
 
 /// One page of a listing.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Page {
     pub executions: Vec<ExecutionInfo>,
     /// The `cursor` of the next page; absent on the last one.
@@ -36,6 +37,7 @@ impl Page {
 
 /// A payload as JSON.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PayloadView {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub payload: Option<Box<RawValue>>,
@@ -61,6 +63,7 @@ impl PayloadView {
 
 /// How an execution ended, with what it produced.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ended {
     pub execution_id: ExecutionId,
     pub outcome: Outcome,

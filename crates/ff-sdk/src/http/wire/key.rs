@@ -13,6 +13,7 @@ use super::Unshown;
 
 /// An administrator lets somebody in.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CreateKey {
     pub name: KeyName,
@@ -33,6 +34,7 @@ pub struct CreateKey {
 
 /// A key that was created.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewKey {
     #[serde(flatten)]
     pub created: CreatedKey,
@@ -43,6 +45,7 @@ pub struct NewKey {
 
 /// A key is taken back.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RevokeKey {}
 

@@ -10,6 +10,7 @@ use super::word::word;
 
 /// How a lane is to be.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ConfigureLane {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,6 +55,7 @@ impl ConfigureLane {
 
 /// One page of a listing of lanes.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LanesPage {
     pub lanes: Vec<LaneInfo>,
     /// The `after` of the next page; absent on the last one.

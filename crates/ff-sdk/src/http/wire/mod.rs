@@ -14,6 +14,8 @@ mod key;
 mod lane;
 mod object;
 mod problem;
+#[cfg(feature = "schema")]
+mod schema;
 mod secret;
 mod signal;
 mod start;

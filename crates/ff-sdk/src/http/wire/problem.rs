@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// An error as `application/problem+json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
     /// Where the code is explained, relative to the server.
     #[serde(rename = "type")]

@@ -9,6 +9,7 @@ use super::{Problem, Unshown};
 
 /// An operator brings a new secret.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RotateSecret {
     /// Text, whatever it is: what is wrong with a kid has a code of its own.
@@ -34,6 +35,7 @@ impl RotateSecret {
 
 /// What became of a rotation, partition by partition. Repeating it finishes what did not get through.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RotationReport {
     pub rotated: Vec<RotatedPartition>,
     pub failed: Vec<FailedPartition>,
@@ -41,6 +43,7 @@ pub struct RotationReport {
 
 /// A partition that has the new secret.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RotatedPartition {
     pub partition: u16,
     #[serde(flatten)]
@@ -49,6 +52,7 @@ pub struct RotatedPartition {
 
 /// A partition that has not, and why.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailedPartition {
     pub partition: u16,
     pub error: Problem,
@@ -74,6 +78,7 @@ impl From<RotationReport> for contracts::RotationReport {
 
 /// The names of the secrets of every partition.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Secrets {
     pub partitions: Vec<PartitionKids>,
 }

@@ -18,6 +18,7 @@ use super::{Base64, Content, Encoding, Unshown};
 /// Someone outside tells an execution something. What was granted with a waitpoint can be sent back as it is, beside a
 /// name.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Deliver {
     /// The waitpoint by its id; or by its key, when the id is absent.
@@ -87,6 +88,7 @@ impl Deliver {
 
 /// A signal with its bytes, when it has some and they come with it.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReceivedSignal {
     pub id: SignalId,
     pub execution_id: ExecutionId,

@@ -11,6 +11,7 @@ use super::submit::tags;
 
 /// Someone wants an execution stopped.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cancel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,6 +34,7 @@ impl Cancel {
 
 /// Someone wants a finished execution run again.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Replay {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,6 +61,7 @@ impl Replay {
 
 /// An operator takes a lease away.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Revoke {
     /// Only this lease, when given.
@@ -82,6 +85,7 @@ impl Revoke {
 
 /// Someone wants an execution to go before or after others.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ChangePriority {
     pub priority: Priority,
@@ -101,6 +105,7 @@ impl ChangePriority {
 
 /// Someone labels an execution.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SetTags {
     /// Labels to put on it, beside those it has.

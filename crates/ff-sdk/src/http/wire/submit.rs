@@ -21,6 +21,7 @@ use super::{Base64, Content, Encoding, Problem, Strict, Trace, start, trace};
 ///
 /// Without `payload` and `payload_base64` the payload is empty, of type `application/octet-stream`; `null` is a payload.
 #[derive(Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Submit {
     pub kind: Kind,
@@ -45,6 +46,7 @@ pub struct Submit {
     pub start_at: Option<TimestampMs>,
     /// Read on its own, because what is wrong in a policy has a code of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Policy>"))]
     pub policy: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<IdempotencyKey>,
@@ -130,6 +132,7 @@ fn objects_only(text: &[u8]) -> Result<(), Refusal> {
 
 /// Up to a thousand pieces of work. Each is read on its own, so that one that is wrong does not hold back the others.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Batch {
     pub executions: Vec<Box<RawValue>>,
@@ -137,12 +140,14 @@ pub struct Batch {
 
 /// What became of each, in the order they were sent.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Batched {
     pub results: Vec<Tried>,
 }
 
 /// What became of one, with the status it would have had on its own.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tried {
     pub status: u16,
     #[serde(flatten)]
@@ -151,6 +156,7 @@ pub struct Tried {
 
 /// It is there, or it was refused.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum TriedOutcome {
     /// New, or there already.

@@ -54,6 +54,7 @@ holder_calls! {
 
 /// A waitpoint to wait on: a new one by its key, or one made ahead by its id as well.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Binding {
     pub key: WaitpointKey,

@@ -13,18 +13,21 @@ use super::{Base64, Content, Encoding};
 
 /// The open waitpoints of an execution, oldest first.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Waitpoints {
     pub waitpoints: Vec<WaitpointInfo>,
 }
 
 /// What opens a waitpoint.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TokenOf {
     pub waitpoint_token: WaitpointToken,
 }
 
 /// Someone wants a waitpoint closed that no suspension has used.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CloseWaitpoint {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,6 +48,7 @@ impl CloseWaitpoint {
 
 /// An operator ends a suspension; the address says with which decision.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Decide {
     /// Only this suspension, when given.

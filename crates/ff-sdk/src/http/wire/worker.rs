@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// A worker instance says that it is there, and what it takes.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RegisterWorker {
     pub worker_id: WorkerId,
@@ -56,6 +57,7 @@ impl RegisterWorker {
 
 /// A worker instance says that it is still there.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Heartbeat {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,6 +78,7 @@ impl Heartbeat {
 
 /// A worker instance goes.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Leave {
     #[serde(default, skip_serializing_if = "Option::is_none")]

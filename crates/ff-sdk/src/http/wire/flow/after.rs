@@ -19,6 +19,7 @@ pub struct After {
 
 /// The long form.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct Told {
     node: NodeName,

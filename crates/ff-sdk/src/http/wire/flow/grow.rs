@@ -14,6 +14,7 @@ use super::{Joining, Nodes, passing};
 
 /// What is to be added; all of it, or nothing.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GrowFlow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,6 +37,7 @@ pub struct GrowFlow {
 
 /// An edge between two members, each by its name or by its execution's id.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GrownEdge {
     pub upstream: String,
@@ -46,6 +48,7 @@ pub struct GrownEdge {
 
 /// How the edges into a member join.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct JoinOf {
     pub member: String,
@@ -54,6 +57,7 @@ pub struct JoinOf {
 
 /// A running member and the fence of its lease.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HolderOf {
     pub execution_id: ExecutionId,

@@ -25,6 +25,7 @@ pub struct Nodes(pub Vec<(NodeName, Node)>);
 
 /// One node: the work, and the edges into it. The fields of the work are those of a submission.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Node {
     pub kind: Kind,
@@ -45,6 +46,7 @@ pub struct Node {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_at: Option<TimestampMs>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Policy>"))]
     pub policy: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<After>,

@@ -15,6 +15,7 @@ use super::super::word::word;
 
 /// Someone wants a flow stopped; all of it, unless a policy is given.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CancelFlow {
     #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
@@ -40,6 +41,7 @@ impl CancelFlow {
 
 /// The flow is cancelled; how it ended, when that was waited for and came in time.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowStopped {
     #[serde(flatten)]
     pub cancelled: FlowCancelled,
@@ -49,16 +51,19 @@ pub struct FlowStopped {
 
 /// Nothing more is to be added to a flow.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CloseFlow {}
 
 /// The dependents of an execution that has ended are to be told.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cascade {}
 
 /// Labels for a flow, beside those it has.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TagFlow {
     pub tags: BTreeMap<String, TagValue>,

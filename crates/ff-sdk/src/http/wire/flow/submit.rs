@@ -13,6 +13,7 @@ use super::{After, Nodes};
 
 /// A new flow.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SubmitFlow {
     pub kind: Kind,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// One page of a listing.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowsPage {
     pub flows: Vec<FlowInfo>,
     /// The `cursor` of the next page; absent on the last one.
@@ -30,6 +31,7 @@ impl FlowsPage {
 
 /// A flow, and as much of its graph as was asked for.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowView {
     #[serde(flatten)]
     pub flow: FlowInfo,
@@ -39,6 +41,7 @@ pub struct FlowView {
 
 /// The first members and edges of a flow.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowGraph {
     pub members: Vec<MemberInfo>,
     /// Where the members go on, as their own page's `from`; absent when these are all.

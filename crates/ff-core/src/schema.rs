@@ -1,0 +1,75 @@
+//! How things look that are written as text or as a number within bounds, for whoever describes them.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use crate::event::EventCursor;
+use crate::execution::contracts::Cursor;
+use crate::key::KeyHash;
+use crate::limits;
+use crate::signal::{FeedCursor, Position};
+use crate::token::WaitpointToken;
+use crate::trace::TraceContext;
+use crate::types::{ExecutionId, Priority};
+
+/// A uuid as ids are written.
+const UUID: &str = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
+
+/// A text with a limit, by the name of what says which characters it may not hold.
+pub(crate) fn text(limit: usize, refused: &str) -> Schema {
+    let pattern = match refused {
+        "refused_in_a_name" => "^[A-Za-z0-9._-]+$",
+        "refused_in_a_capability" => "^[^\\u0000-\\u001F\\u007F-\\u009F,]+$",
+        "refused_in_a_key_id" => "^[a-z0-9]+$",
+        "refused_in_a_kid" => "^[^\\u0000-\\u001F\\u007F-\\u009F:]+$",
+        _ => "^[^\\u0000-\\u001F\\u007F-\\u009F]+$",
+    };
+    let bytes = format!("At most {limit} bytes of UTF-8.");
+    json_schema!({ "type": "string", "minLength": 1, "maxLength": limit, "pattern": pattern, "description": bytes })
+}
+
+/// An id that is a plain uuid.
+pub(crate) fn uuid() -> Schema {
+    json_schema!({ "type": "string", "pattern": format!("^{UUID}$") })
+}
+
+/// Describes types one by one.
+macro_rules! described {
+    ($($name:ident: $schema:expr;)*) => {$(
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                $schema
+            }
+        }
+    )*};
+}
+
+described! {
+    ExecutionId: json_schema!({ "type": "string", "pattern": format!("^\\{{fp:(0|[1-9][0-9]{{0,4}})\\}}:{UUID}$") });
+    Priority: json_schema!({ "type": "integer", "minimum": 0, "maximum": limits::PRIORITY_MAX });
+    KeyHash: json_schema!({ "type": "string", "pattern": "^[0-9a-f]{64}$" });
+    TraceContext: json_schema!({
+        "type": "object",
+        "properties": {
+            "traceparent": { "type": "string", "pattern": "^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}" },
+            "tracestate": { "type": ["string", "null"], "maxLength": limits::TRACESTATE_BYTES },
+        },
+        "required": ["traceparent"],
+        "additionalProperties": false,
+    });
+    WaitpointToken: opaque();
+    Position: opaque();
+    FeedCursor: opaque();
+    EventCursor: opaque();
+    Cursor: opaque();
+}
+
+/// Text that means something only to who wrote it.
+fn opaque() -> Schema {
+    json_schema!({ "type": "string" })
+}

@@ -1,0 +1,78 @@
+//! The routes of executions.
+
+use ff_core::contracts::{Attempts, BulkPage, Cancelled, ExecutionInfo, PriorityChanged, Replayed, Submitted, Tagged};
+use ff_core::state::PublicState;
+use ff_core::types::{IdempotencyKey, Kind, LaneId, Namespace, TagValue};
+use ff_sdk::http::wire::{
+    Batch, Batched, Bulk, Cancel, ChangePriority, Encoding, Ended, Page, PayloadView, Replay, SetTags, Submit,
+};
+use serde_json::json;
+
+use super::book::Book;
+use crate::body::Bounded;
+
+pub(super) fn describe(book: &mut Book) {
+    book.post("/v1/executions", "Creates an execution, or finds the one already created under the same key.")
+        .repeatable::<IdempotencyKey>()
+        .takes::<Submit>(Submit::BODY_BYTES)
+        .answers::<Submitted>(201, "It was created.")
+        .answers::<Submitted>(200, "It was there already.")
+        .refused(&[409])
+        .done();
+    book.get("/v1/executions", "Lists executions, newest first.")
+        .query::<Namespace>("namespace", "Whose; `default` unless said.")
+        .query::<LaneId>("lane", "Of this lane.")
+        .query::<PublicState>("state", "In this state.")
+        .query::<Kind>("kind", "Of this kind.")
+        .query::<TagValue>("tag.KEY", "With this label; the name of the parameter ends in its key. Up to 8 of them.")
+        .query_of("created_from", json!({ "type": "integer" }), "Created then or later.")
+        .query_of("created_until", json!({ "type": "integer" }), "Created before then.")
+        .cursor("cursor")
+        .limit()
+        .answers::<Page>(200, "A page of them, and where the next begins.")
+        .done();
+    book.post("/v1/executions/batch", "Creates up to a thousand executions, each with its own outcome.")
+        .takes::<Batch>(Batch::BODY_BYTES)
+        .answers::<Batched>(200, "What became of each, in their order.")
+        .done();
+    book.post("/v1/executions/bulk", "Cancels or replays whatever a filter means, a page at a time.")
+        .takes::<Bulk>(Bulk::BODY_BYTES)
+        .answers::<BulkPage>(200, "What was done, and where the next page begins.")
+        .done();
+    book.get("/v1/executions/{id}", "Says how an execution stands.")
+        .answers::<ExecutionInfo>(200, "How it stands.")
+        .done();
+    book.get("/v1/executions/{id}/payload", "Gives back the bytes that were submitted.")
+        .query::<Encoding>("encoding", "As JSON instead, in this encoding.")
+        .answers::<PayloadView>(200, "The bytes as they are, or as JSON.")
+        .answers_a(200, "*/*", json!({}), "")
+        .done();
+    book.get("/v1/executions/{id}/result", "Says how an execution ended, waiting for its end if asked to.")
+        .wait()
+        .query::<Encoding>("encoding", "How bytes are written that are not JSON.")
+        .answers::<Ended>(200, "How it ended, with what it produced.")
+        .refused(&[409])
+        .done();
+    book.get("/v1/executions/{id}/attempts", "Tells every try at an execution.")
+        .answers::<Attempts>(200, "Its tries, and the leases that were taken away or given up.")
+        .done();
+    book.post("/v1/executions/{id}/cancel", "Stops an execution wherever it is.")
+        .takes::<Cancel>(Cancel::BODY_BYTES)
+        .answers::<Cancelled>(200, "It is cancelled.")
+        .refused(&[409])
+        .done();
+    book.post("/v1/executions/{id}/replay", "Runs a finished execution again.")
+        .takes::<Replay>(Replay::BODY_BYTES)
+        .answers::<Replayed>(200, "It waits again.")
+        .refused(&[409])
+        .done();
+    book.post("/v1/executions/{id}/priority", "Has an execution go before or after others of its lane.")
+        .takes::<ChangePriority>(ChangePriority::BODY_BYTES)
+        .answers::<PriorityChanged>(200, "From which priority to which.")
+        .refused(&[409])
+        .done();
+    book.post("/v1/executions/{id}/tags", "Puts labels on an execution, and takes others away.")
+        .takes::<SetTags>(SetTags::BODY_BYTES)
+        .answers::<Tagged>(200, "All its labels.")
+        .done();
+}

@@ -1,0 +1,98 @@
+//! The routes of flows.
+
+use ff_core::contracts::{
+    Cascaded, ClosedFlow, EdgesPage, FlowEventsPage, Grown, MembersPage, Replayed, SubmittedFlow, TaggedFlow,
+    WaitedForChildren,
+};
+use ff_core::flow::FlowState;
+use ff_core::limits;
+use ff_core::types::{IdempotencyKey, Kind, Namespace};
+use ff_sdk::http::wire::{
+    CancelFlow, Cascade, CloseFlow, FlowStopped, FlowView, FlowsPage, GrowFlow, Replay, SubmitFlow, TagFlow,
+    WaitForChildren,
+};
+use serde_json::json;
+
+use super::book::Book;
+use crate::body::Bounded;
+
+pub(super) fn describe(book: &mut Book) {
+    book.post("/v1/flows", "Creates a whole flow, or finds it; or makes one that is held open.")
+        .repeatable::<IdempotencyKey>()
+        .takes::<SubmitFlow>(SubmitFlow::BODY_BYTES)
+        .answers::<SubmittedFlow>(201, "It was created.")
+        .answers::<SubmittedFlow>(200, "It was there already.")
+        .refused(&[404, 409])
+        .done();
+    book.get("/v1/flows", "Lists flows, newest first.")
+        .query::<Namespace>("namespace", "Whose; `default` unless said.")
+        .query::<Kind>("kind", "Of this kind.")
+        .query::<FlowState>("state", "In this state.")
+        .query_of("tag", json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]+:.+$" }), "With this label: KEY:VALUE.")
+        .cursor("cursor")
+        .limit()
+        .answers::<FlowsPage>(200, "A page of them, and where the next begins.")
+        .done();
+    book.get("/v1/flows/{flow}", "Says how a flow stands, waiting for its end if asked to.")
+        .query_of(
+            "graph",
+            json!({ "type": "integer", "minimum": 0, "maximum": limits::PAGE, "default": limits::PAGE_DEFAULT }),
+            "How many members and edges to tell with it.",
+        )
+        .wait()
+        .answers::<FlowView>(200, "How it stands, with the beginning of its graph.")
+        .done();
+    book.get("/v1/flows/{flow}/members", "Lists the members of a flow, in the order they were added.")
+        .count("from", 0, "From which of them on.")
+        .limit()
+        .answers::<MembersPage>(200, "A page of them.")
+        .done();
+    book.get("/v1/flows/{flow}/edges", "Lists the edges of a flow, in the order of their ids.")
+        .cursor("after")
+        .limit()
+        .answers::<EdgesPage>(200, "A page of them.")
+        .done();
+    book.get("/v1/flows/{flow}/events", "Tells what happened in a flow since, or pushes it.")
+        .count("from", 0, "From which number on.")
+        .limit()
+        .wait()
+        .answers::<FlowEventsPage>(200, "Some of it, and where to go on.")
+        .streams("Each event as `flow`, until the flow has ended.")
+        .done();
+    book.post("/v1/flows/{flow}/grow", "Adds members and edges to a flow that lives, all of them or none.")
+        .repeatable::<IdempotencyKey>()
+        .takes::<GrowFlow>(GrowFlow::BODY_BYTES)
+        .answers::<Grown>(200, "What was added.")
+        .refused(&[409])
+        .done();
+    book.post("/v1/flows/{flow}/close", "Lets a flow end with its last member.")
+        .takes::<CloseFlow>(CloseFlow::BODY_BYTES)
+        .answers::<ClosedFlow>(200, "It is closed.")
+        .refused(&[409])
+        .done();
+    book.post("/v1/flows/{flow}/cancel", "Stops a flow, and waits for its end if asked to.")
+        .wait()
+        .takes::<CancelFlow>(CancelFlow::BODY_BYTES)
+        .answers::<FlowStopped>(200, "It is stopped.")
+        .refused(&[409])
+        .done();
+    book.post("/v1/flows/{flow}/tags", "Puts labels on a flow, beside those it has.")
+        .takes::<TagFlow>(TagFlow::BODY_BYTES)
+        .answers::<TaggedFlow>(200, "All its labels.")
+        .done();
+    book.post("/v1/flows/{flow}/nodes/{node}/replay", "Runs a finished node again.")
+        .takes::<Replay>(Replay::BODY_BYTES)
+        .answers::<Replayed>(200, "It waits again.")
+        .refused(&[409])
+        .done();
+    book.post("/v1/executions/{id}/wait_for_children", "Lets the holder go until the members it added have ended.")
+        .takes::<WaitForChildren>(WaitForChildren::BODY_BYTES)
+        .answers::<WaitedForChildren>(200, "It waits, or they have ended already.")
+        .refused(&[409])
+        .done();
+    book.post("/v1/executions/{id}/cascade", "Tells the dependents of an execution that has ended.")
+        .takes::<Cascade>(Cascade::BODY_BYTES)
+        .answers::<Cascaded>(200, "How many were told.")
+        .refused(&[409])
+        .done();
+}

@@ -1,0 +1,26 @@
+//! The routes of API keys.
+
+use ff_core::contracts::{KeysPage, RevokedKey};
+use ff_core::types::KeyId;
+use ff_sdk::http::wire::{CreateKey, NewKey, RevokeKey};
+
+use super::book::Book;
+use crate::body::Bounded;
+
+pub(super) fn describe(book: &mut Book) {
+    book.get("/v1/keys", "Lists every key there ever was, without secrets.")
+        .query::<KeyId>("after", "The last of the page before.")
+        .limit()
+        .answers::<KeysPage>(200, "A page of them.")
+        .done();
+    book.post("/v1/keys", "Lets somebody in.")
+        .takes::<CreateKey>(CreateKey::BODY_BYTES)
+        .answers::<NewKey>(201, "The key, told this once if the server drew it.")
+        .answers::<NewKey>(200, "The same key was created before.")
+        .refused(&[409])
+        .done();
+    book.post("/v1/keys/{key}/revoke", "Lets somebody in no more.")
+        .takes::<RevokeKey>(RevokeKey::BODY_BYTES)
+        .answers::<RevokedKey>(200, "It is valid no more.")
+        .done();
+}

@@ -1,0 +1,63 @@
+//! The routes of lanes, workers and events.
+
+use ff_core::contracts::{EventsPage, LaneInfo, LeftWorker, RegisteredWorker, SeenWorker, WorkersPage};
+use ff_core::types::{ExecutionId, Namespace, WorkerInstanceId};
+use ff_sdk::http::wire::{ConfigureLane, Heartbeat, LanesPage, Leave, RegisterWorker};
+use serde_json::json;
+
+use super::book::Book;
+use crate::body::Bounded;
+
+pub(super) fn describe(book: &mut Book) {
+    book.get("/v1/lanes", "Lists the lanes somebody configured and those that have something.")
+        .query::<Namespace>("namespace", "Whose; everybody's unless said.")
+        .cursor("after")
+        .limit()
+        .query_of("finished", json!({ "type": "boolean", "default": true }), "Whether to count what has finished.")
+        .answers::<LanesPage>(200, "A page of them.")
+        .done();
+    book.get("/v1/lanes/{lane}", "Says how a lane is configured, and how much of it is where.")
+        .query::<Namespace>("namespace", "Whose; `default` unless said.")
+        .answers::<LaneInfo>(200, "How it stands.")
+        .done();
+    book.post("/v1/lanes/{lane}", "Pauses, drains or opens a lane again, and says how it is to treat its work.")
+        .takes::<ConfigureLane>(ConfigureLane::BODY_BYTES)
+        .answers::<LaneInfo>(200, "How it stands now.")
+        .done();
+    book.get("/v1/events", "Tells what happened anywhere since a cursor, or pushes it.")
+        .cursor("after")
+        .query::<Namespace>("namespace", "Whose; everybody's unless said.")
+        .query::<ExecutionId>("execution_id", "Of one execution.")
+        .limit()
+        .wait()
+        .answers::<EventsPage>(200, "Some of it, and where to go on.")
+        .streams("Each such answer as `events`, for as long as the server serves.")
+        .done();
+    book.get("/v1/executions/{id}/events", "Tells what happened to one execution since a cursor, or pushes it.")
+        .cursor("after")
+        .query::<Namespace>("namespace", "Whose; anybody's unless said.")
+        .limit()
+        .wait()
+        .answers::<EventsPage>(200, "Some of it, and where to go on.")
+        .streams("How it stands as `execution`, each such answer as `events`, and its end as `end`.")
+        .done();
+    book.get("/v1/workers", "Lists the worker instances that are there.")
+        .query::<Namespace>("namespace", "Whose; everybody's unless said.")
+        .query::<WorkerInstanceId>("after", "The last of the page before.")
+        .limit()
+        .answers::<WorkersPage>(200, "A page of them.")
+        .done();
+    book.post("/v1/workers/{instance}/register", "Enters a worker instance, or what is new about it.")
+        .takes::<RegisterWorker>(RegisterWorker::BODY_BYTES)
+        .answers::<RegisteredWorker>(200, "It is there.")
+        .refused(&[409])
+        .done();
+    book.post("/v1/workers/{instance}/heartbeat", "Notes that a worker instance is there.")
+        .takes::<Heartbeat>(Heartbeat::BODY_BYTES)
+        .answers::<SeenWorker>(200, "It was seen.")
+        .done();
+    book.post("/v1/workers/{instance}/leave", "Takes out a worker instance.")
+        .takes::<Leave>(Leave::BODY_BYTES)
+        .answers::<LeftWorker>(200, "It is gone.")
+        .done();
+}

@@ -1,0 +1,69 @@
+//! The routes of suspensions, waitpoints and signals.
+
+use ff_core::contracts::{
+    ClosedWaitpoint, Delivered, DeliveriesPage, GrantedWaitpoint, Resumed, SignalsPage, Suspended,
+};
+use ff_core::types::IdempotencyKey;
+use ff_sdk::http::wire::{
+    CloseWaitpoint, CreateWaitpoint, Decide, Deliver, Encoding, ReceivedSignal, Suspend, TokenOf, Waitpoints,
+};
+
+use super::book::Book;
+use crate::body::Bounded;
+
+pub(super) fn describe(book: &mut Book) {
+    book.post("/v1/executions/{id}/suspend", "Lets the holder go and the execution wait.")
+        .takes::<Suspend>(Suspend::BODY_BYTES)
+        .answers::<Suspended>(200, "It waits, or what it would wait for was there already.")
+        .refused(&[409])
+        .done();
+    for (path, summary) in [
+        ("/v1/executions/{id}/resume", "Lets a suspended execution go on."),
+        ("/v1/executions/{id}/approve", "Approves what a suspended execution waits for."),
+        ("/v1/executions/{id}/reject", "Rejects what a suspended execution waits for."),
+    ] {
+        book.post(path, summary)
+            .takes::<Decide>(Decide::BODY_BYTES)
+            .answers::<Resumed>(200, "The suspension is over.")
+            .refused(&[409])
+            .done();
+    }
+    book.post("/v1/executions/{id}/waitpoints", "Makes a waitpoint ahead of a suspension.")
+        .takes::<CreateWaitpoint>(CreateWaitpoint::BODY_BYTES)
+        .answers::<GrantedWaitpoint>(200, "The waitpoint, with what opens it.")
+        .refused(&[409])
+        .done();
+    book.get("/v1/executions/{id}/waitpoints", "Lists the open waitpoints of an execution, without their tokens.")
+        .answers::<Waitpoints>(200, "Those there are.")
+        .done();
+    book.get("/v1/executions/{id}/waitpoints/{waitpoint}/token", "Tells an operator what opens a waitpoint.")
+        .answers::<TokenOf>(200, "The token.")
+        .refused(&[409])
+        .done();
+    book.post("/v1/executions/{id}/waitpoints/{waitpoint}/close", "Closes a waitpoint no suspension has used.")
+        .takes::<CloseWaitpoint>(CloseWaitpoint::BODY_BYTES)
+        .answers::<ClosedWaitpoint>(200, "It is closed.")
+        .refused(&[409])
+        .done();
+    book.post("/v1/executions/{id}/signals", "Delivers a signal to whoever shows the waitpoint's token.")
+        .repeatable::<IdempotencyKey>()
+        .takes::<Deliver>(Deliver::BODY_BYTES)
+        .answers::<Delivered>(200, "What it did.")
+        .refused(&[401, 409, 429])
+        .done();
+    book.get("/v1/executions/{id}/signals", "Lists the signals of an execution, oldest first.")
+        .count("skip", 0, "How many to pass over.")
+        .limit()
+        .answers::<SignalsPage>(200, "A page of them.")
+        .done();
+    book.get("/v1/executions/{id}/signals/{signal}", "Tells one signal with its bytes.")
+        .query::<Encoding>("encoding", "How bytes are written that are not JSON.")
+        .answers::<ReceivedSignal>(200, "The signal.")
+        .done();
+    book.get("/v1/deliveries", "Tells what was delivered anywhere since a cursor.")
+        .cursor("after")
+        .limit()
+        .wait()
+        .answers::<DeliveriesPage>(200, "Some of it, and where to go on.")
+        .done();
+}

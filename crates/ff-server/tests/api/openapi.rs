@@ -1,0 +1,59 @@
+//! The description of the API: of every route and nothing else, and the one that is checked in.
+
+use std::collections::BTreeSet;
+
+use ff_server::{ROUTES, openapi};
+use serde_json::Value;
+
+use crate::world::World;
+
+#[test]
+fn every_route_is_described_and_nothing_else_is() {
+    let document = openapi();
+    let paths = document["paths"].as_object().unwrap();
+    let methods = |(path, methods): (&String, &Value)| {
+        let methods = methods.as_object().unwrap().keys().cloned();
+        methods.map(|method| (method, path.clone())).collect::<Vec<_>>()
+    };
+    let described: BTreeSet<_> = paths.iter().flat_map(methods).collect();
+    let served: BTreeSet<_> =
+        ROUTES.iter().map(|(method, path, _)| ((*method).to_owned(), (*path).to_owned())).collect();
+    assert_eq!(described, served);
+}
+
+#[test]
+fn whatever_is_referred_to_is_there() {
+    let document = openapi();
+    let mut found = 0;
+    refer(&document, &mut |reference| {
+        found += 1;
+        let pointer = reference.strip_prefix('#').unwrap();
+        assert!(document.pointer(pointer).is_some(), "there is no {reference}");
+    });
+    assert!(found > 100, "only {found} references were looked at");
+}
+
+#[test]
+fn the_document_that_is_checked_in_is_this_one() {
+    let kept = include_str!("../../../../docs/openapi.json");
+    let made = serde_json::to_string_pretty(&openapi()).unwrap();
+    assert!(kept.trim_end() == made, "docs/openapi.json is another: run `ff openapi > docs/openapi.json`");
+}
+
+#[tokio::test]
+async fn the_server_tells_what_it_is() {
+    assert_eq!(World::start().await.get("/openapi.json").await.body, openapi());
+}
+
+fn refer(value: &Value, found: &mut impl FnMut(&str)) {
+    match value {
+        Value::Object(fields) => {
+            if let Some(reference) = fields.get("$ref").and_then(Value::as_str) {
+                found(reference);
+            }
+            fields.values().for_each(|value| refer(value, found));
+        }
+        Value::Array(values) => values.iter().for_each(|value| refer(value, found)),
+        _ => {}
+    }
+}
