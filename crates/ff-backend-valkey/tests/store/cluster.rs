@@ -21,7 +21,7 @@ async fn a_primary_that_is_killed_under_load_takes_only_its_own_partitions_along
 
     load.goes_on(100).await;
     for node in &cluster.nodes {
-        assert_eq!(node.ask(&["FUNCTION", "FLUSH"]), "+OK");
+        assert_eq!(node.ask(&["FUNCTION", "FLUSH", "SYNC"]), "+OK");
     }
     load.goes_on(100).await;
     assert_eq!(load.repeated(), 0, "somebody was told that functions were lost");

@@ -22,7 +22,7 @@ pub async fn redis() -> World {
 pub async fn on_cluster(cluster: &Cluster) -> World {
     for node in &cluster.nodes {
         node.ask(&["FLUSHALL"]);
-        node.ask(&["FUNCTION", "FLUSH"]);
+        node.ask(&["FUNCTION", "FLUSH", "SYNC"]);
     }
     at(&cluster.url(), async {}).await
 }

@@ -20,7 +20,7 @@ async fn an_empty_server_is_given_the_library_once() {
 #[tokio::test]
 async fn a_library_that_was_lost_is_given_again() {
     let server = Wire::start(LibraryClock::Server).await;
-    server.ask::<String>(cmd("FUNCTION").arg("FLUSH")).await;
+    server.ask::<String>(cmd("FUNCTION").arg("FLUSH").arg("SYNC")).await;
     ensure_library(&server, LibraryClock::Server).await.unwrap();
     assert_eq!(version(&server).await, format!("{VERSION} server"));
 }
