@@ -26,7 +26,8 @@ pub(crate) struct ServingFlags {
     max_waiting: usize,
 
     /// Requests a second of one key, or of one address where no key is shown; 0 for no limit
-    #[arg(long, env = "FF_MAX_RATE", value_name = "COUNT", default_value_t = Limits::default().rate.map_or(0, NonZeroU32::get))]
+    #[arg(long, env = "FF_MAX_RATE", value_name = "COUNT")]
+    #[arg(default_value_t = Limits::default().rate.map_or(0, NonZeroU32::get))]
     max_rate: u32,
 }
 
