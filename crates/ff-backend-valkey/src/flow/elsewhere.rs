@@ -45,11 +45,11 @@ impl ValkeyBackend {
         joins.chain(edges.flat_map(|edge| [resolve(&edge.upstream), resolve(&edge.downstream)])).collect()
     }
 
-    /// The flow an execution is in, if there is such an execution and it is in one.
+    /// The flow an execution is in, if there is such an execution, or such a partition, and it is in one.
     async fn flow_of(&self, id: &ExecutionId) -> Result<Option<FlowId>, EngineError> {
         match self.describe(id).await {
             Ok(info) => Ok(info.flow_id),
-            Err(error) if error.code() == Code::ExecutionNotFound => Ok(None),
+            Err(error) if matches!(error.code(), Code::ExecutionNotFound | Code::InvalidExecutionId) => Ok(None),
             Err(error) => Err(error),
         }
     }
