@@ -60,7 +60,7 @@ impl Upkeep for ValkeyBackend {
     }
 
     async fn end_of_flow(&self, id: &FlowId) -> Answer<Option<FlowEnd>> {
-        let look = FlowLook { await_end: true, ..FlowLook::default() };
+        let look = FlowLook { awaited: true, ..FlowLook::default() };
         Ok(self.flow(id, look).await?.info().end())
     }
 

@@ -64,8 +64,8 @@ impl ValkeyBackend {
 
     /// As many events as one call reads.
     async fn some_events(&self, id: &FlowId, from: u64, limit: usize) -> Answer<FlowEventsPage> {
-        let limit = limit.min(CALL);
-        Ok(ff_read_flow_events(&*self.calls, &self.partitions, id, from, limit, true).await?.page(from)?)
+        let (limit, look) = (limit.min(CALL), FlowLook { staged: false, awaited: true });
+        Ok(ff_read_flow_events(&*self.calls, &self.partitions, id, from, limit, look).await?.page(from)?)
     }
 
     /// Members from a position on, at most so many.

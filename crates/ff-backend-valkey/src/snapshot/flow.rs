@@ -89,7 +89,7 @@ impl ValkeyBackend {
     }
 
     async fn found_flow(&self, id: FlowId) -> Answer<FoundFlow> {
-        let look = FlowLook { staged: true, await_end: false };
+        let look = FlowLook { staged: true, awaited: false };
         let fields = ff_read_flow(&*self.calls, &self.partitions, &id, look).await?;
         let partition = flow_partition(&id, &self.partitions).index;
         let flow = fields.flow(id, partition)?;
@@ -118,7 +118,8 @@ impl ValkeyBackend {
         let mut events: Vec<FlowEvent> = Vec::new();
         loop {
             let from = events.last().map_or(0, |last| last.seq + 1);
-            let read = ff_read_flow_events(&*self.calls, &self.partitions, id, from, limits::PAGE, false).await?;
+            let look = FlowLook { staged: true, awaited: false };
+            let read = ff_read_flow_events(&*self.calls, &self.partitions, id, from, limits::PAGE, look).await?;
             let page = read.page(from)?;
             if page.events.is_empty() {
                 return Ok(events);

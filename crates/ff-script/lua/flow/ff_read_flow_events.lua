@@ -1,6 +1,7 @@
 --- What happened in a flow from a number on, some at a time.
 ---
 --- key  core        hash
+--- arg  staged      flag   also of a flow that nobody sees yet, or any more
 --- arg  from        int    number of the first
 --- arg  limit       int
 --- arg  await_more  flag   whether a hint is wanted when there is more
@@ -15,7 +16,7 @@
 
 local id = keys.flow_id(core)
 local told, ended_at = unpack(call('HMGET', core, 'events', 'ended_at'))
-if not flow_record.is_there(core) then
+if not flow_record.is_there(core, staged) then
   return no.flow_not_found()
 elseif await_more then
   hint.await_events(id)

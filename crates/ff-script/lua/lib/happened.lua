@@ -28,6 +28,14 @@ function happened.place(e)
   end
 end
 
+--- The same for one that was changed in what it knows of its flow only, and may not have been read.
+function happened.place_of(id)
+  local e = happened.is_told() and record.find(id)
+  if e then
+    happened.place(e)
+  end
+end
+
 --- Something happened to an execution, with what there is to say of it as names and values.
 function happened.to(e, event, ...)
   happened.place(e)

@@ -15,10 +15,10 @@ use crate::{Fcall, FcallResult, Fields, ScriptError, Server};
 /// How a flow is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowLook {
-    /// Also one that nobody sees yet.
+    /// Also one that nobody sees yet, or any more.
     pub staged: bool,
-    /// A hint is wanted when it ends.
-    pub await_end: bool,
+    /// A hint is wanted when it ends, or when more has happened in it.
+    pub awaited: bool,
 }
 
 /// A flow as it is kept.
@@ -66,7 +66,7 @@ pub async fn ff_read_flow(
     id: &FlowId,
     look: FlowLook,
 ) -> Result<FlowFields, ScriptError> {
-    let read = ReadFlow { core: core_key(id, partitions), staged: look.staged, await_end: look.await_end };
+    let read = ReadFlow { core: core_key(id, partitions), staged: look.staged, await_end: look.awaited };
     FlowFields::read(&mut fields(server, read.call()).await?)
 }
 
@@ -104,16 +104,17 @@ pub async fn ff_read_flow_edges(
     })
 }
 
-/// What happened in a flow from a number on, and whether a hint is wanted when there is more.
+/// What happened in a flow from a number on.
 pub async fn ff_read_flow_events(
     server: &dyn Server,
     partitions: &PartitionConfig,
     id: &FlowId,
     from: u64,
     limit: usize,
-    await_more: bool,
+    look: FlowLook,
 ) -> Result<FlowEventFields, ScriptError> {
-    let read = ReadFlowEvents { core: core_key(id, partitions), from, limit: limit as u64, await_more };
+    let (core, FlowLook { staged, awaited: await_more }) = (core_key(id, partitions), look);
+    let read = ReadFlowEvents { core, staged, from, limit: limit as u64, await_more };
     let mut fields = fields(server, read.call()).await?;
     Ok(FlowEventFields {
         core_events: fields.read()?,

@@ -82,7 +82,7 @@ async fn the_end_of_a_flow_is_told_to_whoever_waits_for_it() {
     let wire = Wire::start(LibraryClock::Test).await;
     for awaited in [false, true] {
         let flow_id = submit(&wire, graph(&["a"], &[], &[])).await;
-        let look = ff_script::flow::FlowLook { staged: false, await_end: awaited };
+        let look = ff_script::flow::FlowLook { staged: false, awaited };
         ff_script::flow::ff_read_flow(&wire, &ONE_PARTITION, &flow_id, look).await.unwrap();
         let mut listening = wire.listen("ff:hints").await;
         let task = claim(&wire, 1).await.remove(0);
