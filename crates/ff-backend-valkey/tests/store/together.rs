@@ -1,5 +1,7 @@
 //! Completions and submissions of one partition that come at the same time.
 
+use std::collections::BTreeSet;
+
 use ff_backend_valkey::ValkeyBackend;
 use ff_core::backend::{EngineBackend, ExecutionRoom, LeaseRoom};
 use ff_core::contracts::{CompleteArgs, SubmitArgs, Task};
@@ -74,6 +76,7 @@ async fn a_caller_that_goes_away_leaves_the_others_their_answers() {
 async fn what_is_submitted_within_a_moment_is_few_calls_and_each_has_its_own_answer() {
     let server = Process::start(Flavour::Valkey, &[]);
     let store = connect(&server.url()).await;
+    be_known_everywhere(&store).await;
     let mut works: Vec<_> =
         (0..100).map(|nth| SubmitArgs { payload: Payload::json(nth.to_string()), ..work() }).collect();
     works.push(works[99].clone());
@@ -96,6 +99,14 @@ async fn what_is_submitted_within_a_moment_is_few_calls_and_each_has_its_own_ans
         }
     }
     assert_eq!(findings(&store).await, []);
+}
+
+/// Submits to every partition: the first submission to one writes in directories before it goes.
+async fn be_known_everywhere(store: &ValkeyBackend) {
+    let mut unknown: BTreeSet<_> = (0..store.partitions().num_flow_partitions).collect();
+    while !unknown.is_empty() {
+        unknown.remove(&store.submit(work()).await.unwrap().execution_id.partition());
+    }
 }
 
 /// So many executions of one partition, each held.
