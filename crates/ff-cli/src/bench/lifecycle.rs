@@ -132,7 +132,7 @@ impl Lifecycle {
 
     /// From the call that submits to the first line of the handler, one at a time.
     async fn submit_to_start(&self, subject: &Subject, working: &mut Working, bar: &ProgressBar) -> anyhow::Result<()> {
-        while working.starts.try_recv().is_ok() {}
+        working.forget_starts();
         let client = subject.flowfabric.client();
         for _ in 0..IDLE_SUBMISSIONS {
             let done = subject.timed.completed() + 1;

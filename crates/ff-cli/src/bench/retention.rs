@@ -35,7 +35,7 @@ impl Retention {
     pub(crate) async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
         let mut report = Report::new("retention", shown(&self.store), subject.settings().await?);
-        let working = subject.work(self.workers);
+        let mut working = subject.work(self.workers);
         let bar = ProgressBar::new(self.count as u64);
         let kept_ms = u64::try_from(self.kept.as_millis())?;
         let job = move || {
@@ -47,6 +47,7 @@ impl Retention {
             let per_round = self.count.div_ceil(ROUNDS);
             let took = lifecycles(&subject, (self.workers, per_round), &bar, job).await?;
             subject.timed.latencies.forget();
+            working.forget_starts();
             rates.push(per_round as f64 / took.as_secs_f64());
             process.push(resident_mib()?);
             store.push(subject.reading().await?.bytes as f64 / MIB);

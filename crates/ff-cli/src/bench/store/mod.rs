@@ -166,6 +166,11 @@ pub(super) struct Working {
 }
 
 impl Working {
+    /// Drops what nobody asked of the handlers that began so far.
+    pub(super) fn forget_starts(&mut self) {
+        while self.starts.try_recv().is_ok() {}
+    }
+
     /// Lets it finish what it holds.
     pub(super) async fn end(self) -> anyhow::Result<()> {
         self.running.end().await
