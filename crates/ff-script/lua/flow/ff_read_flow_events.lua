@@ -1,10 +1,10 @@
 --- What happened in a flow from a number on, some at a time.
 ---
 --- key  core        hash
---- arg  staged      flag   also of a flow that nobody sees yet, or any more
 --- arg  from        int    number of the first
 --- arg  limit       int
 --- arg  await_more  flag   whether a hint is wanted when there is more
+--- arg+ staged      flag   also of a flow that nobody sees yet, or any more
 ---
 --- ok   told        how many there have been
 --- ok   ended       1 when the flow has ended

@@ -114,7 +114,7 @@ pub async fn ff_read_flow_events(
     look: FlowLook,
 ) -> Result<FlowEventFields, ScriptError> {
     let (core, FlowLook { staged, awaited: await_more }) = (core_key(id, partitions), look);
-    let read = ReadFlowEvents { core, staged, from, limit: limit as u64, await_more };
+    let read = ReadFlowEvents { core, from, limit: limit as u64, await_more, staged };
     let mut fields = fields(server, read.call()).await?;
     Ok(FlowEventFields {
         core_events: fields.read()?,

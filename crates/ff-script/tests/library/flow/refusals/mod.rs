@@ -191,7 +191,7 @@ const READING: &[(&str, &[Case])] = &[
         "ff_read_flow_events",
         &[(
             Staged,
-            |scene| ReadFlowEvents { core: scene.core(), staged: false, from: 0, limit: 9, await_more: true }.call(),
+            |scene| ReadFlowEvents { core: scene.core(), from: 0, limit: 9, await_more: true, staged: false }.call(),
             FlowNotFound,
         )],
     ),
