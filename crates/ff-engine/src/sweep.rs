@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::future::pending;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ff_core::backend::{Answer, Swept, Upkeep};
-use futures_util::StreamExt;
-use futures_util::future::BoxFuture;
-use futures_util::stream::FuturesUnordered;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 use crate::Backoff;
@@ -21,7 +20,9 @@ const AT_ONCE: usize = 8;
 pub struct Sweeper {
     store: Arc<dyn Upkeep>,
     waiting: BTreeSet<u16>,
-    looking: FuturesUnordered<BoxFuture<'static, (u16, Answer<Swept>)>>,
+    /// Tasks of their own: a look may have one of the store's connections, and gives it back even while whoever sweeps waits
+    /// for one.
+    looking: JoinSet<(u16, Answer<Swept>)>,
     rota: Option<Rota>,
     backoff: Backoff,
 }
@@ -30,7 +31,7 @@ impl Sweeper {
     /// A sweeper that has everything still before it.
     pub fn new(store: Arc<dyn Upkeep>) -> Self {
         let rota = store.sweep_every().map(|every| Rota::new(every, store.partitions().num_flow_partitions));
-        let looking = FuturesUnordered::new();
+        let looking = JoinSet::new();
         let mut sweeper = Self { store, waiting: BTreeSet::new(), looking, rota, backoff: Backoff::default() };
         sweeper.everything();
         sweeper
@@ -57,16 +58,17 @@ impl Sweeper {
         loop {
             let resume = self.look();
             tokio::select! {
-                Some((partition, answer)) = self.looking.next() => match answer {
-                    Ok(swept) => {
+                Some(looked) = self.looking.join_next() => match looked {
+                    Ok((partition, Ok(swept))) => {
                         self.backoff.succeeded();
                         return (partition, swept);
                     }
-                    Err(error) => {
+                    Ok((partition, Err(error))) => {
                         tracing::warn!(partition, %error, "a partition could not be swept");
                         self.backoff.failed();
                         self.waiting.insert(partition);
                     }
+                    Err(panicked) => resume_unwind(panicked.into_panic()),
                 },
                 () = alarm(resume) => {}
                 () = alarm(self.rota.as_ref().map(|rota| rota.at)) => {
@@ -82,7 +84,7 @@ impl Sweeper {
         while resume.is_none() && self.looking.len() < AT_ONCE {
             let Some(partition) = self.waiting.pop_first() else { break };
             let store = self.store.clone();
-            self.looking.push(Box::pin(async move { (partition, store.sweep(partition).await) }));
+            self.looking.spawn(async move { (partition, store.sweep(partition).await) });
         }
         resume
     }

@@ -80,6 +80,21 @@ async fn more_than_a_batch_is_fired_at_once() {
     engine.stop().await;
 }
 
+/// The clock is asked for while partitions are still being looked at, and they have all the connections there are.
+#[tokio::test(start_paused = true)]
+async fn what_is_due_is_fired_although_a_sweep_has_every_connection() {
+    let store = store(256);
+    store.has_connections(1);
+    let many = (0..32).map(|_| SubmitArgs { start: Start::After(500), ..work("later") });
+    let many = store.submit_many(many.collect()).await.unwrap();
+    let engine = Engine::start(store.clone());
+    let_pass(Duration::from_millis(510)).await;
+    for one in many {
+        assert_eq!(state(&store, &one.unwrap().execution_id).await, PublicState::Waiting);
+    }
+    engine.stop().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_idle_engine_asks_nothing_but_who_is_gone() {
     let store = store(256);

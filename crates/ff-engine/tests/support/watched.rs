@@ -52,7 +52,8 @@ use ff_core::worker::contracts::{
     WorkersPage,
 };
 use futures_util::stream::{self, StreamExt};
-use tokio::sync::broadcast;
+use tokio::sync::{Semaphore, broadcast};
+use tokio::task::yield_now;
 
 /// A real store with somebody watching.
 pub(crate) struct Watched {
@@ -63,6 +64,8 @@ pub(crate) struct Watched {
     missed: broadcast::Sender<Hint>,
     sweep_every: Mutex<Option<Duration>>,
     ahead_ms: AtomicU64,
+    /// Without which nothing is read, as with a store that has only so many connections.
+    connections: Semaphore,
 }
 
 impl Watched {
@@ -75,7 +78,13 @@ impl Watched {
             missed: broadcast::Sender::new(16),
             sweep_every: Mutex::default(),
             ahead_ms: AtomicU64::new(0),
+            connections: Semaphore::new(Semaphore::MAX_PERMITS),
         }
+    }
+
+    /// Leaves the store with so many connections.
+    pub(crate) fn has_connections(&self, count: usize) {
+        self.connections.forget_permits(Semaphore::MAX_PERMITS - count);
     }
 
     /// How often something was asked.
@@ -220,13 +229,21 @@ watch! {
     Upkeep {
         end_of_flow(id: &FlowId) -> Option<FlowEnd>;
         pump(partition: u16) -> Pumped;
-        sweep(partition: u16) -> Swept;
         find_key(id: &KeyId) -> Option<ApiKey>;
         sweep_workers() -> Vec<WorkerInstanceId>;
         snapshot(partition: u16) -> Snapshot;
         {
+            async fn sweep(&self, partition: u16) -> Answer<Swept> {
+                self.ask("sweep")?;
+                let _connection = self.connections.acquire().await.unwrap();
+                let swept = self.beneath.sweep(partition).await;
+                yield_now().await;
+                swept
+            }
+
             async fn now(&self) -> Answer<TimestampMs> {
                 self.ask("now")?;
+                let _connection = self.connections.acquire().await.unwrap();
                 Ok(self.beneath.now().await? + self.ahead_ms.load(Ordering::SeqCst))
             }
 
