@@ -1,5 +1,6 @@
 //! The statements that write and load rows, and the ones that ask a question several times over, in Postgres's words. Each
-//! takes one array per column, so that one statement does for any number of rows.
+//! takes one array per column, so that one statement does for any number of rows, or one value per column and is for one
+//! row: a server that has no array to take apart is done with it sooner.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -18,18 +19,21 @@ pub(crate) struct Phrases {
     combined: HashMap<Vec<Arc<str>>, Arc<str>>,
 }
 
-/// How many statements that are several are put into words: each connection has a plan of every one.
-const COMBINED: usize = 64;
-
 /// What a statement is for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Purpose {
     /// Reading these columns of the rows under keys, each with the place of its key.
     Load(Columns),
+    /// Reading these columns of the row under one key.
+    LoadOne(Columns),
     /// Writing rows, over those that may be there.
     Put,
+    /// Writing one row, over one that may be there.
+    PutOne,
     /// Writing these columns of rows that are there; the key's arrays come first.
     Change(Columns),
+    /// Writing these columns of one row that is there; its key comes first.
+    ChangeOne(Columns),
     /// Deleting the rows whose keys begin with so many values.
     Delete(usize),
 }
@@ -56,10 +60,11 @@ impl Phrases {
     }
 
     /// Several statements that write, none of them the same row, as one: the server answers once instead of every time.
-    /// Each comes with how many parameters it takes; those of all follow each other. Nothing when there are too many such.
-    pub(crate) fn combine(&mut self, statements: &[(Arc<str>, usize)]) -> Option<Arc<str>> {
+    /// Each comes with how many parameters it takes; those of all follow each other. Nothing when it would be one more than so
+    /// many: each connection has a plan of every one.
+    pub(crate) fn combine(&mut self, statements: &[(Arc<str>, usize)], most: usize) -> Option<Arc<str>> {
         let texts: Vec<_> = statements.iter().map(|(sql, _)| sql.clone()).collect();
-        if self.combined.len() >= COMBINED && !self.combined.contains_key(&texts) {
+        if self.combined.len() >= most && !self.combined.contains_key(&texts) {
             return None;
         }
         Some(self.combined.entry(texts).or_insert_with(|| as_one(statements).into()).clone())
@@ -78,13 +83,14 @@ fn phrase(table: &'static Table, purpose: Purpose) -> String {
                 "SELECT k.nth{wanted} FROM unnest({arrays}) WITH ORDINALITY AS k({given}, nth) JOIN {name} AS t ON {same}"
             )
         }
-        Purpose::Put => {
-            let columns = list(table.columns.iter().map(|column| column.name), ", ");
-            let over = &table.columns[table.key..];
-            let over = list(over.iter().map(|column| format!("{0} = excluded.{0}", column.name)), ", ");
-            let over = if over.is_empty() { "NOTHING".into() } else { format!("UPDATE SET {over}") };
-            let (arrays, key) = (arrays(table.columns), list(key.iter().map(|column| column.name), ", "));
-            format!("INSERT INTO {name} ({columns}) SELECT * FROM unnest({arrays}) ON CONFLICT ({key}) DO {over}")
+        Purpose::LoadOne(wanted) => {
+            let wanted = list(table.chosen(wanted).map(|(_, column)| format!("t.{}", column.name)), ", ");
+            format!("SELECT {wanted} FROM {name} AS t WHERE {}", this_key(key))
+        }
+        Purpose::Put => insert(table, &format!("SELECT * FROM unnest({})", arrays(table.columns))),
+        Purpose::PutOne => {
+            let values = list((1..=table.columns.len()).map(|at| format!("${at}")), ", ");
+            insert(table, &format!("VALUES ({values})"))
         }
         Purpose::Change(changed) => {
             let changed: Vec<_> = table.chosen(changed).map(|(_, column)| column).collect();
@@ -93,12 +99,27 @@ fn phrase(table: &'static Table, purpose: Purpose) -> String {
             let (arrays, names) = (arrays(given()), list(given().map(|column| column.name), ", "));
             format!("UPDATE {name} AS t SET {set} FROM unnest({arrays}) AS k({names}) WHERE {}", same_key(key))
         }
+        Purpose::ChangeOne(changed) => {
+            let changed = table.chosen(changed).zip(key.len() + 1..);
+            let set = list(changed.map(|((_, column), at)| format!("{} = ${at}", column.name)), ", ");
+            format!("UPDATE {name} AS t SET {set} WHERE {}", this_key(key))
+        }
         Purpose::Delete(length) => {
             let key = &key[..length.min(table.key)];
             let names = list(key.iter().map(|column| column.name), ", ");
             format!("DELETE FROM {name} AS t USING unnest({}) AS k({names}) WHERE {}", arrays(key), same_key(key))
         }
     }
+}
+
+/// Writes rows over those that may be there.
+fn insert(table: &Table, rows: &str) -> String {
+    let columns = list(table.columns.iter().map(|column| column.name), ", ");
+    let over = &table.columns[table.key..];
+    let over = list(over.iter().map(|column| format!("{0} = excluded.{0}", column.name)), ", ");
+    let over = if over.is_empty() { "NOTHING".into() } else { format!("UPDATE SET {over}") };
+    let key = list(table.key_columns().iter().map(|column| column.name), ", ");
+    format!("INSERT INTO {} ({columns}) {rows} ON CONFLICT ({key}) DO {over}", table.name)
 }
 
 /// One parameter per column. Whole numbers are sent as wide as they get; a column may be narrower.
@@ -110,6 +131,11 @@ fn arrays<'c>(columns: impl IntoIterator<Item = &'c Column>) -> String {
         Holds::Bytes => "bytea",
     };
     list(columns.into_iter().zip(1..).map(|(column, at)| format!("${at}::{}[]", of(column))), ", ")
+}
+
+/// The key that is given as the first parameters.
+fn this_key(key: &[Column]) -> String {
+    list(key.iter().zip(1..).map(|(column, at)| format!("t.{} = ${at}", column.name)), " AND ")
 }
 
 fn same_key(key: &[Column]) -> String {
@@ -203,6 +229,28 @@ mod tests {
     }
 
     #[test]
+    fn statements_for_one_row_take_one_value_per_column() {
+        let record: Columns = [3].into_iter().collect();
+        for (purpose, expected) in [
+            (
+                Purpose::LoadOne(record),
+                "SELECT t.record FROM attempt AS t WHERE t.uuid = $1 AND t.partition = $2 AND t.idx = $3",
+            ),
+            (
+                Purpose::PutOne,
+                "INSERT INTO attempt (uuid, partition, idx, record) VALUES ($1, $2, $3, $4) \
+                 ON CONFLICT (uuid, partition, idx) DO UPDATE SET record = excluded.record",
+            ),
+            (
+                Purpose::ChangeOne(record),
+                "UPDATE attempt AS t SET record = $4 WHERE t.uuid = $1 AND t.partition = $2 AND t.idx = $3",
+            ),
+        ] {
+            assert_eq!(&*Phrases::default().get(&ATTEMPT, purpose), expected);
+        }
+    }
+
+    #[test]
     fn several_statements_that_write_are_one() {
         let statement = |sql: &str, parameters| (Arc::from(sql), parameters);
         let insert = statement("INSERT INTO t (a, b) SELECT * FROM unnest($1::int8[], $2::text[])", 2);
@@ -210,23 +258,24 @@ mod tests {
         let last = statement("UPDATE clock SET at = greatest(at, $1) WHERE slot = $2", 2);
         let mut phrases = Phrases::default();
         assert_eq!(
-            phrases.combine(&[insert, update, last.clone()]).as_deref(),
+            phrases.combine(&[insert, update, last.clone()], 9).as_deref(),
             Some(
                 "WITH w1 AS (INSERT INTO t (a, b) SELECT * FROM unnest($1::int8[], $2::text[])), \
                  w2 AS (UPDATE u SET c = k.c FROM unnest($3::int8[]) AS k(c)) \
                  UPDATE clock SET at = greatest(at, $4) WHERE slot = $5"
             )
         );
-        assert_eq!(phrases.combine(std::slice::from_ref(&last)), Some(last.0));
+        assert_eq!(phrases.combine(std::slice::from_ref(&last), 9), Some(last.0));
     }
 
     #[test]
     fn there_is_an_end_to_statements_that_are_several() {
         let mut phrases = Phrases::default();
         let nth = |nth: usize| [(Arc::from(format!("UPDATE t SET a = {nth}")), 0)];
-        assert!((0..COMBINED).all(|each| phrases.combine(&nth(each)).is_some()));
-        assert_eq!(phrases.combine(&nth(COMBINED)), None);
-        assert!(phrases.combine(&nth(0)).is_some(), "those that are there stay");
+        assert!((0..9).all(|each| phrases.combine(&nth(each), 9).is_some()));
+        assert_eq!(phrases.combine(&nth(9), 9), None);
+        assert!(phrases.combine(&nth(0), 9).is_some(), "those that are there stay");
+        assert!(phrases.combine(&nth(9), 10).is_some(), "others may have more of them");
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod signal;
 mod suspension;
 mod tls;
 mod trouble;
+mod unsent;
 mod upkeep;
 mod url;
 mod value;

@@ -7,11 +7,6 @@ use tokio_postgres::GenericClient;
 pub(crate) const LATEST: &str = "\
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8, (SELECT max(at) FROM clock)";
 
-/// The same as a transaction begins, with whether anybody follows what happens and whether any lane is configured.
-pub(crate) const CIRCUMSTANCES: &str = "\
-    SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8, (SELECT max(at) FROM clock), \
-    (SELECT coalesce(max(until), 0) FROM feed), EXISTS (SELECT FROM lane)";
-
 /// Remembers the moment of a commit, so that time does not run backwards when a clock does.
 pub(crate) const REMEMBER: &str = "UPDATE clock SET at = greatest(at, $1) WHERE slot = $2";
 

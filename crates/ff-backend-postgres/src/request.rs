@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ff_backend_sql::{Columns, Key, Load, Put, Row, SqlError, Table, Value};
+use ff_backend_sql::{Columns, Key, Load, Row, SqlError, Table, Value};
 
 use crate::connection::{Answer, Connection};
 use crate::dialect::{Phrases, Purpose};
@@ -19,6 +19,10 @@ pub(crate) struct Request {
 
 impl Request {
     fn load(phrases: &mut Phrases, table: &'static Table, wanted: Columns, keys: &[Key]) -> Self {
+        if let [only] = keys {
+            let parameters = only.iter().cloned().map(Parameter::one).collect();
+            return Self { sql: phrases.get(table, Purpose::LoadOne(wanted)), parameters, sets: None };
+        }
         Self {
             sql: phrases.get(table, Purpose::Load(wanted)),
             parameters: key_arrays(table.key, keys),
@@ -58,25 +62,6 @@ impl Request {
         Ok(Self { sql, parameters, sets: Some(sets.len()) })
     }
 
-    /// What it takes to write rows: those that are new or may be, and those of which is known what changes.
-    pub(crate) fn put(phrases: &mut Phrases, table: &'static Table, rows: &[Put]) -> Vec<Self> {
-        let (known, new): (Vec<_>, Vec<_>) = rows.iter().partition(|put| put.changed.is_some());
-        let mut requests = Vec::with_capacity(2);
-        if !new.is_empty() {
-            let parameters = (0..table.columns.len()).map(|at| array(&new, at)).collect();
-            requests.push(Self { sql: phrases.get(table, Purpose::Put), parameters, sets: None });
-        }
-        if !known.is_empty() {
-            // The server writes whole rows anyway, so one statement writes whatever changes in any of them.
-            let changes = |at: &usize| known.iter().any(|put| put.changed.is_some_and(|changed| changed.has(*at)));
-            let changed: Columns = (table.key..table.columns.len()).filter(changes).collect();
-            let given = (0..table.key).chain(table.chosen(changed).map(|(at, _)| at));
-            let parameters = given.map(|at| array(&known, at)).collect();
-            requests.push(Self { sql: phrases.get(table, Purpose::Change(changed)), parameters, sets: None });
-        }
-        requests
-    }
-
     pub(crate) fn delete(phrases: &mut Phrases, table: &'static Table, keys: &[Key]) -> Self {
         let length = keys.first().map_or(table.key, Vec::len);
         Self { sql: phrases.get(table, Purpose::Delete(length)), parameters: key_arrays(length, keys), sets: None }
@@ -108,10 +93,6 @@ impl Asked {
 fn key_arrays(length: usize, keys: &[Key]) -> Vec<Parameter> {
     let each = |at: usize| Parameter::each(keys.iter().map(|key| key.get(at).cloned().unwrap_or(Value::Null)));
     (0..length).map(each).collect()
-}
-
-fn array(rows: &[&Put], at: usize) -> Parameter {
-    Parameter::each(rows.iter().map(|put| put.row.values().get(at).cloned().unwrap_or(Value::Null)))
 }
 
 /// Rows by the place in front of them, counted from one.

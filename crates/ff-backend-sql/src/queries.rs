@@ -15,6 +15,21 @@ macro_rules! group {
     };
 }
 
+/// Executions that wait, each with its flow's record and with its payload, if that is small enough to be brought along
+/// before it is known who is handed out.
+macro_rules! waiting {
+    ($which:literal) => {
+        concat!(
+            "SELECT execution.uuid, execution.priority, execution.created_at, execution.record, flow.record, \
+             payload.content_type, CASE WHEN length(payload.bytes) <= 4096 THEN payload.bytes END FROM execution \
+             LEFT JOIN flow ON flow.flow_id = execution.flow_id AND flow.partition = execution.partition \
+             LEFT JOIN payload ON payload.uuid = execution.uuid AND payload.partition = execution.partition \
+             WHERE execution.eligible = 1 AND execution.partition = $1 AND execution.lane = $2 ",
+            $which
+        )
+    };
+}
+
 /// Every query by its name, for stores to explain.
 pub const QUERIES: &[(&str, &str)] = &[
     ("waiting", WAITING),
@@ -70,16 +85,12 @@ pub const QUERIES: &[(&str, &str)] = &[
 ];
 
 /// The first waiting executions of a lane on a partition, of any kind.
-pub(crate) const WAITING: &str = "\
-    SELECT uuid, priority, created_at, record FROM execution \
-    WHERE eligible = 1 AND partition = $1 AND lane = $2 \
-    ORDER BY priority DESC, created_at, uuid LIMIT $3";
+pub(crate) const WAITING: &str =
+    waiting!("ORDER BY execution.priority DESC, execution.created_at, execution.uuid LIMIT $3");
 
 /// The first waiting executions of one kind.
-pub(crate) const WAITING_OF_KIND: &str = "\
-    SELECT uuid, priority, created_at, record FROM execution \
-    WHERE eligible = 1 AND partition = $1 AND lane = $2 AND kind = $3 \
-    ORDER BY priority DESC, created_at, uuid LIMIT $4";
+pub(crate) const WAITING_OF_KIND: &str =
+    waiting!("AND execution.kind = $3 ORDER BY execution.priority DESC, execution.created_at, execution.uuid LIMIT $4");
 
 /// The highest priorities at which something waits, best first: from each to the next, past everything that waits at it.
 pub(crate) const WAITING_PRIORITIES: &str = "\
@@ -108,15 +119,13 @@ pub(crate) const WAITING_PRIORITIES_OF_KIND: &str = "\
     SELECT priority FROM step WHERE priority IS NOT NULL";
 
 /// The oldest that wait at one priority.
-pub(crate) const WAITING_AT: &str = "\
-    SELECT uuid, priority, created_at, record FROM execution \
-    WHERE eligible = 1 AND partition = $1 AND lane = $2 AND priority = $3 ORDER BY created_at, uuid LIMIT $4";
+pub(crate) const WAITING_AT: &str =
+    waiting!("AND execution.priority = $3 ORDER BY execution.created_at, execution.uuid LIMIT $4");
 
 /// The oldest of one kind that wait at one priority.
-pub(crate) const WAITING_AT_OF_KIND: &str = "\
-    SELECT uuid, priority, created_at, record FROM execution \
-    WHERE eligible = 1 AND partition = $1 AND lane = $2 AND kind = $3 AND priority = $4 \
-    ORDER BY created_at, uuid LIMIT $5";
+pub(crate) const WAITING_AT_OF_KIND: &str = waiting!(
+    "AND execution.kind = $3 AND execution.priority = $4 ORDER BY execution.created_at, execution.uuid LIMIT $5"
+);
 
 /// How many executions of a lane are held on a partition. Of a lane with a limit few are held anywhere, and only of such a
 /// lane this is asked, so there is no index for it that every claim would pay for.

@@ -1,6 +1,6 @@
 //! The seam: what a store does for the executor, in its own dialect and over its own driver.
 
-use std::future::{Future, ready};
+use std::future::{Future, pending, ready};
 
 use ff_core::backend::Answer;
 use ff_core::hint::Hint;
@@ -61,7 +61,7 @@ pub trait Session: Read {
     fn begin(&mut self, partitions: &[u16], first: Vec<Load>) -> impl Future<Output = Result<Begun, SqlError>> + Send;
 
     /// Writes rows, no two of them under one key, over those already there.
-    fn put(&mut self, table: &'static Table, rows: &[Put]) -> impl Future<Output = Result<(), SqlError>> + Send;
+    fn put(&mut self, table: &'static Table, rows: Vec<Put>) -> impl Future<Output = Result<(), SqlError>> + Send;
 
     /// Deletes the rows whose keys begin with these values, all of them of one length.
     fn delete(&mut self, table: &'static Table, keys: &[Key]) -> impl Future<Output = Result<(), SqlError>> + Send;
@@ -79,6 +79,12 @@ pub trait Session: Read {
 
     /// Undoes everything since `begin`.
     fn rollback(&mut self) -> impl Future<Output = Result<(), SqlError>> + Send;
+
+    /// Gives back in time what it kept for the next transaction, while there is nothing to do. It is stopped as soon as there
+    /// is.
+    fn rest(&mut self) -> impl Future<Output = ()> + Send {
+        pending()
+    }
 }
 
 /// Under which circumstances a transaction begins. Most stores are never followed and have no lane that somebody configured;
@@ -91,6 +97,9 @@ pub struct Begun {
     pub is_followed: bool,
     /// Whether any lane may be configured on them.
     pub has_lanes: bool,
+    /// Names the time for which partitions stay with the session beyond a transaction; nothing when they do not. While it
+    /// lasts, nobody else writes on the partitions of the transactions that began in it.
+    pub stay: Option<u64>,
 }
 
 /// A row to be written.

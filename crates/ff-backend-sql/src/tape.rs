@@ -123,7 +123,7 @@ impl Tape {
             rows.push(Put::whole(values));
             ends.insert(*partition, place);
         }
-        session.put(self.table, &rows).await?;
+        session.put(self.table, rows).await?;
         self.trim(session, &grown.into_iter().collect::<Vec<_>>(), &ends).await
     }
 

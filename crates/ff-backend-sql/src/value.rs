@@ -73,6 +73,11 @@ impl Row {
         &self.0
     }
 
+    /// Every value, to be kept.
+    pub fn into_values(self) -> Vec<Value> {
+        self.0
+    }
+
     pub(crate) fn int(&self, at: usize) -> Result<i64, SqlError> {
         match self.0.get(at) {
             Some(Value::Int(number)) => Ok(*number),

@@ -1,7 +1,10 @@
 //! The writer: takes whatever is queued and commits it, for as long as there is a queue.
 
+use std::pin::pin;
+
 use ff_core::dice::Dice;
 use ff_core::partition::PartitionConfig;
+use futures_util::future::{Either, select};
 
 use crate::batch::{TakenUp, execute};
 use crate::desk::Known;
@@ -12,7 +15,7 @@ use crate::session::Session;
 /// load for one batch.
 pub async fn write<S: Session>(session: &mut S, mut queue: Queue, partitions: &PartitionConfig, dice: &dyn Dice) {
     let mut known = Known::default();
-    while let Some(asked) = queue.take().await {
+    while let Some(asked) = take(session, &mut queue).await {
         let take_up = |Asked { operation, caller }| (TakenUp { operation, nonce: dice.nonce() }, caller);
         let (batch, callers): (Vec<_>, Vec<_>) = asked.into_iter().map(take_up).unzip();
         let answers = execute(session, &mut known, &batch, partitions).await;
@@ -20,5 +23,13 @@ pub async fn write<S: Session>(session: &mut S, mut queue: Queue, partitions: &P
             // Fails when the caller has gone away, and then nobody wants to know.
             caller.send(answer).ok();
         }
+    }
+}
+
+/// Takes what is queued. While there is nothing, the session rests.
+async fn take<S: Session>(session: &mut S, queue: &mut Queue) -> Option<Vec<Asked>> {
+    match select(pin!(queue.take()), pin!(session.rest())).await {
+        Either::Left((asked, _)) => asked,
+        Either::Right(((), taking)) => taking.await,
     }
 }

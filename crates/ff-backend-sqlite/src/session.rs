@@ -88,11 +88,11 @@ impl Session for Writing {
         self.connection().run("BEGIN IMMEDIATE")?;
         self.now = self.clock.now();
         // It is kept in mind which lanes and feeds there are, so nothing is gained by asking first.
-        Ok(Begun { now: self.now, is_followed: true, has_lanes: true })
+        Ok(Begun { now: self.now, is_followed: true, has_lanes: true, stay: None })
     }
 
-    async fn put(&mut self, table: &'static Table, rows: &[Put]) -> Result<(), SqlError> {
-        for (changed, rows) in by_change(rows) {
+    async fn put(&mut self, table: &'static Table, rows: Vec<Put>) -> Result<(), SqlError> {
+        for (changed, rows) in by_change(&rows) {
             match changed {
                 None => {
                     let sql = self.reading.phrases.get(table, Purpose::Put);

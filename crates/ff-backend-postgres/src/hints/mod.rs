@@ -49,6 +49,11 @@ impl Notes {
         (self.channel.is_some() && !self.company.is_absent()).then(|| self.note(hints)).flatten()
     }
 
+    /// Whether it is certain that no other program is there.
+    pub(crate) fn are_for_nobody(&self) -> bool {
+        self.company.is_absent()
+    }
+
     /// Nothing when there is nothing to tell.
     fn note(&self, hints: &[Hint]) -> Option<(Arc<str>, Vec<Parameter>)> {
         if hints.is_empty() {

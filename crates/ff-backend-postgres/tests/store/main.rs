@@ -15,6 +15,7 @@ mod plans;
 mod pool;
 mod restart;
 mod schema;
+mod staying;
 #[path = "../support/mod.rs"]
 mod support;
 mod trying_again;

@@ -8,16 +8,16 @@ use crate::Place;
 
 /// Which indexes answer which query, when it is not the key of its one table.
 const ANSWERED_FROM: &[(&str, &[&str])] = &[
-    ("waiting", &["execution_waiting"]),
-    ("waiting_of_kind", &["execution_waiting_of_kind"]),
+    ("waiting", &["execution_waiting", "flow_pkey", "payload_pkey"]),
+    ("waiting_of_kind", &["execution_waiting_of_kind", "flow_pkey", "payload_pkey"]),
     ("due", &["execution_due", "flow_due"]),
     ("next_due", &["execution_due", "flow_due"]),
     ("next_ready", &["execution_waiting_of_kind"]),
     // The server shows how the first of them is found; the others are found the same way, from where the last one was.
     ("waiting_priorities", &["execution_waiting"]),
     ("waiting_priorities_of_kind", &["execution_waiting_of_kind"]),
-    ("waiting_at", &["execution_waiting"]),
-    ("waiting_at_of_kind", &["execution_waiting_of_kind"]),
+    ("waiting_at", &["execution_waiting", "flow_pkey", "payload_pkey"]),
+    ("waiting_at_of_kind", &["execution_waiting_of_kind", "flow_pkey", "payload_pkey"]),
     ("held_on", &["execution_by_lane"]),
     ("walk_namespace", &["execution_by_namespace"]),
     ("walk_lane", &["execution_by_lane"]),

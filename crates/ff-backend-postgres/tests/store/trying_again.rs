@@ -92,22 +92,22 @@ async fn a_deadlock_is_survived() {
 }
 
 /// New work that lives on a partition.
-fn work_on(store: &PostgresBackend, partition: u16) -> SubmitArgs {
+pub(crate) fn work_on(store: &PostgresBackend, partition: u16) -> SubmitArgs {
     let mut works = std::iter::repeat_with(|| SubmitArgs { uuid: Uuid::new_v4(), ..work() });
     works.find(|work| work.execution_id(&store.partitions()).partition() == partition).unwrap()
 }
 
-async fn lock(client: &Client, partition: i32) {
+pub(crate) async fn lock(client: &Client, partition: i32) {
     let lock = "SELECT pg_advisory_lock('flowfabric'::regnamespace::oid::int4, $1)";
     client.execute(lock, &[&partition]).await.unwrap();
 }
 
-async fn unlock(client: &Client, partition: i32) {
+pub(crate) async fn unlock(client: &Client, partition: i32) {
     let unlock = "SELECT pg_advisory_unlock('flowfabric'::regnamespace::oid::int4, $1)";
     client.execute(unlock, &[&partition]).await.unwrap();
 }
 
-async fn until_somebody_waits(client: &Client, partition: i64) {
+pub(crate) async fn until_somebody_waits(client: &Client, partition: i64) {
     let waits = "
         SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND objid::int8 = $1 AND NOT granted";
     while client.query_one(waits, &[&partition]).await.unwrap().get::<_, i64>(0) == 0 {

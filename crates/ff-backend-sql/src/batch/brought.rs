@@ -78,7 +78,8 @@ fn promise(desk: &Desk, task: &Task) -> Promised {
 /// in company find out what each of them gets when it is decided.
 pub(super) fn payloads_ahead(desk: &Desk, batch: &[TakenUp]) -> Option<Load> {
     let [TakenUp { operation: Operation::Claim(args), .. }] = batch else { return None };
-    let keys: Vec<_> = desk.waiting().take(args.max.min(limits::CLAIM_AT_ONCE)).map(key_of).collect();
+    let first = desk.waiting().take(args.max.min(limits::CLAIM_AT_ONCE));
+    let keys: Vec<_> = first.filter(|id| !desk.small_payloads.contains_key(id)).map(key_of).collect();
     (!keys.is_empty()).then(|| Load::Rows(&PAYLOAD, PAYLOAD.all(), keys))
 }
 
@@ -88,19 +89,24 @@ pub(super) async fn attach<R: Read>(
     desk: &Desk,
     replies: Vec<Answer<(Reply, Vec<Promised>)>>,
 ) -> Result<Vec<Answer<Answered>>, SqlError> {
-    let (mut own, mut others) = (Vec::new(), Vec::new());
+    let (mut own, mut others, mut at_hand) = (Vec::new(), Vec::new(), Vec::new());
     for (reply, promised) in replies.iter().flatten() {
         for (task, promised) in tasks(reply).iter().zip(promised) {
             match &promised.payload {
                 Source::Batch(_) => {}
-                Source::Stored => own.push(task.execution_id),
+                Source::Stored => match desk.small_payloads.get(&task.execution_id) {
+                    Some(payload) => at_hand.push((task.execution_id, payload.clone())),
+                    None => own.push(task.execution_id),
+                },
                 Source::ResultOf(other) => others.push(*other),
             }
             others.extend(&promised.awaited);
         }
     }
+    let mut payloads = bodies(reader, &PAYLOAD, own).await?;
+    payloads.extend(at_hand);
     let found = Found {
-        payloads: bodies(reader, &PAYLOAD, own).await?,
+        payloads,
         results: bodies(reader, &RESULT, others).await?,
         signals: Handed::find(reader, desk, replies.iter().flatten().flat_map(|(reply, _)| tasks(reply))).await?,
     };

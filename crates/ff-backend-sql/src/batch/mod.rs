@@ -126,7 +126,7 @@ async fn attempt<S: Session>(
     let kept = std::mem::take(known);
     let mut desk = Desk::with(if session.is_alone() { kept } else { kept.without_records() });
     let answers = commit(session, &mut desk, batch, partitions).await?;
-    *known = desk.known.settled();
+    *known = desk.settled();
     Ok(answers)
 }
 
@@ -141,6 +141,7 @@ async fn commit<S: Session>(
     let first = if S::ASKS_AHEAD { first_loads(desk, batch, partitions, &involved).await? } else { Vec::new() };
     let begun = session.begin(&involved, first).await?;
     desk.known.note(&begun);
+    desk.begin(begun.stay, &involved);
     let now = begun.now;
     let at = |nonce| Conditions { partitions: *partitions, nonce, now };
     let conditions: Vec<_> = batch.iter().map(|taken_up| at(taken_up.nonce)).collect();

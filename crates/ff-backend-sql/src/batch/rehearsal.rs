@@ -115,7 +115,7 @@ mod tests {
         first_loads(&desk, &batch, &PartitionConfig::default(), &[3]).now_or_never().unwrap().unwrap()
     }
 
-    const PLAIN: Begun = Begun { now: TimestampMs(0), is_followed: false, has_lanes: false };
+    const PLAIN: Begun = Begun { now: TimestampMs(0), is_followed: false, has_lanes: false, stay: None };
 
     #[test]
     fn what_is_asked_first_is_known_before_anything_is() {

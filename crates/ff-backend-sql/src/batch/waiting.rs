@@ -1,16 +1,22 @@
 //! Loading what waits, in the order it is to be claimed: by priority and then by age, or as its lane weighs them.
 
+use ff_core::execution::Execution;
 use ff_core::limits;
 use ff_core::types::{Kind, Priority};
 
 use super::misses::read_record;
 use crate::desk::{Desk, Shortlist, Wanted};
 use crate::error::{SqlError, unreadable};
+use crate::execution::read_body_at;
 use crate::queries::{
     WAITING, WAITING_AT, WAITING_AT_OF_KIND, WAITING_OF_KIND, WAITING_PRIORITIES, WAITING_PRIORITIES_OF_KIND,
 };
 use crate::session::Read;
 use crate::value::{Row, Value};
+
+/// Where a row of what waits has the record of its flow, and its payload.
+const FLOW: usize = 4;
+const BODY: usize = 5;
 
 /// Loads the first of what each wants, and as many of them as it says.
 pub(super) async fn load_waiting<R: Read>(
@@ -84,7 +90,16 @@ fn lay(desk: &mut Desk, wanted: Wanted, limit: usize, rows: Vec<Row>) -> Result<
         let id = row.id(0, wanted.partition)?;
         let priority = Priority::new(row.int(1)?).map_err(unreadable("a priority"))?;
         members.push((wanted.score(priority, row.moment(2)?), id));
-        desk.lay(id, read_record(row, 3).map(Some));
+        let stored: Result<Execution, _> = read_record(row, 3);
+        if let Ok(execution) = &stored
+            && let Some(membership) = &execution.membership
+            && !row.is_null(FLOW)
+        {
+            desk.flows.flows.lay(membership.flow_id, read_record(row, FLOW).map(Some));
+        }
+        // One that cannot be read is none of those, and who is handed its execution finds out.
+        desk.small_payloads.extend(read_body_at(row, BODY).ok().map(|payload| (id, payload)));
+        desk.lay(id, stored.map(Some));
     }
     desk.lay_waiting(wanted, Shortlist::new(members, limit));
     Ok(())

@@ -120,7 +120,7 @@ async fn put_all<S: Session>(session: &mut S, table: &'static Table, rows: Vec<P
     if rows.is_empty() {
         return Ok(false);
     }
-    session.put(table, &rows).await?;
+    session.put(table, rows).await?;
     Ok(true)
 }
 

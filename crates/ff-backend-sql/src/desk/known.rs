@@ -9,6 +9,7 @@ use ff_core::lane::Lane;
 use ff_core::types::{ExecutionId, FlowId, LaneId};
 
 use super::Shelf;
+use super::kept::Kept;
 use crate::session::Begun;
 
 /// How many lanes are kept in mind, counted once on each partition. Past it they are looked up anew.
@@ -27,6 +28,7 @@ pub struct Known {
     is_followed: bool,
     /// The flows of executions that somebody works on, and whether others wait for their end. Whoever ends one asks for both.
     memberships: HashMap<ExecutionId, (FlowId, bool)>,
+    pub(super) kept: Kept,
 }
 
 impl Known {

@@ -3,6 +3,7 @@
 
 mod beside;
 mod flows;
+mod kept;
 mod known;
 mod sheet;
 mod shelf;
@@ -21,6 +22,7 @@ use ff_core::flow::FlowChange;
 use ff_core::hint::{Hint, delivered, flow_hints, hints};
 use ff_core::index::Score;
 use ff_core::key::ApiKey;
+use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, TimestampMs, WorkerInstanceId};
 use ff_core::view::Miss;
 use ff_core::worker::{Worker, WorkerChange};
@@ -48,6 +50,8 @@ pub(crate) struct Desk {
     going: BTreeSet<ExecutionId>,
     /// How many of a lane the store has as held on a partition.
     held: HashMap<(u16, LaneId), u32>,
+    /// Payloads that came with what waits. What the batch makes of one counts before it.
+    pub(crate) small_payloads: HashMap<ExecutionId, Payload>,
     pub(crate) beside: Beside,
     pub(crate) waits: Waits,
     pub(crate) flows: Flows,
@@ -63,7 +67,15 @@ pub(crate) struct Desk {
 impl Desk {
     /// A desk with what is kept in mind.
     pub(crate) fn with(known: Known) -> Self {
-        Self { known, ..Self::default() }
+        let mut desk = Self { known, ..Self::default() };
+        desk.lay_out();
+        desk
+    }
+
+    /// What is kept in mind once everything on the desk is stored.
+    pub(crate) fn settled(mut self) -> Known {
+        self.put_by();
+        self.known.settled()
     }
 
     /// Puts what the store has under an id on the desk. What is there already is as fresh: a batch reads one moment.

@@ -46,6 +46,11 @@ impl<K: Eq + Hash + Ord, T> Shelf<K, T> {
         self.stored.extend(touched.into_iter().map(|(key, record)| (key, Ok(record))));
     }
 
+    /// Leaves on the shelf only those stored records that are to stay.
+    pub(crate) fn retain(&mut self, stays: impl Fn(&K, &T) -> bool) {
+        self.stored.retain(|key, stored| matches!(stored, Ok(Some(record)) if stays(key, record)));
+    }
+
     /// How much of what the store has is on the shelf.
     pub(crate) fn len(&self) -> usize {
         self.stored.len()

@@ -17,6 +17,11 @@ pub(crate) fn body_of(id: &ExecutionId, payload: &Payload) -> Put {
 
 /// A payload or a result, from its whole row.
 pub(crate) fn read_body(row: &Row) -> Result<Payload, SqlError> {
-    let content_type = ContentType::parse(row.text(2)?).map_err(unreadable("a content type"))?;
-    Ok(Payload::new(content_type, row.bytes(3)?))
+    read_body_at(row, 2)
+}
+
+/// A payload or a result, from where a row has it.
+pub(crate) fn read_body_at(row: &Row, at: usize) -> Result<Payload, SqlError> {
+    let content_type = ContentType::parse(row.text(at)?).map_err(unreadable("a content type"))?;
+    Ok(Payload::new(content_type, row.bytes(at + 1)?))
 }

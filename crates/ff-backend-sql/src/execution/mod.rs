@@ -8,7 +8,7 @@ mod read;
 mod row;
 mod walk;
 
-pub(crate) use body::{body_of, read_body};
+pub(crate) use body::{body_of, read_body, read_body_at};
 pub(crate) use label::{key_of_label, labels_of, labels_put_and_deleted};
 pub use list::List;
 pub use read::{Describe, ReadAttempts, ReadPayload, ReadResult};

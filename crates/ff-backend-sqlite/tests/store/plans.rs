@@ -6,11 +6,7 @@ use crate::Place;
 
 /// Which index answers which query.
 const ANSWERED_FROM: &[(&str, &str)] = &[
-    ("waiting", "USING INDEX execution_waiting (partition=? AND lane=?)"),
-    ("waiting_of_kind", "USING INDEX execution_waiting_of_kind (partition=? AND lane=? AND kind=?)"),
     ("next_ready", "USING COVERING INDEX execution_waiting_of_kind (partition=? AND (lane,kind)>(?,?))"),
-    ("waiting_at", "USING INDEX execution_waiting (partition=? AND lane=? AND priority=?)"),
-    ("waiting_at_of_kind", "USING INDEX execution_waiting_of_kind (partition=? AND lane=? AND kind=? AND priority=?)"),
     ("held_on", "USING COVERING INDEX execution_by_lane (lane=? AND state=?)"),
     (
         "walk_namespace",
@@ -53,6 +49,23 @@ const ANSWERED_FROM: &[(&str, &str)] = &[
 
 /// Which indexes answer which query of several tables: a walk of the first, and what it brings along by key.
 const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
+    ("waiting", &["execution USING INDEX execution_waiting (partition=? AND lane=?)", ITS_FLOW, ITS_PAYLOAD]),
+    (
+        "waiting_of_kind",
+        &["execution USING INDEX execution_waiting_of_kind (partition=? AND lane=? AND kind=?)", ITS_FLOW, ITS_PAYLOAD],
+    ),
+    (
+        "waiting_at",
+        &["execution USING INDEX execution_waiting (partition=? AND lane=? AND priority=?)", ITS_FLOW, ITS_PAYLOAD],
+    ),
+    (
+        "waiting_at_of_kind",
+        &[
+            "execution USING INDEX execution_waiting_of_kind (partition=? AND lane=? AND kind=? AND priority=?)",
+            ITS_FLOW,
+            ITS_PAYLOAD,
+        ],
+    ),
     (
         "due",
         &[
@@ -119,6 +132,10 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
         ],
     ),
 ];
+
+/// What comes along with what waits.
+const ITS_FLOW: &str = "flow USING INDEX sqlite_autoindex_flow_1 (flow_id=? AND partition=?) LEFT-JOIN";
+const ITS_PAYLOAD: &str = "payload USING PRIMARY KEY (uuid=? AND partition=?) LEFT-JOIN";
 
 /// Asked only by the doctor, which reads everything anyway: keys, or tables that are their own index.
 const READS_EVERYTHING: &[&str] = &["executions_on", "flows_on", "lanes_on", "workers_on", "labels_on"];

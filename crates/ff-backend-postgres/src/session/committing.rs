@@ -1,0 +1,90 @@
+//! The end of a batch: what it has written is made durable, and told.
+
+use std::sync::atomic::Ordering;
+
+use ff_backend_sql::{SqlError, Value};
+use ff_core::hint::Hint;
+use tokio::task::yield_now;
+
+use super::Writing;
+use crate::connection::Answer;
+use crate::trouble::Trouble;
+use crate::value::Parameter;
+
+/// A commit that is sent and not yet answered.
+enum Commit {
+    /// By the one statement that writes: a server takes it for a transaction.
+    Within(Answer),
+    /// By a statement behind those that write.
+    Behind(Answer),
+}
+
+impl Writing {
+    pub(super) async fn commit_and_tell(&mut self, hints: Vec<Hint>) -> Result<(), SqlError> {
+        // Preparing it is all that can fail so far.
+        let commit = match self.send_commit(&hints).await {
+            Ok(commit) => commit,
+            Err(trouble) => return Err(self.before_commit(trouble).await),
+        };
+        self.tell(&hints).await;
+        // Whoever is told of work asks this writer for it, and so finds it committed, or that it is not there. They are told
+        // while the server is busy, so it is left to the connection first to send what there is.
+        let (of_work, hints): (Vec<_>, Vec<_>) = hints.into_iter().partition(is_of_work);
+        yield_now().await;
+        self.announcer.announce(of_work);
+        let written = self.answers().await;
+        self.in_transaction = false;
+        let (written, committed) = match commit {
+            Commit::Within(answer) => (written.and(answer.await.map(drop)), Ok(())),
+            Commit::Behind(answer) => (written, answer.await.map(drop)),
+        };
+        if let Err(trouble) = written {
+            self.note_setback(&trouble);
+            return Err(trouble.with_commit());
+        }
+        if let Err(trouble) = committed {
+            self.note_setback(&trouble);
+            self.lose_connection();
+            return Err(SqlError::Failed(trouble.why().to_owned()));
+        }
+        self.connector.meter.commits.fetch_add(1, Ordering::Relaxed);
+        // Those who asked are answered first: a task begins once this one waits.
+        let announcer = self.announcer.clone();
+        tokio::spawn(async move { announcer.announce(hints) });
+        Ok(())
+    }
+
+    /// Sends what is still to be written and what makes it durable.
+    async fn send_commit(&mut self, hints: &[Hint]) -> Result<Commit, Trouble> {
+        let moment = vec![Parameter::one(self.now.into()), Parameter::one(Value::Int(self.slot.into()))];
+        self.notes.to_put_up(hints).into_iter().for_each(|note| self.unsent.add(note));
+        self.unsent.add((self.frame.remember.clone(), moment));
+        let mut writes = self.unsent.take(&mut self.phrases);
+        if let ([_], false) = (&writes[..], self.in_transaction)
+            && let Some((sql, parameters)) = writes.pop()
+        {
+            return Ok(Commit::Within(self.ask_for(&sql, parameters).await?));
+        }
+        for (sql, parameters) in writes {
+            self.send_write(&sql, parameters).await?;
+        }
+        Ok(Commit::Behind(self.ask_for(&self.frame.commit.clone(), vec![]).await?))
+    }
+
+    /// Sends the note of a commit right behind it, so that others are told even if this program is no more by then. Of what
+    /// did not happen after all they are told in vain.
+    async fn tell(&mut self, hints: &[Hint]) {
+        if let (Some((sql, note)), Some(connection)) = (self.notes.to_tell(hints), &mut self.connection) {
+            self.told = connection.send(&sql, note).await.map_err(|trouble| not_told(&trouble)).ok();
+        }
+    }
+}
+
+/// Whether a hint leads whoever heeds it to the writer of its partition, and to nobody else.
+fn is_of_work(hint: &Hint) -> bool {
+    matches!(hint, Hint::Ready { .. } | Hint::Due { .. })
+}
+
+pub(super) fn not_told(trouble: &Trouble) {
+    tracing::warn!(why = trouble.why(), "other programs were not told of a commit; they find out when they look");
+}

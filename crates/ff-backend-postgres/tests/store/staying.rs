@@ -1,0 +1,83 @@
+//! Partitions stay with the only program there is for a moment, and with nobody any longer.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ff_backend_postgres::PostgresBackend;
+use ff_core::backend::{ExecutionRoom, LeaseRoom};
+use ff_core::contracts::{CancelArgs, SubmitArgs};
+use ff_core::state::PublicState;
+use futures_util::FutureExt;
+use futures_util::future::join;
+
+use crate::load::few;
+use crate::trying_again::{lock, unlock, until_somebody_waits, work_on};
+use crate::{Place, claim_on, findings};
+
+const PARTITION: u16 = 2;
+
+/// Submits to one partition, and says how many statements that took.
+async fn submit(store: &PostgresBackend) -> u64 {
+    let before = store.statements();
+    store.submit(work_on(store, PARTITION)).await.unwrap();
+    store.statements() - before
+}
+
+#[tokio::test]
+async fn what_follows_on_a_partition_is_one_question_and_one_statement_that_writes() {
+    let place = Place::new();
+    let store = place.open_with(few()).await;
+    // A machine may be slower than a stay is long, but not always.
+    while submit(&store).await > 2 {}
+}
+
+#[tokio::test]
+async fn a_program_that_says_nothing_gets_a_partition_from_one_that_rests() {
+    let place = Place::new();
+    let (store, outsider) = (place.open_with(few()).await, place.look().await);
+    submit(&store).await;
+    lock(&outsider, PARTITION.into()).await;
+    let mut waiting = store.submit(work_on(&store, PARTITION)).boxed();
+    assert!(waiting.as_mut().now_or_never().is_none());
+    until_somebody_waits(&place.look().await, PARTITION.into()).await;
+    unlock(&outsider, PARTITION.into()).await;
+    waiting.await.unwrap();
+    assert_eq!(findings(&store).await, []);
+}
+
+#[tokio::test]
+async fn a_program_that_says_nothing_gets_a_partition_from_one_that_never_rests() {
+    let place = Place::new();
+    let (store, outsider) = (place.open_with(few()).await, place.look().await);
+    let done = AtomicBool::new(false);
+    let working = async {
+        while !done.load(Ordering::Relaxed) {
+            submit(&store).await;
+        }
+    };
+    let asking = async {
+        for _ in 0..5 {
+            lock(&outsider, PARTITION.into()).await;
+            unlock(&outsider, PARTITION.into()).await;
+        }
+        done.store(true, Ordering::Relaxed);
+    };
+    join(working, asking).await;
+    assert_eq!(findings(&store).await, []);
+}
+
+/// What one has in mind is nothing once another may have written.
+#[tokio::test]
+async fn what_another_program_did_is_seen_by_the_one_that_was_alone() {
+    let place = Place::new();
+    let first = place.open_with(few()).await;
+    let work: SubmitArgs = work_on(&first, PARTITION);
+    let id = first.submit(work).await.unwrap().execution_id;
+    let second = place.open_with(few()).await;
+    second.cancel(CancelArgs { execution_id: id, reason: None, requested_by: None }).await.unwrap();
+    assert!(first.claim(claim_on(&id)).await.unwrap().claimed.is_empty());
+    assert_eq!(first.describe(&id).await.unwrap().state.public_state, PublicState::Cancelled);
+    let again = second.submit(work_on(&second, PARTITION)).await.unwrap().execution_id;
+    let claimed = first.claim(claim_on(&id)).await.unwrap();
+    assert_eq!(claimed.claimed.iter().map(|claimed| claimed.task.execution_id).collect::<Vec<_>>(), [again]);
+    assert_eq!(findings(&first).await, []);
+}
