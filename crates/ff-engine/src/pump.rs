@@ -83,8 +83,8 @@ impl Pump {
             self.owing.since(self.owed_since());
             tokio::select! {
                 hint = self.hearing.next() => self.heed(hint),
-                (partition, swept) = self.sweeper.next() => {
-                    if let Some(at) = swept.next_due {
+                looked = self.sweeper.next() => {
+                    if let Some((partition, swept)) = looked && let Some(at) = swept.next_due {
                         self.agenda.note(partition, at);
                     }
                 }

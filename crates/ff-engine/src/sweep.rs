@@ -52,21 +52,22 @@ impl Sweeper {
         self.backoff.is_failing()
     }
 
-    /// How the next partition stands. Waits while there is nothing to look at, or while the store fails. Dropping the
-    /// future loses nothing: what is being looked at goes on with the next call.
-    pub async fn next(&mut self) -> (u16, Swept) {
+    /// How the next partition stands, or nothing when the store did not say. Waits while there is nothing to look at, or while
+    /// the store is left alone. Dropping the future loses nothing: what is being looked at goes on with the next call.
+    pub async fn next(&mut self) -> Option<(u16, Swept)> {
         loop {
             let resume = self.look();
             tokio::select! {
                 Some(looked) = self.looking.join_next() => match looked {
                     Ok((partition, Ok(swept))) => {
                         self.backoff.succeeded();
-                        return (partition, swept);
+                        return Some((partition, swept));
                     }
                     Ok((partition, Err(error))) => {
                         tracing::warn!(partition, %error, "a partition could not be swept");
                         self.backoff.failed();
                         self.waiting.insert(partition);
+                        return None;
                     }
                     Err(panicked) => resume_unwind(panicked.into_panic()),
                 },

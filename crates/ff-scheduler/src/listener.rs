@@ -38,11 +38,11 @@ impl Listener {
                 // Hints come first: an asker is answered only when no hint is left that was given before it asked.
                 biased;
                 hint = self.hearing.next() => self.heed(hint),
-                (partition, swept) = self.sweeper.next() => {
+                looked = self.sweeper.next() => if let Some((partition, swept)) = looked {
                     for ready in swept.ready {
                         self.exchange.add(partition, &ready.lane, &ready.kind, ready.head);
                     }
-                }
+                },
                 () = self.limits.turn() => {}
                 asker = self.askers.recv() => match asker {
                     Some(asker) => {
