@@ -68,6 +68,14 @@ impl Trouble {
         }
     }
 
+    /// Says what became of a transaction that is one statement. A server that goes away may say so after it has committed.
+    pub(crate) fn within_commit(self) -> SqlError {
+        match self {
+            Self::Lost(why) | Self::Useless(why) => SqlError::Failed(why),
+            Self::Undone(why) | Self::Failed(why) => SqlError::Undone(why),
+        }
+    }
+
     pub(crate) fn why(&self) -> &str {
         match self {
             Self::Lost(why) | Self::Useless(why) | Self::Undone(why) | Self::Failed(why) => why,
@@ -103,5 +111,16 @@ mod tests {
             assert_eq!(said.with_commit(), SqlError::Undone(why()));
         }
         assert_eq!(Trouble::Lost(why()).before_commit(), SqlError::Undone(why()));
+    }
+
+    #[test]
+    fn a_server_that_goes_away_may_have_committed_what_is_one_statement() {
+        let why = || "why".to_owned();
+        for gone in [Trouble::Lost(why()), Trouble::Useless(why())] {
+            assert_eq!(gone.within_commit(), SqlError::Failed(why()));
+        }
+        for said in [Trouble::Undone(why()), Trouble::Failed(why())] {
+            assert_eq!(said.within_commit(), SqlError::Undone(why()));
+        }
     }
 }

@@ -34,9 +34,9 @@ impl Writing {
         self.announcer.announce(of_work);
         let written = self.answers().await;
         self.in_transaction = false;
-        let (written, committed) = match commit {
-            Commit::Within(answer) => (written.and(answer.await.map(drop)), Ok(())),
-            Commit::Behind(answer) => (written, answer.await.map(drop)),
+        let (committed, is_within) = match commit {
+            Commit::Within(answer) => (answer.await, true),
+            Commit::Behind(answer) => (answer.await, false),
         };
         if let Err(trouble) = written {
             self.note_setback(&trouble);
@@ -44,6 +44,9 @@ impl Writing {
         }
         if let Err(trouble) = committed {
             self.note_setback(&trouble);
+            if is_within {
+                return Err(trouble.within_commit());
+            }
             self.lose_connection();
             return Err(SqlError::Failed(trouble.why().to_owned()));
         }
