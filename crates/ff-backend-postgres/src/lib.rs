@@ -28,7 +28,6 @@ mod signal;
 mod suspension;
 mod tls;
 mod trouble;
-mod unsent;
 mod upkeep;
 mod url;
 mod value;

@@ -6,6 +6,7 @@ mod circumstances;
 mod committing;
 mod held;
 mod opening;
+mod unsent;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use ff_core::types::TimestampMs;
 use self::circumstances::CIRCUMSTANCES;
 use self::held::{Held, LEAVE, TAKE};
 use self::opening::LOCK;
+use self::unsent::Unsent;
 use crate::connection::{Answer, Connection};
 use crate::connector::{Connector, WRITER};
 use crate::dialect::Phrases;
@@ -27,7 +29,6 @@ use crate::meta::REMEMBER;
 use crate::outbox;
 use crate::request::{Asked, Request};
 use crate::trouble::Trouble;
-use crate::unsent::Unsent;
 use crate::value::Parameter;
 
 /// How long to wait before trying again, at first and at most.

@@ -15,27 +15,27 @@ const OF_ROWS: usize = 64;
 const IN_ALL: usize = 128;
 
 /// A statement with what it takes.
-pub(crate) type Statement = (Arc<str>, Vec<Parameter>);
+pub(super) type Statement = (Arc<str>, Vec<Parameter>);
 
 /// Rows and statements to be sent.
 #[derive(Default)]
-pub(crate) struct Unsent {
+pub(super) struct Unsent {
     rows: Vec<Rows>,
     statements: Vec<Statement>,
 }
 
 impl Unsent {
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.statements.is_empty()
     }
 
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.rows.clear();
         self.statements.clear();
     }
 
     /// Takes up rows of a table.
-    pub(crate) fn put(&mut self, table: &'static Table, rows: Vec<Put>) {
+    pub(super) fn put(&mut self, table: &'static Table, rows: Vec<Put>) {
         let (known, new): (Vec<_>, Vec<_>) = rows.into_iter().partition(|put| put.changed.is_some());
         // The server writes whole rows anyway, so every statement writes whatever changes in any of them.
         let changes = |at: &usize| known.iter().any(|put| put.changed.is_some_and(|changed| changed.has(*at)));
@@ -49,12 +49,12 @@ impl Unsent {
     }
 
     /// Takes up a statement.
-    pub(crate) fn add(&mut self, statement: Statement) {
+    pub(super) fn add(&mut self, statement: Statement) {
         self.statements.push(statement);
     }
 
     /// The statements it takes to write all of it: one where that is known how to be put.
-    pub(crate) fn take(&mut self, phrases: &mut Phrases) -> Vec<Statement> {
+    pub(super) fn take(&mut self, phrases: &mut Phrases) -> Vec<Statement> {
         let Self { rows, statements } = std::mem::take(self);
         if rows.iter().map(|of| of.rows.len()).sum::<usize>() <= FEW {
             let each = rows.iter().flat_map(|of| std::iter::repeat_n(of, of.rows.len()));
