@@ -3,12 +3,15 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ff_backend_postgres::PostgresBackend;
-use ff_core::backend::{ExecutionRoom, LeaseRoom};
+use ff_core::backend::{ExecutionRoom, FlowRoom, LeaseRoom};
 use ff_core::contracts::{CancelArgs, SubmitArgs};
+use ff_core::flow::FlowState;
+use ff_core::payload::Payload;
 use ff_core::state::PublicState;
 use futures_util::FutureExt;
 use futures_util::future::join;
 
+use crate::flows::{chain, claim, complete, run};
 use crate::load::few;
 use crate::trying_again::{lock, unlock, until_somebody_waits, work_on};
 use crate::{Place, claim_on, findings};
@@ -28,6 +31,31 @@ async fn what_follows_on_a_partition_is_one_question_and_one_statement_that_writ
     let store = place.open_with(few()).await;
     // A machine may be slower than a stay is long, but not always.
     while submit(&store).await > 2 {}
+}
+
+/// What a flow was submitted with is in mind for as long as its partition stays: who goes on with it asks for nothing.
+#[tokio::test]
+async fn a_member_of_a_flow_is_claimed_and_completed_by_the_two_statements_that_write() {
+    let place = Place::new();
+    let store = place.open_with(few()).await;
+    loop {
+        let flow = store.submit_flow(chain(3)).await.unwrap().flow_id;
+        // Nothing is known of what else may wait there before somebody asks.
+        let first = claim(&store, &flow, 1).await.remove(0);
+        complete(&store, &first).await;
+        let before = store.statements();
+        let second = claim(&store, &flow, 1).await.remove(0);
+        assert_eq!(second.payload, Payload::json("1"));
+        complete(&store, &second).await;
+        let statements = store.statements() - before;
+        run(&store, &flow).await;
+        assert_eq!(store.describe_flow(&flow).await.unwrap().state, FlowState::Completed);
+        // A machine may be slower than a stay is long, but not always.
+        if statements == 2 {
+            break;
+        }
+    }
+    assert_eq!(findings(&store).await, []);
 }
 
 #[tokio::test]

@@ -78,7 +78,7 @@ fn promise(desk: &Desk, task: &Task) -> Promised {
 /// in company find out what each of them gets when it is decided.
 pub(super) fn payloads_ahead(desk: &Desk, batch: &[TakenUp]) -> Option<Load> {
     let [TakenUp { operation: Operation::Claim(args), .. }] = batch else { return None };
-    let first = desk.waiting().take(args.max.min(limits::CLAIM_AT_ONCE));
+    let first = desk.waiting(args).take(args.max.min(limits::CLAIM_AT_ONCE));
     let keys: Vec<_> = first.filter(|id| !desk.small_payloads.contains_key(id)).map(key_of).collect();
     (!keys.is_empty()).then(|| Load::Rows(&PAYLOAD, PAYLOAD.all(), keys))
 }

@@ -46,6 +46,7 @@ pub(super) async fn write<S: Session>(session: &mut S, desk: &mut Desk) -> Resul
 
     let mut beside = std::mem::take(&mut desk.beside);
     inject(session, &mut beside.payloads).await?;
+    desk.keep_small(&beside.payloads);
     written |= write_bodies(session, &PAYLOAD, beside.payloads).await?;
     written |= write_bodies(session, &RESULT, beside.results).await?;
     let attempts = beside.attempts.iter().map(attempt_of).collect::<Result<_, _>>()?;

@@ -24,7 +24,7 @@ pub(crate) struct Flows {
     members: HashMap<Members, Shortlist<ExecutionId>>,
     due: HashMap<u16, Shortlist<(TimestampMs, FlowId)>>,
     /// Edges that were not there before, by both their ends.
-    added: BTreeSet<(ExecutionId, Side, EdgeId)>,
+    added: BTreeSet<(Ends, EdgeId)>,
     /// Members that were not there before.
     joined: BTreeSet<(FlowId, ExecutionId)>,
 }
@@ -36,6 +36,13 @@ pub(crate) struct Ends {
     pub(crate) member: ExecutionId,
     pub(crate) side: Side,
     pub(crate) after: Option<EdgeId>,
+}
+
+impl Ends {
+    /// All edges of a member on one side.
+    fn all(flow: FlowId, member: ExecutionId, side: Side) -> Self {
+        Self { flow, member, side, after: None }
+    }
 }
 
 /// The members of a flow after one of them.
@@ -92,12 +99,9 @@ impl Flows {
     /// The next edges of a member, as far as they are known.
     pub(crate) fn edges_of(&self, query: &EdgesOf) -> Option<Vec<EdgeId>> {
         let EdgesOf { flow, member, side, after, limit } = *query;
-        let first = after.unwrap_or(EdgeId::from_uuid(uuid::Uuid::nil()));
-        let added = self.added.range((member, side, first)..);
-        let added = added.take_while(|(of, on, _)| (*of, *on) == (member, side)).map(|(_, _, edge)| *edge);
-        let left = |edge: &EdgeId| {
-            self.edges.find(&(flow, *edge)) == Some(None) || self.added.contains(&(member, side, *edge))
-        };
+        let (all, first) = (Ends::all(flow, member, side), after.unwrap_or(EdgeId::from_uuid(uuid::Uuid::nil())));
+        let added = self.added.range((all, first)..).take_while(|(of, _)| *of == all).map(|(_, edge)| *edge);
+        let left = |edge: &EdgeId| self.edges.find(&(flow, *edge)) == Some(None) || self.added.contains(&(all, *edge));
         self.ends.get(&query.into())?.first(limit, left, added.filter(|edge| Some(*edge) != after))
     }
 
@@ -131,8 +135,8 @@ impl Flows {
         let id = change.after.id;
         for edge in change.edges {
             if self.edges.find(&(id, edge.id)) == Some(None) {
-                self.added.insert((edge.upstream_execution_id, Side::Outgoing, edge.id));
-                self.added.insert((edge.downstream_execution_id, Side::Incoming, edge.id));
+                self.added.insert((Ends::all(id, edge.upstream_execution_id, Side::Outgoing), edge.id));
+                self.added.insert((Ends::all(id, edge.downstream_execution_id, Side::Incoming), edge.id));
             }
             self.edges.write((id, edge.id), edge);
         }
@@ -154,12 +158,35 @@ impl Flows {
         }
     }
 
+    /// What is left to count on once everything is stored and nobody else writes to these partitions. Nothing of it was
+    /// given up.
+    pub(super) fn settled(mut self, partitions: &BTreeSet<u16>) -> Self {
+        let stays = |member: &ExecutionId| partitions.contains(&member.partition());
+        self.ends.retain(|ends, list| ends.after.is_none() && list.is_whole() && stays(&ends.member));
+        // Nobody can have led an edge to a member that was not there.
+        for (flow, member) in self.joined.into_iter().filter(|(_, member)| stays(member)) {
+            for side in [Side::Outgoing, Side::Incoming] {
+                self.ends.entry(Ends::all(flow, member, side)).or_insert_with(Shortlist::empty);
+            }
+        }
+        for (ends, edge) in self.added {
+            self.ends.entry(ends).and_modify(|list| list.settle(|_| false, [edge]));
+        }
+        self.flows.settle();
+        self.edges.settle();
+        self.groups.settle();
+        self.flows.retain(|_, flow| partitions.contains(&flow.partition));
+        self.edges.retain(|_, edge| stays(&edge.upstream_execution_id));
+        self.groups.retain(|member, _| stays(member));
+        Self { flows: self.flows, edges: self.edges, groups: self.groups, ends: self.ends, ..Self::default() }
+    }
+
     /// Everything of a member that is given up, but its record and its bytes.
     fn forget(&mut self, flow: &FlowId, member: &ExecutionId) {
         for edge in self.edges_of(&all_into(*flow, *member)).unwrap_or_default() {
             let upstream = self.edges.find(&(*flow, edge)).flatten().map(|edge| edge.upstream_execution_id);
-            self.added.remove(&(*member, Side::Incoming, edge));
-            upstream.map(|upstream| self.added.remove(&(upstream, Side::Outgoing, edge)));
+            self.added.remove(&(Ends::all(*flow, *member, Side::Incoming), edge));
+            upstream.map(|upstream| self.added.remove(&(Ends::all(*flow, upstream, Side::Outgoing), edge)));
             self.edges.remove((*flow, edge));
         }
         self.joined.remove(&(*flow, *member));

@@ -1,30 +1,36 @@
-//! The records a writer keeps in mind from one batch to the next while their partitions stay with it. Nobody else writes
-//! them meanwhile, so they need not be asked for again.
+//! What a writer keeps in mind from one batch to the next while partitions stay with it: their records, and the lists that
+//! lead to them as far as they are whole. Nobody else writes them meanwhile, so they need not be asked for again.
 
 use std::collections::{BTreeSet, HashMap};
 
-use ff_core::flow::Flow;
-use ff_core::suspension::Waitpoint;
-use ff_core::token::KeyRing;
-use ff_core::types::{ExecutionId, FlowId, WaitpointId};
+use ff_core::change::Write;
+use ff_core::execution::Phase;
+use ff_core::index::Score;
+use ff_core::payload::Payload;
+use ff_core::types::ExecutionId;
 
 use super::sheet::{Fate, Sheet};
-use super::{Desk, Shelf};
+use super::{Desk, Flows, Shortlist, Waits, Wanted};
 
-/// How many executions are kept in mind. Past it they are loaded anew.
-const EXECUTIONS: usize = 4_096;
+/// How many executions, and how many edges, are kept in mind. Past it they are loaded anew.
+const MOST: usize = 1_024;
+/// The longest list of what waits that is kept in mind: every claim goes through all of it.
+const LONGEST: usize = 128;
+/// The largest payload that is kept in mind until it is handed out.
+const SMALL: usize = 4_096;
 
-/// Records as they are stored.
+/// What is on a desk as it is stored.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// Which stay they are of.
+    /// Which stay it is of.
     stay: Option<u64>,
     /// The partitions that have been a batch's since it began.
     partitions: BTreeSet<u16>,
     sheets: HashMap<ExecutionId, Sheet>,
-    flows: Shelf<FlowId, Flow>,
-    waitpoints: Shelf<(ExecutionId, WaitpointId), Waitpoint>,
-    rings: Shelf<u16, KeyRing>,
+    waiting: HashMap<Wanted, Shortlist<(Score, ExecutionId)>>,
+    small_payloads: HashMap<ExecutionId, Payload>,
+    flows: Flows,
+    waits: Waits,
 }
 
 impl Desk {
@@ -32,9 +38,10 @@ impl Desk {
     pub(super) fn lay_out(&mut self) {
         let kept = &mut self.known.kept;
         std::mem::swap(&mut self.sheets, &mut kept.sheets);
-        std::mem::swap(&mut self.flows.flows, &mut kept.flows);
-        std::mem::swap(&mut self.waits.waitpoints, &mut kept.waitpoints);
-        std::mem::swap(&mut self.waits.rings, &mut kept.rings);
+        std::mem::swap(&mut self.waiting, &mut kept.waiting);
+        std::mem::swap(&mut self.small_payloads, &mut kept.small_payloads);
+        std::mem::swap(&mut self.flows, &mut kept.flows);
+        std::mem::swap(&mut self.waits, &mut kept.waits);
     }
 
     /// Takes note of the stay a batch begins in, and to which partitions. What was laid out is of use only if it is of the
@@ -51,26 +58,64 @@ impl Desk {
     pub(super) fn put_by(&mut self) {
         // What goes takes along much that is not on the desk.
         let went = !self.going.is_empty() || !self.flows.gone.is_empty();
-        if self.known.kept.stay.is_none() || went || self.sheets.len() > EXECUTIONS {
+        let is_much = self.sheets.len() > MOST || self.flows.edges.len() > MOST;
+        if self.known.kept.stay.is_none() || went || is_much {
             self.known.kept = Kept::default();
             return;
         }
+        let partitions = std::mem::take(&mut self.known.kept.partitions);
+        self.settle_waiting(&partitions);
+        self.settle_sheets(&partitions);
+        self.flows = std::mem::take(&mut self.flows).settled(&partitions);
+        self.waits = std::mem::take(&mut self.waits).settled(&partitions);
+        self.lay_out();
+        self.known.kept.partitions = partitions;
+    }
+
+    /// Lists the store has more of are not kept: who is next on them is soon not known any more. Where age is weighed against
+    /// priority only the highest priorities are on a list, so it may never be told whether there is more.
+    fn settle_waiting(&mut self, partitions: &BTreeSet<u16>) {
+        let is_all = |wanted: &Wanted, list: &Shortlist<_>| wanted.ageing_ms.is_none() && list.is_whole();
+        let mut lists = std::mem::take(&mut self.waiting);
+        lists.retain(|wanted, list| is_all(wanted, list) && partitions.contains(&wanted.partition));
+        for (wanted, list) in lists.iter_mut().filter(|(wanted, _)| self.changed.contains_key(&wanted.partition)) {
+            list.settle(|(_, id)| self.has_changed(id), self.entered(wanted));
+        }
+        lists.retain(|_, list| list.members().len() <= LONGEST);
+        self.waiting = lists;
+    }
+
+    /// Keeps small payloads that are about to be written in mind, for whoever is handed them soon.
+    pub(crate) fn keep_small(&mut self, payloads: &HashMap<ExecutionId, Write<Payload>>) {
+        if self.known.kept.stay.is_none() {
+            return;
+        }
+        for (id, write) in payloads {
+            match write {
+                Write::Put(payload) if payload.bytes.len() <= SMALL => {
+                    self.small_payloads.insert(*id, payload.clone());
+                }
+                Write::Put(_) | Write::Remove | Write::ResultOf(_) => {
+                    self.small_payloads.remove(id);
+                }
+                Write::Keep => {}
+            }
+        }
+    }
+
+    fn settle_sheets(&mut self, partitions: &BTreeSet<u16>) {
         for id in self.changed.values().flatten() {
             if let Some(sheet) = self.sheets.get_mut(id)
                 && let Some(Fate::Written(after)) = sheet.fate.take()
             {
+                // Its payload is handed out by now, and of no more use.
+                if matches!(after.phase, Phase::Running { .. } | Phase::Finished { .. }) {
+                    self.small_payloads.remove(id);
+                }
                 sheet.stored = Ok(Some(*after));
             }
         }
-        self.flows.flows.settle();
-        self.waits.waitpoints.settle();
-        self.waits.rings.settle();
-        self.lay_out();
-        let Kept { partitions, sheets, flows, waitpoints, rings, .. } = &mut self.known.kept;
-        sheets.retain(|id, sheet| partitions.contains(&id.partition()) && sheet.stored().is_some());
-        flows.retain(|_, flow| partitions.contains(&flow.partition));
-        waitpoints.retain(|(id, _), _| partitions.contains(&id.partition()));
-        rings.retain(|partition, _| partitions.contains(partition));
+        self.sheets.retain(|id, sheet| partitions.contains(&id.partition()) && sheet.stored().is_some());
     }
 }
 
@@ -78,13 +123,13 @@ impl Desk {
 mod tests {
     use ff_core::contracts::SubmitArgs;
     use ff_core::dice::{Dice, SeededDice};
-    use ff_core::execution::Execution;
+    use ff_core::execution::{DelayReason, Execution, FinishedBy, Outcome};
     use ff_core::model::Model;
     use ff_core::operation::{Ask, Conditions};
     use ff_core::partition::PartitionConfig;
     use ff_core::payload::Payload;
     use ff_core::types::TimestampMs;
-    use ff_core::view::View;
+    use ff_core::view::{Eligible, View};
 
     use super::*;
     use crate::desk::Known;
@@ -141,6 +186,72 @@ mod tests {
         desk.begin(Some(1), &[]);
         assert_eq!(desk.execution(&before.id), Ok(Some(&changed)));
         assert_eq!(desk.rewritten().count(), 0, "it is stored");
+    }
+
+    /// Everything of a lane on the partition of an execution.
+    fn queue_of(execution: &Execution) -> Eligible {
+        let (partition, lane) = (execution.id.partition(), execution.lane_key());
+        Eligible { partition, lane, kinds: Vec::new(), limit: 9, ageing_ms: None }
+    }
+
+    #[test]
+    fn of_a_list_that_is_whole_it_is_known_what_became_of_it() {
+        let waiting = execution();
+        let (ours, queue) = ([waiting.id.partition()], queue_of(&waiting));
+        let mut desk = Desk::default();
+        desk.begin(Some(1), &ours);
+        desk.lay_waiting(Wanted::by(&queue), Shortlist::new(Vec::new(), 5));
+        desk.decide(waiting.id, Fate::Written(Box::new(waiting.clone())));
+        let mut desk = Desk::with(desk.settled());
+        desk.begin(Some(1), &ours);
+        assert_eq!(desk.eligible(&queue), Ok(vec![waiting.id]), "it came");
+        let delayed =
+            Execution { phase: Phase::Delayed { until: TimestampMs(9), why: DelayReason::Submitted }, ..waiting };
+        desk.decide(delayed.id, Fate::Written(Box::new(delayed)));
+        let mut desk = Desk::with(desk.settled());
+        desk.begin(Some(1), &ours);
+        assert_eq!(desk.eligible(&queue), Ok(vec![]), "it left");
+        desk.begin(Some(2), &ours);
+        assert!(desk.eligible(&queue).is_err(), "others may have written");
+    }
+
+    #[test]
+    fn a_list_that_may_go_on_is_not_kept() {
+        let waiting = execution();
+        let (ours, queue) = ([waiting.id.partition()], queue_of(&waiting));
+        let mut desk = Desk::with(after(Some(1), &ours, &waiting));
+        desk.begin(Some(1), &ours);
+        let wanted = Wanted::by(&queue);
+        let first = (wanted.score(waiting.priority, waiting.created_at), waiting.id);
+        desk.lay_waiting(wanted, Shortlist::new(vec![first], 1));
+        let weighed = Eligible { ageing_ms: Some(1_000), ..queue.clone() };
+        desk.lay_waiting(Wanted::by(&weighed), Shortlist::new(Vec::new(), 1));
+        let desk = Desk::with(desk.settled());
+        assert!(desk.eligible(&Eligible { limit: 1, ..queue }).is_err());
+        assert!(desk.eligible(&weighed).is_err(), "of many priorities only the highest are on it");
+    }
+
+    #[test]
+    fn small_payloads_are_known_until_they_are_handed_out() {
+        let execution = execution();
+        let write = |bytes: usize| HashMap::from([(execution.id, Write::Put(Payload::bytes(vec![0; bytes])))]);
+        let kept = |known, bytes: usize| {
+            let mut desk = Desk::with(known);
+            desk.begin(Some(1), &[execution.id.partition()]);
+            desk.keep_small(&write(bytes));
+            let desk = Desk::with(desk.settled());
+            (desk.small_payloads.contains_key(&execution.id), desk.settled())
+        };
+        let known = after(Some(1), &[execution.id.partition()], &execution);
+        let (is_kept, known) = kept(known, SMALL);
+        assert!(is_kept);
+        assert!(!kept(known, SMALL + 1).0, "and what it was before is no more");
+        let known = after(Some(1), &[execution.id.partition()], &execution);
+        let mut desk = Desk::with(kept(known, SMALL).1);
+        desk.begin(Some(1), &[]);
+        let finished = Phase::Finished { outcome: Outcome::Success, at: TimestampMs(2), by: FinishedBy::Holder };
+        desk.decide(execution.id, Fate::Written(Box::new(Execution { phase: finished, ..execution.clone() })));
+        assert!(!Desk::with(desk.settled()).small_payloads.contains_key(&execution.id));
     }
 
     #[test]

@@ -16,8 +16,9 @@ mod wanted;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use ff_core::change::{Change, KeyEntry};
+use ff_core::contracts::ClaimArgs;
 use ff_core::event::Feed;
-use ff_core::execution::Execution;
+use ff_core::execution::{Execution, Phase};
 use ff_core::flow::FlowChange;
 use ff_core::hint::{Hint, delivered, flow_hints, hints};
 use ff_core::index::Score;
@@ -50,7 +51,7 @@ pub(crate) struct Desk {
     going: BTreeSet<ExecutionId>,
     /// How many of a lane the store has as held on a partition.
     held: HashMap<(u16, LaneId), u32>,
-    /// Payloads that came with what waits. What the batch makes of one counts before it.
+    /// Payloads that came with what waits, or were written a moment ago. What the batch makes of one counts before it.
     pub(crate) small_payloads: HashMap<ExecutionId, Payload>,
     pub(crate) beside: Beside,
     pub(crate) waits: Waits,
@@ -104,9 +105,10 @@ impl Desk {
         self.due.insert(partition, list);
     }
 
-    /// Everything that is known to wait, list by list.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = &ExecutionId> {
-        self.waiting.values().flat_map(Shortlist::members).map(|(_, id)| id)
+    /// Everything that is known to wait for a claim.
+    pub(crate) fn waiting(&self, claim: &ClaimArgs) -> impl Iterator<Item = &ExecutionId> {
+        let lists = self.waiting.iter().filter(|(wanted, _)| wanted.is_for(claim));
+        lists.flat_map(|(_, list)| list.members()).map(|(_, id)| id)
     }
 
     /// How long a list has to be to answer a query that missed it, at the least.
@@ -289,6 +291,14 @@ impl Desk {
     fn changes_on(&self, partition: u16) -> impl Iterator<Item = (Option<&Execution>, Option<&Execution>)> {
         let sheets = self.changed.get(&partition).into_iter().flatten().filter_map(|id| self.sheets.get(id));
         sheets.map(|sheet| (sheet.stored(), sheet.current().ok().flatten()))
+    }
+
+    /// What the batch has made wait on a list.
+    fn entered(&self, wanted: &Wanted) -> impl Iterator<Item = (Score, ExecutionId)> {
+        let waits = self.changed_on(wanted.partition).filter(|execution| {
+            execution.phase == Phase::Waiting && wanted.covers(&execution.lane_key(), &execution.kind)
+        });
+        waits.map(|execution| (wanted.score(execution.priority, execution.created_at), execution.id))
     }
 
     fn changed_on(&self, partition: u16) -> impl Iterator<Item = &Execution> {

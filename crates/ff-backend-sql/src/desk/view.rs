@@ -55,12 +55,9 @@ impl View for Desk {
 
     fn eligible(&self, query: &Eligible) -> Result<Vec<ExecutionId>, Miss> {
         let wanted = Wanted::by(query);
-        let entered = self.changed_on(query.partition).filter(|execution| {
-            execution.phase == Phase::Waiting && wanted.covers(&execution.lane_key(), &execution.kind)
-        });
-        let entered = entered.map(|execution| (wanted.score(execution.priority, execution.created_at), execution.id));
         let list = self.waiting.get(&wanted);
-        let first = list.and_then(|list| list.first(query.limit, |(_, id)| self.has_changed(id), entered));
+        let first =
+            list.and_then(|list| list.first(query.limit, |(_, id)| self.has_changed(id), self.entered(&wanted)));
         let first = first.ok_or_else(|| Miss::Eligible(query.clone()))?;
         Ok(first.into_iter().map(|(_, id)| id).collect())
     }

@@ -1,5 +1,7 @@
 //! What a batch knows and writes of suspensions and signals.
 
+use std::collections::BTreeSet;
+
 use ff_core::change::Change;
 use ff_core::signal::{Delivery, Position, RecordedSignal, SignalKeyEntry};
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
@@ -43,6 +45,15 @@ impl Waits {
         self.suspend_keys.forget(|(of, _)| of == id);
         self.signal_keys.forget(|(of, ..)| of == id);
         self.signals.retain(|new| new.recorded.signal.execution_id != *id);
+    }
+
+    /// What is left to count on once everything is stored and nobody else writes to these partitions.
+    pub(super) fn settled(mut self, partitions: &BTreeSet<u16>) -> Self {
+        self.waitpoints.settle();
+        self.rings.settle();
+        self.waitpoints.retain(|(id, _), _| partitions.contains(&id.partition()));
+        self.rings.retain(|partition, _| partitions.contains(partition));
+        Self { waitpoints: self.waitpoints, rings: self.rings, ..Self::default() }
     }
 
     /// Takes what a change says of suspensions and signals.

@@ -1,5 +1,8 @@
 //! Which waiting executions claims want.
 
+use std::collections::BTreeSet;
+
+use ff_core::contracts::ClaimArgs;
 use ff_core::index::{Score, aged_score, eligible_score};
 use ff_core::types::{Kind, LaneId, Priority, TimestampMs};
 use ff_core::view::Eligible;
@@ -23,6 +26,13 @@ impl Wanted {
         Self { partition: query.partition, lane: query.lane.clone(), kinds, ageing_ms: query.ageing_ms }
     }
 
+    /// Whether it is what a claim wants, however its lane weighs that.
+    pub(crate) fn is_for(&self, claim: &ClaimArgs) -> bool {
+        self.partition == claim.partition
+            && self.lane == claim.lane.within(&claim.namespace)
+            && self.kinds.iter().collect::<BTreeSet<_>>() == claim.kinds.iter().collect()
+    }
+
     /// What decides who goes first.
     pub(crate) fn score(&self, priority: Priority, created_at: TimestampMs) -> Score {
         match self.ageing_ms {
@@ -33,5 +43,34 @@ impl Wanted {
 
     pub(crate) fn covers(&self, lane: &LaneId, kind: &Kind) -> bool {
         self.lane == *lane && (self.kinds.is_empty() || self.kinds.binary_search(kind).is_ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::lease::Holder;
+    use ff_core::types::Namespace;
+
+    use super::*;
+
+    #[test]
+    fn a_list_is_for_claims_that_want_the_same_however_they_say_it() {
+        let claim = |kinds: &[&str]| ClaimArgs {
+            partition: 3,
+            namespace: Namespace::default_name(),
+            lane: LaneId::default_name(),
+            kinds: kinds.iter().map(|kind| kind.parse().unwrap()).collect(),
+            max: 1,
+            holder: Holder { worker_id: "w".parse().unwrap(), worker_instance_id: "w-1".parse().unwrap() },
+            lease_ttl_ms: 30_000,
+        };
+        let wanted = |kinds: &[&str]| {
+            let ClaimArgs { partition, lane, namespace, kinds, .. } = claim(kinds);
+            Wanted::by(&Eligible { partition, lane: lane.within(&namespace), kinds, ageing_ms: Some(5), limit: 1 })
+        };
+        assert!(wanted(&["a", "b"]).is_for(&claim(&["b", "a", "b"])));
+        assert!(!wanted(&["a", "b"]).is_for(&claim(&["a"])));
+        assert!(!wanted(&[]).is_for(&claim(&["a"])));
+        assert!(!wanted(&["a"]).is_for(&ClaimArgs { partition: 4, ..claim(&["a"]) }));
     }
 }
