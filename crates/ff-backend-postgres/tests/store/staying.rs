@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ff_backend_postgres::PostgresBackend;
-use ff_core::backend::{ExecutionRoom, FlowRoom, LeaseRoom};
-use ff_core::contracts::{CancelArgs, SubmitArgs};
+use ff_core::backend::{ExecutionRoom, FlowRoom, LeaseRoom, SignalRoom};
+use ff_core::contracts::{CancelArgs, ClaimArgs, DeliverArgs, SubmitArgs};
 use ff_core::flow::FlowState;
 use ff_core::payload::Payload;
 use ff_core::state::PublicState;
@@ -14,7 +14,7 @@ use futures_util::future::join;
 use crate::flows::{chain, claim, complete, run};
 use crate::load::few;
 use crate::trying_again::{lock, unlock, until_somebody_waits, work_on};
-use crate::{Place, claim_on, findings};
+use crate::{Place, claim_on, findings, signal, suspended};
 
 const PARTITION: u16 = 2;
 
@@ -52,6 +52,26 @@ async fn a_member_of_a_flow_is_claimed_and_completed_by_the_two_statements_that_
         assert_eq!(store.describe_flow(&flow).await.unwrap().state, FlowState::Completed);
         // A machine may be slower than a stay is long, but not always.
         if statements == 2 {
+            break;
+        }
+    }
+    assert_eq!(findings(&store).await, []);
+}
+
+#[tokio::test]
+async fn a_worker_is_handed_what_was_signalled_a_moment_ago_by_the_statement_that_writes() {
+    let place = Place::new();
+    let store = place.open_with(few()).await;
+    loop {
+        let (id, granted) = suspended(&store).await;
+        let payload = Some(Payload::json("\"yes\""));
+        store.deliver(DeliverArgs { payload: payload.clone(), ..signal(&id, &granted, "approved") }).await.unwrap();
+        let kinds = vec![store.describe(&id).await.unwrap().kind];
+        let before = store.statements();
+        let claimed = store.claim(ClaimArgs { kinds, ..claim_on(&id) }).await.unwrap().claimed.remove(0);
+        assert_eq!((claimed.payload, &claimed.signals[0].payload), (Payload::json("1"), &payload));
+        // A machine may be slower than a stay is long, but not always.
+        if store.statements() - before == 1 {
             break;
         }
     }

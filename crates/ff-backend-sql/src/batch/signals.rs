@@ -38,7 +38,7 @@ impl Handed {
         let new: HashMap<Name, _> = signals.map(|of| ((of.signal.execution_id, of.signal.id), of)).collect();
         let (mut whole, mut bare) = (Vec::new(), Vec::new());
         for (name, with_payload) in wanted {
-            match new.get(&name) {
+            match new.get(&name).copied().or_else(|| desk.waits.recorded(&name)) {
                 Some(recorded) => {
                     found.0.insert(name, Ok(received(recorded, with_payload)));
                 }

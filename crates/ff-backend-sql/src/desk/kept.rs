@@ -4,7 +4,6 @@
 use std::collections::{BTreeSet, HashMap};
 
 use ff_core::change::Write;
-use ff_core::execution::Phase;
 use ff_core::index::Score;
 use ff_core::payload::Payload;
 use ff_core::types::ExecutionId;
@@ -12,12 +11,12 @@ use ff_core::types::ExecutionId;
 use super::sheet::{Fate, Sheet};
 use super::{Desk, Flows, Shortlist, Waits, Wanted};
 
-/// How many executions, and how many edges, are kept in mind. Past it they are loaded anew.
+/// How many executions are kept in mind, how many edges, and how many waitpoints and signals. Past it they are loaded anew.
 const MOST: usize = 1_024;
 /// The longest list of what waits that is kept in mind: every claim goes through all of it.
 const LONGEST: usize = 128;
-/// The largest payload that is kept in mind until it is handed out.
-const SMALL: usize = 4_096;
+/// The largest payload that is kept in mind, of an execution or of a signal.
+pub(super) const SMALL: usize = 4_096;
 
 /// What is on a desk as it is stored.
 #[derive(Default)]
@@ -58,7 +57,8 @@ impl Desk {
     pub(super) fn put_by(&mut self) {
         // What goes takes along much that is not on the desk.
         let went = !self.going.is_empty() || !self.flows.gone.is_empty();
-        let is_much = self.sheets.len() > MOST || self.flows.edges.len() > MOST;
+        let is_much =
+            [self.sheets.len(), self.flows.edges.len(), self.waits.len()].into_iter().any(|count| count > MOST);
         if self.known.kept.stay.is_none() || went || is_much {
             self.known.kept = Kept::default();
             return;
@@ -108,8 +108,8 @@ impl Desk {
             if let Some(sheet) = self.sheets.get_mut(id)
                 && let Some(Fate::Written(after)) = sheet.fate.take()
             {
-                // Its payload is handed out by now, and of no more use.
-                if matches!(after.phase, Phase::Running { .. } | Phase::Finished { .. }) {
+                // Nobody is handed its payload any more.
+                if after.is_finished() {
                     self.small_payloads.remove(id);
                 }
                 sheet.stored = Ok(Some(*after));
@@ -123,7 +123,7 @@ impl Desk {
 mod tests {
     use ff_core::contracts::SubmitArgs;
     use ff_core::dice::{Dice, SeededDice};
-    use ff_core::execution::{DelayReason, Execution, FinishedBy, Outcome};
+    use ff_core::execution::{DelayReason, Execution, FinishedBy, Outcome, Phase};
     use ff_core::model::Model;
     use ff_core::operation::{Ask, Conditions};
     use ff_core::partition::PartitionConfig;
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn small_payloads_are_known_until_they_are_handed_out() {
+    fn small_payloads_are_known_until_nobody_is_handed_them() {
         let execution = execution();
         let write = |bytes: usize| HashMap::from([(execution.id, Write::Put(Payload::bytes(vec![0; bytes])))]);
         let kept = |known, bytes: usize| {

@@ -1,14 +1,15 @@
 //! What a batch knows and writes of suspensions and signals.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use ff_core::change::Change;
 use ff_core::signal::{Delivery, Position, RecordedSignal, SignalKeyEntry};
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
 use ff_core::token::KeyRing;
-use ff_core::types::{ExecutionId, IdempotencyKey, WaitpointId};
+use ff_core::types::{ExecutionId, IdempotencyKey, SignalId, WaitpointId};
 
 use super::Shelf;
+use super::kept::SMALL;
 
 /// Waitpoints, signals, what is remembered of them, and the secrets behind their tokens.
 #[derive(Default)]
@@ -19,6 +20,8 @@ pub(crate) struct Waits {
     pub(crate) rings: Shelf<u16, KeyRing>,
     /// Signals to be recorded, in the order they were received.
     pub(crate) signals: Vec<NewSignal>,
+    /// Small signals that were recorded a moment ago. Nothing about them changes any more.
+    recorded: HashMap<(ExecutionId, SignalId), RecordedSignal>,
 }
 
 /// A signal to be recorded.
@@ -49,11 +52,24 @@ impl Waits {
 
     /// What is left to count on once everything is stored and nobody else writes to these partitions.
     pub(super) fn settled(mut self, partitions: &BTreeSet<u16>) -> Self {
+        let new = self.signals.into_iter().map(|new| new.recorded).filter(is_small);
+        self.recorded.extend(new.map(|new| ((new.signal.execution_id, new.signal.id), new)));
+        self.recorded.retain(|(id, _), _| partitions.contains(&id.partition()));
         self.waitpoints.settle();
         self.rings.settle();
         self.waitpoints.retain(|(id, _), _| partitions.contains(&id.partition()));
         self.rings.retain(|partition, _| partitions.contains(partition));
-        Self { waitpoints: self.waitpoints, rings: self.rings, ..Self::default() }
+        Self { waitpoints: self.waitpoints, rings: self.rings, recorded: self.recorded, ..Self::default() }
+    }
+
+    /// How many signals and waitpoints are known.
+    pub(super) fn len(&self) -> usize {
+        self.signals.len() + self.recorded.len() + self.waitpoints.len()
+    }
+
+    /// A signal that was recorded a moment ago.
+    pub(crate) fn recorded(&self, name: &(ExecutionId, SignalId)) -> Option<&RecordedSignal> {
+        self.recorded.get(name)
     }
 
     /// Takes what a change says of suspensions and signals.
@@ -76,4 +92,8 @@ impl Waits {
             self.signal_keys.write((id, entry.waitpoint_id, entry.key.clone()), entry);
         }
     }
+}
+
+fn is_small(recorded: &RecordedSignal) -> bool {
+    recorded.payload.as_ref().is_none_or(|payload| payload.bytes.len() <= SMALL)
 }
