@@ -74,7 +74,7 @@ fn promise(desk: &Desk, task: &Task) -> Promised {
     Promised { payload, inputs, awaited }
 }
 
-/// The payloads a claim is going to bring along, when all that waits for it is known and only their flows are not. Claims
+/// The payloads a claim is going to bring along, when what waits for it is known and something else is still missed. Claims
 /// in company find out what each of them gets when it is decided.
 pub(super) fn payloads_ahead(desk: &Desk, batch: &[TakenUp]) -> Option<Load> {
     let [TakenUp { operation: Operation::Claim(args), .. }] = batch else { return None };

@@ -15,7 +15,7 @@ use super::{Desk, Flows, Shortlist, Waits, Wanted};
 const MOST: usize = 1_024;
 /// The longest list of what waits that is kept in mind: every claim goes through all of it.
 const LONGEST: usize = 128;
-/// The largest payload that is kept in mind, of an execution or of a signal.
+/// The largest payload that is kept in mind, of an execution or of a signal: as large as one that comes with what waits.
 pub(super) const SMALL: usize = 4_096;
 
 /// What is on a desk as it is stored.
