@@ -11,6 +11,7 @@ use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, IdempotencyKey, Kind};
 use futures_util::StreamExt;
 use tokio::time::timeout;
+use tokio_postgres::Client;
 
 use crate::load::few;
 use crate::{Place, findings, work};
@@ -24,6 +25,16 @@ async fn ready(hints: &mut Hints) {
 async fn committed(store: &PostgresBackend, id: &ExecutionId) {
     let there = async { while store.describe(id).await.is_err() {} };
     timeout(Duration::from_secs(20), there).await.expect("what was told of is there in a moment");
+}
+
+/// What was taken up is cleared away after that.
+async fn emptied(client: &Client) {
+    let empty = async {
+        while client.query_one("SELECT count(*) FROM inbox", &[]).await.unwrap().get::<_, i64>(0) > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(Duration::from_secs(30), empty).await.expect("nothing is left lying");
 }
 
 #[tokio::test]
@@ -51,8 +62,7 @@ async fn work_exists_if_and_only_if_its_transaction_commits() {
 
     assert_eq!(store.payload(&id).await.unwrap(), payload);
     assert_eq!(store.describe(&never).await.unwrap_err().code(), Code::ExecutionNotFound);
-    let left = client.query_one("SELECT count(*) FROM inbox", &[]).await.unwrap();
-    assert_eq!(left.get::<_, i64>(0), 0);
+    emptied(&client).await;
     assert_eq!(findings(&store).await, []);
 }
 
@@ -66,12 +76,7 @@ async fn work_that_lay_there_before_is_taken_up_once_whoever_comes() {
         ids.push(Inbox::default().submit(&client, work()).await.unwrap());
     }
     let (one, two) = (place.open_with(few()).await, place.open_with(few()).await);
-    let empty = async {
-        while client.query_one("SELECT count(*) FROM inbox", &[]).await.unwrap().get::<_, i64>(0) > 0 {
-            tokio::task::yield_now().await;
-        }
-    };
-    timeout(Duration::from_secs(30), empty).await.unwrap();
+    emptied(&client).await;
     for id in &ids {
         one.describe(id).await.unwrap();
     }
