@@ -160,7 +160,7 @@ impl Lapsed {
 }
 
 /// Fires what is due on a partition, at most one batch of it, and pays one step of what is owed within flows.
-pub fn pump(view: &impl View, partition: u16, nonce: &Nonce, now: TimestampMs) -> Result<(Pumped, Settled), Stop> {
+pub fn pump(view: &dyn View, partition: u16, nonce: &Nonce, now: TimestampMs) -> Result<(Pumped, Settled), Stop> {
     let batch = limits::PUMP_BATCH;
     let query = DueFirst { partition, limit: batch + 1 };
     together([view.due(&query).map(drop), view.due_flows(&query).map(drop)])?;

@@ -14,7 +14,7 @@ use crate::view::{Stop, View, together};
 ///
 /// The same key with another kind or payload is a conflict: two different pieces of work cannot be one.
 pub fn submit(
-    view: &impl View,
+    view: &dyn View,
     args: &SubmitArgs,
     config: &PartitionConfig,
     now: TimestampMs,
@@ -47,7 +47,7 @@ pub fn submit(
 }
 
 fn existing<'v>(
-    view: &'v impl View,
+    view: &'v dyn View,
     args: &SubmitArgs,
     config: &PartitionConfig,
     now: TimestampMs,

@@ -9,7 +9,7 @@ use crate::view::{Stop, View};
 
 /// Stops a flow. Members are cancelled in the same step up to its bound, the rest in further steps; a claim starts none of
 /// them meanwhile. Asked again, the first policy stands, unless all are to be cancelled now.
-pub fn cancel(view: &impl View, args: &CancelFlowArgs, now: TimestampMs) -> Result<(FlowCancelled, Settled), Stop> {
+pub fn cancel(view: &dyn View, args: &CancelFlowArgs, now: TimestampMs) -> Result<(FlowCancelled, Settled), Stop> {
     let flow = view.flow(&args.flow_id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;
     let harder = args.policy == CancelPolicy::CancelAll && flow.counts.live() > 0;
     if let Some(cancel) = &flow.cancel

@@ -9,7 +9,7 @@ use crate::view::{Stop, View};
 
 /// Settles the edges of an execution that has ended, as far as one step goes. Finds nothing to do when all is well.
 pub fn cascade(
-    view: &impl View,
+    view: &dyn View,
     execution: &Execution,
     args: &CascadeArgs,
     now: TimestampMs,

@@ -13,7 +13,7 @@ use crate::view::{Stop, View};
 /// Gives the lease back until the holder's join is decided; keeps it when that has happened already. The attempt stays
 /// open, and goes on whichever way it is decided: only the handler knows what a child that failed means to it.
 pub fn wait_for_children(
-    view: &impl View,
+    view: &dyn View,
     execution: &Execution,
     args: &WaitForChildrenArgs,
     now: TimestampMs,

@@ -7,7 +7,7 @@ use crate::types::TimestampMs;
 use crate::view::{Stop, View};
 
 /// Lets a flow end with its last member. One that was never held open, or has been closed, stays as it is.
-pub fn close(view: &impl View, args: &CloseFlowArgs, now: TimestampMs) -> Result<(ClosedFlow, Settled), Stop> {
+pub fn close(view: &dyn View, args: &CloseFlowArgs, now: TimestampMs) -> Result<(ClosedFlow, Settled), Stop> {
     let flow = view.flow(&args.flow_id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;
     if !flow.held_open {
         return Ok((ClosedFlow { state: flow.state(), already: true }, Settled::default()));

@@ -10,7 +10,7 @@ use crate::view::{Stop, View};
 
 /// Makes an empty flow that stays open until it is closed, or finds it.
 pub fn create(
-    view: &impl View,
+    view: &dyn View,
     args: &CreateFlowArgs,
     config: &PartitionConfig,
     now: TimestampMs,

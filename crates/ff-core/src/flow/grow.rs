@@ -15,7 +15,7 @@ use crate::view::{Stop, View};
 /// Adds members and edges. An edge onto an upstream that has ended is settled at once; one into a member that has started
 /// is refused, unless its holder asks for it, to wait for its children.
 pub fn grow(
-    view: &impl View,
+    view: &dyn View,
     args: &GrowFlowArgs,
     config: &PartitionConfig,
     now: TimestampMs,
@@ -81,7 +81,7 @@ pub fn grow(
     Ok((grown, step.run()?))
 }
 
-impl<V: View> Step<'_, V> {
+impl Step<'_> {
     /// Says how the edges into a member are to join, as long as there are none.
     fn set_join(
         &mut self,

@@ -9,7 +9,7 @@ use crate::types::TimestampMs;
 use crate::view::{Stop, View};
 
 /// Starts a finished execution afresh. One that is in no flow waits at once.
-pub fn replay(view: &impl View, execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<Settled, Stop> {
+pub fn replay(view: &dyn View, execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<Settled, Stop> {
     let mut change = execution::replay(execution, args, now)?;
     let Some(membership) = &execution.membership else {
         return Ok(Settled { changes: vec![change], ..Settled::default() });

@@ -13,7 +13,7 @@ use crate::view::{Stop, View};
 
 /// Takes the next part of a submission; with the last one the flow is there, whole.
 pub fn stage(
-    view: &impl View,
+    view: &dyn View,
     args: &StageFlowArgs,
     config: &PartitionConfig,
     now: TimestampMs,
@@ -88,7 +88,7 @@ fn known(flow: Option<&Flow>, args: &StageFlowArgs) -> Result<Option<StagedFlow>
     }
 }
 
-impl<V: View> Step<'_, V> {
+impl Step<'_> {
     /// Refuses a join that is left with fewer upstreams than it needs. Before the last part more may come.
     fn count_short(&mut self, args: &StageFlowArgs) -> Result<(), Stop> {
         let mut short = self.flow(&args.header.flow_id)?.staging.map_or(0, |staging| staging.short);

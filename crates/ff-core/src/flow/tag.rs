@@ -8,7 +8,7 @@ use crate::types::TimestampMs;
 use crate::view::{Stop, View};
 
 /// Puts labels on a flow, beside those it has; one of the same key is replaced. Also when the flow has ended.
-pub fn set_tags(view: &impl View, args: &SetFlowTagsArgs, now: TimestampMs) -> Result<(TaggedFlow, Settled), Stop> {
+pub fn set_tags(view: &dyn View, args: &SetFlowTagsArgs, now: TimestampMs) -> Result<(TaggedFlow, Settled), Stop> {
     let flow = view.flow(&args.flow_id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;
     let mut tags = flow.tags.clone();
     tags.extend(args.tags.clone());

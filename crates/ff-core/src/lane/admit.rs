@@ -8,7 +8,7 @@ use crate::view::{Stop, View};
 /// Refuses new work for a lane that is draining; says for how long the lane keeps what has finished, if it does. `field`
 /// is what its caller calls the lane.
 pub(crate) fn admit(
-    view: &impl View,
+    view: &dyn View,
     partition: u16,
     (namespace, lane): (&Namespace, &LaneId),
     field: impl FnOnce() -> String,
@@ -23,7 +23,7 @@ pub(crate) fn admit(
 
 /// For how long a lane keeps what has finished, if it says so.
 pub(crate) fn kept_ms(
-    view: &impl View,
+    view: &dyn View,
     partition: u16,
     (namespace, lane): (&Namespace, &LaneId),
 ) -> Result<Option<u64>, Stop> {

@@ -15,7 +15,7 @@ use crate::view::{Stop, View};
 /// Grants a partition as many as are wanted and free. When that is none, names the partitions that were not counted for
 /// longest: what they hold may have ended.
 pub fn allot(
-    view: &impl View,
+    view: &dyn View,
     args: &AllotArgs,
     partitions: &PartitionConfig,
     now: TimestampMs,

@@ -11,7 +11,7 @@ use crate::view::{Stop, View};
 ///
 /// With another limit nothing is known of who holds how many until every partition was counted.
 pub fn configure(
-    view: &impl View,
+    view: &dyn View,
     args: &ConfigureLaneArgs,
     partitions: &PartitionConfig,
     now: TimestampMs,

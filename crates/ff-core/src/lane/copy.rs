@@ -5,7 +5,7 @@ use super::contracts::{CopyLaneArgs, LaneCount};
 use crate::view::{Stop, View};
 
 /// Takes over what is newer than what is known here, and says how many of the lane are held here.
-pub fn copy(view: &impl View, args: &CopyLaneArgs) -> Result<(LaneCount, Option<Lane>), Stop> {
+pub fn copy(view: &dyn View, args: &CopyLaneArgs) -> Result<(LaneCount, Option<Lane>), Stop> {
     let key = args.lane.key();
     let known = view.lane(args.partition, &key)?;
     let grants = known.map_or(0, |known| known.grants);

@@ -6,7 +6,7 @@ use crate::view::{Stop, View};
 
 /// Counts what is held here. A grant up to the one that is named and was not used by now counts no more, so that what is
 /// counted is all there will be of it.
-pub fn recount(view: &impl View, args: &RecountLaneArgs) -> Result<(LaneCount, Option<Lane>), Stop> {
+pub fn recount(view: &dyn View, args: &RecountLaneArgs) -> Result<(LaneCount, Option<Lane>), Stop> {
     let key = args.lane.within(&args.namespace);
     let held = view.active(args.partition, &key)?;
     let Some(lane) = view.lane(args.partition, &key)? else {

@@ -9,7 +9,7 @@ use crate::view::{Stop, View};
 /// Takes over the counts that were made after the last grant to their partition and under the settings as they are. Any
 /// other says nothing of what is held now.
 pub fn settle(
-    view: &impl View,
+    view: &dyn View,
     args: &SettleLaneArgs,
     partitions: &PartitionConfig,
     now: TimestampMs,

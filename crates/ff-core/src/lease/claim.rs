@@ -9,12 +9,7 @@ use crate::view::{Stop, View, together};
 
 /// Takes up to `max` executions of a lane on a partition: by priority, then age, then id, or as the lane weighs them. Of a
 /// paused lane nothing is taken, of one with a limit nothing without a grant.
-pub fn claim(
-    view: &impl View,
-    args: &ClaimArgs,
-    nonce: &Nonce,
-    now: TimestampMs,
-) -> Result<(Taken, Vec<Change>), Stop> {
+pub fn claim(view: &dyn View, args: &ClaimArgs, nonce: &Nonce, now: TimestampMs) -> Result<(Taken, Vec<Change>), Stop> {
     let lane = args.lane.within(&args.namespace);
     let plainly = eligible(args, None);
     together([view.lane(args.partition, &lane).map(drop), view.eligible(&plainly).map(drop)])?;

@@ -13,7 +13,7 @@ use crate::view::{Stop, View, together};
 /// Takes as many as a grant says at most. One that was used or counted out before, or that is of other settings, takes
 /// nothing. Says how many of the lane are held here then.
 pub fn claim_granted(
-    view: &impl View,
+    view: &dyn View,
     args: &GrantedClaimArgs,
     nonce: &Nonce,
     now: TimestampMs,

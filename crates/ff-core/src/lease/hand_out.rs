@@ -32,7 +32,7 @@ fn at_once(args: &ClaimArgs) -> usize {
 /// Takes the first of what waits, and no more than go at once. Stops before payloads and signals together pass what one
 /// reply may carry, but always takes one when there is one.
 pub(super) fn hand_out(
-    view: &impl View,
+    view: &dyn View,
     args: &ClaimArgs,
     lane: Option<&Lane>,
     nonce: &Nonce,
@@ -69,7 +69,7 @@ pub(super) fn hand_out(
 }
 
 /// Whether its flow lets it start. One whose flow is cancelled is not handed out, but ends.
-fn may_start(view: &impl View, execution: &Execution) -> Result<bool, Stop> {
+fn may_start(view: &dyn View, execution: &Execution) -> Result<bool, Stop> {
     let Some(flow) = flow_of(execution) else { return Ok(true) };
     Ok(view.flow(&flow)?.is_none_or(|flow| flow.spares(execution)))
 }

@@ -17,7 +17,7 @@ use crate::{event, key, signal, suspension, token, worker};
 
 impl Operation {
     /// Decides what happens, and what follows from it within flows. Runs again with more loaded when it stops at a miss.
-    pub fn decide(&self, view: &impl View, at: &Conditions) -> Result<Decision, Stop> {
+    pub fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision, Stop> {
         self.check(&at.partitions)?;
         let mut decision = self.decide_alone(view, at)?;
         if decision.flows.is_empty() && !self.settles_itself() {
@@ -43,7 +43,7 @@ impl Operation {
         )
     }
 
-    fn decide_alone(&self, view: &impl View, at: &Conditions) -> Result<Decision, Stop> {
+    fn decide_alone(&self, view: &dyn View, at: &Conditions) -> Result<Decision, Stop> {
         let now = at.now;
         match self {
             Self::Submit(args) => {
@@ -237,7 +237,7 @@ impl Operation {
 }
 
 /// An execution that is there for whoever asks: what is staged is not, until its flow is.
-fn found<'v>(view: &'v impl View, id: &ExecutionId) -> Result<&'v Execution, Stop> {
+fn found<'v>(view: &'v dyn View, id: &ExecutionId) -> Result<&'v Execution, Stop> {
     let execution = view.execution(id)?.ok_or(Code::ExecutionNotFound)?;
     if execution.is_staged()
         && let Some(membership) = &execution.membership

@@ -29,7 +29,7 @@ pub struct SignalKeyEntry {
 /// The token is judged before anything else is looked at: without a valid one, an execution that exists and one that does
 /// not are answered alike. A signal that arrived before is told the id of the first, whatever became of the execution.
 pub fn deliver(
-    view: &impl View,
+    view: &dyn View,
     args: &DeliverArgs,
     nonce: &Nonce,
     now: TimestampMs,

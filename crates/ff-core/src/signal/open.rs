@@ -9,7 +9,7 @@ use crate::view::{Stop, View};
 
 /// The execution and the waitpoint, for whoever shows the token that opens it.
 pub(super) fn open<'v>(
-    view: &'v impl View,
+    view: &'v dyn View,
     args: &DeliverArgs,
     now: TimestampMs,
 ) -> Result<(&'v Execution, &'v Waitpoint), Stop> {

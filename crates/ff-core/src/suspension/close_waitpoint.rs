@@ -10,7 +10,7 @@ use crate::view::{Stop, View};
 /// Closes a pending waitpoint. One that takes no more signals stays as it is; one a suspension waits on is refused, since
 /// the suspension might then wait for ever.
 pub fn close_waitpoint(
-    view: &impl View,
+    view: &dyn View,
     args: &CloseWaitpointArgs,
     now: TimestampMs,
 ) -> Result<(ClosedWaitpoint, Option<Change>), Stop> {

@@ -12,7 +12,7 @@ use crate::view::{Stop, View};
 /// Makes a waitpoint that pends until a suspension uses it or its time runs out. Asked again for the key of one that
 /// pends, it answers with that one: whatever came to it meanwhile is not lost.
 pub fn create_waitpoint(
-    view: &impl View,
+    view: &dyn View,
     args: &CreateWaitpointArgs,
     nonce: &Nonce,
     now: TimestampMs,

@@ -27,7 +27,7 @@ pub struct SuspendKeyEntry {
 ///
 /// Asked again under its key, or by the fence it released, it answers as the first time.
 pub fn suspend(
-    view: &impl View,
+    view: &dyn View,
     args: &SuspendArgs,
     nonce: &Nonce,
     now: TimestampMs,
@@ -69,7 +69,7 @@ pub fn suspend(
 
 /// The first answer, when this is asked again: under its key, or by the fence whose lease it ended.
 fn answered_before(
-    view: &impl View,
+    view: &dyn View,
     execution: &Execution,
     args: &SuspendArgs,
     now: TimestampMs,
@@ -95,7 +95,7 @@ fn answered_before(
 /// The first answer, when this very lease was told before that what it asks for is there already. Its waitpoints are used
 /// up, so asking again could not find it out anew.
 fn satisfied_before(
-    view: &impl View,
+    view: &dyn View,
     execution: &Execution,
     lease: &Lease,
     args: &SuspendArgs,
@@ -115,7 +115,7 @@ fn satisfied_before(
 }
 
 fn granted_again(
-    view: &impl View,
+    view: &dyn View,
     execution: &Execution,
     bound: &[BoundWaitpoint],
 ) -> Result<Vec<GrantedWaitpoint>, Stop> {
@@ -127,7 +127,7 @@ fn granted_again(
 
 /// The waitpoints of a suspension: new ones with their tokens, and those made ahead with what came early.
 fn bind(
-    view: &impl View,
+    view: &dyn View,
     execution: &Execution,
     args: &SuspendArgs,
     suspension_id: SuspensionId,

@@ -7,7 +7,7 @@ use crate::types::TimestampMs;
 use crate::view::{Stop, View};
 
 /// Notes that a worker instance is there. One that counts as gone is told so, and registers again.
-pub fn heartbeat(view: &impl View, args: &HeartbeatArgs, now: TimestampMs) -> Result<(SeenWorker, WorkerChange), Stop> {
+pub fn heartbeat(view: &dyn View, args: &HeartbeatArgs, now: TimestampMs) -> Result<(SeenWorker, WorkerChange), Stop> {
     let known = view.worker(&args.worker_instance_id)?.filter(|known| known.namespace == args.namespace);
     let known = known.filter(|known| !known.is_gone(now)).ok_or_else(gone)?;
     let worker = Worker { seen_at: now, ..known.clone() };

@@ -10,7 +10,7 @@ use crate::view::{Stop, View};
 /// Enters a worker instance, or what is new about one that is there already. Another worker's name cannot be taken while
 /// that one lives.
 pub fn register(
-    view: &impl View,
+    view: &dyn View,
     args: &RegisterWorkerArgs,
     partitions: &PartitionConfig,
     now: TimestampMs,

@@ -7,7 +7,7 @@ use crate::view::{Stop, View};
 
 /// Takes out a worker instance if it is gone; one that was heard of meanwhile stays.
 pub fn sweep(
-    view: &impl View,
+    view: &dyn View,
     args: &SweepWorkerArgs,
     now: TimestampMs,
 ) -> Result<(SweptWorker, Option<WorkerChange>), Stop> {

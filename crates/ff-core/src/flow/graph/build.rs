@@ -13,7 +13,7 @@ use crate::lane;
 use crate::limits;
 use crate::partition::PartitionConfig;
 use crate::types::{ExecutionId, FlowId};
-use crate::view::{Stop, View, together};
+use crate::view::{Stop, together};
 
 /// An edge whose ends are known.
 pub(in crate::flow) struct NewEdge {
@@ -42,7 +42,7 @@ pub(in crate::flow) enum Newcomers {
     Children,
 }
 
-impl<V: View> Step<'_, V> {
+impl Step<'_> {
     /// Adds members. One that edges enter, or that is staged, is blocked; any other waits at once.
     pub(in crate::flow) fn add_nodes(
         &mut self,

@@ -7,9 +7,9 @@ use crate::flow::graph::NewEdge;
 use crate::flow::step::Step;
 use crate::limits;
 use crate::types::{ExecutionId, FlowId};
-use crate::view::{EdgesOf, Miss, Side, Stop, View, together};
+use crate::view::{EdgesOf, Miss, Side, Stop, together};
 
-impl<V: View> Step<'_, V> {
+impl Step<'_> {
     /// Refuses an edge whose downstream already comes before its upstream. Looks from both ends, so that what is added
     /// before or after a large graph is found to be harmless at once; gives up when there is too much on both sides.
     pub(in crate::flow) fn closes_no_cycle(

@@ -4,9 +4,9 @@ use crate::change::Change;
 use crate::flow::step::{Step, Work};
 use crate::limits;
 use crate::types::{EdgeId, ExecutionId, FlowId};
-use crate::view::{EdgesOf, Miss, Side, Stop, View, together};
+use crate::view::{EdgesOf, Miss, Side, Stop, together};
 
-impl<V: View> Step<'_, V> {
+impl Step<'_> {
     /// Misses together what is certain to be looked at: the flows of what changed, and the edges out of what ended.
     pub(super) fn look_ahead_of(&self, changes: &[Change]) -> Result<(), Stop> {
         let members = || changes.iter().filter_map(|change| Some((&change.after, change.after.membership.as_ref()?)));

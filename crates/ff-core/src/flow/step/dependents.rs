@@ -9,9 +9,9 @@ use crate::flow::step::{Step, Work};
 use crate::flow::{Edge, EdgeState, Group, GroupState, Membership, Owed, Owes, Passing, Siblings};
 use crate::lease::LeaseEnding;
 use crate::types::{EdgeId, ExecutionId, FlowId, TimestampMs};
-use crate::view::{Stop, View, together};
+use crate::view::{Stop, together};
 
-impl<V: View> Step<'_, V> {
+impl Step<'_> {
     /// Goes on telling the dependents of a member what became of it, where it was left.
     pub(in crate::flow) fn tell_dependents(&mut self, id: &ExecutionId) -> Result<(), Stop> {
         let Some((member, membership, owes)) = self.owing(id)? else { return Ok(()) };

@@ -24,8 +24,8 @@ use crate::types::{EdgeId, ExecutionId, FlowId, TimestampMs};
 use crate::view::{EdgesOf, Side, Stop, View, together};
 
 /// A step under way: what it has changed so far, over what was there before.
-pub(crate) struct Step<'v, V> {
-    pub(in crate::flow) view: &'v V,
+pub(crate) struct Step<'v> {
+    pub(in crate::flow) view: &'v dyn View,
     pub(in crate::flow) now: TimestampMs,
     /// Edges and members it may still look at.
     pub(in crate::flow) budget: usize,
@@ -66,7 +66,7 @@ pub struct Settled {
 }
 
 /// What follows from the changes of an operation within the flows of the executions it changed.
-pub(crate) fn follow(view: &impl View, changes: Vec<Change>, now: TimestampMs) -> Result<Settled, Stop> {
+pub(crate) fn follow(view: &dyn View, changes: Vec<Change>, now: TimestampMs) -> Result<Settled, Stop> {
     if changes.iter().all(|change| change.after.membership.is_none()) {
         return Ok(Settled { changes, ..Settled::default() });
     }
@@ -100,8 +100,8 @@ impl Settled {
     }
 }
 
-impl<'v, V: View> Step<'v, V> {
-    pub(crate) fn new(view: &'v V, now: TimestampMs) -> Self {
+impl<'v> Step<'v> {
+    pub(crate) fn new(view: &'v dyn View, now: TimestampMs) -> Self {
         Self {
             view,
             now,

@@ -4,9 +4,9 @@ use crate::change::Change;
 use crate::execution::{Blocker, Execution, Origin, Phase};
 use crate::flow::step::{Step, Work};
 use crate::flow::{Edge, EdgeState, Group, Join, Owed, Owes, Passing};
-use crate::view::{Stop, View};
+use crate::view::Stop;
 
-impl<V: View> Step<'_, V> {
+impl Step<'_> {
     /// An upstream that runs again: the edge waits for it once more. A dependent that has finished runs again as well, if
     /// that was asked for; one that has started is left alone.
     pub(in crate::flow) fn unsettle(&mut self, mut edge: Edge, reopen: bool) -> Result<(), Stop> {

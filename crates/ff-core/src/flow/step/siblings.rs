@@ -4,7 +4,7 @@ use crate::execution::{Execution, FinishedBy};
 use crate::flow::step::Step;
 use crate::flow::{GroupState, Siblings};
 use crate::types::{EdgeId, ExecutionId, FlowId};
-use crate::view::{EdgesOf, Side, Stop, View, together};
+use crate::view::{EdgesOf, Side, Stop, together};
 
 /// Whether somebody else still needs an upstream.
 enum Need {
@@ -16,7 +16,7 @@ enum Need {
     },
 }
 
-impl<V: View> Step<'_, V> {
+impl Step<'_> {
     /// Goes on looking after the upstreams of a join that fired, where it was left.
     pub(in crate::flow) fn look_after_siblings(&mut self, id: &ExecutionId) -> Result<(), Stop> {
         let membership = self.execution(id)?.and_then(|child| child.membership.as_deref().cloned());

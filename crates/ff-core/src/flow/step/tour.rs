@@ -6,9 +6,9 @@ use crate::flow::step::{Step, Work};
 use crate::flow::{Errand, Tour};
 use crate::limits;
 use crate::types::{ExecutionId, FlowId};
-use crate::view::{MembersOf, Stop, View, together};
+use crate::view::{MembersOf, Stop, together};
 
-impl<V: View> Step<'_, V> {
+impl Step<'_> {
     /// Takes up what is due of a flow: the tour of its members, which begins when a staged submission is given up.
     pub(crate) fn tour(&mut self, id: &FlowId) -> Result<(), Stop> {
         let flow = self.flow(id)?;
