@@ -157,12 +157,12 @@ impl SubmitFlowArgs {
         let mut nodes: Vec<_> = self.nodes.into_iter().map(Some).collect();
         let (mut parts, mut current) = (Vec::new(), empty());
         for number in order {
-            if current.nodes.len() == limits::FLOW_CALL_NODES {
+            if current.nodes.len() == limits::FLOW_PART {
                 parts.push(std::mem::replace(&mut current, empty()));
             }
             current.nodes.extend(nodes[*number].take());
             for edge in std::mem::take(&mut entering[*number]) {
-                if current.edges.len() == limits::FLOW_CALL_EDGES {
+                if current.edges.len() == limits::FLOW_PART {
                     parts.push(std::mem::replace(&mut current, empty()));
                 }
                 current.edges.push(edge);
@@ -228,10 +228,7 @@ mod tests {
             args.nodes = (0..nodes).map(|n| spec(&format!("n{n}"))).collect();
             args
         };
-        assert_eq!(
-            sized(limits::FLOW_NODES).plan().unwrap().len(),
-            limits::FLOW_NODES.div_ceil(limits::FLOW_CALL_NODES)
-        );
+        assert_eq!(sized(limits::FLOW_NODES).plan().unwrap().len(), limits::FLOW_NODES.div_ceil(limits::FLOW_PART));
         let refusal = sized(limits::FLOW_NODES + 1).plan().unwrap_err();
         assert_eq!((refusal.code, refusal.limit), (Code::LimitExceeded, Some((10_000, 10_001))));
         let mut heavy = sized(17);
@@ -265,7 +262,7 @@ mod tests {
         let parts = args.plan().unwrap();
         let mut place: HashMap<NodeName, usize> = HashMap::new();
         for part in &parts {
-            assert!(part.nodes.len() <= limits::FLOW_CALL_NODES && part.edges.len() <= limits::FLOW_CALL_EDGES);
+            assert!(part.nodes.len() <= limits::FLOW_PART && part.edges.len() <= limits::FLOW_PART);
             for node in &part.nodes {
                 place.insert(node.name.clone(), place.len());
             }
