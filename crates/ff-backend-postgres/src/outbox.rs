@@ -4,6 +4,7 @@
 //! know by itself what is still to follow from a completion: written with the record that owes, stamped with the one that
 //! does not.
 
+use async_trait::async_trait;
 use ff_backend_sql::{Debt, Debts, Question, Read, Value};
 use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
@@ -61,10 +62,11 @@ pub(crate) struct CompletionEvent {
     pub(crate) dispatched: bool,
 }
 
+#[async_trait]
 impl Question for ReadEvent {
     type Answer = Option<CompletionEvent>;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Self::Answer> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<Self::Answer> {
         let rows = reader.query(EVENT, &[vec![self.0.into()]]).await?;
         let Some(row) = rows.iter().flatten().next() else { return Ok(None) };
         let odd = || EngineError::Corrupt(format!("the completion event {} cannot be read", self.0));

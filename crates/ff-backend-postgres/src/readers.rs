@@ -3,10 +3,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use ff_backend_sql::{Columns, Key, Load, Question, Read, Row, SqlError, Table, Value};
 use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
-use tokio::sync::Semaphore;
+use futures_util::future::BoxFuture;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 use crate::connection::Connection;
@@ -50,17 +52,30 @@ impl Readers {
 
     /// Answers a question from what is committed now.
     pub(crate) async fn read<Q: Question>(&self, question: Q) -> Answer<Q::Answer> {
-        let _permit = match timeout(PATIENCE, self.permits.acquire()).await {
-            Ok(Ok(permit)) => permit,
-            Ok(Err(_)) => return Err(EngineError::Unavailable("the store is closed".into())),
-            Err(_) => return Err(self.exhausted()),
-        };
-        let idle = self.idle().pop();
-        let mut reading = idle.unwrap_or_else(|| Reading::new(self.connector.clone(), self.statements.clone()));
+        let (_permit, mut reading) = self.take().await?;
         let answer = question.ask(&mut reading).await;
-        reading.end().await;
-        self.idle().push(reading);
+        self.give_back(reading).await;
         answer
+    }
+
+    /// A connection for one question. Boxed, as is `give_back`, so that both are compiled once and not for every question.
+    fn take(&self) -> BoxFuture<'_, Answer<(SemaphorePermit<'_>, Reading)>> {
+        Box::pin(async {
+            let permit = match timeout(PATIENCE, self.permits.acquire()).await {
+                Ok(Ok(permit)) => permit,
+                Ok(Err(_)) => return Err(EngineError::Unavailable("the store is closed".into())),
+                Err(_) => return Err(self.exhausted()),
+            };
+            let idle = self.idle().pop();
+            Ok((permit, idle.unwrap_or_else(|| Reading::new(self.connector.clone(), self.statements.clone()))))
+        })
+    }
+
+    fn give_back(&self, mut reading: Reading) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            reading.end().await;
+            self.idle().push(reading);
+        })
     }
 
     /// Waits for the reads under way and lets no more in.
@@ -162,6 +177,7 @@ impl Reading {
     }
 }
 
+#[async_trait]
 impl Read for Reading {
     async fn load(
         &mut self,

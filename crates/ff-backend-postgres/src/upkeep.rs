@@ -77,10 +77,11 @@ struct AskTheTime {
     clock: Option<TimestampMs>,
 }
 
+#[async_trait]
 impl Question for AskTheTime {
     type Answer = TimestampMs;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<TimestampMs> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<TimestampMs> {
         let rows = reader.query(LATEST, &[vec![]]).await?;
         match rows.iter().flatten().next().map(ff_backend_sql::Row::values) {
             Some([Value::Int(time), Value::Int(latest)]) => {

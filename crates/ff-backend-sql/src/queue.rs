@@ -9,6 +9,7 @@ use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::limits;
 use ff_core::operation::{Ask, Operation};
 use ff_core::partition::PartitionConfig;
+use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::batch::{Answered, Brought};
@@ -58,7 +59,7 @@ pub(crate) type Caller = oneshot::Sender<Answer<Answered>>;
 impl Asker {
     /// Has one operation done, and gives its answer.
     pub async fn ask<A: Ask>(&self, args: A) -> Answer<A::Answer> {
-        answer::<A>(wait(self.enqueue(args.into_operation()).await?).await?)
+        answer::<A>(self.perform(args.into_operation()).await?)
     }
 
     /// Submits many at once, in order, each with its own outcome.
@@ -87,7 +88,7 @@ impl Asker {
 
     /// Has one operation done, and gives its answer with what comes with every execution it took.
     pub(crate) async fn ask_with_brought<A: Ask>(&self, args: A) -> Answer<(A::Answer, Vec<Brought>)> {
-        let mut answered = wait(self.enqueue(args.into_operation()).await?).await?;
+        let mut answered = self.perform(args.into_operation()).await?;
         let brought = std::mem::take(&mut answered.brought);
         Ok((answer::<A>(answered)?, brought))
     }
@@ -124,6 +125,11 @@ impl Asker {
             });
         }
         answers
+    }
+
+    /// Has an operation done. Boxed, so that it is compiled once and not for every kind of operation.
+    fn perform(&self, operation: Operation) -> BoxFuture<'_, Answer<Answered>> {
+        Box::pin(async move { wait(self.enqueue(operation).await?).await })
     }
 
     async fn enqueue(&self, operation: Operation) -> Answer<oneshot::Receiver<Answer<Answered>>> {

@@ -1,7 +1,9 @@
-//! The seam: what a store does for the executor, in its own dialect and over its own driver.
+//! The seam: what a store does for the executor, in its own dialect and over its own driver. The traits are used as objects,
+//! so that the executor is compiled once and not again for every store.
 
-use std::future::{Future, pending, ready};
+use std::future::pending;
 
+use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::hint::Hint;
 use ff_core::types::{ExecutionId, TimestampMs};
@@ -24,33 +26,33 @@ pub enum Load {
 }
 
 /// Reads rows, all of them as of one moment.
+#[async_trait]
 pub trait Read: Send {
     /// Whether it gains by being told what it is going to be asked.
-    const ASKS_AHEAD: bool = false;
+    fn asks_ahead(&self) -> bool {
+        false
+    }
 
     /// Says what is going to be asked next, in this order, so that it can be on its way before the first answer is there.
-    fn ask_ahead(&mut self, _next: Vec<Load>) -> impl Future<Output = Result<(), SqlError>> + Send {
-        ready(Ok(()))
+    async fn ask_ahead(&mut self, _next: Vec<Load>) -> Result<(), SqlError> {
+        Ok(())
     }
 
     /// The wanted columns of the row under each key, in the order of the keys; nothing where there is no row.
-    fn load(
+    async fn load(
         &mut self,
         table: &'static Table,
         wanted: Columns,
         keys: &[Key],
-    ) -> impl Future<Output = Result<Vec<Option<Row>>, SqlError>> + Send;
+    ) -> Result<Vec<Option<Row>>, SqlError>;
 
     /// Runs one query with each of several sets of parameters, and gives the rows of each. The text is the same for every
     /// store; its parameters are `$1`, `$2` and so on, in the order they first appear.
-    fn query(
-        &mut self,
-        sql: &'static str,
-        parameters: &[Vec<Value>],
-    ) -> impl Future<Output = Result<Vec<Vec<Row>>, SqlError>> + Send;
+    async fn query(&mut self, sql: &'static str, parameters: &[Vec<Value>]) -> Result<Vec<Vec<Row>>, SqlError>;
 }
 
 /// A connection that writes: one transaction at a time.
+#[async_trait]
 pub trait Session: Read {
     /// Whether nobody else writes to the store: then what its writer found out about lanes and feeds stays so until the
     /// writer itself changes it.
@@ -58,32 +60,32 @@ pub trait Session: Read {
 
     /// Opens a transaction to which these partitions belong until it ends, and says under which circumstances. What it is
     /// going to be asked first may be on its way by then.
-    fn begin(&mut self, partitions: &[u16], first: Vec<Load>) -> impl Future<Output = Result<Begun, SqlError>> + Send;
+    async fn begin(&mut self, partitions: &[u16], first: Vec<Load>) -> Result<Begun, SqlError>;
 
     /// Writes rows, no two of them under one key, over those already there.
-    fn put(&mut self, table: &'static Table, rows: Vec<Put>) -> impl Future<Output = Result<(), SqlError>> + Send;
+    async fn put(&mut self, table: &'static Table, rows: Vec<Put>) -> Result<(), SqlError>;
 
     /// Deletes the rows whose keys begin with these values, all of them of one length.
-    fn delete(&mut self, table: &'static Table, keys: &[Key]) -> impl Future<Output = Result<(), SqlError>> + Send;
+    async fn delete(&mut self, table: &'static Table, keys: &[Key]) -> Result<(), SqlError>;
 
     /// Takes note of how the transaction changes which ends are owed to dependents. The records say so already, so a store
     /// need not keep it anywhere else.
-    fn note_debts(&mut self, _debts: &Debts) -> impl Future<Output = Result<(), SqlError>> + Send {
-        ready(Ok(()))
+    async fn note_debts(&mut self, _debts: &Debts) -> Result<(), SqlError> {
+        Ok(())
     }
 
     /// Makes everything since `begin` durable, and passes on the hints once it is. An error leaves it open whether it
     /// happened, except for [`SqlError::Undone`]. A store that sends its writes without waiting for each finds out here
     /// what became of them.
-    fn commit(&mut self, hints: Vec<Hint>) -> impl Future<Output = Result<(), SqlError>> + Send;
+    async fn commit(&mut self, hints: Vec<Hint>) -> Result<(), SqlError>;
 
     /// Undoes everything since `begin`.
-    fn rollback(&mut self) -> impl Future<Output = Result<(), SqlError>> + Send;
+    async fn rollback(&mut self) -> Result<(), SqlError>;
 
     /// Gives back in time what it kept for the next transaction, while there is nothing to do. It is stopped as soon as there
     /// is.
-    fn rest(&mut self) -> impl Future<Output = ()> + Send {
-        pending()
+    async fn rest(&mut self) {
+        pending().await
     }
 }
 
@@ -126,12 +128,13 @@ impl Put {
 }
 
 /// Something to be read, as a value, so that a store can carry it to where its readers are.
+#[async_trait]
 pub trait Question: Send + 'static {
     /// What it is answered with.
     type Answer: Send + 'static;
 
     /// Finds the answer.
-    fn ask<R: Read>(self, reader: &mut R) -> impl Future<Output = Answer<Self::Answer>> + Send;
+    async fn ask(self, reader: &mut dyn Read) -> Answer<Self::Answer>;
 }
 
 /// The key of an execution's row, and of what is kept beside it.

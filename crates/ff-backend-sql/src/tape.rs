@@ -55,9 +55,9 @@ pub(crate) type Entry<'t, T> = (u16, TimestampMs, &'t T);
 
 impl Tape {
     /// Where the tapes of these partitions end; nothing of those that have none.
-    pub(crate) async fn ends<R: Read>(
+    pub(crate) async fn ends(
         &self,
-        reader: &mut R,
+        reader: &mut dyn Read,
         partitions: impl Iterator<Item = u16>,
     ) -> Result<BTreeMap<u16, Place>, SqlError> {
         let partitions: Vec<_> = partitions.collect();
@@ -69,9 +69,9 @@ impl Tape {
     }
 
     /// The first entries of some tapes, so many of each.
-    pub(crate) async fn beginnings<R: Read>(
+    pub(crate) async fn beginnings(
         &self,
-        reader: &mut R,
+        reader: &mut dyn Read,
         tapes: &[(u16, usize)],
     ) -> Result<Vec<Vec<Place>>, SqlError> {
         let parameters = |(partition, limit): &(u16, usize)| vec![(*partition).into(), Value::number(*limit)];
@@ -81,9 +81,9 @@ impl Tape {
 
     /// What tapes have from a place on, at most so many of each, oldest first. An entry stands where its columns say, since
     /// readers go by those.
-    pub(crate) async fn read<R: Read, T: DeserializeOwned>(
+    pub(crate) async fn read<T: DeserializeOwned>(
         &self,
-        reader: &mut R,
+        reader: &mut dyn Read,
         tapes: &[(u16, Position)],
         limit: usize,
         placed: impl Fn(T, Position) -> T,
@@ -101,9 +101,9 @@ impl Tape {
     }
 
     /// Tells things on the tapes of their partitions, in order, and deletes what that pushes out.
-    pub(crate) async fn tell<S: Session, T: Serialize>(
+    pub(crate) async fn tell<T: Serialize>(
         &self,
-        session: &mut S,
+        session: &mut dyn Session,
         entries: &[Entry<'_, T>],
         placed: impl Fn(&T, Position) -> T,
     ) -> Result<(), SqlError> {
@@ -128,9 +128,9 @@ impl Tape {
     }
 
     /// Deletes everything on these tapes.
-    pub(crate) async fn wipe<S: Session>(
+    pub(crate) async fn wipe(
         &self,
-        session: &mut S,
+        session: &mut dyn Session,
         partitions: impl Iterator<Item = u16>,
     ) -> Result<(), SqlError> {
         let keys: Vec<_> = partitions.map(|partition| vec![partition.into()]).collect();
@@ -139,9 +139,9 @@ impl Tape {
 
     /// Deletes what tapes that grew by so many have too many. A tape has at most as many of them as it grew by, and none
     /// before it has told its limit.
-    async fn trim<S: Session>(
+    async fn trim(
         &self,
-        session: &mut S,
+        session: &mut dyn Session,
         grown: &[(u16, usize)],
         ends: &BTreeMap<u16, Place>,
     ) -> Result<(), SqlError> {

@@ -4,7 +4,7 @@ use std::pin::pin;
 
 use ff_core::dice::Dice;
 use ff_core::partition::PartitionConfig;
-use futures_util::future::{Either, select};
+use futures_util::future::{Either, LocalBoxFuture, select};
 
 use crate::batch::{TakenUp, execute};
 use crate::desk::Known;
@@ -13,7 +13,18 @@ use crate::session::Session;
 
 /// Serves a queue until it is closed and empty. There is no timer: at low load a caller waits for one transaction, at high
 /// load for one batch.
-pub async fn write<S: Session>(session: &mut S, mut queue: Queue, partitions: &PartitionConfig, dice: &dyn Dice) {
+///
+/// The future is boxed, so that it is compiled here and not once more in every crate that awaits it.
+pub fn write<'w>(
+    session: &'w mut dyn Session,
+    queue: Queue,
+    partitions: &'w PartitionConfig,
+    dice: &'w dyn Dice,
+) -> LocalBoxFuture<'w, ()> {
+    Box::pin(serve(session, queue, partitions, dice))
+}
+
+async fn serve(session: &mut dyn Session, mut queue: Queue, partitions: &PartitionConfig, dice: &dyn Dice) {
     let mut known = Known::default();
     while let Some(asked) = take(session, &mut queue).await {
         let take_up = |Asked { operation, caller }| (TakenUp { operation, nonce: dice.nonce() }, caller);
@@ -27,7 +38,7 @@ pub async fn write<S: Session>(session: &mut S, mut queue: Queue, partitions: &P
 }
 
 /// Takes what is queued. While there is nothing, the session rests.
-async fn take<S: Session>(session: &mut S, queue: &mut Queue) -> Option<Vec<Asked>> {
+async fn take(session: &mut dyn Session, queue: &mut Queue) -> Option<Vec<Asked>> {
     match select(pin!(queue.take()), pin!(session.rest())).await {
         Either::Left((asked, _)) => asked,
         Either::Right(((), taking)) => taking.await,

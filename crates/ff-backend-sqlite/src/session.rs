@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use async_trait::async_trait;
 use ff_backend_sql::{Announcer, Begun, Columns, Key, Load, Put, Read, Row, Session, SqlError, Table, Value};
 use ff_core::clock::{Clock, MonotonicClock};
 use ff_core::hint::Hint;
@@ -24,6 +25,7 @@ impl Reading {
     }
 }
 
+#[async_trait]
 impl Read for Reading {
     async fn load(
         &mut self,
@@ -63,6 +65,7 @@ impl Writing {
     }
 }
 
+#[async_trait]
 impl Read for Writing {
     async fn load(
         &mut self,
@@ -78,6 +81,7 @@ impl Read for Writing {
     }
 }
 
+#[async_trait]
 impl Session for Writing {
     fn is_alone(&self) -> bool {
         true

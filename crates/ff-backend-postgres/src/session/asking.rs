@@ -1,13 +1,17 @@
 //! What a transaction asks: what is foreseen is on its way before the answer to the question before it is there.
 
+use async_trait::async_trait;
 use ff_backend_sql::{Columns, Key, Load, Read, Row, SqlError, Table, Value};
 
 use super::Writing;
 use crate::request::{Asked, Request};
 use crate::trouble::Trouble;
 
+#[async_trait]
 impl Read for Writing {
-    const ASKS_AHEAD: bool = true;
+    fn asks_ahead(&self) -> bool {
+        true
+    }
 
     async fn ask_ahead(&mut self, next: Vec<Load>) -> Result<(), SqlError> {
         // One by itself is on its way as soon as it is asked, and what is on its way is not asked for again.

@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use ff_backend_sql::{Announcer, Begun, Debts, FEED, Key, LANE, Load, Put, Session, SqlError, Table};
 use ff_core::clock::Clock;
 use ff_core::hint::Hint;
@@ -212,6 +213,7 @@ impl Writing {
     }
 }
 
+#[async_trait]
 impl Session for Writing {
     fn is_alone(&self) -> bool {
         false

@@ -84,8 +84,8 @@ pub(super) fn payloads_ahead(desk: &Desk, batch: &[TakenUp]) -> Option<Load> {
 }
 
 /// Gives every claim what it is to bring along, with one query per table for all that is stored.
-pub(super) async fn attach<R: Read>(
-    reader: &mut R,
+pub(super) async fn attach(
+    reader: &mut dyn Read,
     desk: &Desk,
     replies: Vec<Answer<(Reply, Vec<Promised>)>>,
 ) -> Result<Vec<Answer<Answered>>, SqlError> {
@@ -114,8 +114,8 @@ pub(super) async fn attach<R: Read>(
 }
 
 /// The payloads or results that are stored under these ids.
-pub(super) async fn bodies<R: Read>(
-    reader: &mut R,
+pub(super) async fn bodies(
+    reader: &mut dyn Read,
     table: &'static Table,
     ids: Vec<ExecutionId>,
 ) -> Result<HashMap<ExecutionId, Payload>, SqlError> {

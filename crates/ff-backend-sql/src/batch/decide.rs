@@ -23,8 +23,8 @@ const TOGETHER: usize = 3;
 ///
 /// An operation that misses something waits, and with it all that come after; but they are asked what they would miss, so
 /// that one query per table serves the whole batch.
-pub(super) async fn decide<R: Read>(
-    reader: &mut R,
+pub(super) async fn decide(
+    reader: &mut dyn Read,
     desk: &mut Desk,
     batch: &[TakenUp],
     conditions: &[Conditions],
@@ -48,7 +48,7 @@ pub(super) async fn decide<R: Read>(
                 let asked = if missed_by_next < TOGETHER { batch.len() } else { 1 };
                 let rest = batch.iter().zip(conditions).skip(replies.len()).take(asked);
                 let misses = missed(desk, rest);
-                if R::ASKS_AHEAD {
+                if reader.asks_ahead() {
                     let next = loads_of(&misses, at).await?.into_iter();
                     reader.ask_ahead(next.chain(payloads_ahead(desk, batch)).collect()).await?;
                 }

@@ -50,9 +50,9 @@ impl<K> Default for Wants<K> {
 
 impl MissedFlows {
     /// Loads everything missed. What cannot be read concerns only those who ask for it.
-    pub(super) async fn load<R: Read>(
+    pub(super) async fn load(
         self,
-        reader: &mut R,
+        reader: &mut dyn Read,
         desk: &mut Desk,
         partitions: &PartitionConfig,
     ) -> Result<(), SqlError> {
@@ -85,8 +85,8 @@ impl MissedFlows {
 }
 
 /// Loads lists of edges, with the executions at their other ends and, where those wait for the edges, their groups.
-async fn load_ends<R: Read>(
-    reader: &mut R,
+async fn load_ends(
+    reader: &mut dyn Read,
     desk: &mut Desk,
     lists: Vec<(Ends, usize)>,
     sql: &'static str,
@@ -118,7 +118,7 @@ async fn load_ends<R: Read>(
 }
 
 /// Loads lists of edges into members, and nothing else.
-async fn load_bare<R: Read>(reader: &mut R, desk: &mut Desk, lists: Vec<(Ends, usize)>) -> Result<(), SqlError> {
+async fn load_bare(reader: &mut dyn Read, desk: &mut Desk, lists: Vec<(Ends, usize)>) -> Result<(), SqlError> {
     if lists.is_empty() {
         return Ok(());
     }
@@ -142,8 +142,8 @@ fn lay_edge(desk: &mut Desk, ends: &Ends, row: &Row) -> Result<EdgeId, SqlError>
 }
 
 /// Loads lists of members, with their records and their groups.
-async fn load_members<R: Read>(
-    reader: &mut R,
+async fn load_members(
+    reader: &mut dyn Read,
     desk: &mut Desk,
     lists: Vec<(Members, usize)>,
     home: impl Fn(&FlowId) -> u16,

@@ -19,7 +19,7 @@ static BELONGINGS: [&Table; 8] =
     [&PAYLOAD, &RESULT, &ATTEMPT, &LEASE_EVENT, &WAITPOINT, &SUSPEND_KEY, &SIGNAL, &SIGNAL_KEY];
 
 /// Deletes what belongs to the executions that go, but their own rows. Says whether anything goes.
-pub(super) async fn forget<S: Session>(session: &mut S, desk: &Desk) -> Result<bool, SqlError> {
+pub(super) async fn forget(session: &mut dyn Session, desk: &Desk) -> Result<bool, SqlError> {
     let keys: Vec<Key> = desk.going().map(|(id, _)| key_of(id)).collect();
     if keys.is_empty() {
         return Ok(false);
@@ -34,7 +34,7 @@ pub(super) async fn forget<S: Session>(session: &mut S, desk: &Desk) -> Result<b
 }
 
 /// Deletes what happened in the flows that go, and the keys under which they were changed. Says whether any goes.
-pub(super) async fn forget_flows<S: Session>(session: &mut S, flows: &Flows) -> Result<bool, SqlError> {
+pub(super) async fn forget_flows(session: &mut dyn Session, flows: &Flows) -> Result<bool, SqlError> {
     let keys: Vec<Key> = flows.gone.iter().map(|id| vec![Value::Uuid(*id.as_uuid())]).collect();
     Ok(delete_all(session, &FLOW_EVENT, keys.clone()).await? | delete_all(session, &FLOW_KEY, keys).await?)
 }

@@ -107,7 +107,7 @@ impl Misses {
     }
 
     /// Loads everything missed onto the desk.
-    pub(super) async fn load<R: Read>(self, reader: &mut R, desk: &mut Desk, at: &Conditions) -> Result<(), SqlError> {
+    pub(super) async fn load(self, reader: &mut dyn Read, desk: &mut Desk, at: &Conditions) -> Result<(), SqlError> {
         load_executions(reader, desk, self.executions.into_iter().collect()).await?;
         load_keys(reader, desk, self.keys.into_iter().collect(), &at.partitions).await?;
         load_waiting(reader, desk, self.waiting.into_iter().collect()).await?;
@@ -122,7 +122,7 @@ impl Misses {
     }
 }
 
-async fn load_executions<R: Read>(reader: &mut R, desk: &mut Desk, ids: Vec<ExecutionId>) -> Result<(), SqlError> {
+async fn load_executions(reader: &mut dyn Read, desk: &mut Desk, ids: Vec<ExecutionId>) -> Result<(), SqlError> {
     if ids.is_empty() {
         return Ok(());
     }
@@ -134,8 +134,8 @@ async fn load_executions<R: Read>(reader: &mut R, desk: &mut Desk, ids: Vec<Exec
     Ok(())
 }
 
-async fn load_keys<R: Read>(
-    reader: &mut R,
+async fn load_keys(
+    reader: &mut dyn Read,
     desk: &mut Desk,
     names: Vec<(Namespace, IdempotencyKey)>,
     partitions: &PartitionConfig,
@@ -161,8 +161,8 @@ fn key_entry(namespace: &Namespace, key: &IdempotencyKey, row: &Row) -> Result<K
     Ok(KeyEntry { namespace: namespace.clone(), key: key.clone(), execution_id, until: row.moment(2)? })
 }
 
-async fn load_due<R: Read>(
-    reader: &mut R,
+async fn load_due(
+    reader: &mut dyn Read,
     desk: &mut Desk,
     lists: Vec<(u16, usize)>,
     now: TimestampMs,

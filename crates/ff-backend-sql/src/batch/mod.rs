@@ -65,8 +65,8 @@ pub struct Brought {
 /// writes nothing and stops no other. Gives an answer for each, in order.
 ///
 /// What is `known` from the batches before is used, and brought up to date, where nobody else writes.
-pub async fn execute<S: Session>(
-    session: &mut S,
+pub async fn execute(
+    session: &mut dyn Session,
     known: &mut Known,
     batch: &[TakenUp],
     partitions: &PartitionConfig,
@@ -82,8 +82,8 @@ pub async fn execute<S: Session>(
 
 /// Tries until the store does not undo it. What is tried again is decided again, with the same chance, over what is there
 /// by then.
-async fn persist<S: Session>(
-    session: &mut S,
+async fn persist(
+    session: &mut dyn Session,
     known: &mut Known,
     batch: &[TakenUp],
     partitions: &PartitionConfig,
@@ -117,8 +117,8 @@ impl From<SqlError> for Unfinished {
     }
 }
 
-async fn attempt<S: Session>(
-    session: &mut S,
+async fn attempt(
+    session: &mut dyn Session,
     known: &mut Known,
     batch: &[TakenUp],
     partitions: &PartitionConfig,
@@ -130,15 +130,15 @@ async fn attempt<S: Session>(
     Ok(answers)
 }
 
-async fn commit<S: Session>(
-    session: &mut S,
+async fn commit(
+    session: &mut dyn Session,
     desk: &mut Desk,
     batch: &[TakenUp],
     partitions: &PartitionConfig,
 ) -> Result<Vec<Answer<Answered>>, Unfinished> {
     let involved: BTreeSet<_> = batch.iter().map(|taken_up| taken_up.operation.partition(partitions)).collect();
     let involved: Vec<_> = involved.into_iter().collect();
-    let first = if S::ASKS_AHEAD { first_loads(desk, batch, partitions, &involved).await? } else { Vec::new() };
+    let first = if session.asks_ahead() { first_loads(desk, batch, partitions, &involved).await? } else { Vec::new() };
     let begun = session.begin(&involved, first).await?;
     desk.known.note(&begun);
     desk.begin(begun.stay, &involved);
@@ -168,8 +168,8 @@ async fn commit<S: Session>(
 }
 
 /// Everything short of the commit: the answers, and whether there is anything to commit.
-async fn prepare<S: Session>(
-    session: &mut S,
+async fn prepare(
+    session: &mut dyn Session,
     desk: &mut Desk,
     batch: &[TakenUp],
     conditions: &[Conditions],
@@ -186,7 +186,7 @@ async fn prepare<S: Session>(
 }
 
 /// Hints at what waits where a lane may hand out again.
-async fn opened_lanes<R: Read>(reader: &mut R, desk: &mut Desk) -> Result<(), SqlError> {
+async fn opened_lanes(reader: &mut dyn Read, desk: &mut Desk) -> Result<(), SqlError> {
     for ((partition, key), after) in desk.known.lanes.written() {
         let before = desk.known.lanes.stored(&(*partition, key.clone()));
         // Most changes count grants and leave the settings alone.
@@ -200,7 +200,7 @@ async fn opened_lanes<R: Read>(reader: &mut R, desk: &mut Desk) -> Result<(), Sq
 
 /// Ends a transaction that is not to be committed. When even that fails there is nobody to tell but the log, and the next
 /// `begin` finds out.
-async fn undo<S: Session>(session: &mut S) {
+async fn undo(session: &mut dyn Session) {
     if let Err(error) = session.rollback().await {
         tracing::error!(%error, "a transaction was not rolled back");
     }

@@ -27,7 +27,7 @@ pub(super) struct MissedOperating {
 
 impl MissedOperating {
     /// Loads everything missed. What cannot be read concerns only those who ask for it.
-    pub(super) async fn load<R: Read>(self, reader: &mut R, desk: &mut Desk) -> Result<(), SqlError> {
+    pub(super) async fn load(self, reader: &mut dyn Read, desk: &mut Desk) -> Result<(), SqlError> {
         let key = |(partition, lane): &(u16, LaneId)| key_of_lane(lane, *partition);
         let (table, known) = ((&LANE, &["record"][..]), &mut desk.known);
         load(reader, &mut known.lanes, self.lanes, table, key, |_, row| record::read(row.text(0)?)).await?;
@@ -41,8 +41,8 @@ impl MissedOperating {
 }
 
 /// Loads who follows these partitions.
-pub(super) async fn load_feeds<R: Read>(
-    reader: &mut R,
+pub(super) async fn load_feeds(
+    reader: &mut dyn Read,
     known: &mut Known,
     partitions: BTreeSet<u16>,
 ) -> Result<(), SqlError> {
@@ -51,7 +51,7 @@ pub(super) async fn load_feeds<R: Read>(
     load(reader, &mut known.feeds, partitions, table, |partition| vec![(*partition).into()], feed).await
 }
 
-async fn load_held<R: Read>(reader: &mut R, desk: &mut Desk, lanes: Vec<(u16, LaneId)>) -> Result<(), SqlError> {
+async fn load_held(reader: &mut dyn Read, desk: &mut Desk, lanes: Vec<(u16, LaneId)>) -> Result<(), SqlError> {
     if lanes.is_empty() {
         return Ok(());
     }

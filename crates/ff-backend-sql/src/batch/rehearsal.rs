@@ -1,6 +1,7 @@
 //! Finding out what a load is going to ask: it is run before a reader that finds nothing and takes note of every question. A
 //! store behind a network sends them all at once, instead of waiting for the answer to one before it asks the next.
 
+use async_trait::async_trait;
 use ff_core::operation::{Conditions, Operation};
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
@@ -47,6 +48,7 @@ pub(super) async fn loads_of(misses: &Misses, at: &Conditions) -> Result<Vec<Loa
 /// A reader that finds nothing.
 struct Rehearsal(Vec<Load>);
 
+#[async_trait]
 impl Read for Rehearsal {
     async fn load(
         &mut self,

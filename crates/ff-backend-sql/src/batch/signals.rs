@@ -24,8 +24,8 @@ type Name = (ExecutionId, SignalId);
 
 impl Handed {
     /// Finds what these tasks are handed. Most are handed nothing, and then nothing is looked for.
-    pub(super) async fn find<'t, R: Read>(
-        reader: &mut R,
+    pub(super) async fn find<'t>(
+        reader: &mut dyn Read,
         desk: &Desk,
         tasks: impl Iterator<Item = &'t Task>,
     ) -> Result<Self, SqlError> {
@@ -61,7 +61,7 @@ impl Handed {
         names(task).map(hand).collect()
     }
 
-    async fn load<R: Read>(&mut self, reader: &mut R, wanted: Columns, names: Vec<Name>) -> Result<(), SqlError> {
+    async fn load(&mut self, reader: &mut dyn Read, wanted: Columns, names: Vec<Name>) -> Result<(), SqlError> {
         if names.is_empty() {
             return Ok(());
         }

@@ -19,8 +19,8 @@ const FLOW: usize = 4;
 const BODY: usize = 5;
 
 /// Loads the first of what each wants, and as many of them as it says.
-pub(super) async fn load_waiting<R: Read>(
-    reader: &mut R,
+pub(super) async fn load_waiting(
+    reader: &mut dyn Read,
     desk: &mut Desk,
     lists: Vec<(Wanted, usize)>,
 ) -> Result<(), SqlError> {
@@ -34,8 +34,8 @@ pub(super) async fn load_waiting<R: Read>(
     Ok(())
 }
 
-async fn load_plain<R: Read>(
-    reader: &mut R,
+async fn load_plain(
+    reader: &mut dyn Read,
     desk: &mut Desk,
     lists: Vec<(Wanted, usize)>,
     sql: &'static str,
@@ -56,7 +56,7 @@ async fn load_plain<R: Read>(
 
 /// Where a wait makes up for priority, the first of each priority may be the first of all. Within one priority the older
 /// goes first whatever a wait weighs.
-async fn load_weighed<R: Read>(reader: &mut R, desk: &mut Desk, wanted: Wanted, limit: usize) -> Result<(), SqlError> {
+async fn load_weighed(reader: &mut dyn Read, desk: &mut Desk, wanted: Wanted, limit: usize) -> Result<(), SqlError> {
     let of_kinds = !wanted.kinds.is_empty();
     let priorities = if of_kinds { WAITING_PRIORITIES_OF_KIND } else { WAITING_PRIORITIES };
     let queues = each_queue(&wanted, &[Value::number(limits::AGEING_PRIORITIES)]);

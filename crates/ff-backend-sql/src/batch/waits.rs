@@ -26,7 +26,7 @@ pub(super) struct MissedWaits {
 
 impl MissedWaits {
     /// Loads everything missed. What cannot be read concerns only those who ask for it.
-    pub(super) async fn load<R: Read>(self, reader: &mut R, waits: &mut Waits) -> Result<(), SqlError> {
+    pub(super) async fn load(self, reader: &mut dyn Read, waits: &mut Waits) -> Result<(), SqlError> {
         let key = |(id, waitpoint): &(_, _)| key_of_waitpoint(id, waitpoint);
         let table = (&WAITPOINT, &["record"][..]);
         load(reader, &mut waits.waitpoints, self.waitpoints, table, key, |_, row| record::read(row.text(0)?)).await?;
@@ -50,8 +50,8 @@ impl MissedWaits {
 }
 
 /// Loads columns of the rows under names onto a shelf.
-pub(super) async fn load<R: Read, K: Eq + Hash + Ord, T>(
-    reader: &mut R,
+pub(super) async fn load<K: Eq + Hash + Ord, T>(
+    reader: &mut dyn Read,
     shelf: &mut Shelf<K, T>,
     names: BTreeSet<K>,
     (table, columns): (&'static Table, &[&str]),

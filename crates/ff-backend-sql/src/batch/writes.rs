@@ -32,7 +32,7 @@ use crate::value::Value;
 use crate::worker::worker_of;
 
 /// Writes everything the desk has beyond what is stored, and says whether that is anything.
-pub(super) async fn write<S: Session>(session: &mut S, desk: &mut Desk) -> Result<bool, SqlError> {
+pub(super) async fn write(session: &mut dyn Session, desk: &mut Desk) -> Result<bool, SqlError> {
     let mut written = forget(session, desk).await?;
     let mut executions: Vec<_> = desk.rewritten().collect();
     executions.sort_unstable_by_key(|(_, after)| in_order(&after.id));
@@ -66,7 +66,7 @@ pub(super) async fn write<S: Session>(session: &mut S, desk: &mut Desk) -> Resul
 }
 
 /// Lanes, workers, API keys, and what happened.
-async fn write_operating<S: Session>(session: &mut S, desk: &Desk) -> Result<bool, SqlError> {
+async fn write_operating(session: &mut dyn Session, desk: &Desk) -> Result<bool, SqlError> {
     let lanes = desk.known.lanes.written().map(|((partition, _), lane)| lane_of_record(*partition, lane));
     let mut written = put_all(session, &LANE, lanes.collect::<Result<_, _>>()?).await?;
     let workers = desk.workers.written().map(|(_, worker)| worker_of(worker));
@@ -81,7 +81,7 @@ async fn write_operating<S: Session>(session: &mut S, desk: &Desk) -> Result<boo
     Ok(written)
 }
 
-async fn write_flows<S: Session>(session: &mut S, flows: &Flows) -> Result<bool, SqlError> {
+async fn write_flows(session: &mut dyn Session, flows: &Flows) -> Result<bool, SqlError> {
     let put = |(id, after)| flow_put(flows.flows.stored(id), after);
     let mut written = forget_flows(session, flows).await?;
     written |= put_all(session, &FLOW, flows.flows.written().map(put).collect::<Result<_, _>>()?).await?;
@@ -102,7 +102,7 @@ async fn write_flows<S: Session>(session: &mut S, flows: &Flows) -> Result<bool,
     Ok(written)
 }
 
-async fn write_waits<S: Session>(session: &mut S, waits: &Waits) -> Result<bool, SqlError> {
+async fn write_waits(session: &mut dyn Session, waits: &Waits) -> Result<bool, SqlError> {
     let waitpoints = waits.waitpoints.written().map(|(_, waitpoint)| waitpoint_of(waitpoint));
     let mut written = put_all(session, &WAITPOINT, waitpoints.collect::<Result<_, _>>()?).await?;
     let keys = waits.suspend_keys.written().map(|(_, entry)| suspend_key_of(entry));
@@ -117,7 +117,7 @@ async fn write_waits<S: Session>(session: &mut S, waits: &Waits) -> Result<bool,
     Ok(written)
 }
 
-async fn put_all<S: Session>(session: &mut S, table: &'static Table, rows: Vec<Put>) -> Result<bool, SqlError> {
+async fn put_all(session: &mut dyn Session, table: &'static Table, rows: Vec<Put>) -> Result<bool, SqlError> {
     if rows.is_empty() {
         return Ok(false);
     }
@@ -125,8 +125,8 @@ async fn put_all<S: Session>(session: &mut S, table: &'static Table, rows: Vec<P
     Ok(true)
 }
 
-pub(super) async fn delete_all<S: Session>(
-    session: &mut S,
+pub(super) async fn delete_all(
+    session: &mut dyn Session,
     table: &'static Table,
     keys: Vec<Key>,
 ) -> Result<bool, SqlError> {
@@ -138,7 +138,7 @@ pub(super) async fn delete_all<S: Session>(
 }
 
 /// Puts the stored results of others where they are to take the place of a payload.
-async fn inject<R: Read>(reader: &mut R, payloads: &mut HashMap<ExecutionId, Write<Payload>>) -> Result<(), SqlError> {
+async fn inject(reader: &mut dyn Read, payloads: &mut HashMap<ExecutionId, Write<Payload>>) -> Result<(), SqlError> {
     let others = payloads.values().filter_map(|write| match write {
         Write::ResultOf(other) => Some(*other),
         _ => None,
@@ -152,8 +152,8 @@ async fn inject<R: Read>(reader: &mut R, payloads: &mut HashMap<ExecutionId, Wri
     Ok(())
 }
 
-async fn write_bodies<S: Session>(
-    session: &mut S,
+async fn write_bodies(
+    session: &mut dyn Session,
     table: &'static Table,
     writes: HashMap<ExecutionId, Write<Payload>>,
 ) -> Result<bool, SqlError> {

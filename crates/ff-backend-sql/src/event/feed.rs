@@ -13,7 +13,7 @@ pub(crate) fn feed_of(partition: u16, feed: &Feed) -> Put {
 }
 
 /// Tells what happened, in order, on feeds that begin anew where they lapsed. Says whether anything is told.
-pub(crate) async fn tell_events<S: Session>(session: &mut S, telling: &Telling) -> Result<bool, SqlError> {
+pub(crate) async fn tell_events(session: &mut dyn Session, telling: &Telling) -> Result<bool, SqlError> {
     EVENTS.wipe(session, telling.anew.iter().copied()).await?;
     let told = telling.told.iter();
     let entries: Vec<_> = told.map(|told| (told.execution_id.partition(), told.position.at, told)).collect();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{EventsArgs, EventsPage, FollowArgs};
 use ff_core::event::{EventCursor, EventsPart, Feed, Told, follow};
@@ -23,10 +24,11 @@ pub struct ReadFeeds {
     pub partitions: PartitionConfig,
 }
 
+#[async_trait]
 impl Question for ReadFeeds {
     type Answer = BTreeMap<u16, Feed>;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<BTreeMap<u16, Feed>> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<BTreeMap<u16, Feed>> {
         Ok(feeds(reader, &self.partitions).await?)
     }
 }
@@ -50,10 +52,11 @@ pub struct ReadEvents {
     pub now: TimestampMs,
 }
 
+#[async_trait]
 impl Question for ReadEvents {
     type Answer = EventsPage;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<EventsPage> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<EventsPage> {
         let (asked, limit) = (self.args.partitions(&self.partitions)?, self.args.limit);
         let Some(after) = self.args.after.clone() else {
             let next = EventCursor { from: self.now, ..EventCursor::default() };
@@ -78,8 +81,8 @@ impl Question for ReadEvents {
 }
 
 /// What feeds tell from a place on, at most so many of each, oldest first.
-pub(crate) async fn read_told<R: Read>(
-    reader: &mut R,
+pub(crate) async fn read_told(
+    reader: &mut dyn Read,
     from: &[(u16, Position)],
     limit: usize,
 ) -> Result<Vec<(u16, Vec<Told>)>, SqlError> {
@@ -87,7 +90,7 @@ pub(crate) async fn read_told<R: Read>(
 }
 
 /// The feeds that have lost what their reader never saw. Only a full one has lost anything.
-async fn trimmed<R: Read>(reader: &mut R, unread: &[(u16, Place)], after: &EventCursor) -> Result<Vec<u16>, SqlError> {
+async fn trimmed(reader: &mut dyn Read, unread: &[(u16, Place)], after: &EventCursor) -> Result<Vec<u16>, SqlError> {
     let full: Vec<_> = unread.iter().filter(|(_, last)| last.is_full()).map(|(partition, _)| (*partition, 1)).collect();
     if full.is_empty() {
         return Ok(Vec::new());
@@ -99,7 +102,7 @@ async fn trimmed<R: Read>(reader: &mut R, unread: &[(u16, Place)], after: &Event
     Ok(full.iter().zip(&first).filter_map(unseen).collect())
 }
 
-async fn feeds<R: Read>(reader: &mut R, partitions: &PartitionConfig) -> Result<BTreeMap<u16, Feed>, SqlError> {
+async fn feeds(reader: &mut dyn Read, partitions: &PartitionConfig) -> Result<BTreeMap<u16, Feed>, SqlError> {
     let rows = reader.query(FEEDS, &[vec![partitions.num_flow_partitions.into()]]).await?;
     let feed = |row: &Row| Ok((row.partition(0)?, Feed { since: row.moment(1)?, until: row.moment(2)? }));
     rows.iter().flatten().map(feed).collect()

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{ListArgs, Page};
 use ff_core::execution::Execution;
@@ -16,10 +17,11 @@ use crate::value::Row;
 /// One page of what a filter means.
 pub struct List(pub ListArgs);
 
+#[async_trait]
 impl Question for List {
     type Answer = Page;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Page> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<Page> {
         let args = self.0;
         args.check()?;
         let found = search(reader, &args).await?;

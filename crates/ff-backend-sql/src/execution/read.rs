@@ -1,5 +1,6 @@
 //! Reading one execution, and what is kept beside it.
 
+use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{Attempts, Ended, ExecutionInfo};
 use ff_core::engine_error::{Code, EngineError};
@@ -21,10 +22,11 @@ use crate::table::Table;
 /// How an execution stands.
 pub struct Describe(pub ExecutionId);
 
+#[async_trait]
 impl Question for Describe {
     type Answer = ExecutionInfo;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<ExecutionInfo> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<ExecutionInfo> {
         Ok(found(reader, &self.0).await?.info())
     }
 }
@@ -32,10 +34,11 @@ impl Question for Describe {
 /// The bytes an execution was submitted with.
 pub struct ReadPayload(pub ExecutionId);
 
+#[async_trait]
 impl Question for ReadPayload {
     type Answer = Payload;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Payload> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<Payload> {
         found(reader, &self.0).await?;
         let lost = || EngineError::Corrupt(format!("{} has lost its payload", self.0));
         body(reader, &PAYLOAD, &self.0).await?.ok_or_else(lost)
@@ -45,10 +48,11 @@ impl Question for ReadPayload {
 /// How an execution ended, and with what.
 pub struct ReadResult(pub ExecutionId);
 
+#[async_trait]
 impl Question for ReadResult {
     type Answer = Ended;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Ended> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<Ended> {
         let execution = found(reader, &self.0).await?;
         let result = body(reader, &RESULT, &self.0).await?;
         let state = execution.public_state();
@@ -62,10 +66,11 @@ impl Question for ReadResult {
 /// Every try at an execution, and the leases it lost.
 pub struct ReadAttempts(pub ExecutionId);
 
+#[async_trait]
 impl Question for ReadAttempts {
     type Answer = Attempts;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Attempts> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<Attempts> {
         let execution = found(reader, &self.0).await?;
         let ids = [self.0];
         let attempts = attempts_of(reader, &ids).await?.pop().unwrap_or_default();
@@ -75,17 +80,17 @@ impl Question for ReadAttempts {
 }
 
 /// The archived attempts of each execution, oldest first.
-pub(crate) async fn attempts_of<R: Read>(reader: &mut R, ids: &[ExecutionId]) -> Result<Vec<Vec<Attempt>>, SqlError> {
+pub(crate) async fn attempts_of(reader: &mut dyn Read, ids: &[ExecutionId]) -> Result<Vec<Vec<Attempt>>, SqlError> {
     records(reader, ATTEMPTS_OF, ids).await
 }
 
 /// The lease history of each execution, oldest first.
-pub(crate) async fn leases_of<R: Read>(reader: &mut R, ids: &[ExecutionId]) -> Result<Vec<Vec<LeaseEvent>>, SqlError> {
+pub(crate) async fn leases_of(reader: &mut dyn Read, ids: &[ExecutionId]) -> Result<Vec<Vec<LeaseEvent>>, SqlError> {
     records(reader, LEASES_OF, ids).await
 }
 
 /// An execution that is to be there: what is staged is not, until its flow is.
-pub(crate) async fn found<R: Read>(reader: &mut R, id: &ExecutionId) -> Answer<Execution> {
+pub(crate) async fn found(reader: &mut dyn Read, id: &ExecutionId) -> Answer<Execution> {
     let rows = reader.load(&EXECUTION, EXECUTION.named(&["record"]), &[key_of(id)]).await?;
     let row = rows.into_iter().flatten().next().ok_or(Code::ExecutionNotFound)?;
     let execution: Execution = record::read(row.text(0)?)?;
@@ -97,13 +102,13 @@ pub(crate) async fn found<R: Read>(reader: &mut R, id: &ExecutionId) -> Answer<E
     }
 }
 
-async fn body<R: Read>(reader: &mut R, table: &'static Table, id: &ExecutionId) -> Result<Option<Payload>, SqlError> {
+async fn body(reader: &mut dyn Read, table: &'static Table, id: &ExecutionId) -> Result<Option<Payload>, SqlError> {
     let rows = reader.load(table, table.all(), &[key_of(id)]).await?;
     rows.iter().flatten().next().map(read_body).transpose()
 }
 
-async fn records<R: Read, T: DeserializeOwned>(
-    reader: &mut R,
+async fn records<T: DeserializeOwned>(
+    reader: &mut dyn Read,
     sql: &'static str,
     ids: &[ExecutionId],
 ) -> Result<Vec<Vec<T>>, SqlError> {

@@ -29,7 +29,7 @@ pub(super) struct Found {
 ///
 /// What has a label is walked by its first. Everything else is walked by lane or namespace and state; where no state is
 /// named, a walk of each is as good as one of all, and spares every write an index of its own.
-pub(super) async fn search<R: Read>(reader: &mut R, args: &ListArgs) -> Result<Found, SqlError> {
+pub(super) async fn search(reader: &mut dyn Read, args: &ListArgs) -> Result<Found, SqlError> {
     let filter = &args.filter;
     let (sql, indexes) = indexes(filter);
     let most = limits::SEARCH / indexes.len();
@@ -112,7 +112,7 @@ fn start(args: &ListArgs) -> Cursor {
 }
 
 /// The places of those that are everything the filter says.
-async fn meant<R: Read>(reader: &mut R, filter: &Filter, rows: &[Row]) -> Result<Vec<Cursor>, SqlError> {
+async fn meant(reader: &mut dyn Read, filter: &Filter, rows: &[Row]) -> Result<Vec<Cursor>, SqlError> {
     let lane = filter.lane.as_ref().map(|lane| lane.within(&filter.namespace));
     let mut places = Vec::new();
     for row in rows {

@@ -19,7 +19,7 @@ pub(crate) fn flow_event_of(flow: &FlowId, event: &FlowEvent) -> Result<Put, Sql
 
 /// Deletes what these events have pushed out. Events are numbered without gaps, so each pushes out one whose number is
 /// known, once there are that many.
-pub(crate) async fn trim_events<S: Session>(session: &mut S, events: &[(FlowId, FlowEvent)]) -> Result<(), SqlError> {
+pub(crate) async fn trim_events(session: &mut dyn Session, events: &[(FlowId, FlowEvent)]) -> Result<(), SqlError> {
     let surplus = |(flow, event): &(FlowId, FlowEvent)| {
         Some(key_of_event(flow, event.seq.checked_sub(limits::FLOW_EVENTS as u64)?))
     };

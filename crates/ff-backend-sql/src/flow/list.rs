@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{FlowCursor, FlowsPage, ListFlowsArgs};
 use ff_core::flow::{Flow, FlowState};
@@ -21,10 +22,11 @@ use crate::value::{Row, Value};
 /// and tags are picked out on the way.
 pub struct ListFlows(pub ListFlowsArgs);
 
+#[async_trait]
 impl Question for ListFlows {
     type Answer = FlowsPage;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<FlowsPage> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<FlowsPage> {
         let args = self.0;
         args.check()?;
         // One more than a page tells whether another page follows.
@@ -48,8 +50,8 @@ impl Question for ListFlows {
 }
 
 /// The next flows in the states asked for, of any kind and with any tags.
-async fn next_flows<R: Read>(
-    reader: &mut R,
+async fn next_flows(
+    reader: &mut dyn Read,
     args: &ListFlowsArgs,
     after: FlowCursor,
     limit: usize,

@@ -1,5 +1,6 @@
 //! Reading one flow, and what is kept beside it.
 
+use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{
     EdgeInfo, EdgesPage, FlowEdgesArgs, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs, MemberInfo,
@@ -28,10 +29,11 @@ pub struct DescribeFlow {
     pub partitions: PartitionConfig,
 }
 
+#[async_trait]
 impl Question for DescribeFlow {
     type Answer = FlowInfo;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<FlowInfo> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<FlowInfo> {
         Ok(found(reader, &self.flow_id, &self.partitions).await?.info())
     }
 }
@@ -44,10 +46,11 @@ pub struct ReadFlowMembers {
     pub partitions: PartitionConfig,
 }
 
+#[async_trait]
 impl Question for ReadFlowMembers {
     type Answer = MembersPage;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<MembersPage> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<MembersPage> {
         let FlowMembersArgs { flow_id, from, limit } = self.args;
         found(reader, &flow_id, &self.partitions).await?;
         // One more than a page tells where the next one starts.
@@ -72,10 +75,11 @@ pub struct ReadFlowEdges {
     pub partitions: PartitionConfig,
 }
 
+#[async_trait]
 impl Question for ReadFlowEdges {
     type Answer = EdgesPage;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<EdgesPage> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<EdgesPage> {
         let FlowEdgesArgs { flow_id, after, limit } = self.args;
         let flow = found(reader, &flow_id, &self.partitions).await?;
         // One more than a page tells whether another page follows.
@@ -94,10 +98,11 @@ pub struct ReadFlowEvents {
     pub partitions: PartitionConfig,
 }
 
+#[async_trait]
 impl Question for ReadFlowEvents {
     type Answer = FlowEventsPage;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<FlowEventsPage> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<FlowEventsPage> {
         let flow = found(reader, &self.args.flow_id, &self.partitions).await?;
         let events = events_from(reader, &flow.id, self.args.from, self.args.limit).await?;
         Ok(FlowEventsPage::of(&flow, events.iter(), &self.args))
@@ -105,13 +110,13 @@ impl Question for ReadFlowEvents {
 }
 
 /// Whether a flow is there for whoever asks: what is staged is not.
-pub(crate) async fn is_there<R: Read>(reader: &mut R, id: &FlowId, partition: u16) -> Result<bool, SqlError> {
+pub(crate) async fn is_there(reader: &mut dyn Read, id: &FlowId, partition: u16) -> Result<bool, SqlError> {
     Ok(visible(reader, id, partition).await?.is_some())
 }
 
 /// The edges of a flow after one of them, in the order of their ids.
-pub(crate) async fn edges_after<R: Read>(
-    reader: &mut R,
+pub(crate) async fn edges_after(
+    reader: &mut dyn Read,
     flow: &FlowId,
     partition: u16,
     after: Option<EdgeId>,
@@ -124,8 +129,8 @@ pub(crate) async fn edges_after<R: Read>(
 }
 
 /// The events of a flow from one of them on, oldest first.
-pub(crate) async fn events_from<R: Read>(
-    reader: &mut R,
+pub(crate) async fn events_from(
+    reader: &mut dyn Read,
     flow: &FlowId,
     from: u64,
     limit: usize,
@@ -136,11 +141,11 @@ pub(crate) async fn events_from<R: Read>(
 }
 
 /// A flow that is to be there.
-async fn found<R: Read>(reader: &mut R, id: &FlowId, partitions: &PartitionConfig) -> Answer<Flow> {
+async fn found(reader: &mut dyn Read, id: &FlowId, partitions: &PartitionConfig) -> Answer<Flow> {
     Ok(visible(reader, id, flow_partition(id, partitions).index).await?.ok_or(Code::FlowNotFound)?)
 }
 
-async fn visible<R: Read>(reader: &mut R, id: &FlowId, partition: u16) -> Result<Option<Flow>, SqlError> {
+async fn visible(reader: &mut dyn Read, id: &FlowId, partition: u16) -> Result<Option<Flow>, SqlError> {
     let rows = reader.load(&FLOW, FLOW.named(&["record"]), &[key_of_flow(id, partition)]).await?;
     let flow: Option<Flow> = rows.iter().flatten().next().map(|row| record::read(row.text(0)?)).transpose()?;
     Ok(flow.filter(|flow| flow.staging.is_none()))

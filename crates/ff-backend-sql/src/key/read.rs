@@ -1,5 +1,6 @@
 //! Reading keys.
 
+use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{KeysPage, ListKeysArgs};
 use ff_core::key::{ApiKey, KeyInfo};
@@ -15,10 +16,11 @@ use crate::value::{Row, Value};
 /// One key, with what is kept of its secret.
 pub struct FindKey(pub KeyId);
 
+#[async_trait]
 impl Question for FindKey {
     type Answer = Option<ApiKey>;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Option<ApiKey>> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<Option<ApiKey>> {
         let rows = reader.load(&API_KEY, API_KEY.named(&["record"]), &[vec![self.0.as_str().into()]]).await?;
         let row = rows.into_iter().flatten().next();
         Ok(row.map(|row| record::read(row.text(0)?)).transpose()?)
@@ -28,10 +30,11 @@ impl Question for FindKey {
 /// Keys by their ids.
 pub struct ListKeys(pub ListKeysArgs);
 
+#[async_trait]
 impl Question for ListKeys {
     type Answer = KeysPage;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<KeysPage> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<KeysPage> {
         let after = self.0.after.as_ref().map_or("", KeyId::as_str);
         let rows = reader.query(API_KEYS_AFTER, &[vec![after.into(), Value::number(self.0.limit + 1)]]).await?;
         let info = |row: &Row| record::read::<ApiKey>(row.text(0)?).map(|key| key.info);

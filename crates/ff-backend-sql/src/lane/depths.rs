@@ -11,7 +11,7 @@ use crate::value::Row;
 
 /// Counts every standing of a lane that has anything; what has finished only when somebody wants to know, for there may be
 /// much of it.
-pub(super) async fn depths<R: Read>(reader: &mut R, lane: &LaneId, finished: bool) -> Result<Depths, SqlError> {
+pub(super) async fn depths(reader: &mut dyn Read, lane: &LaneId, finished: bool) -> Result<Depths, SqlError> {
     let mut depths = Depths::new();
     for sql in [DEPTH, DEPTH_SINCE] {
         let wanted = |state: &&PublicState| query_of(**state) == sql && (finished || !state.is_terminal());

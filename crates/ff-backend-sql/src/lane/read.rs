@@ -1,5 +1,6 @@
 //! Reading lanes: how they are configured, and how much of each is where.
 
+use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{LaneInfo, LanesPage, ListLanesArgs};
 use ff_core::lane::Lane;
@@ -23,10 +24,11 @@ pub struct DescribeLane {
     pub partitions: PartitionConfig,
 }
 
+#[async_trait]
 impl Question for DescribeLane {
     type Answer = LaneInfo;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<LaneInfo> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<LaneInfo> {
         Ok(describe(reader, self.lane, &self.partitions, true).await?.0)
     }
 }
@@ -39,10 +41,11 @@ pub struct ListLanes {
     pub partitions: PartitionConfig,
 }
 
+#[async_trait]
 impl Question for ListLanes {
     type Answer = LanesPage;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<LanesPage> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<LanesPage> {
         let ListLanesArgs { namespace, after, limit, finished } = self.args;
         let mut page = LanesPage { lanes: Vec::new(), next: None };
         let mut last = after;
@@ -69,8 +72,8 @@ impl Question for ListLanes {
 }
 
 /// A lane, and whether somebody configured it. Its home knows the newest settings.
-async fn describe<R: Read>(
-    reader: &mut R,
+async fn describe(
+    reader: &mut dyn Read,
     key: LaneId,
     partitions: &PartitionConfig,
     finished: bool,
@@ -84,7 +87,7 @@ async fn describe<R: Read>(
 }
 
 /// The lane after another, in the order of their keys.
-async fn next_lane<R: Read>(reader: &mut R, after: Option<&LaneId>) -> Result<Option<LaneId>, SqlError> {
+async fn next_lane(reader: &mut dyn Read, after: Option<&LaneId>) -> Result<Option<LaneId>, SqlError> {
     let after = after.map_or("", LaneId::as_str);
     let mut next: Option<LaneId> = None;
     for sql in [NEXT_LANE, NEXT_CONFIGURED_LANE] {

@@ -20,7 +20,7 @@ pub(crate) fn event_of(id: &ExecutionId, event: &LeaseEvent) -> Result<Put, SqlE
 
 /// Deletes what these events have pushed out of their histories. Epochs count leases, so an execution of few epochs has
 /// nothing to delete and is not looked at.
-pub(crate) async fn trim<S: Session>(session: &mut S, events: &[(ExecutionId, LeaseEvent)]) -> Result<(), SqlError> {
+pub(crate) async fn trim(session: &mut dyn Session, events: &[(ExecutionId, LeaseEvent)]) -> Result<(), SqlError> {
     let kept = i64::try_from(limits::LEASE_HISTORY).unwrap_or(i64::MAX);
     let mut long: Vec<_> = events.iter().filter(|(_, event)| epoch(event) > kept).map(|(id, _)| *id).collect();
     long.sort_unstable();

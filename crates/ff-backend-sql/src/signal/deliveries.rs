@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{DeliveriesArgs, DeliveriesPage};
 use ff_core::partition::PartitionConfig;
@@ -21,10 +22,11 @@ pub struct ReadDeliveries {
     pub partitions: PartitionConfig,
 }
 
+#[async_trait]
 impl Question for ReadDeliveries {
     type Answer = DeliveriesPage;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<DeliveriesPage> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<DeliveriesPage> {
         let mut ends = DELIVERIES.ends(reader, 0..self.partitions.num_flow_partitions).await?;
         let Some(after) = self.args.after else {
             let next = FeedCursor(ends.into_iter().map(|(partition, last)| (partition, last.position)).collect());
@@ -40,15 +42,15 @@ impl Question for ReadDeliveries {
 }
 
 /// Tells of signals in the feeds of their partitions, in order.
-pub(crate) async fn tell<S: Session>(session: &mut S, signals: &[NewSignal]) -> Result<(), SqlError> {
+pub(crate) async fn tell(session: &mut dyn Session, signals: &[NewSignal]) -> Result<(), SqlError> {
     let told = signals.iter().map(|new| &new.delivery);
     let entries: Vec<_> = told.map(|told| (told.execution_id.partition(), told.position.at, told)).collect();
     DELIVERIES.tell(session, &entries, |delivery, position| placed(delivery.clone(), position)).await
 }
 
 /// What the feeds of these partitions have after a cursor, at most so many of each, oldest first.
-pub(crate) async fn unread<R: Read>(
-    reader: &mut R,
+pub(crate) async fn unread(
+    reader: &mut dyn Read,
     partitions: Vec<u16>,
     after: &FeedCursor,
     limit: usize,
@@ -61,7 +63,7 @@ pub(crate) async fn unread<R: Read>(
 }
 
 /// Whether some feed has lost what its reader never saw. Only a full one has lost anything.
-async fn missed<R: Read>(reader: &mut R, ends: &BTreeMap<u16, Place>, after: &FeedCursor) -> Result<bool, SqlError> {
+async fn missed(reader: &mut dyn Read, ends: &BTreeMap<u16, Place>, after: &FeedCursor) -> Result<bool, SqlError> {
     let full: Vec<_> = ends.iter().filter(|(_, last)| last.is_full()).map(|(partition, _)| (*partition, 1)).collect();
     if full.is_empty() {
         return Ok(false);

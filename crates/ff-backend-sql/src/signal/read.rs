@@ -1,5 +1,6 @@
 //! Reading the signals of an execution.
 
+use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{ReceivedSignal, SignalsArgs, SignalsPage};
 use ff_core::engine_error::Code;
@@ -17,10 +18,11 @@ use crate::value::Value;
 /// One page of an execution's signals, oldest first.
 pub struct ListSignals(pub SignalsArgs);
 
+#[async_trait]
 impl Question for ListSignals {
     type Answer = SignalsPage;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<SignalsPage> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<SignalsPage> {
         let SignalsArgs { execution_id, skip, limit } = self.0;
         found(reader, &execution_id).await?;
         // Signals are numbered without gaps, so passing over some is starting at a number. One more than a page tells
@@ -41,10 +43,11 @@ pub struct ReadSignal {
     pub signal_id: SignalId,
 }
 
+#[async_trait]
 impl Question for ReadSignal {
     type Answer = ReceivedSignal;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<ReceivedSignal> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<ReceivedSignal> {
         found(reader, &self.execution_id).await?;
         let wanted = SIGNAL.named(&["record", "content_type", "bytes"]);
         let rows = reader.load(&SIGNAL, wanted, &[key_of_signal(&self.execution_id, &self.signal_id)]).await?;

@@ -1,5 +1,6 @@
 //! Reading the waitpoints of an execution.
 
+use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::WaitpointInfo;
 use ff_core::engine_error::{Code, EngineError};
@@ -23,10 +24,11 @@ pub struct ReadWaitpoints {
     pub now: TimestampMs,
 }
 
+#[async_trait]
 impl Question for ReadWaitpoints {
     type Answer = Vec<WaitpointInfo>;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Vec<WaitpointInfo>> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<Vec<WaitpointInfo>> {
         let execution = found(reader, &self.execution_id).await?;
         let named = named(&execution);
         let mut open = Vec::with_capacity(named.len());
@@ -51,10 +53,11 @@ pub struct ReadWaitpointToken {
     pub waitpoint_id: WaitpointId,
 }
 
+#[async_trait]
 impl Question for ReadWaitpointToken {
     type Answer = WaitpointToken;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<WaitpointToken> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<WaitpointToken> {
         found(reader, &self.execution_id).await?;
         let mut one = waitpoints(reader, &self.execution_id, &[self.waitpoint_id]).await?;
         Ok(one.pop().flatten().ok_or(Code::WaitpointNotFound)?.token)
@@ -71,8 +74,8 @@ fn named(execution: &Execution) -> Vec<WaitpointId> {
     pending.chain(bound.iter().map(|bound| bound.id)).collect()
 }
 
-async fn waitpoints<R: Read>(
-    reader: &mut R,
+async fn waitpoints(
+    reader: &mut dyn Read,
     execution: &ExecutionId,
     ids: &[WaitpointId],
 ) -> Result<Vec<Option<Waitpoint>>, SqlError> {

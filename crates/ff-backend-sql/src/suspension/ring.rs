@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::PartitionKids;
 use ff_core::dice::Dice;
@@ -51,10 +52,11 @@ pub struct ReadKids {
     pub now: TimestampMs,
 }
 
+#[async_trait]
 impl Question for ReadKids {
     type Answer = Vec<PartitionKids>;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Vec<PartitionKids>> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<Vec<PartitionKids>> {
         let count = self.partitions.num_flow_partitions;
         let rows = reader.query(RINGS, &[vec![count.into()]]).await?;
         let ring = |row: &Row| Ok((row.partition(0)?, read_ring(row.text(1)?)?));

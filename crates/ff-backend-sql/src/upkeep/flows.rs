@@ -15,8 +15,8 @@ use crate::session::{Read, key_of};
 use crate::value::{Row, Value};
 
 /// Adds them to a snapshot that has the executions. A record that cannot be read is told of, and the rest is still there.
-pub(super) async fn add_flows<R: Read>(
-    reader: &mut R,
+pub(super) async fn add_flows(
+    reader: &mut dyn Read,
     snapshot: &mut Snapshot,
     partition: u16,
     ids: &[ExecutionId],

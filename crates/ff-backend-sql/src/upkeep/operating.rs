@@ -18,8 +18,8 @@ use crate::session::Read;
 use crate::value::Row;
 
 /// Adds them to a snapshot.
-pub(super) async fn add_operating<R: Read>(
-    reader: &mut R,
+pub(super) async fn add_operating(
+    reader: &mut dyn Read,
     snapshot: &mut Snapshot,
     partition: u16,
 ) -> Result<(), SqlError> {

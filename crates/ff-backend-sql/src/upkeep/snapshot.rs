@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::change::KeyEntry;
 use ff_core::execution::Execution;
@@ -30,10 +31,11 @@ pub struct TakeSnapshot {
     pub partition: u16,
 }
 
+#[async_trait]
 impl Question for TakeSnapshot {
     type Answer = Snapshot;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Snapshot> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<Snapshot> {
         let ids = executions_on(reader, self.partition).await?;
         let keys: Vec<_> = ids.iter().map(key_of).collect();
         let mut snapshot = Snapshot::default();
@@ -61,13 +63,13 @@ impl Question for TakeSnapshot {
     }
 }
 
-async fn executions_on<R: Read>(reader: &mut R, partition: u16) -> Result<Vec<ExecutionId>, SqlError> {
+async fn executions_on(reader: &mut dyn Read, partition: u16) -> Result<Vec<ExecutionId>, SqlError> {
     let rows = reader.query(EXECUTIONS_ON, &[vec![partition.into()]]).await?;
     rows.iter().flatten().map(|row| row.id(0, partition)).collect()
 }
 
-async fn bodies<R: Read>(
-    reader: &mut R,
+async fn bodies(
+    reader: &mut dyn Read,
     table: &'static Table,
     ids: &[ExecutionId],
 ) -> Result<BTreeMap<ExecutionId, Payload>, SqlError> {
@@ -80,7 +82,7 @@ fn present<T>(ids: &[ExecutionId], lists: Vec<Vec<T>>) -> BTreeMap<ExecutionId, 
     ids.iter().copied().zip(lists).filter(|(_, list)| !list.is_empty()).collect()
 }
 
-async fn keys_on<R: Read>(reader: &mut R, partition: u16) -> Result<BTreeMap<(String, String), KeyEntry>, SqlError> {
+async fn keys_on(reader: &mut dyn Read, partition: u16) -> Result<BTreeMap<(String, String), KeyEntry>, SqlError> {
     let rows = reader.query(KEYS_ON, &[vec![partition.into()]]).await?;
     let entry = |row: &Row| {
         let (namespace, key) = (row.text(0)?.to_owned(), row.text(1)?.to_owned());

@@ -1,5 +1,6 @@
 //! Looking at a partition without being told.
 
+use async_trait::async_trait;
 use ff_core::backend::{Answer, Ready, Swept};
 use ff_core::contracts::Head;
 use ff_core::types::{Kind, Priority};
@@ -16,10 +17,11 @@ pub struct Sweep {
     pub partition: u16,
 }
 
+#[async_trait]
 impl Question for Sweep {
     type Answer = Swept;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Swept> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<Swept> {
         let mut swept = Swept { ready: ready_on(reader, self.partition).await?, next_due: None };
         for row in reader.query(NEXT_DUE, &[vec![self.partition.into()]]).await?.iter().flatten() {
             let at = row.moment(0)?;
@@ -30,7 +32,7 @@ impl Question for Sweep {
 }
 
 /// The best of each kind of each lane that waits on a partition.
-pub(crate) async fn ready_on<R: Read>(reader: &mut R, partition: u16) -> Result<Vec<Ready>, SqlError> {
+pub(crate) async fn ready_on(reader: &mut dyn Read, partition: u16) -> Result<Vec<Ready>, SqlError> {
     let mut all = Vec::new();
     // Goes from each kind of each lane to the next, and so past everything that waits behind a head.
     let mut last = (String::new(), String::new());
@@ -41,7 +43,7 @@ pub(crate) async fn ready_on<R: Read>(reader: &mut R, partition: u16) -> Result<
     Ok(all)
 }
 
-async fn first<R: Read>(reader: &mut R, sql: &'static str, parameters: Vec<Value>) -> Result<Option<Row>, SqlError> {
+async fn first(reader: &mut dyn Read, sql: &'static str, parameters: Vec<Value>) -> Result<Option<Row>, SqlError> {
     Ok(reader.query(sql, &[parameters]).await?.into_iter().flatten().next())
 }
 

@@ -15,8 +15,8 @@ use crate::suspension::{read_ring, read_suspend_key};
 use crate::value::Row;
 
 /// Adds them to a snapshot that has the executions. A record that cannot be read is told of, and the rest is still there.
-pub(super) async fn add_waits<R: Read>(
-    reader: &mut R,
+pub(super) async fn add_waits(
+    reader: &mut dyn Read,
     snapshot: &mut Snapshot,
     partition: u16,
     ids: &[ExecutionId],

@@ -1,5 +1,6 @@
 //! Reading who works.
 
+use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{ListWorkersArgs, WorkersPage};
 use ff_core::limits;
@@ -20,10 +21,11 @@ pub struct ListWorkers {
     pub now: TimestampMs,
 }
 
+#[async_trait]
 impl Question for ListWorkers {
     type Answer = WorkersPage;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<WorkersPage> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<WorkersPage> {
         let args = self.args;
         let mut page = WorkersPage { workers: Vec::new(), next: None };
         let mut all = Workers { last: args.after.clone(), ended: false };
@@ -46,10 +48,11 @@ pub struct ReadGoneWorkers {
     pub now: TimestampMs,
 }
 
+#[async_trait]
 impl Question for ReadGoneWorkers {
     type Answer = Vec<WorkerInstanceId>;
 
-    async fn ask<R: Read>(self, reader: &mut R) -> Answer<Vec<WorkerInstanceId>> {
+    async fn ask(self, reader: &mut dyn Read) -> Answer<Vec<WorkerInstanceId>> {
         let mut gone = Vec::new();
         let mut all = Workers { last: None, ended: false };
         while let Some(workers) = all.next(reader).await? {
@@ -67,7 +70,7 @@ struct Workers {
 }
 
 impl Workers {
-    async fn next<R: Read>(&mut self, reader: &mut R) -> Result<Option<Vec<Worker>>, SqlError> {
+    async fn next(&mut self, reader: &mut dyn Read) -> Result<Option<Vec<Worker>>, SqlError> {
         if self.ended {
             return Ok(None);
         }
