@@ -5,21 +5,24 @@ mod json;
 use std::io::{self, IsTerminal};
 
 use clap::ValueEnum;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::format::JsonFields;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// Starts logging: what `RUST_LOG` says, otherwise `quietest` and one level more for every `-v`.
 pub(crate) fn start(quietest: Level, verbose: u8, format: LogFormat) -> anyhow::Result<()> {
     let level = LEVELS[(quietest as usize + usize::from(verbose)).min(LEVELS.len() - 1)];
-    let filter = match std::env::var("RUST_LOG") {
-        Ok(said) if !said.is_empty() => EnvFilter::try_new(said)?,
-        _ => EnvFilter::try_new(level)?,
-    };
+    let said = std::env::var("RUST_LOG").ok().filter(|said| !said.is_empty());
+    let filter: Targets = said.as_deref().unwrap_or(level).parse()?;
     let colours = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    let subscriber = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(io::stderr);
     match format {
-        LogFormat::Text => subscriber.with_ansi(colours).init(),
-        LogFormat::Json => subscriber.with_ansi(false).fmt_fields(JsonFields::new()).event_format(json::Lines).init(),
+        LogFormat::Text => subscriber.with_ansi(colours).finish().with(filter).init(),
+        LogFormat::Json => {
+            let lines = subscriber.with_ansi(false).fmt_fields(JsonFields::new()).event_format(json::Lines);
+            lines.finish().with(filter).init();
+        }
     }
     Ok(())
 }
