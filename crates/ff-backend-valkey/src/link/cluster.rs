@@ -8,7 +8,7 @@ use redis::cluster_async::ClusterConnection;
 use redis::cluster_routing::{Route, SingleNodeRoutingInfo, SlotAddr};
 use redis::{Client, Cmd, ConnectionAddr, ConnectionInfo, RedisError, RedisResult, TlsCertificates, Value, cmd, pipe};
 
-use super::kept::Kept;
+use super::shared::SharedConnection;
 use super::single::connect;
 use super::{CONNECT_TIMEOUT, Failed, Plain, RESPONSE_TIMEOUT, last, tcp_settings};
 
@@ -17,7 +17,7 @@ const REDIRECTIONS: usize = 5;
 
 pub(crate) struct ClusterLink {
     client: ClusterClient,
-    connection: Kept<ClusterConnection>,
+    connection: SharedConnection<ClusterConnection>,
     /// The nodes the URL names.
     seeds: Vec<ConnectionInfo>,
 }
@@ -32,13 +32,16 @@ impl ClusterLink {
         if let Some(trusted) = trusted {
             client = client.certs(trusted);
         }
-        Ok(Self { client: client.build()?, connection: Kept::none(), seeds })
+        Ok(Self { client: client.build()?, connection: SharedConnection::absent(), seeds })
     }
 
     /// Sends commands together to where the slot of a key is, and gives the reply to the last.
     pub(super) async fn send(&self, key: &str, commands: &[Cmd]) -> Result<Value, Failed> {
-        let made = self.connection.or_made(self.client.get_async_connection()).await;
-        let (number, mut connection) = made.map_err(Failed::Unsent)?;
+        let connect = || {
+            let client = self.client.clone();
+            async move { client.get_async_connection().await }
+        };
+        let (number, mut connection) = self.connection.get(connect).await.map_err(Failed::Unsent)?;
         let mut route = SingleNodeRoutingInfo::SpecificNode(Route::with_key(key, SlotAddr::Master));
         let mut asking = false;
         for _ in 0..REDIRECTIONS {

@@ -1,8 +1,8 @@
 //! Asking a server, or a cluster of them: over connections that are shared, kept and made again when they break.
 
 mod cluster;
-mod kept;
 mod primary;
+mod shared;
 mod single;
 mod value;
 

@@ -3,17 +3,17 @@
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, Cmd, ConnectionInfo, RedisError, RedisResult, Value, pipe};
 
-use super::kept::Kept;
+use super::shared::SharedConnection;
 use super::{CONNECT_TIMEOUT, Failed, Plain, RESPONSE_TIMEOUT, last};
 
 pub(crate) struct SingleLink {
     client: Client,
-    connection: Kept<MultiplexedConnection>,
+    connection: SharedConnection<MultiplexedConnection>,
 }
 
 impl SingleLink {
     pub(crate) fn to(info: ConnectionInfo) -> RedisResult<Self> {
-        Ok(Self { client: Client::open(info)?, connection: Kept::none() })
+        Ok(Self { client: Client::open(info)?, connection: SharedConnection::absent() })
     }
 
     pub(crate) fn client(&self) -> &Client {
@@ -23,20 +23,28 @@ impl SingleLink {
     /// Sends commands together and gives the reply to the last.
     pub(super) async fn send(&self, commands: &[Cmd]) -> Result<Value, Failed> {
         let [one] = commands else { return last(self.send_all(commands).await?).map_err(Failed::Sent) };
-        let (number, mut connection) = self.connection.or_made(connect(&self.client)).await.map_err(Failed::Unsent)?;
+        let (number, mut connection) = self.connected().await?;
         let reply = connection.send_packed_command(one).await.and_then(Value::extract_error);
         reply.map_err(|error| self.failed(number, error))
     }
 
     /// Sends commands together and gives the reply to each.
     pub(crate) async fn send_all(&self, commands: &[Cmd]) -> Result<Vec<Value>, Failed> {
-        let (number, mut connection) = self.connection.or_made(connect(&self.client)).await.map_err(Failed::Unsent)?;
+        let (number, mut connection) = self.connected().await?;
         let mut pipeline = pipe();
         for command in commands {
             pipeline.add_command(command.clone());
         }
         let replies = connection.send_packed_commands(&pipeline, 0, commands.len()).await;
         replies.map_err(|error| self.failed(number, error))
+    }
+
+    async fn connected(&self) -> Result<(u64, MultiplexedConnection), Failed> {
+        let connect = || {
+            let client = self.client.clone();
+            async move { connect(&client).await }
+        };
+        self.connection.get(connect).await.map_err(Failed::Unsent)
     }
 
     fn failed(&self, number: u64, error: RedisError) -> Failed {

@@ -1,0 +1,162 @@
+//! A connection that is shared, and made again when it breaks, not more often than a server can bear.
+//!
+//! A task of its own makes the connection, and callers wait for its report. No caller holds a lock across an await, so a
+//! caller that is not polled, such as one of several calls in a set while its owner awaits something else, does not block the
+//! others.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use redis::{ErrorKind, RedisError, RedisResult};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// How long a server that cannot be reached is left alone, at first and at most.
+const PAUSE: Duration = Duration::from_millis(50);
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+
+pub(super) struct SharedConnection<Connection>(Arc<Mutex<State<Connection>>>);
+
+struct State<Connection> {
+    current: Current<Connection>,
+    /// Connections are numbered from 1.
+    number: u64,
+    /// The number of the last connection that broke, as reported by the caller that found out.
+    broken: u64,
+    pause: Duration,
+    resting: Option<(Instant, RedisError)>,
+}
+
+enum Current<Connection> {
+    Absent,
+    Making(Made<Connection>),
+    There(Connection),
+}
+
+/// What became of a connection that is being made: nothing yet, or the connection and its number, or why there is none.
+type Made<Connection> = watch::Receiver<Option<RedisResult<(u64, Connection)>>>;
+
+impl<Connection: Clone + Send + Sync + 'static> SharedConnection<Connection> {
+    pub(super) fn absent() -> Self {
+        let state = State { current: Current::Absent, number: 0, broken: 0, pause: PAUSE, resting: None };
+        Self(Arc::new(Mutex::new(state)))
+    }
+
+    /// The connection and its number, made anew if it broke. While the server rests, it is not asked for another.
+    pub(super) async fn get<Making>(&self, make: impl FnOnce() -> Making) -> RedisResult<(u64, Connection)>
+    where
+        Making: Future<Output = RedisResult<Connection>> + Send + 'static,
+    {
+        let mut made = match self.look(make)? {
+            Look::There(number, connection) => return Ok((number, connection)),
+            Look::Making(made) => made,
+        };
+        let reported = made.wait_for(Option::is_some).await.ok().and_then(|made| made.clone());
+        reported.unwrap_or_else(|| Err((ErrorKind::Io, "the connection was not made: the program is stopping").into()))
+    }
+
+    /// What there is, or what is being made, begun now if it must be.
+    fn look<Making>(&self, make: impl FnOnce() -> Making) -> RedisResult<Look<Connection>>
+    where
+        Making: Future<Output = RedisResult<Connection>> + Send + 'static,
+    {
+        let mut state = lock(&self.0);
+        match &state.current {
+            Current::There(connection) if state.number > state.broken => {
+                return Ok(Look::There(state.number, connection.clone()));
+            }
+            // If its task ended without a report, the connection is made again.
+            Current::Making(made) if made.has_changed().is_ok() => return Ok(Look::Making(made.clone())),
+            _ => {}
+        }
+        state.current = Current::Absent;
+        if let Some((until, error)) = &state.resting
+            && Instant::now() < *until
+        {
+            return Err(error.clone());
+        }
+        let (report, made) = watch::channel(None);
+        state.current = Current::Making(made.clone());
+        let (shared, making) = (self.0.clone(), make());
+        tokio::spawn(async move {
+            let made = making.await;
+            let made = lock(&shared).settle(made);
+            report.send(Some(made)).ok();
+        });
+        Ok(Look::Making(made))
+    }
+
+    /// Says that a connection is of no more use.
+    pub(super) fn broke(&self, number: u64) {
+        let mut state = lock(&self.0);
+        state.broken = state.broken.max(number);
+    }
+}
+
+enum Look<Connection> {
+    There(u64, Connection),
+    Making(Made<Connection>),
+}
+
+impl<Connection: Clone> State<Connection> {
+    fn settle(&mut self, made: RedisResult<Connection>) -> RedisResult<(u64, Connection)> {
+        match made {
+            Ok(connection) => {
+                self.number += 1;
+                self.current = Current::There(connection.clone());
+                (self.pause, self.resting) = (PAUSE, None);
+                Ok((self.number, connection))
+            }
+            Err(error) => {
+                self.current = Current::Absent;
+                self.resting = Some((Instant::now() + self.pause, error.clone()));
+                self.pause = (self.pause * 2).min(PAUSE_MAX);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// The state is consistent even if a holder of the lock panicked.
+fn lock<Connection>(state: &Mutex<State<Connection>>) -> MutexGuard<'_, State<Connection>> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use futures_util::FutureExt;
+    use tokio::sync::Notify;
+
+    use super::*;
+
+    /// One of two callers is not polled again after it asked for the connection; the other one must get it.
+    #[tokio::test]
+    async fn a_caller_that_is_not_polled_does_not_block_another() {
+        let shared = SharedConnection::absent();
+        let made = Arc::new(Notify::new());
+        let making = made.clone();
+        let make = || async move {
+            making.notified().await;
+            Ok("connection")
+        };
+        let mut forgotten = pin!(shared.get(make));
+        assert!(forgotten.as_mut().now_or_never().is_none());
+        made.notify_one();
+        let never = || async { panic!("one connection is enough") };
+        assert_eq!(shared.get(never).await.unwrap(), (1, "connection"));
+        shared.broke(1);
+        assert_eq!(shared.get(|| async { Ok("another") }).await.unwrap(), (2, "another"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_cannot_be_reached_rests_and_is_asked_again() {
+        let shared = SharedConnection::<&str>::absent();
+        let fail = || async { Err((ErrorKind::Io, "connection refused").into()) };
+        assert!(shared.get(fail).await.is_err());
+        assert!(shared.get(|| async { Ok("too early") }).await.is_err(), "it rests");
+        tokio::time::advance(PAUSE).await;
+        assert_eq!(shared.get(|| async { Ok("there") }).await.unwrap(), (1, "there"));
+    }
+}
