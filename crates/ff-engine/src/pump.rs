@@ -1,6 +1,7 @@
 //! The pump: sleeps until something is due by the store's clock, and has the store fire it.
 
 use std::collections::HashMap;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,9 +9,7 @@ use ff_core::backend::{Answer, Upkeep};
 use ff_core::due::Pumped;
 use ff_core::hint::Hint;
 use ff_core::types::TimestampMs;
-use futures_util::StreamExt;
-use futures_util::future::BoxFuture;
-use futures_util::stream::FuturesUnordered;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::agenda::Agenda;
@@ -38,7 +37,9 @@ pub(crate) struct Pump {
     hearing: Hearing,
     sweeper: Sweeper,
     agenda: Agenda,
-    pumping: FuturesUnordered<BoxFuture<'static, (u16, Answer<Pumped>)>>,
+    /// Tasks of their own: a call may hold a lock or a connection of the store, and must go on while the pump waits for
+    /// the store's clock.
+    pumping: JoinSet<(u16, Answer<Pumped>)>,
     /// The store's time when it was last asked. It may be long ago, but what was due then still is.
     now: TimestampMs,
     sleep: Option<Sleep>,
@@ -67,7 +68,7 @@ impl Pump {
             sweeper: Sweeper::new(store.clone()),
             store,
             agenda: Agenda::default(),
-            pumping: FuturesUnordered::new(),
+            pumping: JoinSet::new(),
             now: TimestampMs(i64::MIN),
             sleep: None,
             patience: PATIENCE,
@@ -88,7 +89,10 @@ impl Pump {
                         self.agenda.note(partition, at);
                     }
                 }
-                Some((partition, answer)) = self.pumping.next() => self.pumped(partition, answer),
+                Some(pumped) = self.pumping.join_next() => match pumped {
+                    Ok((partition, answer)) => self.pumped(partition, answer),
+                    Err(panicked) => resume_unwind(panicked.into_panic()),
+                },
                 () = alarm(wake) => {}
             }
         }
@@ -104,7 +108,7 @@ impl Pump {
                 && let Some(partition) = self.agenda.take_due(self.now)
             {
                 let store = self.store.clone();
-                self.pumping.push(Box::pin(async move { (partition, store.pump(partition).await) }));
+                self.pumping.spawn(async move { (partition, store.pump(partition).await) });
             }
             if self.pumping.len() == AT_ONCE {
                 return None;

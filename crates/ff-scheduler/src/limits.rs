@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::pending;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,9 +10,7 @@ use ff_core::backend::{Answer, Upkeep};
 use ff_core::lane::make_room;
 use ff_core::limits;
 use ff_core::types::LaneId;
-use futures_util::StreamExt;
-use futures_util::future::BoxFuture;
-use futures_util::stream::FuturesUnordered;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 use crate::exchange::Exchange;
@@ -30,7 +29,8 @@ pub(crate) struct Limits {
     exchange: Arc<Exchange>,
     /// Where something ended that has not been counted, by lane.
     freed: BTreeMap<LaneId, BTreeSet<u16>>,
-    counting: FuturesUnordered<BoxFuture<'static, (LaneId, Answer<()>)>>,
+    /// Tasks of their own: a call may hold a lock or a connection of the store, and goes on whatever else is waited for.
+    counting: JoinSet<(LaneId, Answer<()>)>,
     /// Lanes that are being counted. What ends meanwhile is counted after it.
     busy: BTreeSet<LaneId>,
     tries: HashMap<LaneId, Try>,
@@ -44,7 +44,7 @@ struct Try {
 
 impl Limits {
     pub(crate) fn new(store: Arc<dyn Upkeep>, exchange: Arc<Exchange>) -> Self {
-        let (freed, counting, busy) = (BTreeMap::new(), FuturesUnordered::new(), BTreeSet::new());
+        let (freed, counting, busy) = (BTreeMap::new(), JoinSet::new(), BTreeSet::new());
         Self { store, exchange, freed, counting, busy, tries: HashMap::new() }
     }
 
@@ -66,7 +66,10 @@ impl Limits {
         let next = self.tries.iter().min_by_key(|(_, of)| of.at).map(|(lane, of)| (lane.clone(), of.at));
         let at = next.as_ref().map(|(_, at)| *at);
         tokio::select! {
-            Some((lane, counted)) = self.counting.next() => self.counted(lane, counted),
+            Some(counted) = self.counting.join_next() => match counted {
+                Ok((lane, counted)) => self.counted(lane, counted),
+                Err(panicked) => resume_unwind(panicked.into_panic()),
+            },
             () = self.exchange.holding() => {}
             () = alarm(at) => {
                 if let Some((lane, _)) = next {
@@ -83,10 +86,10 @@ impl Limits {
             let Some(partitions) = self.freed.remove(&lane) else { continue };
             let store = self.store.clone();
             self.busy.insert(lane.clone());
-            self.counting.push(Box::pin(async move {
+            self.counting.spawn(async move {
                 let counted = make_room(&*store, &lane, partitions).await;
                 (lane, counted)
-            }));
+            });
         }
     }
 
