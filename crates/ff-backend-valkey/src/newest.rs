@@ -48,10 +48,10 @@ where
 {
     let mut sources: Vec<_> = partitions.into_iter().map(|(partition, from)| Source::new(partition, from)).collect();
     let (mut newest, mut looked) = (Vec::new(), 0);
-    let mut few = (limit / sources.len().max(1) + 1).max(FEW);
+    let mut few = (limit / sources.len().max(1) + 1).max(FEW).min(limit + 1);
     while newest.len() <= limit {
-        looked += refill(&mut sources, few.min(limit + 1), &ask).await?;
-        few *= 2;
+        looked += refill(&mut sources, few, &ask).await?;
+        few = (few * 2).min(limit + 1);
         let before = newest.len();
         while newest.len() <= limit && !sources.iter().any(Source::must_be_asked) {
             let best = sources.iter_mut().max_by_key(|source| source.found.front().copied());
@@ -135,5 +135,20 @@ impl<Row, From: Copy> Source<Row, From> {
     /// Whether it may have more and nothing of it is known.
     fn must_be_asked(&self) -> bool {
         self.found.is_empty() && !self.exhausted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A partition whose rows are spread over many pages is asked more often than a number can be doubled.
+    #[tokio::test]
+    async fn a_partition_may_be_asked_any_number_of_times() {
+        let one_row = |_, from: i64, _| async move {
+            Ok(Part { found: vec![from], more: (from > 0).then(|| from - 1), looked: 1, reached: Some(from) })
+        };
+        let found = newest([(0, 299)], 300, usize::MAX, one_row).await.unwrap();
+        assert_eq!(found.rows, (0..300).rev().collect::<Vec<i64>>());
     }
 }
