@@ -1,7 +1,7 @@
 //! The promises every store keeps, each a named test written once and run on every one of them.
 //!
 //! A promise is a function that takes a [`World`]: a store, whatever lies between it and the caller, and a clock the test
-//! owns. [`conformance!`] makes one test per promise and world.
+//! owns. `tests/stores.rs` says which promises are checked in which world.
 
 #![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
 
@@ -20,6 +20,6 @@ mod worker;
 mod world;
 pub mod worlds;
 
-pub use suite::{Arriving, keep, promises, try_in};
+pub use suite::{ACROSS_PARTITIONS, Scope, check};
 pub use token::forging::forge;
 pub use world::{Contents, Flow, Graph, Hands, Held, Lane, Submission, Waitpoint, Worker, World, WorldClock, ms};

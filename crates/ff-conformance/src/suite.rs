@@ -1,62 +1,68 @@
-//! The suite: every promise there is, by room and theme, and what it takes to try one.
+//! The suite: every promise there is, by domain and theme, and what it takes to check some of them in a world.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures_util::future::BoxFuture;
 use tokio::time::timeout;
 
 use crate::world::{World, ms};
 
-/// Makes one test per promise for each of these worlds, named by world, room and promise.
+/// Calls a macro with the promises of every domain: `one_test_per_theme` or `one_test_per_domain`.
 #[macro_export]
-macro_rules! conformance {
-    ($($world:ident),* $(,)?) => {$(
-        mod $world {
-            fn world() -> $crate::Arriving {
-                Box::pin($crate::worlds::$world())
-            }
+macro_rules! every_domain {
+    ($make:ident) => {
+        $crate::execution_promises! { tests => $crate::$make }
+        $crate::lease_promises! { tests => $crate::$make }
+        $crate::lane_promises! { tests => $crate::$make }
+        $crate::worker_promises! { tests => $crate::$make }
+        $crate::key_promises! { tests => $crate::$make }
+        $crate::event_promises! { tests => $crate::$make }
+        $crate::flow_promises! { tests => $crate::$make }
+        $crate::suspension_promises! { tests => $crate::$make }
+        $crate::signal_promises! { tests => $crate::$make }
+        $crate::token_promises! { tests => $crate::$make }
+    };
+}
 
-            $crate::execution_promises! { $world => $crate::one_test_each }
-            $crate::lease_promises! { $world => $crate::one_test_each }
-            $crate::lane_promises! { $world => $crate::one_test_each }
-            $crate::worker_promises! { $world => $crate::one_test_each }
-            $crate::key_promises! { $world => $crate::one_test_each }
-            $crate::event_promises! { $world => $crate::one_test_each }
-            $crate::flow_promises! { $world => $crate::one_test_each }
-            $crate::suspension_promises! { $world => $crate::one_test_each }
-            $crate::signal_promises! { $world => $crate::one_test_each }
-            $crate::token_promises! { $world => $crate::one_test_each }
+/// A test per theme, which calls the surrounding module's `check` with the beginning of its promises' names.
+#[macro_export]
+macro_rules! one_test_per_theme {
+    (tests: $($domain:ident { $($theme:ident { $($promise:ident,)* })* })*) => {$(
+        mod $domain {$(
+            #[test]
+            fn $theme() {
+                super::check(concat!(stringify!($domain), "::", stringify!($theme), "::"));
+            }
+        )*}
+    )*};
+}
+
+/// A test per domain, for worlds whose servers take long to start.
+#[macro_export]
+macro_rules! one_test_per_domain {
+    (tests: $($domain:ident { $($rest:tt)* })*) => {$(
+        #[test]
+        fn $domain() {
+            check(concat!(stringify!($domain), "::"));
         }
     )*};
 }
 
-/// Turns the list of a room into tests in one world.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! one_test_each {
-    ($world:ident: $($room:ident { $($theme:ident { $($promise:ident,)* })* })*) => {$(
-        mod $room {$($(
-            #[test]
-            fn $promise() {
-                let name = concat!(stringify!($room), "::", stringify!($theme), "::", stringify!($promise));
-                $crate::try_in(super::world, name);
-            }
-        )*)*}
-    )*};
-}
-
-/// Turns the list of a room into a table. A promise that is written but not listed is then never used, which the compiler tells.
+/// Turns the list of a domain into a table. A promise that is written but not listed is then never used, which the compiler
+/// tells.
 macro_rules! one_row_each {
-    (table: $($room:ident { $($theme:ident { $($promise:ident,)* })* })*) => {
+    (table: $($domain:ident { $($theme:ident { $($promise:ident,)* })* })*) => {
         &[$($($((
-            concat!(stringify!($room), "::", stringify!($theme), "::", stringify!($promise)),
-            |world| Box::pin(crate::$room::$theme::$promise(world)),
+            concat!(stringify!($domain), "::", stringify!($theme), "::", stringify!($promise)),
+            |world| Box::pin(crate::$domain::$theme::$promise(world)),
         ),)*)*)*]
     };
 }
 
 type Promise = fn(World) -> BoxFuture<'static, ()>;
 
-/// Every promise there is. Each room lists its own, next to its themes.
-const ROOMS: &[&[(&str, Promise)]] = &[
+/// Every promise there is. Each domain lists its own, next to its themes.
+const DOMAINS: &[&[(&str, Promise)]] = &[
     crate::execution_promises! { table => one_row_each },
     crate::lease_promises! { table => one_row_each },
     crate::lane_promises! { table => one_row_each },
@@ -69,25 +75,84 @@ const ROOMS: &[&[(&str, Promise)]] = &[
     crate::token_promises! { table => one_row_each },
 ];
 
-/// The names of all promises.
-pub fn promises() -> impl Iterator<Item = &'static str> {
-    ROOMS.iter().copied().flatten().map(|(name, _)| *name)
+/// Which promises a world is held to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    All,
+    /// Every third promise: for a store that differs from another in its server alone.
+    Third,
+    /// The first promise of every other theme: for what is the same code over another store.
+    Sample,
+    /// The promises whose theme reads or changes several partitions.
+    AcrossPartitions,
 }
 
-/// A world that is being made.
-pub type Arriving = BoxFuture<'static, World>;
+/// Themes that read or change several partitions; the others stay on one, where a cluster is as good as a server.
+pub const ACROSS_PARTITIONS: &[&str] = &[
+    "event::",
+    "execution::acting::",
+    "execution::bulk::",
+    "execution::listing::",
+    "execution::searching::",
+    "flow::large::",
+    "flow::listing::",
+    "key::",
+    "lane::",
+    "lease::waiting::",
+    "signal::feed::",
+    "token::rotating::",
+    "worker::",
+];
 
-/// Tries one promise in a world of its own. The tests are many and this is not generic, so that each costs the compiler
-/// next to nothing.
-pub fn try_in(world: fn() -> Arriving, name: &str) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(async { keep(world().await, name).await });
+impl Scope {
+    /// The names of its promises.
+    pub fn names(self) -> Vec<&'static str> {
+        self.promises("").into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// The promises whose names begin with `prefix`.
+    fn promises(self, prefix: &str) -> Vec<(&'static str, Promise)> {
+        let mut chosen: Vec<_> = DOMAINS.iter().copied().flatten().copied().collect();
+        let mut theme = ("", 0);
+        let mut place = 0;
+        chosen.retain(|(name, _)| {
+            let of = name.rsplit_once("::").map_or("", |(theme, _)| theme);
+            let is_first = of != theme.0;
+            if is_first {
+                theme = (of, theme.1 + 1);
+            }
+            place += 1;
+            match self {
+                Self::All => true,
+                Self::Third => place % 3 == 0,
+                Self::Sample => is_first && theme.1 % 2 == 0,
+                Self::AcrossPartitions => ACROSS_PARTITIONS.iter().any(|across| name.starts_with(across)),
+            }
+        });
+        chosen.retain(|(name, _)| name.starts_with(prefix));
+        chosen
+    }
 }
 
-/// Tries one promise in a world of its own, and then examines what it left behind.
-pub async fn keep(world: World, name: &str) {
-    let promise = ROOMS.iter().copied().flatten().find(|(known, _)| *known == name).map(|(_, promise)| promise);
-    let promise = promise.unwrap_or_else(|| panic!("there is no promise {name}"));
+/// Checks the promises of a scope whose names begin with `prefix`, each in a world of its own, and panics with the names of
+/// all that were broken. Not generic over the promises, so that each costs the compiler next to nothing.
+pub fn check(scope: Scope, prefix: &str, world: impl AsyncFn() -> World) {
+    let (mut broken, promises) = (Vec::new(), scope.promises(prefix));
+    let count = promises.len();
+    for (name, promise) in promises {
+        println!("{name}");
+        // A runtime of its own ends with everything a broken promise left running.
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let kept = AssertUnwindSafe(|| runtime.block_on(async { keep(world().await, promise).await }));
+        if catch_unwind(kept).is_err() {
+            broken.push(name);
+        }
+    }
+    assert!(broken.is_empty(), "{} of {count} promises were broken: {}", broken.len(), broken.join(", "));
+}
+
+/// Checks one promise, and then examines what it left behind.
+async fn keep(world: World, promise: Promise) {
     timeout(ms(60_000), promise(world.clone())).await.expect("something is waited for that never comes");
     world.check_invariants().await;
     world.end().await;

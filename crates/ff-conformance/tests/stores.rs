@@ -1,59 +1,140 @@
-//! Every promise, on every store, and on every store behind a server.
+//! Every promise, on every store, and over HTTP.
+//!
+//! What runs for every change: all promises on memory, SQLite, Postgres and Valkey, and over HTTP on memory; a third on Redis;
+//! on a cluster those that cross partitions; a sample over HTTP on the other stores, since a server does not depend on what
+//! is beneath it. `full` has the rest.
 
-ff_conformance::conformance! { memory, sqlite, valkey, redis, http_over_memory, http_over_sqlite, http_over_valkey }
+use ff_conformance::worlds::postgres_server::Postgres;
+use ff_conformance::worlds::servers::{Cluster, Flavour, Process};
+use ff_conformance::{Scope, check, every_domain, worlds};
 
-/// A cluster takes seconds to start, so all promises share one.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_promise_is_kept_on_a_cluster() {
-    let cluster = ff_conformance::worlds::servers::Cluster::start();
-    for promise in ff_conformance::promises() {
-        println!("{promise}");
-        ff_conformance::keep(ff_conformance::worlds::on_cluster(&cluster).await, promise).await;
-    }
-}
-
-/// A database takes a second to make, so the promises of a room share one, each in a schema of its own.
-macro_rules! on_postgres {
-    ($($room:ident)*) => {
-        mod postgres {$(
-            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $room() {
-                let server = ff_conformance::worlds::postgres_server::Postgres::quick();
-                for promise in crate::promises_about(stringify!($room)) {
-                    ff_conformance::keep(ff_conformance::worlds::on_postgres(&server).await, promise).await;
-                }
-            }
-        )*}
-
-        mod http_over_postgres {$(
-            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $room() {
-                let server = ff_conformance::worlds::postgres_server::Postgres::quick();
-                for promise in crate::promises_about(stringify!($room)) {
-                    ff_conformance::keep(ff_conformance::worlds::http_over_postgres(&server).await, promise).await;
-                }
-            }
-        )*}
-
-        #[test]
-        fn no_room_is_left_out_on_postgres() {
-            let rooms = [$(stringify!($room)),*];
-            let left_out = |promise: &&str| !rooms.iter().any(|room| promise.starts_with(&format!("{room}::")));
-            assert_eq!(ff_conformance::promises().filter(left_out).collect::<Vec<_>>(), [""; 0]);
+/// A world per promise that needs no server.
+macro_rules! in_process {
+    ($world:ident, $scope:expr) => {
+        fn check(prefix: &str) {
+            super::check($scope, prefix, worlds::$world);
         }
     };
 }
 
-on_postgres! { execution lease lane flow suspension signal token worker key event }
-
-/// The promises of one room; each is named before it is tried.
-fn promises_about(room: &str) -> impl Iterator<Item = &'static str> {
-    let of_room = ff_conformance::promises().filter(move |promise| promise.starts_with(&format!("{room}::")));
-    of_room.inspect(|promise| println!("{promise}"))
+/// A server for all promises of a test.
+macro_rules! on_server {
+    ($start:expr, $world:ident, $scope:expr) => {
+        fn check(prefix: &str) {
+            let server = $start;
+            super::check($scope, prefix, async || worlds::$world(&server).await);
+        }
+    };
 }
 
-/// What takes too long on a server is quick in memory, and the judgement is the same.
+mod memory {
+    use super::*;
+    in_process!(memory, Scope::All);
+    every_domain!(one_test_per_theme);
+}
+
+mod sqlite {
+    use super::*;
+    in_process!(sqlite, Scope::All);
+    every_domain!(one_test_per_theme);
+}
+
+mod http_over_memory {
+    use super::*;
+    in_process!(http_over_memory, Scope::All);
+    every_domain!(one_test_per_theme);
+}
+
+mod valkey {
+    use super::*;
+    on_server!(Process::start(Flavour::Valkey, &[]), on_valkey, Scope::All);
+    every_domain!(one_test_per_theme);
+}
+
+mod postgres {
+    use super::*;
+    on_server!(Postgres::quick(), on_postgres, Scope::All);
+    every_domain!(one_test_per_domain);
+}
+
+mod redis {
+    use super::*;
+    on_server!(Process::start(Flavour::Redis, &[]), on_valkey, Scope::Third);
+    every_domain!(one_test_per_domain);
+}
+
+#[test]
+fn cluster() {
+    let cluster = Cluster::start();
+    check(Scope::AcrossPartitions, "", async || worlds::on_cluster(&cluster).await);
+}
+
+#[test]
+fn http_over_sqlite() {
+    check(Scope::Sample, "", worlds::http_over_sqlite);
+}
+
+#[test]
+fn http_over_valkey() {
+    let server = Process::start(Flavour::Valkey, &[]);
+    check(Scope::Sample, "", async || worlds::http_over_valkey(&server).await);
+}
+
+#[test]
+fn http_over_postgres() {
+    let server = Postgres::quick();
+    check(Scope::Sample, "", async || worlds::http_over_postgres(&server).await);
+}
+
+/// A judgement is the same everywhere, so one that takes long on a server is checked in memory.
 #[tokio::test]
 async fn a_hundred_thousand_forged_tokens_open_nothing() {
-    ff_conformance::forge(&ff_conformance::worlds::memory().await, 100_000).await;
+    ff_conformance::forge(&worlds::memory().await, 100_000).await;
+}
+
+#[test]
+fn a_scope_has_what_it_says() {
+    let all = Scope::All.names().len();
+    assert_eq!(Scope::Third.names().len(), all / 3);
+    let sample = Scope::Sample.names().len();
+    assert!((30..=50).contains(&sample), "{sample}");
+    for theme in ff_conformance::ACROSS_PARTITIONS {
+        let is_one = |name: &&str| name.starts_with(theme);
+        assert!(Scope::AcrossPartitions.names().iter().any(is_one), "there is no promise {theme}");
+    }
+}
+
+/// What is left out above.
+mod full {
+    use super::*;
+
+    mod redis {
+        use super::*;
+        on_server!(Process::start(Flavour::Redis, &[]), on_valkey, Scope::All);
+        every_domain!(one_test_per_domain);
+    }
+
+    mod cluster {
+        use super::*;
+        on_server!(Cluster::start(), on_cluster, Scope::All);
+        every_domain!(one_test_per_domain);
+    }
+
+    mod http_over_sqlite {
+        use super::*;
+        in_process!(http_over_sqlite, Scope::All);
+        every_domain!(one_test_per_domain);
+    }
+
+    mod http_over_valkey {
+        use super::*;
+        on_server!(Process::start(Flavour::Valkey, &[]), http_over_valkey, Scope::All);
+        every_domain!(one_test_per_domain);
+    }
+
+    mod http_over_postgres {
+        use super::*;
+        on_server!(Postgres::quick(), http_over_postgres, Scope::All);
+        every_domain!(one_test_per_domain);
+    }
 }

@@ -19,9 +19,13 @@ pub struct WorldClock {
 #[derive(Debug)]
 pub struct Hands(AtomicI64);
 
+/// When the next world begins: a year after the one before, so that a server they share never sees time go back.
+static NEXT: AtomicI64 = AtomicI64::new(1_700_000_000_000);
+const A_YEAR_MS: i64 = 31_536_000_000;
+
 impl Default for Hands {
     fn default() -> Self {
-        Self(AtomicI64::new(1_700_000_000_000))
+        Self(AtomicI64::new(NEXT.fetch_add(A_YEAR_MS, Ordering::SeqCst)))
     }
 }
 

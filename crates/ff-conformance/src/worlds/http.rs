@@ -8,7 +8,8 @@ use ff_sdk::http::HttpBackend;
 use ff_server::Server;
 use tokio_util::sync::CancellationToken;
 
-use super::{memory, sqlite, valkey};
+use super::servers::Process;
+use super::{memory, on_valkey, sqlite};
 use crate::world::World;
 
 /// A server over a store in memory.
@@ -22,8 +23,8 @@ pub async fn http_over_sqlite() -> World {
 }
 
 /// A server over a store on a Valkey server.
-pub async fn http_over_valkey() -> World {
-    behind_a_server(valkey().await).await
+pub async fn http_over_valkey(server: &Process) -> World {
+    behind_a_server(on_valkey(server).await).await
 }
 
 /// The same store as its callers reach it through a server.

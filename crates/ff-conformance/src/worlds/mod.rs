@@ -22,7 +22,7 @@ pub use http::{http_over_memory, http_over_sqlite, http_over_valkey};
 pub use memory::memory;
 pub use postgres::{http_over_postgres, on_postgres};
 pub use sqlite::sqlite;
-pub use valkey::{on_cluster, redis, valkey};
+pub use valkey::{on_cluster, on_valkey};
 
 /// Few, so that a whole store is quickly searched, pumped and examined.
 fn few_partitions() -> PartitionConfig {
