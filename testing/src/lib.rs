@@ -5,6 +5,7 @@
 mod chance;
 pub mod concurrency;
 pub mod differential;
+mod environment;
 #[path = "../../crates/ff-backend-postgres/tests/support/mod.rs"]
 pub mod postgres_server;
 pub mod processes;
@@ -12,3 +13,4 @@ pub mod processes;
 pub mod servers;
 
 pub use chance::Chance;
+pub use environment::number;

@@ -7,8 +7,9 @@ use super::shrink::shrink;
 use super::step::Step;
 use super::subject::Make;
 
-/// Steps between two looks at everything.
-const LOOK_EVERY: usize = 10;
+/// Steps between two looks at everything. Replies are compared at every step, and a script that is shortened is looked at
+/// after each, so a difference is found late here and shown early.
+const LOOK_EVERY: usize = 20;
 
 /// Takes so many random steps. When the sides differ, panics with the seed and the shortest script that shows it.
 pub async fn walk(make: Make, seed: u64, steps: usize) -> Coverage {

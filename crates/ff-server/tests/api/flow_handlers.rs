@@ -2,7 +2,7 @@
 
 use crate::handlers::remote;
 
-#[path = "../../../ff-sdk/tests/flows/scenarios/mod.rs"]
+#[path = "../../../ff-sdk/tests/sdk/flows/scenarios/mod.rs"]
 mod scenarios;
 
 /// Every scenario at a server of its own.

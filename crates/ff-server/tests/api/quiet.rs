@@ -1,42 +1,22 @@
 //! What the log says: every request with its route and status and every decision, never a payload, a token or a secret.
 
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ff_core::dice::SystemDice;
 use ff_core::key::SecretKey;
 use reqwest::Method;
 use serde_json::json;
-use tracing_subscriber::filter::LevelFilter;
 
 use crate::keyed::Keyed;
+use crate::log;
 use crate::world::World;
 
 const CANARY: &str = "canary-8d1f2c";
 const SECRET: &str = "ca9a4ca9a4ca9a4c";
 
-/// Everything that was logged.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Log {
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(line)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 #[tokio::test]
 async fn payloads_tokens_and_secrets_are_never_logged() {
-    let log = Log::default();
-    let writer = log.clone();
-    let format = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_ansi(false);
-    format.with_writer(move || writer.clone()).init();
+    log::collect();
 
     let (keyed, admin) = Keyed::new().await;
     let world = keyed.asked_with(&admin).await;
@@ -59,7 +39,7 @@ async fn payloads_tokens_and_secrets_are_never_logged() {
     let tokens = decide_about_waits(&world).await;
     world.stop().await;
 
-    let said = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let said = log::collected();
     for expected in ["method=POST", "route=\"/v1/executions/{id}/complete\"", "status=200", "status=400"] {
         assert!(said.contains(expected), "{expected} is not in the log:\n{said}");
     }

@@ -7,20 +7,37 @@ use redis::{AsyncConnectionConfig, Client, Value, cmd, from_redis_value};
 use crate::PATIENCE;
 use crate::support::{Flavour, Process};
 
-/// What no function may take.
-const TOO_LONG_US: u64 = 5_000;
+/// What is worth remembering: calls shorter than this are never too long.
+const REMEMBERED_US: u64 = 500;
 
-/// A server that keeps every call that took too long.
+/// Work that takes about a millisecond where a function may take five: Lua with some calls of the server in between.
+const REFERENCE: &str = "local text = {} for i = 1, 200 do redis.call('HSET', 'reference', i % 20, i) \
+    for j = 1, 20 do text[j] = tostring(i * j) .. ':' end table.concat(text) end return 0";
+
+/// A server that remembers every call that took a while.
 pub(super) fn watched_server() -> Process {
-    let too_long = TOO_LONG_US.to_string();
-    Process::start(
-        Flavour::Valkey,
-        &["--appendonly", "no", "--slowlog-log-slower-than", &too_long, "--slowlog-max-len", "100000"],
-    )
+    let remembered = REMEMBERED_US.to_string();
+    let options = ["--appendonly", "no", "--slowlog-log-slower-than", &remembered, "--slowlog-max-len", "200000"];
+    Process::start(Flavour::Valkey, &options)
 }
 
-/// The calls of functions that took too long, by what was asked, with the microseconds each took.
-pub(super) async fn slow_calls(server: &Process) -> BTreeMap<String, u64> {
+/// The microseconds the reference takes on this server: the median of many.
+pub(super) fn reference_us(server: &Process) -> u64 {
+    let mut took: Vec<_> = (0..101)
+        .map(|_| {
+            count_from_zero(server);
+            server.ask(&["EVAL", REFERENCE, "1", "reference"]);
+            command_stat(server, "eval", "usec=")
+        })
+        .collect();
+    server.ask(&["DEL", "reference"]);
+    took.sort_unstable();
+    count_from_zero(server);
+    took[50]
+}
+
+/// The calls of functions that took longer than so many microseconds, by what was asked, with what each took.
+pub(super) async fn slow_calls(server: &Process, longer_than_us: u64) -> BTreeMap<String, u64> {
     let client = Client::open(format!("redis://127.0.0.1:{}", server.port)).unwrap();
     let patient = AsyncConnectionConfig::new().set_response_timeout(Some(PATIENCE));
     let mut connection = client.get_multiplexed_async_connection_with_config(&patient).await.unwrap();
@@ -29,18 +46,27 @@ pub(super) async fn slow_calls(server: &Process) -> BTreeMap<String, u64> {
         let took: u64 = from_redis_value(entry[2].clone()).unwrap();
         let words: Vec<Vec<u8>> = from_redis_value(entry[3].clone()).unwrap();
         let words: Vec<_> = words.iter().map(|word| word.escape_ascii().to_string()).collect();
-        words[0].eq_ignore_ascii_case("fcall").then(|| (words[1..].join(" "), took))
+        (took > longer_than_us && words[0].eq_ignore_ascii_case("fcall")).then(|| (words[1..].join(" "), took))
     };
     entries.into_iter().filter_map(call).collect()
 }
 
+/// How many functions were called since the server was last asked to count from zero.
+pub(super) fn calls_of_functions(server: &Process) -> usize {
+    usize::try_from(command_stat(server, "fcall", "calls=")).unwrap()
+}
+
 /// The microseconds a server spent in functions since it was last asked to count from zero.
 pub(super) fn time_in_functions(server: &Process) -> u64 {
+    command_stat(server, "fcall", "usec=")
+}
+
+fn command_stat(server: &Process, command: &str, field: &str) -> u64 {
     let stats = server.ask(&["INFO", "commandstats"]);
-    let of_functions =
-        stats.lines().find_map(|line| line.strip_prefix("cmdstat_fcall:")).expect("functions were called");
-    let spent = of_functions.split(',').find_map(|field| field.strip_prefix("usec=")).expect("time is counted");
-    spent.parse().unwrap()
+    let prefix = format!("cmdstat_{command}:");
+    let of_command = stats.lines().find_map(|line| line.strip_prefix(&prefix)).expect("it was called");
+    let value = of_command.split(',').find_map(|part| part.strip_prefix(field)).expect("it is counted");
+    value.parse().unwrap()
 }
 
 /// Counts time from zero.

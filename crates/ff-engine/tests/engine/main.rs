@@ -1,0 +1,8 @@
+//! The engine over a store in memory whose time is the runtime's.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod board;
+mod doctor;
+mod pump;
+mod support;

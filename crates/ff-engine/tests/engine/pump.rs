@@ -1,0 +1,287 @@
+//! The pump fires what is due, in time, and asks nothing otherwise.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::support::{Watched, hold, let_pass, store, store_by, work};
+use ff_core::backend::{EngineBackend, ExecutionRoom, Upkeep, WorkerRoom};
+use ff_core::clock::{Clock, ManualClock};
+use ff_core::engine_error::Code;
+use ff_core::execution::contracts::{CancelArgs, Start, SubmitArgs};
+use ff_core::partition::worker_partition;
+use ff_core::state::PublicState;
+use ff_core::types::{ExecutionId, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+use ff_core::worker::contracts::RegisterWorkerArgs;
+use ff_engine::Engine;
+
+const SECOND: Duration = Duration::from_secs(1);
+const HOUR: Duration = Duration::from_secs(3_600);
+
+async fn delayed(store: &Watched, ms: u64) -> ExecutionId {
+    store.submit(SubmitArgs { start: Start::After(ms), ..work("later") }).await.unwrap().execution_id
+}
+
+async fn state(store: &Watched, id: &ExecutionId) -> PublicState {
+    store.describe(id).await.unwrap().public_state
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delay_ends_when_its_time_has_come() {
+    let store = store(16);
+    let engine = Engine::start(store.clone());
+    let id = delayed(&store, 90_000).await;
+    let_pass(Duration::from_millis(89_990)).await;
+    assert_eq!(state(&store, &id).await, PublicState::Delayed);
+    let_pass(Duration::from_millis(20)).await;
+    assert_eq!(state(&store, &id).await, PublicState::Waiting);
+    engine.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_due_before_the_engine_started_is_found() {
+    let store = store(16);
+    let ids = [delayed(&store, 10).await, delayed(&store, 20).await, delayed(&store, 5_000).await];
+    let_pass(SECOND).await;
+    let engine = Engine::start(store.clone());
+    let_pass(Duration::from_millis(10)).await;
+    assert_eq!(state(&store, &ids[0]).await, PublicState::Waiting);
+    assert_eq!(state(&store, &ids[1]).await, PublicState::Waiting);
+    assert_eq!(state(&store, &ids[2]).await, PublicState::Delayed);
+    let_pass(4 * SECOND).await;
+    assert_eq!(state(&store, &ids[2]).await, PublicState::Waiting);
+    engine.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_of_a_silent_worker_waits_again_when_its_lease_is_over() {
+    let store = store(16);
+    let engine = Engine::start(store.clone());
+    let id = store.submit(work("resize")).await.unwrap().execution_id;
+    hold(&(store.clone() as Arc<dyn Upkeep>), id, "silent").await;
+    let_pass(Duration::from_millis(1_010)).await;
+    assert_eq!(state(&store, &id).await, PublicState::Waiting);
+    engine.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn more_than_a_batch_is_fired_at_once() {
+    let store = store(4);
+    let engine = Engine::start(store.clone());
+    let many = vec![(); 1_000].into_iter().map(|()| SubmitArgs { start: Start::After(500), ..work("later") });
+    let submitted = store.submit_many(many.collect()).await.unwrap();
+    let_pass(Duration::from_millis(510)).await;
+    for one in submitted {
+        assert_eq!(state(&store, &one.unwrap().execution_id).await, PublicState::Waiting);
+    }
+    engine.stop().await;
+}
+
+/// The clock is asked for while partitions are still being looked at, and they have all the connections there are.
+#[tokio::test(start_paused = true)]
+async fn what_is_due_is_fired_although_a_sweep_has_every_connection() {
+    let store = store(256);
+    store.has_connections(1);
+    let many = (0..32).map(|_| SubmitArgs { start: Start::After(500), ..work("later") });
+    let many = store.submit_many(many.collect()).await.unwrap();
+    let engine = Engine::start(store.clone());
+    let_pass(Duration::from_millis(510)).await;
+    for one in many {
+        assert_eq!(state(&store, &one.unwrap().execution_id).await, PublicState::Waiting);
+    }
+    engine.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_engine_asks_nothing_but_who_is_gone() {
+    let store = store(256);
+    let engine = Engine::start(store.clone());
+    let_pass(SECOND).await;
+    let after_start = store.asked();
+    assert_eq!(after_start.get("sweep"), Some(&256));
+    store.submit(work("resize")).await.unwrap();
+    let_pass(24 * HOUR).await;
+    let mut expected = after_start;
+    expected.insert("submit", 1);
+    expected.insert("sweep_workers", 24 * 120 + 1);
+    assert_eq!(store.asked(), expected);
+    engine.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_known_moment_costs_one_pump_and_a_glance_at_the_clock_now_and_then() {
+    let store = store(16);
+    let engine = Engine::start(store.clone());
+    delayed(&store, 3_600_000).await;
+    let_pass(2 * HOUR).await;
+    assert_eq!(store.asked_for("pump"), 1);
+    assert!((120..=125).contains(&store.asked_for("now")), "{:?}", store.asked());
+    engine.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_stands_still_is_not_asked_all_the_time() {
+    let clock = Arc::new(ManualClock::at(TimestampMs(1_000)));
+    let store = store_by(16, clock.clone());
+    let engine = Engine::start(store.clone());
+    let id = delayed(&store, 1).await;
+    let_pass(Duration::from_secs(60)).await;
+    assert!(store.asked_for("now") < 80, "{:?}", store.asked());
+    assert_eq!(store.asked_for("pump"), 0);
+    clock.advance(1);
+    let_pass(2 * SECOND).await;
+    assert_eq!(state(&store, &id).await, PublicState::Waiting);
+    engine.stop().await;
+}
+
+/// The store's clock runs at half the speed of the process's.
+struct SlowClock(tokio::time::Instant);
+
+impl Clock for SlowClock {
+    fn now(&self) -> TimestampMs {
+        TimestampMs(i64::try_from(self.0.elapsed().as_millis() / 2).unwrap())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_store_s_clock_decides() {
+    let store = store_by(16, Arc::new(SlowClock(tokio::time::Instant::now())));
+    let engine = Engine::start(store.clone());
+    let id = delayed(&store, 10_000).await;
+    let_pass(Duration::from_millis(19_990)).await;
+    assert_eq!(state(&store, &id).await, PublicState::Delayed);
+    let_pass(Duration::from_millis(30)).await;
+    assert_eq!(state(&store, &id).await, PublicState::Waiting);
+    engine.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_partition_whose_clock_is_behind_is_pumped_again_and_not_all_the_time() {
+    let store = store(16);
+    store.set_clock_ahead(500);
+    let engine = Engine::start(store.clone());
+    let id = delayed(&store, 1_000).await;
+    let_pass(Duration::from_millis(990)).await;
+    assert!((5..15).contains(&store.asked_for("pump")), "{:?}", store.asked());
+    assert_eq!(state(&store, &id).await, PublicState::Delayed);
+    let_pass(Duration::from_millis(600)).await;
+    assert_eq!(state(&store, &id).await, PublicState::Waiting);
+    engine.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_fails_is_left_alone_for_a_while_and_not_given_up() {
+    let store = store(16);
+    let engine = Engine::start(store.clone());
+    let id = delayed(&store, 1_000).await;
+    let_pass(Duration::from_millis(500)).await;
+    store.set_down(true);
+    let before: usize = store.asked().values().sum();
+    let_pass(Duration::from_secs(60)).await;
+    let asked = store.asked().values().sum::<usize>() - before;
+    assert!((5..100).contains(&asked), "{:?}", store.asked());
+    store.set_down(false);
+    let_pass(Duration::from_secs(3)).await;
+    assert_eq!(state(&store, &id).await, PublicState::Waiting);
+    engine.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_is_down_at_the_start_is_swept_when_it_is_back() {
+    let store = store(16);
+    let id = delayed(&store, 1_000).await;
+    store.set_down(true);
+    let engine = Engine::start(store.clone());
+    let_pass(Duration::from_secs(60)).await;
+    assert!(store.asked_for("sweep") < 16 * 60);
+    store.set_down(false);
+    let_pass(Duration::from_secs(3)).await;
+    assert_eq!(state(&store, &id).await, PublicState::Waiting);
+    engine.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn hints_that_were_lost_are_made_up_for() {
+    let store = store(16);
+    let engine = Engine::start(store.clone());
+    let_pass(SECOND).await;
+    store.lose_hints();
+    let id = delayed(&store, 1_000).await;
+    let_pass(Duration::from_secs(60)).await;
+    assert_eq!(state(&store, &id).await, PublicState::Delayed, "nobody told the engine");
+    store.find_hints();
+    let_pass(Duration::from_millis(10)).await;
+    assert_eq!(state(&store, &id).await, PublicState::Waiting);
+    engine.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_hints_can_be_lost_every_partition_has_its_turn() {
+    let store = store(16);
+    store.sweep_every(Duration::from_secs(32));
+    let engine = Engine::start(store.clone());
+    let_pass(SECOND).await;
+    assert_eq!(store.asked_for("sweep"), 16);
+    store.lose_hints();
+    let id = delayed(&store, 1_000).await;
+    let_pass(Duration::from_secs(34)).await;
+    assert_eq!(store.asked_for("sweep"), 16 + 17, "one partition every two seconds");
+    assert_eq!(state(&store, &id).await, PublicState::Waiting);
+    engine.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_engine_that_is_dropped_lets_go_of_its_store() {
+    let store = store(16);
+    let engine = Engine::start(store.clone());
+    let_pass(SECOND).await;
+    drop(engine);
+    let_pass(SECOND).await;
+    assert_eq!(Arc::strong_count(&store), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stopped_engine_asks_nothing_more() {
+    let store = store(16);
+    let engine = Engine::start(store.clone());
+    delayed(&store, 1_000).await;
+    engine.stop().await;
+    let before = store.asked();
+    let_pass(HOUR).await;
+    assert_eq!(store.asked(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_went_without_a_word_is_taken_out() {
+    let store = store(16);
+    let engine = Engine::start(store.clone());
+    let worker_instance_id = WorkerInstanceId::parse("gone").unwrap();
+    let worker = RegisterWorkerArgs {
+        worker_instance_id: worker_instance_id.clone(),
+        worker_id: WorkerId::parse("tests").unwrap(),
+        namespace: Namespace::default_name(),
+        lanes: [LaneId::default_name()].into(),
+        kinds: [].into(),
+        capabilities: [].into(),
+        ttl_ms: 1_000,
+    };
+    store.register_worker(worker).await.unwrap();
+    let_pass(Duration::from_secs(61)).await;
+    let home = worker_partition(&worker_instance_id, &store.partitions());
+    assert!(store.snapshot(home).await.unwrap().workers.is_empty());
+    engine.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_kept_for_long_enough_is_forgotten() {
+    let store = store(16);
+    let engine = Engine::start(store.clone());
+    let mut work = work("resize");
+    work.policy.retention_ms = Some(3_600_000);
+    let id = store.submit(work).await.unwrap().execution_id;
+    store.cancel(CancelArgs { execution_id: id, reason: None, requested_by: None }).await.unwrap();
+    let_pass(HOUR - SECOND).await;
+    assert_eq!(state(&store, &id).await, PublicState::Cancelled);
+    let_pass(2 * SECOND).await;
+    assert_eq!(store.describe(&id).await.unwrap_err().code(), Code::ExecutionNotFound);
+    engine.stop().await;
+}

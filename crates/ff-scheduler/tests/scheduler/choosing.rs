@@ -1,0 +1,138 @@
+//! What is claimed first, how much of it, and from where.
+
+use std::sync::Arc;
+
+use crate::support::{Watched, holder, lane, store, work};
+use ff_core::backend::ExecutionRoom;
+use ff_core::execution::contracts::SubmitArgs;
+use ff_core::lease::contracts::{Claimed, NextArgs};
+use ff_core::limits;
+use ff_core::payload::Payload;
+use ff_core::types::{Kind, LaneId, Namespace, Priority};
+use ff_scheduler::Scheduler;
+
+fn ask(lanes: &[&str], max: usize) -> NextArgs {
+    NextArgs {
+        namespace: Namespace::default_name(),
+        lanes: lanes.iter().map(|name| lane(name)).collect(),
+        kinds: vec![],
+        max,
+        holder: holder("w"),
+        lease_ttl_ms: 30_000,
+        wait_ms: 0,
+    }
+}
+
+async fn submit(store: &Watched, lane_name: &str, priority: i64) {
+    let priority = Priority::new(priority).unwrap();
+    store.submit(SubmitArgs { lane: lane(lane_name), priority, ..work("k") }).await.unwrap();
+}
+
+async fn all(scheduler: &Arc<Scheduler>, args: NextArgs) -> Vec<Claimed> {
+    let mut all = Vec::new();
+    loop {
+        let some = scheduler.next(args.clone()).await.unwrap();
+        assert!(some.len() <= args.max);
+        if some.is_empty() {
+            return all;
+        }
+        all.extend(some);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_higher_priority_goes_first_wherever_it_is() {
+    let store = store(64);
+    let scheduler = Scheduler::start(store.clone());
+    for priority in [0, 7, 3, 9, 1, 9, 0, 5, 7, 2, 8, 4] {
+        submit(&store, "a", priority).await;
+    }
+    let claimed = all(&scheduler, ask(&["a"], 1)).await;
+    let order: Vec<_> = claimed.iter().map(|one| one.task.priority.get()).collect();
+    assert_eq!(order, [9, 9, 8, 7, 7, 5, 4, 3, 2, 1, 0, 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_preferred_lane_goes_first_and_the_rest_fills_up() {
+    let store = store(64);
+    let scheduler = Scheduler::start(store.clone());
+    for _ in 0..3 {
+        submit(&store, "b", 9).await;
+        submit(&store, "a", 0).await;
+        submit(&store, "c", 9).await;
+    }
+    let claimed = scheduler.next(ask(&["a", "b"], 5)).await.unwrap();
+    let lanes: Vec<_> = claimed.iter().map(|one| one.task.lane_id.as_str()).collect();
+    assert_eq!(lanes, ["a", "a", "a", "b", "b"]);
+    assert_eq!(all(&scheduler, ask(&["a", "b", "c"], 5)).await.len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_is_filled_from_many_partitions_and_never_overfilled() {
+    let store = store(64);
+    let scheduler = Scheduler::start(store.clone());
+    for _ in 0..300 {
+        submit(&store, "a", 0).await;
+    }
+    assert_eq!(scheduler.next(ask(&["a"], 100)).await.unwrap().len(), 100);
+    assert_eq!(scheduler.next(ask(&["a"], 7)).await.unwrap().len(), 7);
+    assert_eq!(all(&scheduler, ask(&["a"], 50)).await.len(), 193);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_partition_is_asked_for_many_at_a_time() {
+    let store = store(1);
+    let scheduler = Scheduler::start(store.clone());
+    for _ in 0..250 {
+        submit(&store, "a", 0).await;
+    }
+    assert_eq!(scheduler.next(ask(&["a"], 1)).await.unwrap().len(), 1);
+    let before = store.asked_for("claim");
+    assert_eq!(scheduler.next(ask(&["a"], 200)).await.unwrap().len(), 200);
+    assert_eq!(store.asked_for("claim"), before + 200_usize.div_ceil(limits::CLAIM_AT_ONCE));
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_the_kinds_asked_for_are_given_and_the_others_stay() {
+    let store = store(4);
+    let scheduler = Scheduler::start(store.clone());
+    for _ in 0..10 {
+        for kind in ["x", "y", "z"] {
+            store.submit(work(kind)).await.unwrap();
+        }
+    }
+    let some = NextArgs { kinds: vec![Kind::parse("x").unwrap(), Kind::parse("z").unwrap()], ..ask(&["default"], 3) };
+    let claimed = all(&scheduler, some).await;
+    assert_eq!(claimed.len(), 20);
+    assert!(claimed.iter().all(|one| one.task.kind.as_str() != "y"));
+    assert_eq!(all(&scheduler, ask(&["default"], 3)).await.len(), 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lanes_of_one_name_in_two_namespaces_are_two_lanes() {
+    let store = store(4);
+    let scheduler = Scheduler::start(store.clone());
+    let acme = Namespace::parse("acme").unwrap();
+    store.submit(SubmitArgs { namespace: acme.clone(), ..work("k") }).await.unwrap();
+    assert_eq!(scheduler.next(ask(&["default"], 9)).await.unwrap(), []);
+    let theirs = NextArgs { namespace: acme, ..ask(&["default"], 9) };
+    assert_eq!(scheduler.next(theirs).await.unwrap()[0].task.lane_id, LaneId::default_name());
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_answer_carries_no_more_bytes_than_it_may() {
+    let store = store(16);
+    let scheduler = Scheduler::start(store.clone());
+    for _ in 0..12 {
+        let payload = Payload::bytes(vec![7; 900 * 1024]);
+        store.submit(SubmitArgs::new(Kind::parse("k").unwrap(), payload)).await.unwrap();
+    }
+    let mut claimed = 0;
+    while claimed < 12 {
+        let some = scheduler.next(ask(&["default"], 100)).await.unwrap();
+        let bytes: usize = some.iter().map(|one| one.payload.bytes.len()).sum();
+        assert!((1..=limits::CLAIM_BYTES).contains(&bytes), "{bytes} bytes in {} executions", some.len());
+        claimed += some.len();
+    }
+    assert_eq!(scheduler.next(ask(&["default"], 100)).await.unwrap(), []);
+}

@@ -1,0 +1,120 @@
+//! Lanes with a limit: never more is handed out than may be, and what ends makes room at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::support::{Watched, holder, lane, let_pass, store, work};
+use ff_core::backend::{ExecutionRoom, LaneRoom, LaneSteps};
+use ff_core::execution::contracts::{CompleteArgs, SubmitArgs};
+use ff_core::lane::LaneState;
+use ff_core::lane::contracts::{AllotArgs, ConfigureLaneArgs, Setting};
+use ff_core::lease::contracts::{Claimed, NextArgs};
+use ff_core::types::Namespace;
+use ff_scheduler::Scheduler;
+use tokio::time::Instant;
+
+fn ask(max: usize, wait_ms: u64) -> NextArgs {
+    NextArgs {
+        namespace: Namespace::default_name(),
+        lanes: vec![lane("a")],
+        kinds: vec![],
+        max,
+        holder: holder("w"),
+        lease_ttl_ms: 600_000,
+        wait_ms,
+    }
+}
+
+async fn limit(store: &Watched, to: u32) {
+    let named = ConfigureLaneArgs::new(Namespace::default_name(), lane("a"));
+    store.configure_lane(ConfigureLaneArgs { concurrency: Setting::To(to), ..named }).await.unwrap();
+}
+
+async fn submit(store: &Watched, count: usize) {
+    let work = |()| SubmitArgs { lane: lane("a"), ..work("k") };
+    store.submit_many(vec![(); count].into_iter().map(work).collect()).await.unwrap();
+}
+
+async fn complete(store: &Watched, claimed: &Claimed) {
+    let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);
+    store.complete(CompleteArgs { execution_id, fence, result: None }).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_than_the_limit_is_handed_out_and_what_ends_makes_room_at_once() {
+    let store = store(64);
+    let scheduler = Scheduler::start(store.clone());
+    limit(&store, 3).await;
+    submit(&store, 40).await;
+    let started = Instant::now();
+    let mut held = scheduler.next(ask(10, 0)).await.unwrap();
+    assert_eq!(held.len(), 3);
+    assert_eq!(scheduler.next(ask(10, 0)).await.unwrap().len(), 0);
+    let mut done = 0;
+    while let Some(claimed) = held.pop() {
+        let waiting = tokio::spawn({
+            let scheduler = scheduler.clone();
+            async move { scheduler.next(ask(1, 60_000)).await.unwrap() }
+        });
+        complete(&store, &claimed).await;
+        done += 1;
+        if done + held.len() < 40 {
+            held.extend(waiting.await.unwrap());
+        } else {
+            waiting.abort();
+        }
+        assert!(held.len() <= 3);
+    }
+    assert_eq!(done, 40);
+    assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_grant_that_was_lost_holds_the_lane_up_for_a_moment_only() {
+    let store = store(16);
+    let scheduler = Scheduler::start(store.clone());
+    limit(&store, 1).await;
+    submit(&store, 2).await;
+    let lost = AllotArgs { partition: 3, namespace: Namespace::default_name(), lane: lane("a"), want: 1 };
+    assert!(store.allot(lost).await.unwrap().grant.is_some());
+    let started = Instant::now();
+    assert_eq!(scheduler.next(ask(1, 60_000)).await.unwrap().len(), 1);
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lane_that_is_full_is_hardly_asked() {
+    let store = store(16);
+    let scheduler = Scheduler::start(store.clone());
+    limit(&store, 1).await;
+    submit(&store, 2).await;
+    let held = scheduler.next(ask(1, 0)).await.unwrap();
+    assert_eq!(held.len(), 1);
+    let waiting = tokio::spawn({
+        let scheduler = scheduler.clone();
+        async move { scheduler.next(ask(1, 60_000)).await.unwrap() }
+    });
+    let_pass(Duration::from_secs(50)).await;
+    assert!(store.asked_for("claim") < 15, "{:?}", store.asked());
+    complete(&store, &held[0]).await;
+    assert_eq!(waiting.await.unwrap().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_waits_is_woken_when_a_lane_goes_on() {
+    let store: Arc<Watched> = store(16);
+    let scheduler = Scheduler::start(store.clone());
+    let state = |state| ConfigureLaneArgs::state(Namespace::default_name(), lane("a"), state);
+    store.configure_lane(state(LaneState::Paused)).await.unwrap();
+    submit(&store, 1).await;
+    let waiting = tokio::spawn({
+        let scheduler = scheduler.clone();
+        async move { scheduler.next(ask(1, 60_000)).await.unwrap() }
+    });
+    let_pass(Duration::from_secs(10)).await;
+    assert!(!waiting.is_finished());
+    let resumed = Instant::now();
+    store.configure_lane(state(LaneState::Active)).await.unwrap();
+    assert_eq!(waiting.await.unwrap().len(), 1);
+    assert_eq!(resumed.elapsed(), Duration::ZERO);
+}

@@ -1,0 +1,11 @@
+//! The scheduler over a store in memory whose time is the runtime's.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod choosing;
+mod crowd;
+mod limits;
+#[path = "../../../ff-engine/tests/engine/support/mod.rs"]
+mod support;
+mod trouble;
+mod waiting;

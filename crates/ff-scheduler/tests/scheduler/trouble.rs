@@ -1,0 +1,142 @@
+//! Lost hints, a store that fails, and nothing to do at all.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::support::{holder, let_pass, store, work};
+use ff_core::backend::ExecutionRoom;
+use ff_core::engine_error::Code;
+use ff_core::execution::contracts::CancelArgs;
+use ff_core::lease::contracts::NextArgs;
+use ff_core::types::{LaneId, Namespace};
+use ff_engine::{Board, Engine};
+use ff_scheduler::Scheduler;
+use futures_util::FutureExt;
+use tokio::time::Instant;
+
+fn ask(wait_ms: u64) -> NextArgs {
+    NextArgs {
+        namespace: Namespace::default_name(),
+        lanes: vec![LaneId::default_name()],
+        kinds: vec![],
+        max: 10,
+        holder: holder("w"),
+        lease_ttl_ms: 30_000,
+        wait_ms,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_nobody_told_of_is_found_when_hints_are_known_to_be_lost() {
+    let store = store(16);
+    let scheduler = Scheduler::start(store.clone());
+    let_pass(Duration::from_secs(1)).await;
+    store.lose_hints();
+    store.submit(work("resize")).await.unwrap();
+    assert_eq!(scheduler.next(ask(1_000)).await.unwrap(), [], "nobody told the scheduler");
+    let waiting = tokio::spawn({
+        let scheduler = scheduler.clone();
+        async move { scheduler.next(ask(60_000)).await }
+    });
+    let_pass(Duration::from_secs(1)).await;
+    store.find_hints();
+    assert_eq!(waiting.await.unwrap().unwrap().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_hints_can_be_lost_unnoticed_work_is_late_and_not_lost() {
+    let store = store(16);
+    store.sweep_every(Duration::from_secs(30));
+    let scheduler = Scheduler::start(store.clone());
+    let_pass(Duration::from_secs(1)).await;
+    store.lose_hints();
+    store.submit(work("resize")).await.unwrap();
+    let started = Instant::now();
+    assert_eq!(scheduler.next(ask(60_000)).await.unwrap().len(), 1);
+    assert!(started.elapsed() <= Duration::from_secs(31), "{:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_the_store_did_not_answer_loses_no_work() {
+    let store = store(16);
+    let scheduler = Scheduler::start(store.clone());
+    for _ in 0..20 {
+        store.submit(work("resize")).await.unwrap();
+    }
+    let_pass(Duration::from_secs(1)).await;
+    store.set_down(true);
+    assert_eq!(scheduler.next(ask(60_000)).await.unwrap_err().code(), Code::StoreUnavailable);
+    assert_eq!(scheduler.next(ask(0)).await.unwrap_err().code(), Code::StoreUnavailable);
+    store.set_down(false);
+    assert_eq!(scheduler.next(ask(0)).await.unwrap().len(), 10);
+    assert_eq!(scheduler.next(ask(60_000)).await.unwrap().len(), 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_claimed_for_a_caller_that_went_away_is_given_back() {
+    let store = store(16);
+    let scheduler = Scheduler::start(store.clone());
+    store.submit(work("resize")).await.unwrap();
+    let_pass(Duration::from_secs(1)).await;
+    assert!(scheduler.next(ask(60_000)).now_or_never().is_none(), "the store was asked and has not answered yet");
+    let_pass(Duration::from_secs(1)).await;
+    assert_eq!((store.asked_for("claim"), store.asked_for("delay")), (1, 1));
+    let claimed = scheduler.next(ask(0)).await.unwrap();
+    assert_eq!(claimed.len(), 1, "long before the lease would have expired");
+    assert_eq!(claimed[0].task.fence.lease_epoch.0, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_ended_scheduler_asks_the_store_nothing_more() {
+    let store = store(16);
+    let scheduler = Scheduler::start(store.clone());
+    scheduler.end().await;
+    let asked = store.asked();
+    store.submit(work("resize")).await.unwrap();
+    let_pass(Duration::from_secs(60)).await;
+    assert_eq!(scheduler.next(ask(1_000)).await.unwrap(), []);
+    assert_eq!((store.asked_for("sweep"), store.asked_for("claim")), (asked.get("sweep").copied().unwrap_or(0), 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_is_down_at_the_start_is_swept_when_it_is_back() {
+    let store = store(16);
+    store.submit(work("resize")).await.unwrap();
+    store.set_down(true);
+    let scheduler = Scheduler::start(store.clone());
+    assert_eq!(scheduler.next(ask(0)).await.unwrap(), [], "whoever does not wait is not kept");
+    let_pass(Duration::from_secs(10)).await;
+    store.set_down(false);
+    assert_eq!(scheduler.next(ask(60_000)).await.unwrap().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_that_is_gone_when_it_is_claimed_is_forgotten() {
+    let store = store(16);
+    let scheduler = Scheduler::start(store.clone());
+    let execution_id = store.submit(work("resize")).await.unwrap().execution_id;
+    store.cancel(CancelArgs { execution_id, reason: None, requested_by: None }).await.unwrap();
+    assert_eq!(scheduler.next(ask(1_000)).await.unwrap(), []);
+    assert_eq!(store.asked_for("claim"), 1);
+    assert_eq!(scheduler.next(ask(1_000)).await.unwrap(), []);
+    assert_eq!(store.asked_for("claim"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_nothing_to_do_the_store_is_asked_nothing_but_who_is_gone() {
+    let store = store(256);
+    let (scheduler, board, engine) =
+        (Scheduler::start(store.clone()), Board::start(store.clone()), Engine::start(store.clone()));
+    let_pass(Duration::from_secs(1)).await;
+    let after_start = store.asked();
+    assert_eq!(after_start.get("sweep"), Some(&512), "the scheduler and the engine look once each");
+    assert_eq!(after_start.keys().collect::<Vec<_>>(), [&"sweep", &"sweep_workers"]);
+    let day = Instant::now() + Duration::from_secs(24 * 3_600);
+    while Instant::now() < day {
+        assert_eq!(scheduler.next(ask(60_000)).await.unwrap(), []);
+    }
+    let expected = BTreeMap::from([("sweep", 512), ("sweep_workers", 24 * 120 + 1)]);
+    assert_eq!(store.asked(), expected);
+    board.stop();
+    engine.stop().await;
+}

@@ -1,0 +1,15 @@
+//! Flows and the handlers of their members, over a store in this process.
+
+mod later;
+mod scenarios;
+
+/// Every scenario on a store of its own.
+macro_rules! on_a_store {
+    ($($name:ident)*) => {$(
+        #[tokio::test]
+        async fn $name() {
+            scenarios::$name(ff_sdk::connect("memory:").await.unwrap()).await;
+        }
+    )*};
+}
+scenarios::all!(on_a_store);

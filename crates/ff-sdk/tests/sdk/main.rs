@@ -1,0 +1,9 @@
+//! The SDK as its users call it, over stores in this process.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod connecting;
+mod flows;
+mod operating;
+mod waiting;
+mod worker;

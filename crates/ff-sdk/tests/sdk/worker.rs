@@ -1,0 +1,270 @@
+//! What a worker does for its handlers.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use ff_sdk::core::execution::Outcome;
+use ff_sdk::core::policy::{Backoff, Policy};
+use ff_sdk::core::types::ExecutionId;
+use ff_sdk::{Context, Fault, FlowFabric, Job, Reply, Worker};
+use tokio::sync::{Notify, Semaphore, oneshot};
+use tokio::task::JoinHandle;
+
+/// A store in memory with its engine.
+async fn fabric() -> FlowFabric {
+    ff_sdk::connect("memory:").await.unwrap()
+}
+
+/// Runs a worker until told to stop.
+fn start(worker: Worker) -> (oneshot::Sender<()>, JoinHandle<Result<(), ff_sdk::Error>>) {
+    let (stop, stopped) = oneshot::channel();
+    let running = tokio::spawn(worker.run_until(async move {
+        let _ = stopped.await;
+    }));
+    (stop, running)
+}
+
+/// Fails rather than hangs.
+async fn soon<T>(what: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(10), what).await.expect("it did not happen within ten seconds")
+}
+
+/// Lets real time pass: nothing ends this execution while we wait for its end.
+async fn let_pass(ff: &FlowFabric, id: &ExecutionId, ms: u64) {
+    assert_eq!(ff.waits().ended(id, ms).await.unwrap(), None, "it ended too early");
+}
+
+#[tokio::test]
+async fn a_typed_handler_gets_its_payload_and_gives_its_result() {
+    let ff = fabric().await;
+    let worker = ff.worker("w").on("double", |_: Context, n: u64| async move { Ok::<_, Fault>(n * 2) });
+    let (_stop, _running) = start(worker);
+    let id = ff.client().submit(Job::new("double", &21)).await.unwrap().execution_id;
+    let end = soon(ff.client().wait(&id)).await.unwrap();
+    assert_eq!(end.json::<u64>().unwrap(), 42);
+}
+
+#[tokio::test]
+async fn a_payload_that_cannot_be_read_fails_for_good() {
+    let ff = fabric().await;
+    let worker = ff.worker("w").on("double", |_: Context, n: u64| async move { Ok::<_, Fault>(n) });
+    let (_stop, _running) = start(worker);
+    let id = ff.client().submit(Job::new("double", &"not a number")).await.unwrap().execution_id;
+    let end = soon(ff.client().wait(&id)).await.unwrap();
+    assert_eq!(end.0.outcome, Outcome::Failed);
+    assert_eq!(end.0.failure.unwrap().category.as_str(), "invalid_payload");
+    assert_eq!(ff.client().get(&id).await.unwrap().retries, 0);
+}
+
+#[tokio::test]
+async fn a_panic_is_a_failure_and_the_worker_goes_on() {
+    let ff = fabric().await;
+    let worker = ff
+        .worker("w")
+        .on("explode", |ctx: Context| async move {
+            assert!(ctx.is_cancelled(), "a wire was cut");
+            Ok::<_, Fault>(Reply::done())
+        })
+        .on("work", |_: Context| async { Ok::<_, Fault>(Reply::done()) });
+    let (_stop, _running) = start(worker);
+    let mut policy = Policy::default();
+    policy.retry_policy.max_retries = 0;
+    let bad = ff.client().submit(Job::new("explode", &()).policy(policy)).await.unwrap().execution_id;
+    let end = soon(ff.client().wait(&bad)).await.unwrap();
+    let failure = end.0.failure.unwrap();
+    assert_eq!((failure.category.as_str(), failure.message.as_str()), ("panic", "a wire was cut"));
+    let good = ff.client().submit(Job::new("work", &())).await.unwrap().execution_id;
+    assert_eq!(soon(ff.client().wait(&good)).await.unwrap().0.outcome, Outcome::Success);
+}
+
+#[tokio::test]
+async fn kinds_without_a_handler_are_left_to_others() {
+    let ff = fabric().await;
+    let (_stop, _running) = start(ff.worker("a").on("known", |_: Context| async { Ok::<_, Fault>(1) }));
+    let foreign = ff.client().submit(Job::new("foreign", &())).await.unwrap().execution_id;
+    let known = ff.client().submit(Job::new("known", &())).await.unwrap().execution_id;
+    soon(ff.client().wait(&known)).await.unwrap();
+    assert_eq!(ff.client().get(&foreign).await.unwrap().attempts_made, 0);
+    let (_stop, _running) = start(ff.worker("b").on("foreign", |_: Context| async { Ok::<_, Fault>(2) }));
+    assert_eq!(soon(ff.client().wait(&foreign)).await.unwrap().json::<u8>().unwrap(), 2);
+}
+
+#[tokio::test]
+async fn no_more_handlers_run_at_once_than_asked_for() {
+    struct Count {
+        now: AtomicUsize,
+        most: AtomicUsize,
+    }
+    let ff = fabric().await;
+    let worker = ff
+        .worker("w")
+        .concurrency(3)
+        .state(Count { now: AtomicUsize::new(0), most: AtomicUsize::new(0) })
+        .state(Semaphore::new(0))
+        .on("count", |ctx: Context| async move {
+            let count = ctx.state::<Count>()?;
+            let now = count.now.fetch_add(1, Ordering::SeqCst) + 1;
+            count.most.fetch_max(now, Ordering::SeqCst);
+            tokio::task::yield_now().await;
+            count.now.fetch_sub(1, Ordering::SeqCst);
+            Ok::<_, Fault>(count.most.load(Ordering::SeqCst))
+        });
+    let (_stop, _running) = start(worker);
+    let jobs = (0..60).map(|n| Job::new("count", &n));
+    let submitted = ff.client().submit_many(jobs).await.unwrap();
+    let mut most = 0;
+    for submitted in submitted {
+        let end = soon(ff.client().wait(&submitted.unwrap().execution_id)).await.unwrap();
+        most = most.max(end.json::<usize>().unwrap());
+    }
+    assert!((1..=3).contains(&most), "{most} at once");
+}
+
+#[tokio::test]
+async fn a_cancelled_handler_is_told_at_once() {
+    let ff = fabric().await;
+    let (started, stopped) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let tell = (started.clone(), stopped.clone());
+    let worker = ff.worker("w").on("wait", move |ctx: Context| {
+        let (started, stopped) = tell.clone();
+        async move {
+            started.notify_one();
+            ctx.cancelled().await;
+            stopped.notify_one();
+            Ok::<_, Fault>("this no longer counts")
+        }
+    });
+    let (_stop, _running) = start(worker);
+    let id = ff.client().submit(Job::new("wait", &())).await.unwrap().execution_id;
+    soon(started.notified()).await;
+    ff.client().cancel(&id, None).await.unwrap();
+    soon(stopped.notified()).await;
+    let end = ff.client().result(&id).await.unwrap();
+    assert_eq!((end.0.outcome, end.0.result), (Outcome::Cancelled, None));
+}
+
+#[tokio::test]
+async fn a_lease_is_kept_alive_past_its_ttl() {
+    let ff = fabric().await;
+    let (started, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let tell = (started.clone(), go_on.clone());
+    let worker = ff.worker("w").lease_ttl(Duration::from_secs(1)).on("slow", move |_: Context| {
+        let (started, go_on) = tell.clone();
+        async move {
+            started.notify_one();
+            go_on.notified().await;
+            Ok::<_, Fault>(Reply::done())
+        }
+    });
+    let (_stop, _running) = start(worker);
+    let id = ff.client().submit(Job::new("slow", &())).await.unwrap().execution_id;
+    soon(started.notified()).await;
+    let_pass(&ff, &id, 1_800).await;
+    go_on.notify_one();
+    soon(ff.client().wait(&id)).await.unwrap();
+    let info = ff.client().get(&id).await.unwrap();
+    assert_eq!((info.attempts_made, info.reclaims), (1, 0));
+}
+
+#[tokio::test]
+async fn a_stopping_worker_finishes_what_it_holds() {
+    let ff = fabric().await;
+    let (started, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let tell = (started.clone(), go_on.clone());
+    let worker = ff.worker("w").on("slow", move |_: Context| {
+        let (started, go_on) = tell.clone();
+        async move {
+            started.notify_one();
+            go_on.notified().await;
+            Ok::<_, Fault>("done")
+        }
+    });
+    let (stop, running) = start(worker);
+    let held = ff.client().submit(Job::new("slow", &())).await.unwrap().execution_id;
+    soon(started.notified()).await;
+    stop.send(()).unwrap();
+    let later = ff.client().submit(Job::new("slow", &())).await.unwrap().execution_id;
+    go_on.notify_one();
+    soon(running).await.unwrap().unwrap();
+    assert_eq!(ff.client().result(&held).await.unwrap().json::<String>().unwrap(), "done");
+    assert_eq!(ff.client().get(&later).await.unwrap().attempts_made, 0);
+}
+
+#[tokio::test]
+async fn work_put_off_goes_on_in_the_same_attempt() {
+    let ff = fabric().await;
+    let worker = ff.worker("w").on("nap", |ctx: Context| async move {
+        let reply = if ctx.task().resumed { Reply::done() } else { Reply::Later(Duration::from_millis(20)) };
+        Ok::<_, Fault>(reply)
+    });
+    let (_stop, _running) = start(worker);
+    let id = ff.client().submit(Job::new("nap", &())).await.unwrap().execution_id;
+    soon(ff.client().wait(&id)).await.unwrap();
+    let attempts = ff.client().attempts(&id).await.unwrap();
+    assert_eq!((attempts.attempts.len(), attempts.leases.len()), (1, 1));
+}
+
+#[tokio::test]
+async fn an_error_is_retried_and_a_permanent_fault_is_not() {
+    let ff = fabric().await;
+    let worker = ff
+        .worker("w")
+        .on("parse", |ctx: Context| async move {
+            if ctx.task().attempt_index.0 == 0 {
+                "x".parse::<u8>()?;
+            }
+            Ok(Reply::done())
+        })
+        .on("refuse", |_: Context| async { Err::<Reply, _>(Fault::permanent("policy", "never")) });
+    let (_stop, _running) = start(worker);
+    let mut policy = Policy::default();
+    policy.retry_policy.backoff = Backoff::Fixed { delay_ms: 1, jitter: false };
+    let retried = ff.client().submit(Job::new("parse", &()).policy(policy)).await.unwrap().execution_id;
+    assert_eq!(soon(ff.client().wait(&retried)).await.unwrap().0.outcome, Outcome::Success);
+    assert_eq!(ff.client().get(&retried).await.unwrap().retries, 1);
+    let refused = ff.client().submit(Job::new("refuse", &())).await.unwrap().execution_id;
+    assert_eq!(soon(ff.client().wait(&refused)).await.unwrap().0.outcome, Outcome::Failed);
+    assert_eq!(ff.client().get(&refused).await.unwrap().retries, 0);
+}
+
+#[tokio::test]
+async fn progress_is_seen_while_the_work_runs() {
+    let ff = fabric().await;
+    let (noted, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let tell = (noted.clone(), go_on.clone());
+    let worker = ff.worker("w").on("read", move |ctx: Context| {
+        let (noted, go_on) = tell.clone();
+        async move {
+            ctx.progress(Some(40), Some("reading")).await?;
+            noted.notify_one();
+            go_on.notified().await;
+            Ok::<_, Fault>(Reply::done())
+        }
+    });
+    let (_stop, _running) = start(worker);
+    let id = ff.client().submit(Job::new("read", &())).await.unwrap().execution_id;
+    soon(noted.notified()).await;
+    let progress = ff.client().get(&id).await.unwrap().progress.unwrap();
+    assert_eq!((progress.percent, progress.message.as_deref()), (Some(40), Some("reading")));
+    go_on.notify_one();
+    soon(ff.client().wait(&id)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_worker_set_up_wrongly_says_what_is_wrong() {
+    let ff = fabric().await;
+    let handler = |_: Context| async { Ok::<_, Fault>(Reply::done()) };
+    for (worker, field) in [
+        (ff.worker("w"), "handlers"),
+        (ff.worker("no spaces").on("a", handler), "worker"),
+        (ff.worker("w").on("no spaces", handler), "kind"),
+        (ff.worker("w").on("a", handler).lane("no spaces"), "lane"),
+        (ff.worker("w").on("a", handler).concurrency(0), "concurrency"),
+        (ff.worker("w").on("a", handler).lease_ttl(Duration::from_millis(999)), "lease_ttl_ms"),
+    ] {
+        let error = worker.run_until(std::future::pending()).await.unwrap_err().to_string();
+        assert!(error.contains(field), "{error} does not name {field}");
+    }
+}

@@ -1,0 +1,8 @@
+//! Proof beyond single promises: stores compared with the model, many clients at once, real processes killed, house rules.
+
+#![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
+
+mod concurrency;
+mod differential;
+mod processes;
+mod tidy;
