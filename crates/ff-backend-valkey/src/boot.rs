@@ -120,9 +120,10 @@ async fn look(place: &Place) -> Result<Link, ConnectError> {
             }
             Ok(_) => {
                 let link = if place.cluster {
-                    ClusterLink::to(place.nodes.clone(), place.trusted.clone()).map(Link::Cluster)
+                    ClusterLink::to(place.nodes.clone(), place.trusted.clone())
+                        .map(|link| Link::Cluster(Box::new(link)))
                 } else {
-                    SingleLink::to(node.clone()).map(Link::Single)
+                    SingleLink::to(node.clone()).map(|link| Link::Single(Box::new(link)))
                 };
                 return link.map_err(|error| refusal(&address, &error));
             }

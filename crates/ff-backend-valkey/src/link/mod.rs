@@ -32,8 +32,8 @@ pub(crate) fn tcp_settings() -> TcpSettings {
 
 /// A store as it is reached.
 pub(crate) enum Link {
-    Single(SingleLink),
-    Cluster(ClusterLink),
+    Single(Box<SingleLink>),
+    Cluster(Box<ClusterLink>),
 }
 
 /// Why there is no reply.
