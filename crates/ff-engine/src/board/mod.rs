@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ff_core::backend::{Answer, Upkeep};
+use ff_core::engine_error::EngineError;
 use ff_core::event::contracts::{EventsArgs, EventsPage};
 use ff_core::execution::contracts::Ended;
 use ff_core::flow::contracts::{FlowEnd, FlowEventsArgs, FlowEventsPage};
@@ -15,17 +16,23 @@ use ff_core::lease::contracts::{Control, ControlArgs, check_wait};
 use ff_core::signal::contracts::{DeliveriesArgs, DeliveriesPage};
 use ff_core::types::{ExecutionId, FlowId, WorkerInstanceId};
 use futures_util::StreamExt;
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use bells::Bells;
 use lost::LostLeases;
 
+/// How many read the feed of events at once.
+const READERS: usize = 2;
+
 /// Tells workers which leases they lost, and callers how an execution or a flow ended, what was delivered, or what happened,
 /// anywhere or in a flow. A hint wakes only those it is for.
 pub struct Board {
     store: Arc<dyn Upkeep>,
     notices: Arc<Notices>,
+    /// Who may read the feed of events now.
+    turns: Arc<Semaphore>,
     stopped: CancellationToken,
     _listening: DropGuard,
 }
@@ -38,7 +45,8 @@ impl Board {
         // Listens from here on, so that no hint given after this call is missed.
         tokio::spawn(listen(store.hints(), notices.clone(), stopped.clone()));
         let listening = stopped.clone().drop_guard();
-        Arc::new(Self { store, notices, stopped, _listening: listening })
+        let turns = Arc::new(Semaphore::new(READERS));
+        Arc::new(Self { store, notices, turns, stopped, _listening: listening })
     }
 
     /// Answers everybody who waits, at once, and nobody has to wait from now on.
@@ -103,7 +111,7 @@ impl Board {
         let bell = self.notices.events.join(&());
         loop {
             let rung = bell.rung();
-            let page = self.store.events(args.clone()).await?;
+            let page = self.events(args.clone()).await?;
             let moved = args.after.as_ref().is_some_and(|after| *after != page.next);
             if page.missed || !page.events.is_empty() {
                 return Ok(page);
@@ -114,6 +122,19 @@ impl Board {
                 return Ok(page);
             }
         }
+    }
+
+    /// Reads the feed when it is this reader's turn. Whatever happens wakes all readers, so without turns one tenant with many of
+    /// them would keep the store busy with what another tenant does; while a reader waits for its turn more comes to be read at
+    /// once. A task of its own, so that a caller that stops asking in the middle holds up nobody.
+    async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
+        let (store, turns) = (self.store.clone(), self.turns.clone());
+        let reading = tokio::spawn(async move {
+            // Never closed, so a turn always comes.
+            let _turn = turns.acquire().await;
+            store.events(args).await
+        });
+        reading.await.unwrap_or_else(|error| Err(EngineError::Unavailable(format!("reading events ended: {error}"))))
     }
 
     /// How a flow ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
