@@ -2,13 +2,22 @@
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use ff_sdk::{Connect, FlowFabric};
-use ff_server::{Metrics, Server, ServerOptions};
+use ff_server::{DRAIN, Metrics, Server, ServerOptions};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio_util::sync::CancellationToken;
 
 use crate::signals::Signals;
+
+/// How long after running requests were cut off the store may take to be closed.
+const CLOSING: Duration = Duration::from_secs(5);
+
+/// Descriptors that are kept for the store, the log and everything else that is no client's connection.
+const OWN_DESCRIPTORS: u64 = 256;
 
 /// A store and the server in front of it.
 pub(crate) struct Serving {
@@ -25,8 +34,13 @@ impl Serving {
         store: &str,
         listen: SocketAddr,
         metrics_listen: Option<SocketAddr>,
-        options: ServerOptions,
+        mut options: ServerOptions,
     ) -> anyhow::Result<Self> {
+        let fitting = connections_that_fit();
+        if options.limits.connections > fitting {
+            tracing::warn!("no more than {fitting} connections are taken: this process may not open more files");
+            options.limits.connections = fitting;
+        }
         let signals = Signals::listen()?;
         let metrics = Metrics::new();
         let counting = metrics.clone();
@@ -60,7 +74,8 @@ impl Serving {
     }
 
     /// Serves until asked to stop, then lets what is under way finish, `beside` included, and closes the store. Asked a
-    /// second time, it leaves at once: the store survives that, and whoever asks twice means it.
+    /// second time, it leaves at once: the store survives that, and whoever asks twice means it. It leaves as well when
+    /// something hangs, so that a process that was told to stop is always gone after a while.
     pub(crate) async fn until_stopped(
         self,
         stopping: CancellationToken,
@@ -68,10 +83,12 @@ impl Serving {
     ) -> anyhow::Result<()> {
         let Self { flowfabric, server, mut signals, .. } = self;
         let asked = stopping.clone();
+        let (stopped, hangs) = mpsc::channel();
         let listening = tokio::spawn(async move {
             signals.next().await;
             tracing::info!("stopping");
             asked.cancel();
+            leave_unless_stopped(hangs);
             signals.next().await;
             std::process::exit(130);
         });
@@ -79,8 +96,30 @@ impl Serving {
         let finished = beside.await;
         flowfabric.shutdown().await;
         listening.abort();
+        drop(stopped);
         served.and(finished)
     }
+}
+
+/// Ends the process if it has not stopped in time. A thread of its own, because what hangs may be what runs the tasks.
+fn leave_unless_stopped(stopped: mpsc::Receiver<()>) {
+    std::thread::spawn(move || {
+        let patience = DRAIN + CLOSING;
+        if stopped.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Timeout) {
+            tracing::error!("not stopped within {} s: leaving what still runs to the store", patience.as_secs());
+            std::process::exit(1);
+        }
+    });
+}
+
+/// How many connections this process can have, after it has asked for as many descriptors as it may.
+fn connections_that_fit() -> usize {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
+        tracing::warn!("the number of open files cannot be raised: {error}");
+    }
+    let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    usize::try_from(descriptors.saturating_sub(OWN_DESCRIPTORS)).unwrap_or(usize::MAX)
 }
 
 async fn listen_on(

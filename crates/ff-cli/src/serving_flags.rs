@@ -25,6 +25,23 @@ pub(crate) struct ServingFlags {
     #[arg(long, env = "FF_MAX_WAITING", value_name = "COUNT", default_value_t = Limits::default().waiting)]
     max_waiting: usize,
 
+    /// Streams of events open at once
+    #[arg(long, env = "FF_MAX_STREAMS", value_name = "COUNT", default_value_t = Limits::default().streams)]
+    max_streams: usize,
+
+    /// Bytes of all request bodies in memory at once
+    #[arg(long, env = "FF_MAX_BODY_BYTES", value_name = "BYTES", default_value_t = Limits::default().body_bytes)]
+    max_body_bytes: usize,
+
+    /// Connections open at once
+    #[arg(long, env = "FF_MAX_CONNECTIONS", value_name = "COUNT", default_value_t = Limits::default().connections)]
+    max_connections: usize,
+
+    /// Connections open at once from one address
+    #[arg(long, env = "FF_MAX_CONNECTIONS_PER_ADDRESS", value_name = "COUNT")]
+    #[arg(default_value_t = Limits::default().connections_per_address)]
+    max_connections_per_address: usize,
+
     /// Requests a second of one key, or of one address where no key is shown; 0 for no limit
     #[arg(long, env = "FF_MAX_RATE", value_name = "COUNT")]
     #[arg(default_value_t = Limits::default().rate.map_or(0, NonZeroU32::get))]
@@ -34,7 +51,15 @@ pub(crate) struct ServingFlags {
 impl From<ServingFlags> for ServerOptions {
     fn from(flags: ServingFlags) -> Self {
         let tls = flags.tls_cert.zip(flags.tls_key).map(|(cert, key)| TlsFiles { cert, key });
-        let (in_flight, waiting) = (flags.max_in_flight, flags.max_waiting);
-        Self { tls, limits: Limits { in_flight, waiting, rate: NonZeroU32::new(flags.max_rate) } }
+        let limits = Limits {
+            in_flight: flags.max_in_flight,
+            waiting: flags.max_waiting,
+            streams: flags.max_streams,
+            body_bytes: flags.max_body_bytes,
+            connections: flags.max_connections,
+            connections_per_address: flags.max_connections_per_address,
+            rate: NonZeroU32::new(flags.max_rate),
+        };
+        Self { tls, limits }
     }
 }

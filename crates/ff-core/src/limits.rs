@@ -26,6 +26,8 @@ pub const MESSAGE_BYTES: usize = 8 * 1024;
 pub const BULK: usize = 1_000;
 /// Rows in one page of a listing.
 pub const PAGE: usize = 1_000;
+/// Bytes of JSON in the rows of a page over HTTP: it ends early where they are large.
+pub const PAGE_BYTES: usize = 1024 * 1024;
 /// Rows in a page when nobody says how many.
 pub const PAGE_DEFAULT: usize = 50;
 /// Executions a claim may ask for.

@@ -1,5 +1,6 @@
 //! What people decided, for the log: who, what about, and what came of it. The store keeps the same with the execution.
 
+use axum::http::Method;
 use ff_core::contracts::{CreatedKey, Delivered, FlowCancelled, Resumed, RevokedKey, RotationReport};
 use ff_core::suspension::OperatorDecision;
 use ff_core::types::{ExecutionId, FlowId, KeyId, Kid, SignalName, SourceIdentity, WaitpointId};
@@ -8,6 +9,26 @@ use crate::callers::Caller;
 
 /// Where these lines are found among the others.
 const AUDIT: &str = "ff_server::audit";
+
+/// Routes by which somebody steers work, and what that is called. What is decided about suspensions, flows, keys and secrets has lines
+/// of its own that say more.
+const STEERING: &[(&str, &str)] = &[
+    ("/v1/executions/{id}/cancel", "somebody cancelled an execution"),
+    ("/v1/executions/{id}/replay", "somebody replayed an execution"),
+    ("/v1/executions/{id}/priority", "somebody changed the priority of an execution"),
+    ("/v1/executions/{id}/revoke", "somebody took an execution from its holder"),
+    ("/v1/executions/bulk", "somebody acted on many executions"),
+    ("/v1/flows/{flow}/nodes/{node}/replay", "somebody replayed a member of a flow"),
+    ("/v1/lanes/{lane}", "somebody configured a lane"),
+];
+
+/// Somebody steered work, if that is what a route is for.
+pub(crate) fn steered(caller: &Caller, method: &Method, route: &str, path: &str) {
+    let steering = STEERING.iter().find(|(steering, _)| *method == Method::POST && *steering == route);
+    if let Some((_, what)) = steering {
+        tracing::info!(target: AUDIT, path, %caller, "{what}");
+    }
+}
 
 /// An operator ended a suspension.
 pub(crate) fn decided(
@@ -100,4 +121,23 @@ pub(crate) fn key_created(caller: &Caller, created: &CreatedKey) {
 /// An administrator let somebody in no more.
 pub(crate) fn key_revoked(caller: &Caller, id: &KeyId, revoked: &RevokedKey) {
     tracing::info!(target: AUDIT, %id, already = revoked.already, %caller, "an administrator revoked a key");
+}
+
+/// Somebody showed what is no key, or a key that is not known, not proven, revoked or expired.
+pub(crate) fn wrong_key(caller: &Caller, named: Option<&KeyId>) {
+    let id = named.map_or("none", KeyId::as_str);
+    tracing::info!(target: AUDIT, id = ?id, %caller, "a wrong key was shown");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routes::ROUTES;
+
+    #[test]
+    fn every_route_that_steers_is_there() {
+        for (path, _) in STEERING {
+            assert!(ROUTES.iter().any(|(method, known, _)| known == path && *method == "post"), "{path}");
+        }
+    }
 }

@@ -1,9 +1,11 @@
 //! Bodies: JSON of a known type and size, read so that an error names its field.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body as Stream;
 use axum::extract::{FromRequest, Request};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use bytes::{Bytes, BytesMut};
 use ff_core::engine_error::{Code, Refusal};
@@ -12,17 +14,24 @@ use ff_core::types::Namespace;
 use ff_sdk::http::wire::{self, BATCH_BODY_BYTES, FLOW_BODY_BYTES, PAYLOAD_BODY_BYTES, SIGNAL_BODY_BYTES};
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
+use tokio::time::Instant;
 
+use crate::capacity::{Arriving, Slot};
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::tenant;
 
-/// How long a body may take to arrive.
-const ARRIVAL: Duration = Duration::from_secs(30);
+/// How long the first bytes of a body may take, and how many a second are expected from then on.
+const GRACE: Duration = Duration::from_secs(5);
+const BYTES_A_SECOND: usize = 16 * 1024;
 
-/// How much of a body that is too large is taken and thrown away: a client that is still sending does not read, and
-/// would see a broken connection in place of the answer.
+/// How long any body may take.
+const ARRIVAL: Duration = Duration::from_secs(60);
+
+/// How much of a body that is refused is taken and thrown away, and for how long: a client that is still sending does not read,
+/// and would see a broken connection in place of the answer.
 const DISCARDED_BYTES: usize = 4 * BATCH_BODY_BYTES;
+const DISCARDING: Duration = Duration::from_secs(5);
 
 /// The body of a request. An empty one says nothing, as `{}` does.
 pub(crate) struct Body<T>(pub(crate) T);
@@ -104,10 +113,10 @@ impl<T: Bounded, S: Send + Sync> FromRequest<S> for BodyBeside<T> {
     }
 }
 
-async fn read<T: Bounded>(request: Request) -> Result<T, Refusal> {
+async fn read<T: Bounded>(request: Request) -> Result<T, Problem> {
     said_to_be_json(request.headers())?;
     let (parts, body) = request.into_parts();
-    let bytes = arrived(body, T::BODY_BYTES).await?;
+    let bytes = arrived(&parts, body, T::BODY_BYTES).await?;
     let mut said: T = wire::object(if bytes.is_empty() { b"{}" } else { &bytes })?;
     if let Some(named) = said.namespace() {
         tenant::settle(tenant::of(&parts).as_ref(), named)?;
@@ -115,9 +124,23 @@ async fn read<T: Bounded>(request: Request) -> Result<T, Refusal> {
     Ok(said)
 }
 
-/// The whole of a body, unless it is over its limit or takes too long.
-pub(crate) async fn arrived(body: Stream, limit: usize) -> Result<Bytes, Refusal> {
-    tokio::time::timeout(ARRIVAL, collect(body, limit)).await.map_err(|_| Code::RequestTimeout)?
+/// The whole of a body, unless it is over its limit, comes too slowly, or the server has no memory for it. Only then the
+/// request takes its place among those under way.
+pub(crate) async fn arrived(parts: &Parts, mut body: Stream, limit: usize) -> Result<Bytes, Problem> {
+    let slot = parts.extensions.get::<Arc<Slot>>().filter(|slot| slot.since().is_none());
+    let mut arriving = slot.map(Slot::arriving).transpose()?;
+    let bytes = match collected(&parts.headers, &mut body, limit, arriving.as_mut()).await {
+        Ok(bytes) => bytes,
+        Err(problem) => {
+            // A client that asks first sends nothing once it is refused.
+            if !parts.headers.contains_key(header::EXPECT) {
+                tokio::spawn(tokio::time::timeout(DISCARDING, discard(body, arriving)));
+            }
+            return Err(problem);
+        }
+    };
+    arriving.map_or(Ok(()), Arriving::complete)?;
+    Ok(bytes)
 }
 
 /// Refuses a body that is said to be something else. One of which nothing is said is taken for JSON.
@@ -132,24 +155,69 @@ fn said_to_be_json(headers: &HeaderMap) -> Result<(), Refusal> {
         .because(format!("must be application/json, got {said:?}")))
 }
 
-async fn collect(mut body: Stream, limit: usize) -> Result<Bytes, Refusal> {
+async fn collected(
+    headers: &HeaderMap,
+    body: &mut Stream,
+    limit: usize,
+    mut arriving: Option<&mut Arriving>,
+) -> Result<Bytes, Problem> {
+    let too_large = |sent| Refusal::over_limit(Code::PayloadTooLarge, "body", limit, sent);
+    if let Some(declared) = declared_length(headers).filter(|declared| *declared > limit) {
+        return Err(too_large(declared).into());
+    }
+    let began = Instant::now();
     let mut kept = BytesMut::new();
-    let mut sent = 0;
-    while sent <= DISCARDED_BYTES
-        && let Some(frame) = body.frame().await
-    {
+    loop {
+        let frame = tokio::time::timeout_at(began + allowed(kept.len()), body.frame()).await;
+        let Some(frame) = frame.map_err(|_| too_slow(kept.len()))? else { return Ok(kept.freeze()) };
         let frame =
             frame.map_err(|error| Refusal::new(Code::InvalidJson).because(format!("the body broke off: {error}")))?;
         let Ok(data) = frame.into_data() else { continue };
-        sent += data.len();
-        if sent <= limit {
-            kept.extend_from_slice(&data);
-        } else {
-            kept = BytesMut::new();
+        if kept.len() + data.len() > limit {
+            return Err(too_large(kept.len() + data.len()).into());
         }
+        if let Some(arriving) = &mut arriving {
+            arriving.received(data.len())?;
+        }
+        kept.extend_from_slice(&data);
     }
-    if sent > limit {
-        return Err(Refusal::over_limit(Code::PayloadTooLarge, "body", limit, sent));
+}
+
+fn declared_length(headers: &HeaderMap) -> Option<usize> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// How long a body may take of which so much has come.
+fn allowed(received: usize) -> Duration {
+    let seconds = u64::try_from(received / BYTES_A_SECOND).unwrap_or(u64::MAX);
+    GRACE.saturating_add(Duration::from_secs(seconds)).min(ARRIVAL)
+}
+
+fn too_slow(received: usize) -> Refusal {
+    let why = format!("must come with at least {BYTES_A_SECOND} bytes a second; {received} came in time");
+    Refusal::new(Code::RequestTimeout).at("body").because(why)
+}
+
+/// Takes what a client still sends, as one of the bodies on their way.
+async fn discard(mut body: Stream, _arriving: Option<Arriving>) {
+    let mut discarded = 0;
+    while discarded <= DISCARDED_BYTES
+        && let Some(Ok(frame)) = body.frame().await
+    {
+        discarded += frame.data_ref().map_or(0, Bytes::len);
     }
-    Ok(kept.freeze())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_that_comes_steadily_has_time_and_one_that_stalls_has_little() {
+        assert_eq!(allowed(0), GRACE);
+        assert_eq!(allowed(1), GRACE);
+        assert_eq!(allowed(10 * BYTES_A_SECOND), GRACE + Duration::from_secs(10));
+        assert_eq!(allowed(FLOW_BODY_BYTES), ARRIVAL);
+        assert_eq!(allowed(usize::MAX), ARRIVAL);
+    }
 }

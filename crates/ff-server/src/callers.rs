@@ -1,27 +1,29 @@
-//! How often a caller that shows tokens may ask, and how often it may be wrong.
+//! Who asks, how often it may show tokens, and how often it may be wrong.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use ff_core::key::{ApiKey, Role};
-use ff_core::types::Namespace;
+use ff_core::types::{KeyId, Namespace};
 
+use crate::connections::Connection;
 use crate::problem::Problem;
 use crate::rate::Asker;
 
 /// What one request costs of a caller's time: ten thousand may be asked in a second.
 const ASKED: Duration = Duration::from_micros(100);
 
-/// What a wrong token costs: ten may be shown in a second.
+/// What a wrong token or key costs: ten may be shown in a second.
 const WRONG: Duration = Duration::from_millis(100);
 
-/// How much of its time a caller may use ahead: a hundred wrong tokens at once, and no more.
+/// How much of its time a caller may use ahead: a hundred wrong tokens at once. What it asks beyond that is refused without being
+/// charged, so whoever stops being wrong waits a moment, and not the longer the more often it was wrong.
 const AHEAD: Duration = Duration::from_secs(10);
 
 /// How many callers are told apart. The rest share one allowance, so that inventing addresses costs no memory.
@@ -30,6 +32,9 @@ const KNOWN: usize = 10_000;
 /// How often callers that have all their allowance again are forgotten, when there are too many to tell apart.
 const FORGET: Duration = Duration::from_secs(1);
 
+/// Who was wrong: an address, and the key it named if it named one. Keys behind one address do not pay for each other.
+type Debtor = (IpAddr, Option<KeyId>);
+
 /// The allowances of all callers of a server.
 #[derive(Default)]
 pub(crate) struct Callers(Mutex<Spent>);
@@ -37,57 +42,54 @@ pub(crate) struct Callers(Mutex<Spent>);
 /// Until when each caller has spent its time.
 #[derive(Default)]
 struct Spent {
-    until: HashMap<IpAddr, Instant>,
+    until: HashMap<Debtor, Instant>,
     forgot: Option<Instant>,
 }
 
 impl Callers {
     /// Takes the cost of one request off a caller's allowance, or says how long to wait until there is some.
     fn ask(&self, caller: IpAddr, now: Instant) -> Result<(), Duration> {
-        let mut spent = self.spent();
-        let until = spent.of(caller, now);
+        self.charge(&(caller, None), ASKED, now)
+    }
+
+    /// Takes the cost of a wrong token or key off a caller's allowance, or says how long to wait before being wrong again.
+    fn was_wrong(&self, debtor: &Debtor, now: Instant) -> Result<(), Duration> {
+        self.charge(debtor, WRONG, now)
+    }
+
+    fn charge(&self, debtor: &Debtor, cost: Duration, now: Instant) -> Result<(), Duration> {
+        let mut spent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = spent.of(debtor, now);
         let ahead = until.saturating_duration_since(now);
         if ahead >= AHEAD {
             return Err(ahead.saturating_sub(AHEAD) + WRONG);
         }
-        *until = now + ahead + ASKED;
+        *until = now + ahead + cost;
         Ok(())
     }
 
-    /// Says how long to wait, where a caller was wrong too often.
-    fn held_back(&self, caller: IpAddr, now: Instant) -> Result<(), Duration> {
-        let ahead = self.spent().of(caller, now).saturating_duration_since(now);
-        if ahead >= AHEAD { Err(ahead.saturating_sub(AHEAD) + WRONG) } else { Ok(()) }
-    }
-
-    /// Takes the cost of a wrong token off a caller's allowance.
-    fn was_wrong(&self, caller: IpAddr, now: Instant) {
-        let mut spent = self.spent();
-        let until = spent.of(caller, now);
-        *until = (*until).max(now) + WRONG;
-    }
-
-    fn spent(&self) -> MutexGuard<'_, Spent> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    #[cfg(test)]
+    fn known(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).until.len()
     }
 }
 
 impl Spent {
     /// A caller's own entry, or the one of all that are not told apart.
-    fn of(&mut self, caller: IpAddr, now: Instant) -> &mut Instant {
-        let caller = network(caller);
-        let is_full = |spent: &Self| spent.until.len() >= KNOWN && !spent.until.contains_key(&caller);
+    fn of(&mut self, (address, key): &Debtor, now: Instant) -> &mut Instant {
+        let debtor = (network(*address), key.clone());
+        let is_full = |spent: &Self| spent.until.len() >= KNOWN && !spent.until.contains_key(&debtor);
         if is_full(self) && self.forgot.is_none_or(|at| now.saturating_duration_since(at) >= FORGET) {
             self.forgot = Some(now);
             self.until.retain(|_, until| *until > now);
         }
-        let name = if is_full(self) { IpAddr::V4(Ipv4Addr::UNSPECIFIED) } else { caller };
+        let name = if is_full(self) { (IpAddr::V4(Ipv4Addr::UNSPECIFIED), None) } else { debtor };
         self.until.entry(name).or_insert(now)
     }
 }
 
 /// What a caller is told apart by: its address; of IPv6 the network, which one caller has to itself.
-fn network(caller: IpAddr) -> IpAddr {
+pub(crate) fn network(caller: IpAddr) -> IpAddr {
     match caller.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
         v4 => v4,
@@ -99,13 +101,35 @@ fn network(caller: IpAddr) -> IpAddr {
 pub(crate) struct Caller {
     address: IpAddr,
     callers: Arc<Callers>,
+    /// What it asks over; none in tests that call a handler.
+    connection: Option<Arc<Connection>>,
     /// The key it has shown, where the server asks for keys.
     key: Option<Arc<ApiKey>>,
 }
 
 impl Caller {
     pub(crate) fn new(address: IpAddr, callers: Arc<Callers>) -> Self {
-        Self { address, callers, key: None }
+        Self { address, callers, connection: None, key: None }
+    }
+
+    /// The same caller, asking over a connection.
+    pub(crate) fn over(self, connection: Arc<Connection>) -> Self {
+        Self { connection: Some(connection), ..self }
+    }
+
+    /// Waits until its connection has to give way.
+    pub(crate) async fn connection_closed(&self) {
+        match &self.connection {
+            Some(connection) => connection.closed().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// It is somebody the server works for, so its connection stays when there are too many.
+    pub(crate) fn is_welcome(&self) {
+        if let Some(connection) = &self.connection {
+            connection.prove();
+        }
     }
 
     /// The same caller, known by its key.
@@ -131,19 +155,20 @@ impl Caller {
         self.key.as_ref().is_some_and(|key| key.info.may(role))
     }
 
-    /// Says how long to wait, where a caller was wrong too often.
-    pub(crate) fn held_back(&self) -> Result<(), Duration> {
-        self.callers.held_back(self.address, Instant::now())
-    }
-
     /// Counts a request, or says how long to wait before the next.
     pub(crate) fn ask(&self) -> Result<(), Duration> {
         self.callers.ask(self.address, Instant::now())
     }
 
-    /// Counts a wrong token, or a wrong key.
+    /// Counts a wrong token.
     pub(crate) fn was_wrong(&self) {
-        self.callers.was_wrong(self.address, Instant::now());
+        // Whoever is held back is told so when it asks the next time.
+        let _held_back = self.callers.was_wrong(&(self.address, None), Instant::now());
+    }
+
+    /// Counts a wrong key, or says how long to wait before showing the next wrong one.
+    pub(crate) fn showed_wrong_key(&self, named: Option<&KeyId>) -> Result<(), Duration> {
+        self.callers.was_wrong(&(self.address, named.cloned()), Instant::now())
     }
 }
 
@@ -193,21 +218,38 @@ mod tests {
         IpAddr::V4(Ipv4Addr::new(10, 0, 0, last))
     }
 
+    fn wrong(callers: &Callers, address: IpAddr, now: Instant) -> Result<(), Duration> {
+        callers.was_wrong(&(address, None), now)
+    }
+
     #[test]
     fn a_caller_that_guesses_is_held_back_and_others_are_not() {
         let (callers, now) = (Callers::default(), Instant::now());
-        let mut guesses = 0;
-        while callers.ask(v4(1), now).is_ok() {
-            callers.was_wrong(v4(1), now);
-            guesses += 1;
-        }
+        let guesses = (0..).take_while(|_| wrong(&callers, v4(1), now).is_ok()).count();
         assert_eq!(guesses, 100);
-        assert!(callers.ask(v4(1), now).unwrap_err() >= WRONG);
+        assert!(callers.ask(v4(1), now).is_err());
         assert_eq!(callers.ask(v4(2), now), Ok(()));
         let later = now + Duration::from_secs(1);
-        let more = (0..20).filter(|_| callers.ask(v4(1), later).map(|()| callers.was_wrong(v4(1), later)).is_ok());
-        assert!((9..=11).contains(&more.count()));
-        assert_eq!(callers.ask(v4(1), now + Duration::from_secs(60)), Ok(()));
+        let more = (0..20).filter(|_| wrong(&callers, v4(1), later).is_ok()).count();
+        assert!((9..=11).contains(&more), "{more}");
+    }
+
+    #[test]
+    fn nobody_owes_the_more_the_more_often_it_is_wrong() {
+        let (callers, now) = (Callers::default(), Instant::now());
+        let longest = (0..5_000).filter_map(|_| wrong(&callers, v4(1), now).err()).max().unwrap();
+        assert!(longest <= 2 * WRONG, "{longest:?}");
+        assert_eq!(callers.ask(v4(1), now + 3 * WRONG), Ok(()));
+    }
+
+    #[test]
+    fn keys_behind_one_address_do_not_pay_for_each_other() {
+        let (callers, now) = (Callers::default(), Instant::now());
+        let named = |id: &str| (v4(1), Some(KeyId::parse(id).unwrap()));
+        assert!((0..200).any(|_| callers.was_wrong(&named("a1"), now).is_err()));
+        assert!((0..200).any(|_| wrong(&callers, v4(1), now).is_err()));
+        assert!(callers.was_wrong(&named("a1"), now).is_err());
+        assert_eq!(callers.was_wrong(&named("b2"), now), Ok(()));
     }
 
     #[test]
@@ -220,7 +262,7 @@ mod tests {
     fn addresses_of_one_network_are_one_caller() {
         let (callers, now) = (Callers::default(), Instant::now());
         let v6 = |text: &str| text.parse::<IpAddr>().unwrap();
-        (0..200).for_each(|_| callers.was_wrong(v6("2001:db8::1"), now));
+        assert!((0..200).any(|_| wrong(&callers, v6("2001:db8::1"), now).is_err()));
         assert!(callers.ask(v6("2001:db8::2"), now).is_err());
         assert!(callers.ask(v6("2001:db8:1::1"), now).is_ok());
     }
@@ -229,8 +271,9 @@ mod tests {
     fn inventing_addresses_costs_no_memory() {
         let (callers, now) = (Callers::default(), Instant::now());
         let many = |nth: u32| IpAddr::V4(Ipv4Addr::from_bits(nth + 1));
-        (0..30_000).for_each(|nth| callers.was_wrong(many(nth), now));
-        assert!(callers.spent().until.len() <= KNOWN + 1);
+        let held_back = (0..30_000).filter(|nth| wrong(&callers, many(*nth), now).is_err()).count();
+        assert!(held_back >= 30_000 - KNOWN - 100, "{held_back}");
+        assert!(callers.known() <= KNOWN + 1);
         assert!(callers.ask(many(40_000), now).is_err(), "whoever comes late shares what is left");
         assert!(callers.ask(many(40_000), now + Duration::from_secs(3_600)).is_ok());
     }

@@ -1,12 +1,15 @@
-//! How many requests are under way at once.
+//! How much a server takes on at once, and the part of it that one request has.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use axum::http::Method;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::options::Limits;
+use crate::pool::{Full, Pool, Taken};
 use crate::problem::Problem;
+use crate::rate::Asker;
 
 /// Routes whose requests may wait for something to happen, or are streams.
 const WAITING: &[&str] = &[
@@ -21,53 +24,215 @@ const WAITING: &[&str] = &[
     "/v1/workers/{instance}/control",
 ];
 
-/// When to ask again: requests are short, and room comes quickly.
+/// Routes that answer with a page of many rows. Reading and writing one keeps a processor busy for a while, so few do it at once and the
+/// others wait their turn: a caller that lists in a loop does not slow down who submits, claims and completes.
+const PAGES: &[&str] =
+    &["/v1/executions", "/v1/flows", "/v1/flows/{flow}/edges", "/v1/flows/{flow}/members", "/v1/lanes", "/v1/workers"];
+
+/// When to ask again: requests are short, and there is capacity again quickly.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// All requests under way. Those that wait are counted apart from those that do not, so that neither keeps out the other.
+/// Requests whose body is still arriving, in all. They cost a connection and little else, and are counted apart from those that
+/// are being answered: a body that does not come keeps nobody out.
+pub(crate) const ARRIVING: usize = 8_192;
+
+/// What there is for requests and streams. Requests that wait are counted apart from those that do not, so that neither keeps out the
+/// other.
 #[derive(Clone)]
-pub(crate) struct Crowd {
-    brief: Arc<Semaphore>,
-    waiting: Arc<Semaphore>,
+pub(crate) struct Capacity {
+    requests: Arc<Pool>,
+    waiting: Arc<Pool>,
+    streams: Arc<Pool>,
+    arriving: Arc<Pool>,
+    body_bytes: Arc<Pool>,
+    pages: Arc<Semaphore>,
 }
 
-/// A request's place among those under way, for as long as it or its stream lasts.
-pub(crate) type Place = Arc<OwnedSemaphorePermit>;
-
-impl Crowd {
-    pub(crate) fn new(limits: &Limits) -> Self {
-        let room = |most: usize| Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS)));
-        Self { brief: room(limits.in_flight), waiting: room(limits.waiting) }
+impl Capacity {
+    /// Where callers are told apart by keys, one of them gets at most half of everything; where nobody has a key, all callers are
+    /// one.
+    pub(crate) fn new(limits: &Limits, has_keys: bool) -> Self {
+        let pool = |total| if has_keys { Pool::halved(total) } else { Pool::new(total, total) };
+        Self {
+            requests: pool(limits.in_flight),
+            waiting: pool(limits.waiting),
+            streams: pool(limits.streams),
+            arriving: pool(ARRIVING),
+            body_bytes: pool(limits.body_bytes),
+            pages: Arc::new(Semaphore::new(pages_at_once())),
+        }
     }
 
-    /// Lets a request to a route in, if there is room.
-    pub(crate) fn enter(&self, route: &str) -> Result<Place, Problem> {
-        let room = if WAITING.contains(&route) { &self.waiting } else { &self.brief };
-        room.clone().try_acquire_owned().map(Arc::new).map_err(|_| Problem::overloaded(AGAIN))
+    /// Waits for a turn, where a request is for a page.
+    pub(crate) async fn turn(&self, method: &Method, route: &str) -> Option<SemaphorePermit<'_>> {
+        let is_page = *method == Method::GET && PAGES.contains(&route);
+        // Never closed, so a turn always comes.
+        if is_page { self.pages.acquire().await.ok() } else { None }
     }
+
+    /// What a request to a route may take of it.
+    pub(crate) fn request(&self, route: &str, who: Asker) -> Arc<Slot> {
+        let is_waiting = WAITING.contains(&route);
+        Arc::new(Slot { capacity: self.clone(), who, is_waiting, held: Mutex::new(Held::default()) })
+    }
+}
+
+/// Half of the processors, so that the other half is left to everybody else.
+fn pages_at_once() -> usize {
+    std::thread::available_parallelism().map_or(1, |processors| processors.get() / 2).max(1)
+}
+
+/// What one request has of the capacity. It is given back when the request is answered and its answer is written.
+pub(crate) struct Slot {
+    capacity: Capacity,
+    who: Asker,
+    is_waiting: bool,
+    held: Mutex<Held>,
+}
+
+#[derive(Default)]
+struct Held {
+    place: Option<Taken>,
+    body: Option<Taken>,
+    since: Option<Instant>,
+}
+
+/// A body on its way.
+pub(crate) struct Arriving {
+    slot: Arc<Slot>,
+    bytes: Taken,
+    _one: Taken,
+}
+
+impl Slot {
+    /// Takes a place among the requests under way.
+    pub(crate) fn begin(&self) -> Result<(), Problem> {
+        let pool = if self.is_waiting { &self.capacity.waiting } else { &self.capacity.requests };
+        let place = pool.take(&self.who, 1).map_err(|full| overloaded(full, pool, "requests under way"))?;
+        let mut held = self.held();
+        held.place = Some(place);
+        held.since = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Counts a body that begins to arrive.
+    pub(crate) fn arriving(self: &Arc<Self>) -> Result<Arriving, Problem> {
+        let (bodies, bytes) = (&self.capacity.arriving, &self.capacity.body_bytes);
+        let one = bodies.take(&self.who, 1).map_err(|full| overloaded(full, bodies, "bodies on their way"))?;
+        let bytes = bytes.take(&self.who, 0).map_err(|full| overloaded(full, bytes, "bytes of bodies"))?;
+        Ok(Arriving { slot: self.clone(), bytes, _one: one })
+    }
+
+    /// Takes one of the streams there are.
+    pub(crate) fn stream(&self) -> Result<Taken, Problem> {
+        let streams = &self.capacity.streams;
+        streams.take(&self.who, 1).map_err(|_| Problem::too_many_streams(streams.each()))
+    }
+
+    /// Since when it has been under way; not at all while its body arrives.
+    pub(crate) fn since(&self) -> Option<Instant> {
+        self.held().since
+    }
+
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.is_waiting
+    }
+
+    /// The body is not needed any more; the answer has yet to be written.
+    pub(crate) fn answered(&self) {
+        self.held().body = None;
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Arriving {
+    /// Counts what has arrived.
+    pub(crate) fn received(&mut self, bytes: usize) -> Result<(), Problem> {
+        let pool = &self.slot.capacity.body_bytes;
+        self.bytes.take_more(bytes).map_err(|full| overloaded(full, pool, "bytes of bodies"))
+    }
+
+    /// All of it is there: the request takes its place among those under way, and keeps the memory of its body.
+    pub(crate) fn complete(self) -> Result<(), Problem> {
+        self.slot.held().body = Some(self.bytes);
+        self.slot.begin()
+    }
+}
+
+fn overloaded(full: Full, pool: &Pool, what: &str) -> Problem {
+    let share = || format!("one key, or one address without a key, has at most {} {what} at once", pool.each());
+    Problem::overloaded((full == Full::Share).then(share), AGAIN)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::routes::ROUTES;
+    use std::net::{IpAddr, Ipv4Addr};
+
+    const CLAIM: &str = "/v1/workers/{instance}/claim";
+    const SUBMIT: &str = "/v1/executions";
+
+    fn capacity(has_keys: bool) -> Capacity {
+        let limits = Limits { in_flight: 2, waiting: 4, streams: 2, body_bytes: 100, ..Limits::default() };
+        Capacity::new(&limits, has_keys)
+    }
+
+    fn caller(last: u8) -> Asker {
+        Asker::Address(IpAddr::V4(Ipv4Addr::new(10, 0, 0, last)))
+    }
+
+    fn begun(capacity: &Capacity, route: &str, who: u8) -> Option<Arc<Slot>> {
+        let slot = capacity.request(route, caller(who));
+        slot.begin().ok().map(|()| slot)
+    }
 
     #[test]
-    fn every_route_that_waits_is_there() {
-        for path in WAITING {
+    fn every_route_that_is_named_is_there() {
+        for path in WAITING.iter().chain(PAGES) {
             assert!(ROUTES.iter().any(|(_, known, _)| known == path), "{path}");
         }
     }
 
     #[test]
     fn those_that_wait_keep_nobody_out() {
-        let crowd = Crowd::new(&Limits { in_flight: 1, waiting: 2, rate: None });
-        let claim = "/v1/workers/{instance}/claim";
-        let waiting = [crowd.enter(claim).unwrap(), crowd.enter(claim).unwrap()];
-        assert!(crowd.enter(claim).is_err());
-        let brief = crowd.enter("/v1/executions").unwrap();
-        assert!(crowd.enter("/v1/executions").is_err());
+        let capacity = capacity(false);
+        let waiting: Vec<_> = (0..4).map(|_| begun(&capacity, CLAIM, 1).unwrap()).collect();
+        assert!(begun(&capacity, CLAIM, 1).is_none());
+        let brief = [begun(&capacity, SUBMIT, 1).unwrap(), begun(&capacity, SUBMIT, 1).unwrap()];
+        assert!(begun(&capacity, SUBMIT, 1).is_none());
         drop((waiting, brief));
-        assert!(crowd.enter(claim).is_ok() && crowd.enter("/v1/executions").is_ok());
+        assert!(begun(&capacity, CLAIM, 1).is_some() && begun(&capacity, SUBMIT, 1).is_some());
+    }
+
+    #[test]
+    fn no_key_has_everything() {
+        let capacity = capacity(true);
+        let _one = (begun(&capacity, SUBMIT, 1).unwrap(), begun(&capacity, CLAIM, 1), begun(&capacity, CLAIM, 1));
+        assert!(begun(&capacity, SUBMIT, 1).is_none() && begun(&capacity, CLAIM, 1).is_none());
+        assert!(begun(&capacity, SUBMIT, 2).is_some() && begun(&capacity, CLAIM, 2).is_some());
+        let (one, other) = (capacity.request(SUBMIT, caller(1)), capacity.request(SUBMIT, caller(2)));
+        let _stream = one.stream().ok().unwrap();
+        assert!(one.stream().is_err() && other.stream().is_ok());
+    }
+
+    #[test]
+    fn a_body_on_its_way_holds_no_place_and_its_bytes_are_counted() {
+        let capacity = capacity(true);
+        let slot = capacity.request(SUBMIT, caller(1));
+        let mut body = slot.arriving().ok().unwrap();
+        assert!(slot.since().is_none());
+        assert!(body.received(40).is_ok() && body.received(11).is_err() && body.received(10).is_ok());
+        let mut other = capacity.request(SUBMIT, caller(2)).arriving().ok().unwrap();
+        assert!(other.received(50).is_ok());
+        assert!(body.complete().is_ok() && slot.since().is_some());
+        drop(other);
+        let mut again = capacity.request(SUBMIT, caller(1)).arriving().ok().unwrap();
+        assert!(again.received(1).is_err(), "the body is in memory until the request is answered");
+        slot.answered();
+        assert!(again.received(50).is_ok());
     }
 }

@@ -6,8 +6,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ff_core::backend::Answer;
 use ff_core::contracts::{
-    Attempts, BulkPage, Cancelled, ExecutionInfo, Filter, ListArgs, PriorityChanged, Replayed, SubmitArgs, Submitted,
-    Tagged, check_wait,
+    Attempts, BulkPage, Cancelled, Cursor, ExecutionInfo, Filter, ListArgs, PriorityChanged, Replayed, SubmitArgs,
+    Submitted, Tagged, check_wait,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::limits;
@@ -20,6 +20,7 @@ use ff_sdk::http::wire::{
 
 use crate::body::Body;
 use crate::callers::Caller;
+use crate::page;
 use crate::params::{Params, word};
 use crate::path::Id;
 use crate::problem::{Problem, Result};
@@ -76,7 +77,12 @@ pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Re
     let limit = params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT);
     let args = ListArgs { filter, after, limit };
     params.done()?;
-    Ok(Json(ff.backend().list(args).await?.into()))
+    let mut page = ff.backend().list(args).await?;
+    if page::cut(&mut page.executions) {
+        page.next =
+            page.executions.last().map(|row| Cursor { created_at: row.created_at, execution_id: row.execution_id });
+    }
+    Ok(Json(page.into()))
 }
 
 /// Says how an execution stands.

@@ -1,42 +1,59 @@
 //! What holds for every request: who may ask, how long it may take, what the log says, and that a defect is an answer.
 
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use ff_core::engine_error::Code;
+use ff_core::engine_error::{Code, EngineError};
 use ff_core::key::unauthenticated;
 use ff_core::limits;
 use futures_util::FutureExt;
+use hyper::body::Body as _;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 use tracing::field::Empty;
 
 use crate::access::Access;
 use crate::callers::Caller;
-use crate::crowd::{Crowd, Place};
-use crate::keyring::Keyring;
+use crate::capacity::{Capacity, Slot};
+use crate::keyring::{Accepted, Keyring};
 use crate::options::Limits;
 use crate::problem::Problem;
 use crate::rate::Rate;
-use crate::{bearer, neighbour, routes};
+use crate::transport::Busy;
+use crate::written::until_written;
+use crate::{audit, bearer, neighbour, routes};
 
-/// How long a request may take: the longest wait anyone may ask for, and time for its body and its answer.
-const REQUEST: Duration = Duration::from_millis(limits::LONG_POLL_MS + 60_000);
+/// How long a request may wait for the store, beyond the time it was asked to wait. A store that says nothing for so long is not
+/// there, and whoever asks is better told than kept.
+const STORE: Duration = Duration::from_secs(10);
 
-/// Where one asks whether the server lives.
-const ALIVE: &str = "/healthz";
+/// Routes whose requests ask the store many times, and how long all of that may take.
+const MANY_CALLS: &[&str] = &[
+    "/metrics",
+    "/v1/doctor",
+    "/v1/secrets/rotate",
+    "/v1/executions/batch",
+    "/v1/executions/bulk",
+    "/v1/flows",
+    "/v1/flows/{flow}/grow",
+];
+const MANY: Duration = Duration::from_secs(60);
+
+/// Where one asks whether the server lives and can serve. Whoever does is answered however full it is.
+const ALWAYS: &[&str] = &["/healthz", "/readyz"];
 
 /// What every request is judged by.
 #[derive(Clone)]
 pub(crate) struct Guard {
     /// The keys that are asked for; none where nobody is asked for one.
     keyring: Option<Arc<Keyring>>,
-    crowd: Crowd,
+    capacity: Capacity,
     rate: Option<Arc<Rate>>,
     stopping: CancellationToken,
 }
@@ -44,44 +61,100 @@ pub(crate) struct Guard {
 impl Guard {
     pub(crate) fn new(keyring: Option<Keyring>, limits: &Limits, stopping: CancellationToken) -> Self {
         let rate = limits.rate.map(|each_second| Arc::new(Rate::of(each_second)));
-        Self { keyring: keyring.map(Arc::new), crowd: Crowd::new(limits), rate, stopping }
+        let capacity = Capacity::new(limits, keyring.is_some());
+        Self { keyring: keyring.map(Arc::new), capacity, rate, stopping }
+    }
+
+    /// Lets a request in: it may ask, does not ask too often, and there is capacity for it. One with a body takes its place when the
+    /// body has arrived.
+    async fn enter(&self, route: &str, request: &mut Request) -> Result<Arc<Slot>, Problem> {
+        let admitted = tokio::time::timeout(STORE, self.admit(request)).await;
+        let admitted = admitted.unwrap_or_else(|_| Err(unanswered(&Method::GET, STORE)));
+        // Whoever is refused has asked as well.
+        let caller = request.extensions().get::<Caller>().cloned().unwrap_or_default();
+        if let Some(rate) = &self.rate {
+            rate.ask(&caller.as_asker()).map_err(Problem::too_often)?;
+        }
+        admitted?;
+        let slot = self.capacity.request(route, caller.as_asker());
+        if !ALWAYS.contains(&route) && request.body().is_end_stream() {
+            slot.begin()?;
+        }
+        request.extensions_mut().insert(slot.clone());
+        Ok(slot)
     }
 
     /// Lets through who may ask, and notes who it is.
     async fn admit(&self, request: &mut Request) -> Result<(), Problem> {
         bearer::conceal(request.headers_mut());
-        let Some(keyring) = &self.keyring else { return Ok(neighbour::check(request.headers())?) };
+        let caller = request.extensions().get::<Caller>().cloned().unwrap_or_default();
+        let Some(keyring) = &self.keyring else {
+            neighbour::check(request.headers())?;
+            caller.is_welcome();
+            return Ok(());
+        };
         let access = asked_by_route(request);
         if !access.looks_at_keys() {
             return Ok(());
         }
-        let caller = request.extensions().get::<Caller>().cloned().unwrap_or_default();
         let shown = match bearer::shown(request.headers()) {
             Ok(Some(shown)) => shown,
             Ok(None) if access.needs_key() => return Err(unauthenticated("must hold a key: Bearer ff_…").into()),
             Ok(None) => return Ok(()),
             Err(refusal) => {
-                caller.was_wrong();
+                caller.showed_wrong_key(None).map_err(Problem::too_often)?;
+                audit::wrong_key(&caller, None);
                 return Err(refusal.into());
             }
         };
-        if !keyring.knows(shown.id()) {
-            caller.held_back().map_err(Problem::too_often)?;
-        }
-        let key = keyring.judge(&shown).await.inspect_err(|error| {
-            if error.code() == Code::Unauthenticated {
-                caller.was_wrong();
+        // A key that is proven is never held back for what others behind the same address show.
+        let key = match keyring.judge(&shown).await {
+            Ok(key) => key,
+            Err(error) if error.code() == Code::Unauthenticated => {
+                // Ids are easily made up: those that nobody has are counted together.
+                let known = Some(shown.id()).filter(|id| keyring.knows(id));
+                caller.showed_wrong_key(known).map_err(Problem::too_often)?;
+                audit::wrong_key(&caller, Some(shown.id()));
+                return Err(error.into());
             }
-        })?;
+            Err(error) => return Err(error.into()),
+        };
         access.check(&key.info)?;
+        caller.is_welcome();
+        request.extensions_mut().insert(Accepted::new(keyring.clone(), key.clone()));
         request.extensions_mut().insert(caller.known_by(key));
         Ok(())
     }
 
-    /// Counts a request to what its caller may ask.
-    fn count(&self, request: &Request) -> Result<(), Problem> {
-        let (Some(rate), Some(caller)) = (&self.rate, request.extensions().get::<Caller>()) else { return Ok(()) };
-        rate.ask(&caller.as_asker()).map_err(Problem::too_often)
+    /// Answers a request that was let in, within the time it has.
+    async fn answered(&self, slot: &Slot, route: &str, request: Request, next: Next) -> Response {
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let caller = request.extensions().get::<Caller>().cloned().unwrap_or_default();
+        let patience = patience(slot, route);
+        let running = async {
+            let _turn = self.capacity.turn(&method, route).await;
+            next.run(request).await
+        };
+        let mut running = pin!(AssertUnwindSafe(running).catch_unwind());
+        loop {
+            // While its body arrives it does not wait for the store; how long that takes is seen to where the body is read.
+            let until = slot.since().unwrap_or_else(Instant::now) + patience;
+            match tokio::time::timeout_at(until.into(), running.as_mut()).await {
+                Ok(Ok(response)) => {
+                    if response.status().is_success() {
+                        audit::steered(&caller, &method, route, &path);
+                    }
+                    return response;
+                }
+                Ok(Err(panic)) => {
+                    return Problem::defect(&format!("a handler panicked: {}", said(&*panic))).into_response();
+                }
+                Err(_) if slot.since().is_some_and(|since| since + patience <= Instant::now()) => {
+                    return unanswered(&method, patience).into_response();
+                }
+                Err(_) => {}
+            }
+        }
     }
 }
 
@@ -110,28 +183,35 @@ pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
 }
 
 async fn answer(guard: &Guard, route: &str, mut request: Request, next: Next) -> Response {
+    let busy = request.extensions_mut().remove::<Arc<Busy>>();
     if guard.stopping.is_cancelled() {
-        return Problem::from(Code::ShuttingDown).into_response();
+        return until_written(Problem::from(Code::ShuttingDown).into_response(), None, busy);
     }
-    // Whoever asks whether the server lives is told so however full it is.
-    if route != ALIVE {
-        match guard.crowd.enter(route) {
-            Ok(place) => drop(request.extensions_mut().insert(place)),
-            Err(problem) => return problem.into_response(),
+    match guard.enter(route, &mut request).await {
+        Ok(slot) => {
+            let response = guard.answered(&slot, route, request, next).await;
+            slot.answered();
+            until_written(response, Some(slot), busy)
         }
+        Err(problem) => until_written(problem.into_response(), None, busy),
     }
-    let admitted = guard.admit(&mut request).await.and_then(|()| guard.count(&request));
-    if let Err(problem) = admitted {
-        return problem.into_response();
+}
+
+fn patience(slot: &Slot, route: &str) -> Duration {
+    if slot.is_waiting() {
+        Duration::from_millis(limits::LONG_POLL_MS) + STORE
+    } else if MANY_CALLS.contains(&route) {
+        MANY
+    } else {
+        STORE
     }
-    // Taken out of the request, which is gone before it is answered.
-    let _place = request.extensions().get::<Place>().cloned();
-    let running = AssertUnwindSafe(next.run(request)).catch_unwind();
-    match tokio::time::timeout(REQUEST, running).await {
-        Ok(Ok(response)) => response,
-        Ok(Err(panic)) => Problem::defect(&format!("a handler panicked: {}", said(&*panic))).into_response(),
-        Err(_) => Problem::from(Code::RequestTimeout).into_response(),
-    }
+}
+
+/// The store did not answer. Whatever only reads has done nothing; of the rest nobody knows.
+fn unanswered(method: &Method, after: Duration) -> Problem {
+    let why = format!("the store has not answered for {} s", after.as_secs());
+    let only_reads = matches!(*method, Method::GET | Method::HEAD);
+    if only_reads { EngineError::Unavailable(why) } else { EngineError::Unknown(why) }.into()
 }
 
 /// What a panic said, when it said it in words.

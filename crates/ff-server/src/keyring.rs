@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 
 use ff_core::backend::{Answer, Upkeep};
 use ff_core::contracts::ListKeysArgs;
-use ff_core::key::{ApiKey, SecretKey, judge, unknown_key};
+use ff_core::engine_error::{EngineError, Refusal};
+use ff_core::key::{ApiKey, SecretKey, check_validity, judge, unknown_key};
 use ff_core::types::{KeyId, TimestampMs};
+use tokio::sync::Semaphore;
 
 /// For how long a key is known without asking the store again: within it, a revocation takes effect everywhere.
 const FRESH: Duration = Duration::from_secs(2);
@@ -15,9 +17,13 @@ const FRESH: Duration = Duration::from_secs(2);
 /// How many keys are kept in mind. Past it all are forgotten, and asked for again.
 const KNOWN: usize = 10_000;
 
+/// How many keys are looked up at once. Anyone may name a key, so this is what strangers can ask of the store.
+const LOOKUPS: usize = 32;
+
 /// The keys of a store, as a server asks for them.
 pub(crate) struct Keyring {
     store: Arc<dyn Upkeep>,
+    lookups: Semaphore,
     found: Mutex<HashMap<KeyId, Found>>,
 }
 
@@ -34,24 +40,36 @@ impl Keyring {
     /// The keys of a store, if it has any: one that never had a key asks for none.
     pub(crate) async fn of(store: &Arc<dyn Upkeep>) -> Answer<Option<Self>> {
         let first = store.list_keys(ListKeysArgs { after: None, limit: 1 }).await?;
-        let ring = Self { store: store.clone(), found: Mutex::default() };
+        let ring = Self { store: store.clone(), lookups: Semaphore::new(LOOKUPS), found: Mutex::default() };
         Ok(Some(ring).filter(|_| !first.keys.is_empty()))
-    }
-
-    /// Whether a key is judged without asking the store.
-    pub(crate) fn knows(&self, id: &KeyId) -> bool {
-        self.fresh(id).is_some()
     }
 
     /// The key that is shown, if it is known, proven and valid.
     pub(crate) async fn judge(&self, shown: &SecretKey) -> Answer<Arc<ApiKey>> {
-        let found = match self.fresh(shown.id()) {
-            Some(found) => Some(found),
-            None => self.look(shown.id()).await?,
-        };
-        let found = found.ok_or_else(unknown_key)?;
+        let found = self.find(shown.id()).await?.ok_or_else(unknown_key)?;
         judge(Some(&found.key), shown, found.time())?;
         Ok(found.key)
+    }
+
+    /// Whether there is a key of this id, as far as is in mind.
+    pub(crate) fn knows(&self, id: &KeyId) -> bool {
+        self.fresh(id).is_some()
+    }
+
+    /// Judges a key again that was accepted before.
+    async fn judge_again(&self, accepted: &ApiKey) -> Answer<()> {
+        let found = self.find(&accepted.info.key_id).await?.ok_or_else(unknown_key)?;
+        if found.key.secret_hash != accepted.secret_hash {
+            return Err(unknown_key().into());
+        }
+        Ok(check_validity(&found.key.info, found.time())?)
+    }
+
+    async fn find(&self, id: &KeyId) -> Answer<Option<Found>> {
+        match self.fresh(id) {
+            Some(found) => Ok(Some(found)),
+            None => self.look(id).await,
+        }
     }
 
     fn fresh(&self, id: &KeyId) -> Option<Found> {
@@ -60,6 +78,8 @@ impl Keyring {
 
     /// Asks the store. Only what is there is kept in mind: ids are easily made up.
     async fn look(&self, id: &KeyId) -> Answer<Option<Found>> {
+        // Never closed, so a permit always comes.
+        let _lookup = self.lookups.acquire().await;
         let Some(key) = self.store.find_key(id).await? else {
             self.found().remove(id);
             return Ok(None);
@@ -75,6 +95,28 @@ impl Keyring {
 
     fn found(&self) -> MutexGuard<'_, HashMap<KeyId, Found>> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A key that was accepted for something that lasts.
+#[derive(Clone)]
+pub(crate) struct Accepted {
+    keyring: Arc<Keyring>,
+    key: Arc<ApiKey>,
+}
+
+impl Accepted {
+    pub(crate) fn new(keyring: Arc<Keyring>, key: Arc<ApiKey>) -> Self {
+        Self { keyring, key }
+    }
+
+    /// Why it is not accepted any more. While the store does not answer it stays accepted: nothing of the store can be told then
+    /// either.
+    pub(crate) async fn refused(&self) -> Option<Refusal> {
+        match self.keyring.judge_again(&self.key).await {
+            Err(EngineError::Refused(refusal)) => Some(refusal),
+            Ok(()) | Err(_) => None,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Errors as answers: every one is a problem document.
 
+use std::fmt;
 use std::time::Duration;
 
 use axum::http::{HeaderValue, StatusCode, header};
@@ -44,20 +45,33 @@ impl Problem {
     /// Every stream there is room for is open.
     pub(crate) fn too_many_streams(limit: usize) -> Self {
         let why =
-            format!("{limit} streams are open, as many as this server keeps; close one, or ask with wait_ms instead");
+            format!("{limit} streams are open, as many as a caller may have; close one, or ask with wait_ms instead");
         Self { error: Refusal::new(Code::RateLimitExceeded).because(why).into(), retry_after: Some(STREAM_WAIT) }
     }
 
-    /// The server has as much under way as it takes.
-    pub(crate) fn overloaded(wait: Duration) -> Self {
-        Self { error: Code::Overloaded.into(), retry_after: Some(wait) }
+    /// The server has as much under way as it takes, or as much of one caller.
+    pub(crate) fn overloaded(why: Option<String>, wait: Duration) -> Self {
+        let refusal = Refusal { detail: why, ..Refusal::new(Code::Overloaded) };
+        Self { error: refusal.into(), retry_after: Some(wait) }
+    }
+
+    /// How long the caller should wait before it asks again, where that helps.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
     }
 
     fn log(&self) {
         match &self.error {
-            EngineError::Refused(refusal) => tracing::debug!("{refusal}"),
+            // Quoted, because it may repeat what the caller sent: a line break in it must not begin a line of the log.
+            EngineError::Refused(refusal) => tracing::debug!("{:?}", refusal.to_string()),
             error => tracing::error!("{error}"),
         }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
     }
 }
 

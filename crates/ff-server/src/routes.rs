@@ -14,12 +14,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::access::{ADMIN, ANY, Access, CLOSE, EVERYBODY, GROW, OPEN, OPERATE, READ, STEER, SUBMIT, TOKEN, WORK};
 use crate::guard::{self, Guard};
+use crate::health::Readiness;
 use crate::metrics::Metrics;
 use crate::params::Params;
 use crate::problem::{Problem, Result};
-use crate::stream::Streams;
 use crate::{
-    approval, doctor, event, execution, flow, key, lane, lease, metrics, openapi, secret, signal, suspension, worker,
+    approval, doctor, event, execution, flow, health, key, lane, lease, metrics, openapi, secret, signal, suspension,
+    worker,
 };
 
 macro_rules! routes {
@@ -34,7 +35,8 @@ macro_rules! routes {
 }
 
 routes! {
-    get  "/healthz"                                           OPEN      healthz;
+    get  "/healthz"                                           OPEN      health::healthz;
+    get  "/readyz"                                            OPEN      health::readyz;
     get  "/metrics"                                           EVERYBODY metrics::show;
     get  "/openapi.json"                                      OPEN      openapi::show;
     get  "/errors/{code}"                                     OPEN      meaning;
@@ -120,7 +122,7 @@ pub(crate) fn router(
         .fallback(async || Problem::from(Code::NotFound))
         .method_not_allowed_fallback(async || Problem::from(Code::MethodNotAllowed))
         .layer(Extension(stopping))
-        .layer(Extension(Streams::default()))
+        .layer(Extension(Readiness::default()))
         .layer(Extension(metrics.clone()))
         .layer(middleware::from_fn_with_state(watch, guard::guard))
         .with_state(flowfabric);
@@ -128,17 +130,6 @@ pub(crate) fn router(
         Some(metrics) => router.layer(middleware::from_fn_with_state(metrics, metrics::observe)),
         None => router,
     }
-}
-
-/// That the server serves, and nothing more: anyone may ask.
-#[derive(JsonSchema, Serialize)]
-pub(crate) struct Health {
-    status: &'static str,
-}
-
-async fn healthz(params: Params) -> Result<Json<Health>> {
-    params.done()?;
-    Ok(Json(Health { status: "ok" }))
 }
 
 /// What an error code means: where the `type` of a problem leads.

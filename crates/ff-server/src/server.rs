@@ -23,20 +23,25 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::callers::{Caller, Callers};
+use crate::connections::Connections;
 use crate::guard::Guard;
 use crate::keyring::Keyring;
 use crate::metrics::{Metrics, MetricsListener};
 use crate::options::{Limits, ServerOptions};
+use crate::transport::{Requests, Transport};
 use crate::{routes, tls};
 
-/// How long a request's head may take to arrive, and a connection may stand idle.
-pub(crate) const HEAD: Duration = Duration::from_secs(75);
+/// How long a connection may stand idle.
+const IDLE: Duration = Duration::from_secs(75);
+
+/// How many bytes a request's head may have, and how many of an answer wait to be written.
+const HEAD_BYTES: usize = 64 * 1024;
 
 /// How long a connection may take to become private.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// How long running requests may take to finish once the server is told to stop.
-const FINISH: Duration = Duration::from_secs(30);
+pub const DRAIN: Duration = Duration::from_secs(30);
 
 /// How long to hold back when the machine has no room for another connection.
 const FULL: Duration = Duration::from_millis(100);
@@ -73,6 +78,9 @@ impl Server {
                  with `ff keys create`"
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+        if keyring.is_some() && tls.is_none() && !listen.ip().to_canonical().is_loopback() {
+            tracing::warn!("keys travel in the clear to {listen}: serve TLS, or listen on loopback behind what does");
         }
         Ok(Self {
             listener: TcpListener::bind(listen).await?,
@@ -133,6 +141,7 @@ impl Server {
         let watch = Guard::new(self.keyring, &self.limits, shutdown.clone());
         let app = routes::router(self.flowfabric.clone(), watch, self.metrics, shutdown.clone());
         let callers = Arc::<Callers>::default();
+        let open = Connections::new(self.limits.connections, self.limits.connections_per_address);
         let mut connections = JoinSet::new();
         if let Some(scraped) = self.scraped {
             connections.spawn(scraped.serve(shutdown.clone()));
@@ -143,8 +152,10 @@ impl Server {
                 Some(_) = connections.join_next() => {}
                 accepted = self.listener.accept() => match accepted {
                     Ok((stream, peer)) => {
-                        let caller = Caller::new(peer.ip(), callers.clone());
-                        connections.spawn(meet(stream, self.tls.clone(), caller, app.clone(), shutdown.clone()));
+                        if let Some(connection) = open.open(peer.ip()) {
+                            let caller = Caller::new(peer.ip(), callers.clone()).over(connection);
+                            connections.spawn(meet(stream, self.tls.clone(), caller, app.clone(), shutdown.clone()));
+                        }
                     }
                     Err(error) => hold_back(&error).await,
                 },
@@ -153,8 +164,8 @@ impl Server {
         drop(self.listener);
         self.flowfabric.release_waiters();
         let finished = async { while connections.join_next().await.is_some() {} };
-        if tokio::time::timeout(FINISH, finished).await.is_err() {
-            tracing::warn!("requests still running after {} s are cut off", FINISH.as_secs());
+        if tokio::time::timeout(DRAIN, finished).await.is_err() {
+            tracing::warn!("requests still running after {} s are cut off", DRAIN.as_secs());
         }
         Ok(())
     }
@@ -180,6 +191,7 @@ async fn meet(stream: TcpStream, tls: Option<TlsAcceptor>, caller: Caller, app: 
     let Some(tls) = tls else { return converse(stream, caller, app, stopping).await };
     let met = tokio::select! {
         met = tokio::time::timeout(HANDSHAKE, tls.accept(stream)) => met,
+        () = caller.connection_closed() => return,
         () = stopping.cancelled() => return,
     };
     match met {
@@ -190,23 +202,27 @@ async fn meet(stream: TcpStream, tls: Option<TlsAcceptor>, caller: Caller, app: 
 }
 
 /// Answers one connection's requests, one after the other.
-async fn converse(
+pub(crate) async fn converse(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     caller: Caller,
     app: Router,
     stopping: CancellationToken,
 ) {
-    let spoke = Arc::new(AtomicBool::new(false));
+    let spoke = AtomicBool::new(false);
+    let requests = Requests::default();
     let service = service_fn(|mut request: Request<Incoming>| {
         spoke.store(true, Ordering::Relaxed);
         request.extensions_mut().insert(caller.clone());
+        request.extensions_mut().insert(requests.begin());
         app.clone().oneshot(request)
     });
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD);
-    let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
+    http.timer(TokioTimer::new()).header_read_timeout(IDLE).max_buf_size(HEAD_BYTES);
+    let transport = TokioIo::new(Transport::new(stream, requests.clone()));
+    let mut connection = pin!(http.serve_connection(transport, service));
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
+        () = caller.connection_closed() => return,
         () = stopping.cancelled() => {
             // A connection opened ahead of its first request is not known to be idle, and would be waited for.
             if !spoke.load(Ordering::Relaxed) {

@@ -10,53 +10,49 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use ff_core::engine_error::Refusal;
+use ff_sdk::http::wire;
 use futures_util::stream;
 use serde::Serialize;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::crowd::Place;
-use crate::problem::{Problem, Result};
+use crate::capacity::Slot;
+use crate::keyring::Accepted;
+use crate::pool::Taken;
+use crate::problem::Result;
 
-/// How long nothing is said before a sign of life: less than what proxies take for silence.
-pub(crate) const SIGN_OF_LIFE_MS: u64 = 15_000;
+/// How long nothing is said before a sign of life: less than what proxies take for silence. The key is judged again with each, so
+/// with the time a key is kept in mind this is how long a stream outlives its key.
+pub(crate) const SIGN_OF_LIFE_MS: u64 = 12_000;
 
 /// What is said when there is nothing to say.
 pub(crate) const SIGN_OF_LIFE: &str = ":\n\n";
 
-/// How many streams are open at once. Each holds a connection for as long as its reader likes, so what is not bounded here
-/// is bounded by the machine's descriptors, for everybody.
-pub(crate) const STREAMS: usize = 256;
-
 /// The header in which a browser says what it heard last.
 const LAST_EVENT_ID: &str = "last-event-id";
 
-/// Room for the streams of one server. Clones share it.
-#[derive(Clone)]
-pub(crate) struct Streams(Arc<Semaphore>);
-
-impl Default for Streams {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(STREAMS)))
-    }
-}
-
 /// Where a request may open a stream.
 pub(crate) struct Opening {
-    streams: Streams,
-    place: Option<Place>,
+    slot: Option<Arc<Slot>>,
+    key: Option<Accepted>,
 }
 
-/// The room of one stream: among all streams, and among the requests under way, of which it is one for as long as it lasts.
+/// One open stream among all there may be, and the key it was opened with.
 pub(crate) struct Room {
-    _stream: OwnedSemaphorePermit,
-    _place: Option<Place>,
+    _stream: Option<Taken>,
+    key: Option<Accepted>,
 }
 
 impl Opening {
     /// Takes room for the stream, if there is any.
     pub(crate) fn open(self) -> Result<Room> {
-        let stream = self.streams.0.try_acquire_owned().map_err(|_| Problem::too_many_streams(STREAMS))?;
-        Ok(Room { _stream: stream, _place: self.place })
+        let stream = self.slot.map(|slot| slot.stream()).transpose()?;
+        Ok(Room { _stream: stream, key: self.key })
+    }
+}
+
+impl Room {
+    /// Why nothing more may be told to its reader.
+    async fn refused(&self) -> Option<Refusal> {
+        self.key.as_ref()?.refused().await
     }
 }
 
@@ -64,8 +60,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Opening {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> std::result::Result<Self, Infallible> {
-        let streams = parts.extensions.get::<Streams>().cloned().unwrap_or_default();
-        Ok(Self { streams, place: parts.extensions.get().cloned() })
+        Ok(Self { slot: parts.extensions.get().cloned(), key: parts.extensions.get().cloned() })
     }
 }
 
@@ -76,15 +71,20 @@ pub(crate) trait Telling: Send + 'static {
     fn more(&mut self) -> impl Future<Output = Option<String>> + Send;
 }
 
-/// Pushes whatever is told until it ends, or until its reader goes.
+/// Pushes whatever is told until it ends, until its reader goes, or until its reader's key is not valid any more.
 pub(crate) fn pushed(telling: impl Telling, room: Room) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
-    let body = Body::from_stream(stream::unfold((telling, room), |(mut telling, room)| async move {
+    let body = Body::from_stream(stream::unfold(Some((telling, room)), |going_on| async move {
+        let (mut telling, room) = going_on?;
         let text = telling.more().await?;
-        Some((Ok::<_, Infallible>(Bytes::from(text)), (telling, room)))
+        let (text, next) = match room.refused().await {
+            Some(refusal) => (said("problem", None, &wire::Problem::from(refusal)), None),
+            None => (text, Some((telling, room))),
+        };
+        Some((Ok::<_, Infallible>(Bytes::from(text)), next))
     }));
     (headers, body).into_response()
 }

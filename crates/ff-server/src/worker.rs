@@ -8,6 +8,7 @@ use ff_sdk::FlowFabric;
 use ff_sdk::http::wire::{Heartbeat, Leave, RegisterWorker};
 
 use crate::body::Body;
+use crate::page;
 use crate::params::Params;
 use crate::path::Instance;
 use crate::problem::Result;
@@ -20,7 +21,11 @@ pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Re
         limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
     };
     params.done()?;
-    Ok(Json(ff.backend().list_workers(args).await?))
+    let mut page = ff.backend().list_workers(args).await?;
+    if page::cut(&mut page.workers) {
+        page.next = page.workers.last().map(|worker| worker.worker_instance_id.clone());
+    }
+    Ok(Json(page))
 }
 
 /// Enters a worker instance, or what is new about it.

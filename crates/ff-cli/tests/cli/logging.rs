@@ -32,6 +32,8 @@ fn a_servers_line_for_programs_says_which_execution_it_was_asked_about() {
     let world = World::with(&["--log-format", "json", "-v"]);
     let id = world.ok(&["submit", "never"]);
     world.ok(&["cancel", &id]);
+    let audit = object(&world.dev.says("/v1/executions/{id}/cancel"));
+    assert_eq!((&audit["target"], &audit["level"]), (&Value::from("ff_server::audit"), &Value::from("INFO")));
     let answered = object(&world.dev.says("/v1/executions/{id}/cancel"));
     assert_eq!((&answered["execution"], &answered["status"]), (&Value::from(id.as_str()), &Value::from(200)));
     assert_eq!((&answered["method"], &answered["level"]), (&Value::from("POST"), &Value::from("DEBUG")));

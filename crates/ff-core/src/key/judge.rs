@@ -9,13 +9,19 @@ use crate::types::TimestampMs;
 pub fn judge<'k>(known: Option<&'k ApiKey>, shown: &SecretKey, now: TimestampMs) -> Result<&'k KeyInfo, Refusal> {
     let proven = known.filter(|known| known.info.key_id == *shown.id() && known.secret_hash == shown.hash());
     let info = &proven.ok_or_else(unknown_key)?.info;
+    check_validity(info, now)?;
+    Ok(info)
+}
+
+/// Refuses a key that was revoked or has expired.
+pub fn check_validity(info: &KeyInfo, now: TimestampMs) -> Result<(), Refusal> {
     if info.revoked_at.is_some() {
         return Err(unauthenticated("has been revoked"));
     }
     if info.has_expired(now) {
         return Err(unauthenticated("has expired"));
     }
-    Ok(info)
+    Ok(())
 }
 
 /// Whatever is shown in place of a key, or under an id nobody knows.

@@ -11,7 +11,7 @@ mod text;
 
 pub use create::create;
 pub use hash::{BadHash, KeyHash};
-pub use judge::{judge, unauthenticated, unknown_key};
+pub use judge::{check_validity, judge, unauthenticated, unknown_key};
 pub use record::{ApiKey, KeyInfo};
 pub use revoke::revoke;
 pub use role::{BadRole, Role};

@@ -1,7 +1,6 @@
 //! The form of an approval link as a browser sends it.
 
-use axum::body::Body;
-use axum::http::Uri;
+use axum::extract::Request;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::limits;
 use ff_core::signal::Signal;
@@ -9,6 +8,7 @@ use ff_core::types::SignalName;
 
 use crate::body::arrived;
 use crate::params::Params;
+use crate::problem::Problem;
 
 /// What somebody answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,10 +50,11 @@ pub(super) struct Form {
 
 impl Form {
     /// Reads a form: every field known, none over its limit.
-    pub(super) async fn read(uri: &Uri, body: Body) -> Result<Self, Refusal> {
-        Params::of(uri)?.done()?;
-        let bytes = arrived(body, limits::CONTROL_BODY_BYTES).await?;
-        Self::parse(&bytes)
+    pub(super) async fn read(request: Request) -> Result<Self, Problem> {
+        let (parts, body) = request.into_parts();
+        Params::of(&parts.uri)?.done()?;
+        let bytes = arrived(&parts, body, limits::CONTROL_BODY_BYTES).await?;
+        Ok(Self::parse(&bytes)?)
     }
 
     fn parse(bytes: &[u8]) -> Result<Self, Refusal> {

@@ -8,9 +8,7 @@ mod moment;
 mod page;
 mod standing;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::Uri;
+use axum::extract::{Request, State};
 use ff_core::clock::{Clock, SystemClock};
 use ff_core::contracts::{DeliverArgs, Delivered, WaitpointRef};
 use ff_core::engine_error::{Code, EngineError};
@@ -60,15 +58,14 @@ pub(crate) async fn decide(
     caller: Caller,
     id: Result<Id>,
     waitpoint: Result<Waitpoint>,
-    uri: Uri,
-    body: Body,
+    request: Request,
 ) -> Page {
     if let Err(wait) = caller.ask() {
         return Page::too_often(wait);
     }
-    let form = match Form::read(&uri, body).await {
+    let form = match Form::read(request).await {
         Ok(form) => form,
-        Err(refusal) => return Page::bad_form(&refusal),
+        Err(problem) => return Page::bad_form(&problem),
     };
     let Some(link) = Link::named(&ff, id, waitpoint, form.token) else { return no_link(&caller) };
     let answered = link.answer(&ff, form.answer, form.comment).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::engine_error::{Code, EngineError};
 use ff_core::signal::{Effect, Source};
 use ff_core::state::PublicState;
 use ff_core::suspension::{SuspendReason, TimeoutBehavior};
@@ -14,7 +14,7 @@ use ff_core::types::TimestampMs;
 use super::form::Answer;
 use super::moment::{ago, to_the_minute, utc};
 use super::standing::{Question, Standing};
-use crate::problem::seconds;
+use crate::problem::{Problem, seconds};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -111,9 +111,14 @@ impl Page {
         }
     }
 
-    /// The form was not filled in as it must be.
-    pub(super) fn bad_form(refusal: &Refusal) -> Self {
-        let what = format!("{} Go back and try again.", escaped(&refusal.to_string()));
+    /// The form was not filled in as it must be, or could not be taken.
+    pub(super) fn bad_form(problem: &Problem) -> Self {
+        if let Some(wait) = problem.retry_after() {
+            let what = "The server has too much to do. Wait a little and try again.";
+            let page = Self::new(StatusCode::SERVICE_UNAVAILABLE, "Too busy", what);
+            return Self { retry_after: Some(wait), ..page };
+        }
+        let what = format!("{} Go back and try again.", escaped(&problem.to_string()));
         Self { content: paragraph(&what), ..Self::new(StatusCode::BAD_REQUEST, "The form cannot be read", "") }
     }
 

@@ -7,8 +7,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ff_core::contracts::{
-    Cascaded, CloseFlowArgs, ClosedFlow, EdgesPage, FlowEdgesArgs, FlowMembersArgs, Grown, ListFlowsArgs, MembersPage,
-    Replayed, SubmittedFlow, TaggedFlow, WaitedForChildren, check_wait,
+    Cascaded, CloseFlowArgs, ClosedFlow, EdgesPage, FlowCursor, FlowEdgesArgs, FlowMembersArgs, Grown, ListFlowsArgs,
+    MembersPage, Replayed, SubmittedFlow, TaggedFlow, WaitedForChildren, check_wait,
 };
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::flow::member_id;
@@ -24,6 +24,7 @@ use crate::audit;
 use crate::body::{Body, BodyBeside};
 use crate::callers::Caller;
 use crate::execution::{key_in, one_key};
+use crate::page;
 use crate::params::Params;
 use crate::path::{Flow, Id, Node};
 use crate::problem::Result;
@@ -62,7 +63,11 @@ pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Re
         limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
     };
     params.done()?;
-    Ok(Json(ff.backend().list_flows(args).await?.into()))
+    let mut page = ff.backend().list_flows(args).await?;
+    if page::cut(&mut page.flows) {
+        page.next = page.flows.last().map(|flow| FlowCursor { created_at: flow.created_at, flow_id: flow.flow_id });
+    }
+    Ok(Json(page.into()))
 }
 
 /// Says how a flow stands, with the beginning of its graph, waiting for its end if asked to.

@@ -2,28 +2,29 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::State;
-use axum::http::Request;
+use axum::extract::{Request, State};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use ff_core::engine_error::Code;
 use ff_sdk::FlowFabric;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
 
 use super::{Metrics, told};
+use crate::callers::{Caller, Callers};
+use crate::connections::Connections;
+use crate::neighbour;
 use crate::params::Params;
 use crate::problem::Problem;
-use crate::server::{HEAD, hold_back};
+use crate::server::{converse, hold_back};
+use crate::written::until_written;
 
-/// How many scrapers are spoken with at once.
+/// How many scrapers are spoken with at once. The one that came first gives way to a new one.
 const SCRAPERS: usize = 16;
 
 /// A listener for scrapers that has its address and does not serve yet.
@@ -43,6 +44,8 @@ impl MetricsListener {
             .fallback(async || Problem::from(Code::NotFound))
             .method_not_allowed_fallback(async || Problem::from(Code::MethodNotAllowed))
             .with_state((metrics, ff));
+        let only_here = listen.ip().to_canonical().is_loopback();
+        let router = router.layer(middleware::from_fn_with_state(only_here, answer));
         Ok(Self { listener: TcpListener::bind(listen).await?, router })
     }
 
@@ -52,15 +55,19 @@ impl MetricsListener {
 
     /// Answers scrapers until told to stop. Whoever is being answered then is cut off, and comes again elsewhere.
     pub(crate) async fn serve(self, shutdown: CancellationToken) {
+        let open = Connections::new(SCRAPERS, SCRAPERS);
+        let callers = Arc::<Callers>::default();
         let mut scrapers = JoinSet::new();
         loop {
-            let has_room = scrapers.len() < SCRAPERS;
             tokio::select! {
                 () = shutdown.cancelled() => break,
                 Some(_) = scrapers.join_next() => {}
-                accepted = self.listener.accept(), if has_room => match accepted {
-                    Ok((stream, _)) => {
-                        scrapers.spawn(converse(stream, self.router.clone()));
+                accepted = self.listener.accept() => match accepted {
+                    Ok((stream, peer)) => {
+                        if let Some(connection) = open.open(peer.ip()) {
+                            let caller = Caller::new(peer.ip(), callers.clone()).over(connection);
+                            scrapers.spawn(converse(stream, caller, self.router.clone(), shutdown.clone()));
+                        }
                     }
                     Err(error) => hold_back(&error).await,
                 },
@@ -69,11 +76,13 @@ impl MetricsListener {
     }
 }
 
-async fn converse(stream: TcpStream, router: Router) {
-    let service = service_fn(|request: Request<Incoming>| router.clone().oneshot(request));
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD);
-    if let Err(error) = http.serve_connection(TokioIo::new(stream), service).await {
-        tracing::debug!("a scraper's connection broke: {error}");
-    }
+/// Answers a scraper. What is reached over loopback only is not for pages of other sites that a browser on this machine shows.
+async fn answer(State(only_here): State<bool>, request: Request, next: Next) -> Response {
+    let busy = request.extensions().get().cloned();
+    let checked = if only_here { neighbour::check(request.headers()) } else { Ok(()) };
+    let response = match checked {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => Problem::from(refusal).into_response(),
+    };
+    until_written(response, None, busy)
 }

@@ -6,7 +6,8 @@ use serde_json::json;
 
 use super::book::Book;
 use crate::body::Bounded;
-use crate::routes::{Health, Meaning};
+use crate::health::Health;
+use crate::routes::Meaning;
 
 /// What the page of an approval link may be refused with.
 const ON_A_PAGE: &[u16] = &[400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 503];
@@ -14,6 +15,7 @@ const ON_A_PAGE: &[u16] = &[400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 50
 pub(super) fn describe(book: &mut Book) {
     let text = || json!({ "type": "string" });
     book.get("/healthz", "Says that the server serves.").answers::<Health>(200, "It does.").done();
+    book.get("/readyz", "Says whether the store answers.").answers::<Health>(200, "It does.").done();
     book.get("/metrics", "Tells what was counted, for Prometheus.")
         .answers_a(200, "application/openmetrics-text", text(), "Every metric.")
         .refused(&[404])

@@ -16,6 +16,7 @@ const UUID: &str = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
 /// keys of every namespace.
 const WHO: &[(&str, &str, &str)] = &[
     ("get", "/healthz", "open"),
+    ("get", "/readyz", "open"),
     ("get", "/openapi.json", "open"),
     ("get", "/errors/{code}", "open"),
     ("get", "/approvals/{id}/{waitpoint}", "open"),

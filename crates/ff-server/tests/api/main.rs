@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod abuse;
 mod access;
 mod approvals;
 mod bad_input;

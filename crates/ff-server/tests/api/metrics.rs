@@ -13,6 +13,7 @@ use ff_sdk::FlowFabric;
 use ff_server::{Metrics, Server};
 use reqwest::Method;
 use serde_json::json;
+use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
 use crate::world::{PARTITIONS, World};
@@ -192,6 +193,14 @@ async fn scrapers_have_an_address_where_there_is_nothing_else() {
     assert!(told.text().await.unwrap().ends_with("# EOF\n"));
     let other = http.get(format!("http://{scraped}/v1/partitions")).send().await.unwrap();
     assert_eq!(other.status(), 404);
+    let page = http.get(format!("http://{scraped}/metrics")).header("host", "example.org").send().await.unwrap();
+    assert_eq!(page.status(), 403, "a page of another site reads nothing over loopback");
+    let mut silent = Vec::new();
+    for _ in 0..64 {
+        silent.push(TcpStream::connect(scraped).await.unwrap());
+    }
+    let told = reqwest::Client::builder().no_proxy().build().unwrap().get(format!("http://{scraped}/metrics"));
+    assert_eq!(told.send().await.unwrap().status(), 200, "connections that say nothing keep no scraper out");
     stop.cancel();
     serving.await.unwrap().unwrap();
 }

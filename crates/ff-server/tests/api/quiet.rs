@@ -37,6 +37,12 @@ async fn payloads_tokens_and_secrets_are_never_logged() {
     world.get(&format!("/v1/flows/{flow}")).await;
     world.post(&format!("/v1/flows/{flow}/cancel"), &json!({"requested_by": "bob"})).await;
     let tokens = decide_about_waits(&world).await;
+    let steered = world.submit(&json!({"kind": "steered"})).await;
+    world.post(&format!("/v1/executions/{steered}/priority"), &json!({"priority": 7})).await;
+    world.post(&format!("/v1/executions/{steered}/cancel"), &json!({})).await;
+    world.post("/v1/lanes/mail", &json!({})).await;
+    world.get("/v1/executions?colour=%0aforged").await;
+    world.get("/v1/executions?%0aforged=1").await;
     world.stop().await;
 
     let said = log::collected();
@@ -50,6 +56,17 @@ async fn payloads_tokens_and_secrets_are_never_logged() {
         let line = said.lines().find(told).unwrap_or_else(|| panic!("{decision} is not in the log:\n{said}"));
         assert!(line.contains(by) && line.contains("execution={fp:") && line.contains("caller=127.0.0.1"), "{line}");
     }
+    for expected in [
+        "somebody cancelled an execution",
+        "somebody changed the priority",
+        "somebody configured a lane",
+        "a wrong key was shown",
+    ] {
+        let told = |line: &&str| line.contains("ff_server::audit") && line.contains(expected);
+        let line = said.lines().find(told).unwrap_or_else(|| panic!("{expected} is not in the log:\n{said}"));
+        assert!(line.contains("caller=127.0.0.1"), "{line}");
+    }
+    assert!(!said.lines().any(|line| line.starts_with("forged")), "what a caller sends begins no line");
     assert!(said.contains("an operator rotated the secret") && said.contains("an operator read a token"), "{said}");
     assert!(
         said.contains("an administrator created a key") && said.contains("an administrator revoked a key"),

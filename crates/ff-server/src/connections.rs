@@ -1,0 +1,152 @@
+//! How many connections are open: in all, and from one address.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::callers::network;
+use crate::pool::{Full, Pool, Taken};
+use crate::rate::Asker;
+
+/// How often it is said that connections are turned away.
+const SAY_AGAIN: Duration = Duration::from_secs(10);
+
+/// Every open connection. One over which nobody has proven who it is makes room for a new one; the others stay.
+pub(crate) struct Connections {
+    pool: Arc<Pool>,
+    open: Mutex<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    /// The oldest first.
+    unproven: BTreeMap<u64, Unproven>,
+    next: u64,
+    said: Option<Instant>,
+}
+
+struct Unproven {
+    from: Asker,
+    close: CancellationToken,
+    _taken: Taken,
+}
+
+/// One open connection, until it is dropped.
+pub(crate) struct Connection {
+    id: u64,
+    connections: Arc<Connections>,
+    close: CancellationToken,
+    proven: Mutex<Option<Unproven>>,
+}
+
+impl Connections {
+    pub(crate) fn new(total: usize, each: usize) -> Arc<Self> {
+        Arc::new(Self { pool: Pool::new(total, each), open: Mutex::default() })
+    }
+
+    /// Counts a connection, or none where there is no room for it.
+    pub(crate) fn open(self: &Arc<Self>, address: IpAddr) -> Option<Arc<Connection>> {
+        let from = Asker::Address(network(address));
+        let mut open = self.lock();
+        let taken = loop {
+            match self.pool.take(&from, 1) {
+                Ok(taken) => break taken,
+                Err(full) => match open.oldest(full, &from) {
+                    Some(oldest) => oldest.close.cancel(),
+                    None => {
+                        open.say(full, address);
+                        return None;
+                    }
+                },
+            }
+        };
+        let (id, close) = (open.next, CancellationToken::new());
+        open.next += 1;
+        open.unproven.insert(id, Unproven { from, close: close.clone(), _taken: taken });
+        drop(open);
+        Some(Arc::new(Connection { id, connections: self.clone(), close, proven: Mutex::default() }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    /// The connection that gives way: of this address, where that has too many.
+    fn oldest(&mut self, full: Full, from: &Asker) -> Option<Unproven> {
+        let mut candidates = self.unproven.iter().filter(|(_, open)| full == Full::All || open.from == *from);
+        let id = *candidates.next()?.0;
+        self.unproven.remove(&id)
+    }
+
+    fn say(&mut self, full: Full, address: IpAddr) {
+        if self.said.is_some_and(|at| at.elapsed() < SAY_AGAIN) {
+            return;
+        }
+        self.said = Some(Instant::now());
+        let whose = if full == Full::All { "in all".to_owned() } else { format!("from {address}") };
+        tracing::warn!("connections are turned away: as many are open {whose} as may be");
+    }
+}
+
+impl Connection {
+    /// Somebody has proven over it who it is, so it stays when there are too many.
+    pub(crate) fn prove(&self) {
+        let mut proven = self.proven.lock().unwrap_or_else(PoisonError::into_inner);
+        if proven.is_none() {
+            *proven = self.connections.lock().unproven.remove(&self.id);
+        }
+    }
+
+    /// Waits until it has to give way.
+    pub(crate) async fn closed(&self) {
+        self.close.cancelled().await;
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.connections.lock().unproven.remove(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    fn address(last: u8) -> IpAddr {
+        IpAddr::V4(Ipv4Addr::new(10, 0, 0, last))
+    }
+
+    #[test]
+    fn silent_connections_give_way_to_new_ones_and_others_do_not() {
+        let connections = Connections::new(2, 2);
+        let first = connections.open(address(1)).unwrap();
+        let second = connections.open(address(1)).unwrap();
+        second.prove();
+        let third = connections.open(address(2)).unwrap();
+        assert!(first.close.is_cancelled() && !second.close.is_cancelled());
+        third.prove();
+        assert!(connections.open(address(3)).is_none(), "nobody gives way");
+        drop(second);
+        assert!(connections.open(address(3)).is_some());
+        assert!(!third.close.is_cancelled());
+    }
+
+    #[test]
+    fn an_address_that_has_too_many_gives_up_its_own() {
+        let connections = Connections::new(10, 2);
+        let other = connections.open(address(2)).unwrap();
+        let own: Vec<_> = (0..4).map(|_| connections.open(address(1)).unwrap()).collect();
+        let closed: Vec<_> = own.iter().map(|connection| connection.close.is_cancelled()).collect();
+        assert_eq!(closed, [true, true, false, false]);
+        assert!(!other.close.is_cancelled());
+        own.iter().for_each(|connection| connection.prove());
+        assert!(connections.open(address(1)).is_none() && connections.open(address(2)).is_some());
+    }
+}

@@ -1,0 +1,78 @@
+//! Whether the server lives, and whether it can serve.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::Json;
+use axum::extract::{Extension, State};
+use ff_core::backend::Answer;
+use ff_core::contracts::ListKeysArgs;
+use ff_core::engine_error::EngineError;
+use ff_sdk::FlowFabric;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::params::Params;
+use crate::problem::Result;
+
+/// How long the store may take to answer before the server counts as not ready.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long an answer of the store is good for: anyone may ask, however often.
+const GOOD_FOR: Duration = Duration::from_millis(250);
+
+/// That the server serves, and nothing more: anyone may ask.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct Health {
+    status: &'static str,
+}
+
+/// What the store answered last. Clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct Readiness(Arc<Mutex<Option<Asked>>>);
+
+/// When the store was asked, and what it said.
+#[derive(Clone)]
+struct Asked {
+    at: Instant,
+    answer: Answer<()>,
+}
+
+/// Tells that the process lives, whatever becomes of its store.
+pub(crate) async fn healthz(params: Params) -> Result<Json<Health>> {
+    params.done()?;
+    Ok(Json(Health { status: "ok" }))
+}
+
+/// Tells whether the store answers.
+pub(crate) async fn readyz(
+    State(ff): State<FlowFabric>,
+    Extension(readiness): Extension<Readiness>,
+    params: Params,
+) -> Result<Json<Health>> {
+    params.done()?;
+    readiness.of(&ff).await?;
+    Ok(Json(Health { status: "ready" }))
+}
+
+impl Readiness {
+    async fn of(&self, ff: &FlowFabric) -> Answer<()> {
+        let recent = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(asked) = recent.filter(|asked| asked.at.elapsed() < GOOD_FOR) {
+            return asked.answer;
+        }
+        let answer = ask(ff).await;
+        let asked = Asked { at: Instant::now(), answer: answer.clone() };
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(asked);
+        answer
+    }
+}
+
+/// Asks for something that every store has to read.
+async fn ask(ff: &FlowFabric) -> Answer<()> {
+    let Some(store) = ff.upkeep() else { return Ok(()) };
+    let asked = store.list_keys(ListKeysArgs { after: None, limit: 1 });
+    let answered = tokio::time::timeout(PATIENCE, asked).await;
+    let late = |_| EngineError::Unavailable(format!("it has not answered for {} s", PATIENCE.as_secs()));
+    answered.map_err(late)?.map(drop)
+}

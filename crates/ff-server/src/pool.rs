@@ -1,0 +1,128 @@
+//! A bounded amount of something that callers share: so much in all, and so much for one of them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::rate::Asker;
+
+/// What there is, and who has how much of it.
+pub(crate) struct Pool {
+    total: usize,
+    each: usize,
+    taken: Mutex<Amounts>,
+}
+
+#[derive(Default)]
+struct Amounts {
+    all: usize,
+    by: HashMap<Asker, usize>,
+}
+
+/// There is not enough left: in all, or for this caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Full {
+    All,
+    Share,
+}
+
+/// What somebody has taken, until it is dropped.
+pub(crate) struct Taken {
+    pool: Arc<Pool>,
+    who: Asker,
+    amount: usize,
+}
+
+impl Pool {
+    pub(crate) fn new(total: usize, each: usize) -> Arc<Self> {
+        Arc::new(Self { total, each, taken: Mutex::default() })
+    }
+
+    /// A pool of which one caller gets at most half, so that no single one keeps out all others.
+    pub(crate) fn halved(total: usize) -> Arc<Self> {
+        Self::new(total, total.div_ceil(2))
+    }
+
+    pub(crate) fn take(self: &Arc<Self>, who: &Asker, amount: usize) -> Result<Taken, Full> {
+        let mut taken = Taken { pool: self.clone(), who: who.clone(), amount: 0 };
+        taken.take_more(amount)?;
+        Ok(taken)
+    }
+
+    pub(crate) fn each(&self) -> usize {
+        self.each
+    }
+
+    fn amounts(&self) -> MutexGuard<'_, Amounts> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Taken {
+    pub(crate) fn take_more(&mut self, amount: usize) -> Result<(), Full> {
+        let mut amounts = self.pool.amounts();
+        let own = amounts.by.get(&self.who).copied().unwrap_or(0).saturating_add(amount);
+        let all = amounts.all.saturating_add(amount);
+        if all > self.pool.total {
+            return Err(Full::All);
+        }
+        if own > self.pool.each {
+            return Err(Full::Share);
+        }
+        amounts.all = all;
+        if own > 0 {
+            amounts.by.insert(self.who.clone(), own);
+        }
+        self.amount += amount;
+        Ok(())
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        if self.amount == 0 {
+            return;
+        }
+        let mut amounts = self.pool.amounts();
+        amounts.all -= self.amount;
+        if let Some(own) = amounts.by.get_mut(&self.who) {
+            *own -= self.amount;
+            if *own == 0 {
+                amounts.by.remove(&self.who);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{IpAddr, Ipv4Addr};
+
+    fn caller(last: u8) -> Asker {
+        Asker::Address(IpAddr::V4(Ipv4Addr::new(10, 0, 0, last)))
+    }
+
+    #[test]
+    fn one_caller_leaves_half_to_the_others() {
+        let pool = Pool::halved(4);
+        let own = [pool.take(&caller(1), 1).ok().unwrap(), pool.take(&caller(1), 1).ok().unwrap()];
+        assert_eq!(pool.take(&caller(1), 1).err(), Some(Full::Share));
+        let others = pool.take(&caller(2), 2).ok().unwrap();
+        assert_eq!(pool.take(&caller(3), 1).err(), Some(Full::All));
+        drop((own, others));
+        assert!(pool.take(&caller(1), 2).is_ok());
+        assert!(pool.amounts().by.is_empty() && pool.amounts().all == 0, "callers that are gone cost no memory");
+    }
+
+    #[test]
+    fn more_is_taken_as_long_as_there_is_some_and_all_of_it_is_given_back() {
+        let pool = Pool::new(10, 10);
+        let mut taken = pool.take(&caller(1), 0).ok().unwrap();
+        assert_eq!(taken.take_more(8), Ok(()));
+        assert_eq!(taken.take_more(3), Err(Full::All));
+        assert_eq!(taken.take_more(2), Ok(()));
+        assert_eq!(taken.take_more(usize::MAX), Err(Full::All));
+        drop(taken);
+        assert!(pool.take(&caller(2), 10).is_ok());
+    }
+}
