@@ -65,6 +65,14 @@ impl Process {
         kill_process(pid, signal).unwrap_or_else(|error| panic!("{} cannot be signalled: {error}", self.name));
     }
 
+    /// How many bytes of memory it has, as the system counts what is resident.
+    pub fn memory(&self) -> u64 {
+        let id = self.child.id().unwrap_or_else(|| panic!("{} has ended", self.name));
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+        resident.and_then(|kib| kib.trim().parse::<u64>().ok()).unwrap() * 1024
+    }
+
     /// Kills it as a power cut would: it gets no chance to do anything.
     pub async fn kill(&mut self) {
         self.child.start_kill().unwrap();

@@ -5,6 +5,8 @@ use std::process::ExitStatus;
 
 use ff_sdk::FlowFabric;
 use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::process::Command;
 
 use super::binaries;
@@ -49,6 +51,31 @@ impl ServerProcess {
     /// A connection to it.
     pub async fn connect(&self) -> FlowFabric {
         within("the server is connected to", ff_sdk::connect(&self.url)).await.unwrap()
+    }
+
+    /// Sends it a signal.
+    pub fn send(&self, signal: Signal) {
+        self.process.send(signal);
+    }
+
+    /// How many bytes of memory it has.
+    pub fn memory(&self) -> u64 {
+        self.process.memory()
+    }
+
+    /// The status it answers a look at a path with.
+    pub async fn get(&self, path: &str) -> u16 {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+        let asked = async {
+            let mut stream = TcpStream::connect(self.url.strip_prefix("http://").unwrap()).await?;
+            stream.write_all(request.as_bytes()).await?;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await?;
+            Ok::<_, std::io::Error>(answer)
+        };
+        let answer = within("the server answers", asked).await.unwrap();
+        let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
+        status.unwrap_or_else(|| panic!("{path} is answered with {answer:?}"))
     }
 
     /// Stops it as Ctrl-C does, and waits for its end.

@@ -4,5 +4,6 @@
 
 mod concurrency;
 mod differential;
+mod fuzz;
 mod processes;
 mod tidy;

@@ -1,6 +1,8 @@
 //! What happens to work when processes are killed, stopped, woken and restarted.
 
+mod abuse;
 mod flows;
+mod freezing;
 mod load;
 mod server;
 mod workers;

@@ -1,0 +1,252 @@
+//! Whatever comes from outside is read or refused, and never brings down who reads it. Inputs are valid ones that are damaged at
+//! random; what is read after that is damaged further.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use ff_core::contracts::{Cursor, FlowCursor};
+use ff_core::dice::SystemDice;
+use ff_core::event::EventCursor;
+use ff_core::key::SecretKey;
+use ff_core::policy::Policy;
+use ff_core::signal::FeedCursor;
+use ff_core::suspension::{Condition, OperatorDecision, ResumePolicy};
+use ff_core::token::WaitpointToken;
+use ff_core::trace::TraceContext;
+use ff_core::types::{ExecutionId, FlowId, LaneId, WorkerInstanceId};
+use ff_sdk::Flow;
+use ff_sdk::http::wire;
+use ff_testing::{Chance, number};
+use serde::de::DeserializeOwned;
+
+/// Pieces that mean something to one reader or another.
+const PIECES: &[&str] = &[
+    "\"",
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    "\\",
+    "\\u0000",
+    "\\ud800",
+    "null",
+    "true",
+    "-",
+    "-1",
+    "0",
+    "1e999",
+    "1e-999",
+    "9223372036854775807",
+    "9223372036854775808",
+    "18446744073709551615",
+    "18446744073709551616",
+    "\n",
+    "\r\n",
+    "\t",
+    "\u{0}",
+    "\u{202e}",
+    "é",
+    "&a ",
+    "*a",
+    "<<: ",
+    "? ",
+    "- ",
+    "!!binary ",
+    "|\n",
+    "%",
+    "..",
+    "{fp:65535}:",
+    ".",
+];
+
+/// How many inputs that could be read are kept to be damaged further.
+const KEPT: usize = 512;
+
+/// `FF_FUZZ_MS` says for how long, `FF_FUZZ_SEED` where chance begins. `read` says whether it could read the input.
+fn fuzz(seeds: &[&str], read: impl Fn(&str) -> bool) {
+    let mut chance = Chance::new(number("FF_FUZZ_SEED", 1) as u64);
+    let mut inputs: Vec<String> = seeds.iter().map(|&seed| seed.to_owned()).collect();
+    for seed in seeds {
+        assert!(read(seed), "an input to begin with cannot be read: {seed}");
+    }
+    let until = Instant::now() + Duration::from_millis(number("FF_FUZZ_MS", 500) as u64);
+    while Instant::now() < until {
+        let mut input = chance.pick(&inputs).clone().into_bytes();
+        for _ in 0..=chance.below(4) {
+            damage(&mut input, &inputs, &mut chance);
+        }
+        let Ok(input) = String::from_utf8(input) else { continue };
+        match catch_unwind(AssertUnwindSafe(|| read(&input))) {
+            Ok(true) if inputs.len() < KEPT => inputs.push(input),
+            Ok(true) => {
+                let place = seeds.len() + below(&mut chance, KEPT - seeds.len());
+                inputs[place] = input;
+            }
+            Ok(false) => {}
+            Err(_) => panic!("the reader panicked on {input:?}"),
+        }
+    }
+}
+
+fn below(chance: &mut Chance, bound: usize) -> usize {
+    usize::try_from(chance.below(bound as u64)).unwrap()
+}
+
+/// Changes a byte, takes some away, repeats some, or puts in a piece of something else.
+fn damage(input: &mut Vec<u8>, others: &[String], chance: &mut Chance) {
+    let place = below(chance, input.len() + 1);
+    let end = (place + 1 + below(chance, 16)).min(input.len());
+    let put: Vec<u8> = match chance.below(6) {
+        0 => vec![u8::try_from(chance.below(256)).unwrap()],
+        1 => Vec::new(),
+        2 => input[place.min(end)..end].repeat(2 + below(chance, 20)),
+        3 => {
+            let other = chance.pick(others).as_bytes();
+            let from = below(chance, other.len() + 1);
+            other[from..(from + 1 + below(chance, 64)).min(other.len())].to_vec()
+        }
+        _ => chance.pick(PIECES).as_bytes().to_vec(),
+    };
+    let until = if chance.one_in(2) { place } else { end.max(place) };
+    input.splice(place..until, put);
+}
+
+/// Reads a text, and what it says of itself again.
+fn reads_back<T: std::str::FromStr + ToString + PartialEq>(text: &str) -> bool {
+    let Ok(read) = text.parse::<T>() else { return false };
+    assert!(read.to_string().parse::<T>().is_ok_and(|again| again == read), "{text:?} does not read back");
+    true
+}
+
+#[test]
+fn cursors_and_ids() {
+    let uuid = "0199f3a0-7c1e-7b43-9d6e-3c1f0a5b8e21";
+    let (cursor, id) = (format!("1759999000000.3.{uuid}"), format!("{{fp:3}}:{uuid}"));
+    fuzz(&[&cursor, &id, uuid, "0.0.0", "1-2"], |text| {
+        let read = [
+            reads_back::<Cursor>(text),
+            reads_back::<FlowCursor>(text),
+            reads_back::<EventCursor>(text),
+            reads_back::<FeedCursor>(text),
+            reads_back::<ExecutionId>(text),
+            LaneId::parse_key(text).is_ok(),
+            text == "0.0.0" || text == "1-2" || text == uuid,
+        ];
+        read.contains(&true)
+    });
+}
+
+#[test]
+fn tokens_and_keys() {
+    let hex = "0f".repeat(32);
+    let parent = format!("00-{}-{}-01", "0a".repeat(16), "0b".repeat(8));
+    fuzz(&[&format!("k1:{hex}"), &format!("ff_a1_{hex}"), &parent], |text| {
+        let token = WaitpointToken::parse(text).is_ok_and(|token| {
+            assert_eq!(token.expose(), text, "a token has one spelling");
+            true
+        });
+        let key = SecretKey::parse(text).is_ok_and(|key| {
+            assert_eq!(key.expose(), text, "a key has one spelling");
+            true
+        });
+        token || key || TraceContext::parse(text, Some(text)).is_ok() || TraceContext::parse(text, None).is_ok()
+    });
+}
+
+#[test]
+fn conditions_and_policies() {
+    let seeds = [
+        r#"{"type": "operator_only"}"#,
+        r#"{"type": "signal", "waitpoint": "a", "name": "approved", "count": 2}"#,
+        r#"{"type": "all_of", "conditions": [{"type": "any_of", "conditions": [{"type": "operator_only"}]}]}"#,
+        r#"{"max_retries": 3, "backoff": {"type": "exponential", "initial_delay_ms": 5, "max_delay_ms": 50, "multiplier": 2.0}}"#,
+        "{}",
+    ];
+    let read = |text: &str| {
+        let json = text.as_bytes();
+        let condition = Condition::parse(json).is_ok();
+        condition | ResumePolicy::parse(json).is_ok() | Policy::parse(json).is_ok()
+    };
+    let readable: Vec<_> = seeds.into_iter().filter(|seed| read(seed)).collect();
+    assert!(readable.len() >= 2, "only {readable:?} can be read");
+    fuzz(&readable, read);
+}
+
+#[test]
+fn flow_files() {
+    let yaml = "kind: etl\nnodes:\n  extract:\n    kind: fetch\n    payload: {table: orders}\n  load:\n    kind: store\n    \
+                after:\n      - {node: extract, passes: payload}\n";
+    let json = r#"{"kind": "etl", "nodes": {"a": {"kind": "f"}, "b": {"kind": "s", "after": [{"node": "a"}]}}}"#;
+    fuzz(&[yaml, json], |text| {
+        let built = |flow: Flow| drop(flow.build());
+        Flow::from_yaml(text).map(built).is_ok() | Flow::from_json(text).map(built).is_ok()
+    });
+}
+
+#[test]
+fn http_bodies() {
+    let uuid = "0199f3a0-7c1e-7b43-9d6e-3c1f0a5b8e21";
+    let fence = format!("\"lease_id\": \"{uuid}\", \"lease_epoch\": 1, \"attempt_id\": \"{uuid}\"");
+    let seeds = [
+        r#"{"kind": "k", "payload": {"a": [1, 2.5, "x"]}, "priority": 5, "delay_ms": 10, "tags": {"a": "b"}}"#
+            .to_owned(),
+        r#"{"executions": [{"kind": "k"}, {"kind": "l", "payload_base64": "AAEC"}]}"#.to_owned(),
+        r#"{"worker_id": "w", "lanes": ["a"], "kinds": ["k"], "max": 5, "lease_ttl_ms": 1000, "wait_ms": 5}"#
+            .to_owned(),
+        format!("{{{fence}, \"result\": {{\"a\": 1}}}}"),
+        format!("{{{fence}, \"message\": \"m\", \"category\": \"c\"}}"),
+        format!("{{{fence}, \"delay_ms\": 5}}"),
+        format!("{{{fence}, \"waitpoints\": [{{\"key\": \"a\"}}], \"timeout_in_ms\": 5}}"),
+        format!("{{\"waitpoint_id\": \"{uuid}\", \"waitpoint_token\": \"k1:00\", \"name\": \"n\", \"payload\": 1}}"),
+        r#"{"kind": "f", "nodes": {"a": {"kind": "k"}}}"#.to_owned(),
+        r#"{"kid": "k2", "secret_hex": "00112233445566778899aabbccddeeff"}"#.to_owned(),
+        r#"{"name": "ci", "roles": ["operate"]}"#.to_owned(),
+        r#"{"priority": 7}"#.to_owned(),
+        "{}".to_owned(),
+    ];
+    let seeds: Vec<_> = seeds.iter().map(String::as_str).collect();
+    fuzz(&seeds, |text| read_as_every_body(text.as_bytes()));
+}
+
+/// Reads a body as each that a route takes, up to what a store is asked for.
+fn read_as_every_body(body: &[u8]) -> bool {
+    let id: ExecutionId = "{fp:0}:0199f3a0-7c1e-7b43-9d6e-3c1f0a5b8e21".parse().unwrap();
+    let (flow, lane) = (FlowId::new(), LaneId::default_name());
+    let instance = WorkerInstanceId::parse("w-1").unwrap();
+    let read = [
+        read(body, |body: wire::Submit| body.into_args().map(|args| args.check())),
+        read(body, |body: wire::Batch| body),
+        read(body, |body: wire::Claim| body.into_args(instance.clone())),
+        read(body, |body: wire::Renew| body.into_args(id)),
+        read(body, |body: wire::Progress| body.into_args(id)),
+        read(body, |body: wire::Complete| body.into_args(id).map(|args| args.check())),
+        read(body, |body: wire::Fail| body.into_args(id)),
+        read(body, |body: wire::Delay| body.into_args(id)),
+        read(body, |body: wire::Suspend| body.into_args(id)),
+        read(body, |body: wire::CreateWaitpoint| body.into_args(id)),
+        read(body, |body: wire::Deliver| body.into_args(id)),
+        read(body, |body: wire::Decide| body.into_args(id, OperatorDecision::Approve)),
+        read(body, |body: wire::Cancel| body.into_args(id)),
+        read(body, |body: wire::Replay| body.into_args(id)),
+        read(body, |body: wire::Revoke| body.into_args(id)),
+        read(body, |body: wire::ChangePriority| body.into_args(id)),
+        read(body, |body: wire::SetTags| body.into_args(id)),
+        read(body, |body: wire::Bulk| body.into_args()),
+        read(body, |body: wire::ConfigureLane| body.into_args(lane.clone())),
+        read(body, |body: wire::RegisterWorker| body.into_args(instance.clone())),
+        read(body, |body: wire::SubmitFlow| body.into_new()),
+        read(body, |body: wire::GrowFlow| body.into_args(flow)),
+        read(body, |body: wire::CancelFlow| body.into_args(flow)),
+        read(body, |body: wire::TagFlow| body.into_args(flow)),
+        read(body, |body: wire::WaitForChildren| body.into_args(id)),
+        read(body, |body: wire::RotateSecret| body.into_args()),
+        read(body, |body: wire::CreateKey| body.into_args(&SystemDice)),
+    ];
+    read.contains(&true)
+}
+
+fn read<T: DeserializeOwned, U>(body: &[u8], into: impl FnOnce(T) -> U) -> bool {
+    wire::object(body).map(into).is_ok()
+}

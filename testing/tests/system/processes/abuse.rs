@@ -1,0 +1,231 @@
+//! One tenant takes whatever it can get, and so do strangers without a key. Another tenant is served meanwhile, and the server
+//! stays within its memory.
+
+use std::time::{Duration, Instant};
+
+use ff_core::backend::Answer;
+use ff_core::contracts::{CompleteArgs, CreateKeyArgs, NextArgs, SubmitArgs, Task};
+use ff_core::dice::SystemDice;
+use ff_core::execution::Tags;
+use ff_core::key::{Role, SecretKey};
+use ff_core::lease::Holder;
+use ff_core::payload::Payload;
+use ff_core::types::{KeyName, Kind, LaneId, Namespace, TagKey, TagValue, WorkerId, WorkerInstanceId};
+use ff_sdk::{Connect, FlowFabric};
+use ff_testing::number;
+use ff_testing::processes::ServerProcess;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+use super::stop;
+
+/// How soon the other tenant is answered, in ninety-nine of a hundred cases.
+const P99: Duration = Duration::from_millis(50);
+
+/// What callers may make the server hold: half of the bytes of bodies for the one key, pages and payloads of requests under way, and
+/// the buffers of all connections that are opened here.
+const MEMORY: u64 = 512 * 1024 * 1024;
+
+/// What one caller does to get everything, over as many connections.
+#[derive(Clone, Copy, Debug)]
+enum Attack {
+    /// Bodies of which one byte comes, to a route that asks for no key.
+    SlowBodies,
+    /// The same with a key.
+    SlowBodiesWithKey,
+    /// Bodies of flows that stop before their last byte.
+    UnfinishedFlows,
+    /// Connections over which nothing is said.
+    Silence,
+    /// Heads that are large and never end.
+    UnfinishedHeads,
+    /// Pages nobody reads.
+    UnreadPages,
+    /// Documents nobody reads, without a key.
+    UnreadDocuments,
+    /// Headers that hold no key, a hundred over each connection.
+    WrongKeys,
+    /// Streams of events.
+    Streams,
+    /// Claims that wait.
+    Waits,
+}
+
+const ATTACKS: &[(Attack, usize)] = &[
+    (Attack::SlowBodies, 1_200),
+    (Attack::SlowBodiesWithKey, 1_200),
+    (Attack::UnfinishedFlows, 16),
+    (Attack::Silence, 1_500),
+    (Attack::UnfinishedHeads, 300),
+    (Attack::UnreadPages, 200),
+    (Attack::UnreadDocuments, 200),
+    (Attack::WrongKeys, 50),
+    (Attack::Streams, 300),
+    (Attack::Waits, 600),
+];
+
+/// `FF_ABUSE_CALLS` says how often the other tenant is served during each attack.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_keeps_another_tenant_from_being_served() {
+    open_as_many_files_as_allowed();
+    let folder = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", folder.path().join("flowfabric.db").display());
+    let [greedy, other] = keys(&store, ["greedy", "other"]).await;
+    let server = ServerProcess::over(store).await;
+    let others = connect(&server, other, "other").await;
+    fill(&connect(&server, greedy.clone(), "greedy").await).await;
+    let calls = number("FF_ABUSE_CALLS", 40);
+    // Where the machine is slow, even a tenant that is alone waits.
+    let soon = P99.max(3 * serve(&others, calls).await);
+    for (attack, times) in ATTACKS {
+        let held = begin(&server, *attack, *times, &greedy.expose()).await;
+        let took = serve(&others, calls).await;
+        let memory = server.memory();
+        println!("{attack:?}: p99 {took:?}, {} MiB", memory / 1024 / 1024);
+        assert!(took <= soon, "{attack:?}: the other tenant waits {took:?}");
+        assert!(memory <= MEMORY, "{attack:?}: the server holds {memory} bytes");
+        drop(held);
+    }
+    stop(server).await;
+}
+
+fn open_as_many_files_as_allowed() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
+}
+
+/// A key for each of these tenants that may do everything a tenant may.
+async fn keys<const N: usize>(store: &str, tenants: [&str; N]) -> [SecretKey; N] {
+    let ff = Connect::to(store).without_engine().connect().await.unwrap();
+    let keys = tenants.map(|_| SecretKey::draw(&SystemDice));
+    for (key, tenant) in keys.iter().zip(tenants) {
+        let args = CreateKeyArgs {
+            key_id: key.id().clone(),
+            name: KeyName::parse(tenant).unwrap(),
+            secret_hash: key.hash(),
+            roles: [Role::Submit, Role::Work, Role::Operate].into(),
+            namespace: Some(Namespace::parse(tenant).unwrap()),
+            ttl_ms: None,
+        };
+        ff.client().create_key(args).await.unwrap();
+    }
+    ff.shutdown().await;
+    keys
+}
+
+/// A tenant's connection.
+struct Tenant {
+    ff: FlowFabric,
+    namespace: Namespace,
+}
+
+async fn connect(server: &ServerProcess, key: SecretKey, tenant: &str) -> Tenant {
+    let ff = Connect::to(server.url()).key(key).connect().await.unwrap();
+    Tenant { ff, namespace: Namespace::parse(tenant).unwrap() }
+}
+
+/// Makes a page of a listing large.
+async fn fill(tenant: &Tenant) {
+    for _ in 0..4 {
+        let tag = |nth: u8| (TagKey::parse(&format!("t{nth}")).unwrap(), TagValue::parse(&"v".repeat(200)).unwrap());
+        let tags: Tags = (0..8).map(tag).collect();
+        let many = (0..250).map(|_| SubmitArgs { tags: tags.clone(), ..tenant.submission("big") }).collect();
+        for submitted in tenant.ff.backend().submit_many(many).await.unwrap() {
+            submitted.unwrap();
+        }
+    }
+}
+
+impl Tenant {
+    fn submission(&self, kind: &str) -> SubmitArgs {
+        let args = SubmitArgs::new(Kind::parse(kind).unwrap(), Payload::json("1".to_owned()));
+        SubmitArgs { namespace: self.namespace.clone(), ..args }
+    }
+
+    fn claim(&self) -> NextArgs {
+        NextArgs {
+            namespace: self.namespace.clone(),
+            lanes: vec![LaneId::default_name()],
+            kinds: vec![],
+            max: 1,
+            holder: Holder {
+                worker_id: WorkerId::parse("w").unwrap(),
+                worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
+            },
+            lease_ttl_ms: 30_000,
+            wait_ms: 1_000,
+        }
+    }
+}
+
+/// Submits, claims and completes so often; how long the slowest of a hundred calls took.
+async fn serve(tenant: &Tenant, times: usize) -> Duration {
+    let mut took = Vec::new();
+    for _ in 0..times {
+        timed(&mut took, tenant.ff.backend().submit(tenant.submission("k"))).await;
+        let claimed = timed(&mut took, tenant.ff.waits().next(tenant.claim())).await;
+        let Task { execution_id, fence, .. } = claimed[0].task.clone();
+        timed(&mut took, tenant.ff.backend().complete(CompleteArgs { execution_id, fence, result: None })).await;
+    }
+    took.sort_unstable();
+    took[took.len() * 99 / 100]
+}
+
+async fn timed<T>(took: &mut Vec<Duration>, call: impl Future<Output = Answer<T>>) -> T {
+    let began = Instant::now();
+    let answer = call.await.unwrap();
+    took.push(began.elapsed());
+    answer
+}
+
+/// Begins an attack; it lasts until what is answered is dropped.
+async fn begin(server: &ServerProcess, attack: Attack, times: usize, key: &str) -> Vec<TcpStream> {
+    let address = server.url().strip_prefix("http://").unwrap().to_owned();
+    let request = request(attack, key);
+    let mut begun = Vec::new();
+    let mut beginning = JoinSet::new();
+    for _ in 0..times {
+        let (address, request) = (address.clone(), request.clone());
+        beginning.spawn(async move {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            // A server that has had enough may have hung up.
+            drop(stream.write_all(&request).await);
+            stream
+        });
+        if beginning.len() >= 64 {
+            begun.extend(beginning.join_next().await.map(Result::unwrap));
+        }
+    }
+    begun.extend(beginning.join_all().await);
+    begun
+}
+
+/// What is sent over each connection.
+fn request(attack: Attack, key: &str) -> Vec<u8> {
+    let get = |path: &str| format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n");
+    let post = |path: &str, length: usize| {
+        let keyed = format!("authorization: Bearer {key}\r\ncontent-length: {length}\r\n\r\n");
+        format!("POST {path} HTTP/1.1\r\nhost: localhost\r\n{keyed}")
+    };
+    let link = "/approvals/%7Bfp:0%7D:0199f3a0-7c1e-7b43-9d6e-3c1f0a5b8e21/0199f3a0-7c1e-7b43-9d6e-3c1f0a5b8e21";
+    let text = match attack {
+        Attack::SlowBodies => format!("POST {link} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\nx"),
+        Attack::SlowBodiesWithKey => post("/v1/executions", 100) + "{",
+        Attack::UnfinishedFlows => post("/v1/flows", 31 << 20) + &" ".repeat((31 << 20) - 1),
+        Attack::Silence => String::new(),
+        Attack::UnfinishedHeads => get("/healthz") + "x: " + &"x".repeat(60 * 1024),
+        Attack::UnreadPages => get("/v1/executions?limit=1000") + "\r\n",
+        Attack::UnreadDocuments => "GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n".to_owned(),
+        Attack::WrongKeys => {
+            "GET /v1/partitions HTTP/1.1\r\nhost: localhost\r\nauthorization: nonsense\r\n\r\n".repeat(100)
+        }
+        Attack::Streams => get("/v1/events") + "accept: text/event-stream\r\n\r\n",
+        Attack::Waits => {
+            let body = "{\"worker_id\":\"w\",\"kinds\":[\"none\"],\"wait_ms\":60000}";
+            post("/v1/workers/greedy-1/claim", body.len()) + body
+        }
+    };
+    text.into_bytes()
+}
