@@ -1,19 +1,22 @@
-//! The store in a database.
+//! The store in a database, in a schema that is emptied for every world: making one takes as long as many promises do.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use ff_backend_postgres::{PostgresBackend, PostgresOptions};
+use tokio_postgres::NoTls;
 
 use super::http::behind_a_server;
 use super::postgres_server::Postgres;
 use super::{few_partitions, over};
 use crate::world::{Hands, World};
 
-/// A store on a Postgres server, in a schema that is made for it.
+/// Schemas of worlds that have ended, with the ports of their servers.
+static FREE: Mutex<Vec<(u16, String)>> = Mutex::new(Vec::new());
+
+/// A store on a Postgres server, in a schema it has to itself.
 pub async fn on_postgres(server: &Postgres) -> World {
-    static MADE: AtomicU32 = AtomicU32::new(0);
-    let schema = format!("world_{}", MADE.fetch_add(1, Ordering::Relaxed));
+    let (port, schema) = (server.port, schema(server).await);
     let hands = Arc::new(Hands::default());
     let options = PostgresOptions {
         partitions: Some(few_partitions()),
@@ -21,10 +24,41 @@ pub async fn on_postgres(server: &Postgres) -> World {
         ..PostgresOptions::default()
     };
     let store = Arc::new(PostgresBackend::connect(&server.url(&schema), options).await.unwrap());
-    over(store.clone(), hands, async move { store.close().await })
+    over(store.clone(), hands, async move {
+        store.close().await;
+        FREE.lock().unwrap().push((port, schema));
+    })
 }
 
 /// The same, behind a server.
 pub async fn http_over_postgres(server: &Postgres) -> World {
     behind_a_server(on_postgres(server).await).await
+}
+
+/// A schema with nothing in it: one that is free, or a new name.
+async fn schema(server: &Postgres) -> String {
+    static MADE: AtomicU32 = AtomicU32::new(0);
+    let free = {
+        let mut free = FREE.lock().unwrap();
+        let place = free.iter().position(|(port, _)| *port == server.port);
+        place.map(|place| free.swap_remove(place).1)
+    };
+    let Some(schema) = free else { return format!("world_{}", MADE.fetch_add(1, Ordering::Relaxed)) };
+    empty(server, &schema).await;
+    schema
+}
+
+/// Empties every table but the one with the version of the schema. What else a new store has is made when it is opened.
+async fn empty(server: &Postgres, schema: &str) {
+    let address = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+    let (client, connection) = tokio_postgres::connect(&address, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let emptied = format!(
+        "DO $$ DECLARE name text; BEGIN
+            FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = '{schema}' AND tablename NOT IN ('meta', 'clock')
+            LOOP EXECUTE format('DELETE FROM {schema}.%I', name); END LOOP;
+            UPDATE {schema}.clock SET at = 0;
+        END $$"
+    );
+    client.batch_execute(&emptied).await.unwrap();
 }
