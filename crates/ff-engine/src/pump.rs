@@ -45,6 +45,8 @@ pub(crate) struct Pump {
     sleep: Option<Sleep>,
     patience: Duration,
     fruitless: HashMap<u16, Fruitless>,
+    /// How many pumps failed since one did not. A part of a store may be away while the rest answers.
+    failures: usize,
     owing: Owing,
     backoff: Backoff,
 }
@@ -73,6 +75,7 @@ impl Pump {
             sleep: None,
             patience: PATIENCE,
             fruitless: HashMap::new(),
+            failures: 0,
             owing,
             backoff: Backoff::default(),
         }
@@ -148,6 +151,7 @@ impl Pump {
         self.agenda.give_back(partition);
         match answer {
             Ok(Pumped { fired, next_due, .. }) => {
+                self.failures = 0;
                 self.backoff.succeeded();
                 match next_due {
                     // The partition's clock is behind the one that was read.
@@ -162,7 +166,11 @@ impl Pump {
             }
             Err(error) => {
                 tracing::warn!(partition, %error, "a partition could not be pumped");
-                self.backoff.failed();
+                self.failures = self.failures.saturating_add(1);
+                // Each partition is left alone for itself; all of them only when none answers.
+                if self.failures >= AT_ONCE {
+                    self.backoff.failed();
+                }
                 self.retry_later(partition);
             }
         }

@@ -20,6 +20,10 @@ const AT_ONCE: usize = 8;
 pub struct Sweeper {
     store: Arc<dyn Upkeep>,
     waiting: BTreeSet<u16>,
+    /// Those the store did not answer for. The others come first, and these are left alone for a while.
+    failed: BTreeSet<u16>,
+    /// How many looks failed since one did not. A part of a store may be away while the rest answers.
+    failures: usize,
     /// Tasks of their own: a look may have one of the store's connections, and gives it back even while whoever sweeps waits
     /// for one.
     looking: JoinSet<(u16, Answer<Swept>)>,
@@ -32,19 +36,21 @@ impl Sweeper {
     pub fn new(store: Arc<dyn Upkeep>) -> Self {
         let rota = store.sweep_every().map(|every| Rota::new(every, store.partitions().num_flow_partitions));
         let looking = JoinSet::new();
-        let mut sweeper = Self { store, waiting: BTreeSet::new(), looking, rota, backoff: Backoff::default() };
+        let (waiting, failed) = (BTreeSet::new(), BTreeSet::new());
+        let mut sweeper = Self { store, waiting, failed, failures: 0, looking, rota, backoff: Backoff::default() };
         sweeper.everything();
         sweeper
     }
 
     /// Everything must be looked at, however recently it was: hints were lost.
     pub fn everything(&mut self) {
+        self.failed.clear();
         self.waiting.extend(0..self.store.partitions().num_flow_partitions);
     }
 
     /// Whether everything that was to be looked at has been.
     pub fn is_through(&self) -> bool {
-        self.waiting.is_empty() && self.looking.is_empty()
+        self.waiting.is_empty() && self.failed.is_empty() && self.looking.is_empty()
     }
 
     /// Whether the store did not answer when it was last asked.
@@ -60,13 +66,15 @@ impl Sweeper {
             tokio::select! {
                 Some(looked) = self.looking.join_next() => match looked {
                     Ok((partition, Ok(swept))) => {
+                        self.failures = 0;
                         self.backoff.succeeded();
                         return Some((partition, swept));
                     }
                     Ok((partition, Err(error))) => {
                         tracing::warn!(partition, %error, "a partition could not be swept");
+                        self.failures = self.failures.saturating_add(1);
                         self.backoff.failed();
-                        self.waiting.insert(partition);
+                        self.failed.insert(partition);
                         return None;
                     }
                     Err(panicked) => resume_unwind(panicked.into_panic()),
@@ -82,12 +90,21 @@ impl Sweeper {
     /// Begins to look at as many as may be looked at together. While the store is left alone, says until when.
     fn look(&mut self) -> Option<Instant> {
         let resume = self.backoff.until();
-        while resume.is_none() && self.looking.len() < AT_ONCE {
-            let Some(partition) = self.waiting.pop_first() else { break };
+        while self.looking.len() < AT_ONCE {
+            let Some(partition) = self.take(resume.is_some()) else { break };
             let store = self.store.clone();
             self.looking.spawn(async move { (partition, store.sweep(partition).await) });
         }
         resume
+    }
+
+    /// The next to look at. While the store rests, none of those that failed, and none at all when as many failed in a row as
+    /// are looked at together: then it is the whole store that does not answer.
+    fn take(&mut self, rests: bool) -> Option<u16> {
+        if rests && self.failures >= AT_ONCE {
+            return None;
+        }
+        self.waiting.pop_first().or_else(|| if rests { None } else { self.failed.pop_first() })
     }
 }
 

@@ -1,19 +1,27 @@
 //! Claiming what is ready, for a caller that may go away at any moment.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use ff_core::backend::{Answer, Upkeep};
 use ff_core::contracts::{DelayArgs, Start};
 use ff_core::engine_error::EngineError;
-use ff_core::lease::contracts::{ClaimArgs, Claimed, Head, NextArgs};
+use ff_core::lease::contracts::{ClaimArgs, Claimed, Claims, Head, NextArgs};
 use ff_core::limits;
 use futures_util::future::join_all;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use crate::exchange::{Exchange, Offer};
 use crate::shares::{Depth, Sizes, shares};
 use crate::wanted::Wanted;
+
+/// How often what is ready elsewhere is asked for after a partition could not be.
+const TRIES: usize = 3;
+
+/// How long what could not be claimed is kept from workers: a part of a store may be away while the rest answers.
+const SET_ASIDE: Duration = Duration::from_millis(250);
 
 /// Asks the store for what is ready.
 pub(crate) struct Claiming {
@@ -22,11 +30,14 @@ pub(crate) struct Claiming {
     sizes: Sizes,
     depth: Depth,
     tasks: TaskTracker,
+    /// When a partition last could not be asked, and why.
+    away: Mutex<Option<(Instant, EngineError)>>,
 }
 
 impl Claiming {
     pub(crate) fn new(store: Arc<dyn Upkeep>, exchange: Arc<Exchange>, tasks: TaskTracker) -> Arc<Self> {
-        Arc::new(Self { store, exchange, sizes: Sizes::default(), depth: Depth::default(), tasks })
+        let (sizes, depth, away) = (Sizes::default(), Depth::default(), Mutex::default());
+        Arc::new(Self { store, exchange, sizes, depth, tasks, away })
     }
 
     /// How many partitions to ask for so many executions.
@@ -60,7 +71,7 @@ impl Claiming {
     /// error is not lost to it.
     async fn claim(&self, args: &NextArgs, wanted: &Wanted, mut offers: Vec<Offer>) -> Answer<Vec<Claimed>> {
         let mut claimed: Vec<Claimed> = Vec::new();
-        let mut bytes = 0;
+        let (mut bytes, mut failures) = (0, 0);
         while let Some(first) = offers.first() {
             let lane = first.lane().clone();
             let fitting = self.sizes.fitting(&lane, limits::CLAIM_BYTES - bytes);
@@ -74,7 +85,17 @@ impl Claiming {
             bytes += round.iter().map(|one| one.payload.bytes.len()).sum::<usize>();
             claimed.extend(round);
             match failed {
-                Some(error) if claimed.is_empty() => return Err(error),
+                // What is ready elsewhere is not behind what cannot be asked for.
+                Some(error) if claimed.is_empty() => {
+                    failures += 1;
+                    if failures == TRIES || !is_away(&error) {
+                        return Err(error);
+                    }
+                    offers = self.exchange.take(wanted, self.partitions(args.max));
+                    if offers.is_empty() {
+                        return Err(error);
+                    }
+                }
                 Some(_) => break,
                 None if claimed.len() >= args.max || bytes >= limits::CLAIM_BYTES => break,
                 None => offers = self.exchange.take(wanted, self.partitions(args.max - claimed.len())),
@@ -102,8 +123,33 @@ impl Claiming {
     }
 
     async fn ask(&self, args: &NextArgs, offer: Offer, share: usize) -> Answer<Vec<Claimed>> {
-        let claims = self
-            .store
+        let claims = self.claim_on(args, &offer, share).await;
+        let claims = match claims {
+            Ok(claims) => claims,
+            Err(error) if !is_away(&error) => return Err(error),
+            Err(error) => {
+                *self.away() = Some((Instant::now(), error.clone()));
+                // Kept for a while, so that nobody is called to it again at once. Dropping it makes it ready.
+                self.tasks.spawn(async move {
+                    #[allow(clippy::disallowed_methods, reason = "nothing signals that a part of a store is back")]
+                    tokio::time::sleep(SET_ASIDE).await;
+                    drop(offer);
+                });
+                return Err(error);
+            }
+        };
+        if claims.limited {
+            offer.hold_back();
+            return Ok(claims.claimed);
+        }
+        self.depth.saw(claims.claimed.len(), claims.next.is_some());
+        // A partition that gave nothing has nothing to give, whatever it says; asking it again would go on for ever.
+        offer.settle(claims.next.filter(|_| !claims.claimed.is_empty()));
+        Ok(claims.claimed)
+    }
+
+    async fn claim_on(&self, args: &NextArgs, offer: &Offer, share: usize) -> Answer<Claims> {
+        self.store
             .claim(ClaimArgs {
                 partition: offer.partition(),
                 namespace: args.namespace.clone(),
@@ -113,15 +159,17 @@ impl Claiming {
                 holder: args.holder.clone(),
                 lease_ttl_ms: args.lease_ttl_ms,
             })
-            .await?;
-        if claims.limited {
-            offer.hold_back();
-            return Ok(claims.claimed);
-        }
-        self.depth.saw(claims.claimed.len(), claims.next.is_some());
-        // A partition that gave nothing has nothing to give, whatever it says; asking it again would go on for ever.
-        offer.settle(claims.next.filter(|_| !claims.claimed.is_empty()));
-        Ok(claims.claimed)
+            .await
+    }
+
+    /// Why something that is ready may be set aside now.
+    pub(crate) fn lately_away(&self) -> Option<EngineError> {
+        let lately = self.away().clone().filter(|(at, _)| at.elapsed() <= SET_ASIDE);
+        lately.map(|(_, error)| error)
+    }
+
+    fn away(&self) -> MutexGuard<'_, Option<(Instant, EngineError)>> {
+        self.away.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets executions wait again for somebody else.
@@ -133,6 +181,11 @@ impl Claiming {
             }
         }
     }
+}
+
+/// Whether the store, or the part of it that was asked, did not answer.
+fn is_away(error: &EngineError) -> bool {
+    matches!(error, EngineError::Unavailable(_) | EngineError::Unknown(_))
 }
 
 /// Executions claimed for a caller that has not heard of them yet.

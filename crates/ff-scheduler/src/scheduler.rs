@@ -136,7 +136,11 @@ impl Scheduler {
         if claimed.is_empty() && self.caught_up().await {
             claimed = self.claiming.claim_for(args, wanted, take()).await?;
         }
-        Ok(claimed)
+        match self.claiming.lately_away() {
+            // It is not known that nothing is ready.
+            Some(error) if claimed.is_empty() && !self.stopped.is_cancelled() => Err(error),
+            _ => Ok(claimed),
+        }
     }
 
     /// Waits until every hint given before this call has been heard. False when nobody listens any more.

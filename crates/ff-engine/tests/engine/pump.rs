@@ -13,6 +13,7 @@ use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
 use ff_core::worker::contracts::RegisterWorkerArgs;
 use ff_engine::Engine;
+use uuid::Uuid;
 
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -196,6 +197,34 @@ async fn a_store_that_is_down_at_the_start_is_swept_when_it_is_back() {
     store.set_down(false);
     let_pass(Duration::from_secs(3)).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
+    engine.stop().await;
+}
+
+/// As when one primary of a cluster is away: the partitions of the others go on.
+#[tokio::test(start_paused = true)]
+async fn a_part_of_a_store_that_is_away_does_not_hold_up_the_rest() {
+    let store = store(32);
+    let engine = Engine::start(store.clone());
+    let on = async |partition: u16, ms: u64| {
+        let drawn = || SubmitArgs { uuid: Uuid::now_v7(), start: Start::After(ms), ..work("later") };
+        let mut drawn = std::iter::repeat_with(drawn);
+        let args = drawn.find(|args| args.execution_id(&store.partitions()).partition() == partition).unwrap();
+        store.submit(args).await.unwrap().execution_id
+    };
+    for partition in 0..20 {
+        on(partition, 1_000).await;
+    }
+    let told = on(30, 10_000).await;
+    let_pass(SECOND / 2).await;
+    store.set_partitions_down(0..20);
+    store.lose_hints();
+    let untold = on(31, 3_000).await;
+    let_pass(3 * SECOND).await;
+    store.find_hints();
+    let_pass(SECOND * 9 / 10).await;
+    assert_eq!(state(&store, &untold).await, PublicState::Waiting, "partitions that answer are swept");
+    let_pass(Duration::from_millis(5_650)).await;
+    assert_eq!(state(&store, &told).await, PublicState::Waiting, "partitions that answer are pumped in time");
     engine.stop().await;
 }
 

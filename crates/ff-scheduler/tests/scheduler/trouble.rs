@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::support::{holder, let_pass, store, work};
-use ff_core::backend::ExecutionRoom;
+use ff_core::backend::{EngineBackend, ExecutionRoom};
 use ff_core::engine_error::Code;
-use ff_core::execution::contracts::CancelArgs;
+use ff_core::execution::contracts::{CancelArgs, SubmitArgs};
 use ff_core::lease::contracts::NextArgs;
 use ff_core::types::{LaneId, Namespace};
 use ff_engine::{Board, Engine};
 use ff_scheduler::Scheduler;
 use futures_util::FutureExt;
 use tokio::time::Instant;
+use uuid::Uuid;
 
 fn ask(wait_ms: u64) -> NextArgs {
     NextArgs {
@@ -68,8 +69,39 @@ async fn a_claim_the_store_did_not_answer_loses_no_work() {
     assert_eq!(scheduler.next(ask(60_000)).await.unwrap_err().code(), Code::StoreUnavailable);
     assert_eq!(scheduler.next(ask(0)).await.unwrap_err().code(), Code::StoreUnavailable);
     store.set_down(false);
-    assert_eq!(scheduler.next(ask(0)).await.unwrap().len(), 10);
     assert_eq!(scheduler.next(ask(60_000)).await.unwrap().len(), 10);
+    assert_eq!(scheduler.next(ask(60_000)).await.unwrap().len(), 10);
+}
+
+/// A worker that takes one at a time is called to the oldest work first, all of which may be on a part that is away.
+#[tokio::test(start_paused = true)]
+async fn work_that_cannot_be_claimed_does_not_keep_workers_from_other_work() {
+    let store = store(32);
+    let scheduler = Scheduler::start(store.clone());
+    let on = async |partition: u16| {
+        let mut drawn = std::iter::repeat_with(|| SubmitArgs { uuid: Uuid::now_v7(), ..work("resize") });
+        let args = drawn.find(|args| args.execution_id(&store.partitions()).partition() == partition).unwrap();
+        store.submit(args).await.unwrap()
+    };
+    for partition in 0..20 {
+        on(partition).await;
+        let_pass(Duration::from_millis(1)).await;
+    }
+    on(30).await;
+    store.set_partitions_down(0..20);
+    let one = || NextArgs { max: 1, ..ask(2_000) };
+    let began = Instant::now();
+    let claimed = loop {
+        match scheduler.next(one()).await {
+            Ok(claimed) => break claimed,
+            Err(error) => assert_eq!(error.code(), Code::StoreUnavailable),
+        }
+        assert!(began.elapsed() < Duration::from_millis(500), "it takes too long");
+        let_pass(Duration::from_millis(10)).await;
+    };
+    assert_eq!(claimed[0].task.execution_id.partition(), 30);
+    store.set_partitions_down(0..0);
+    assert_eq!(scheduler.next(one()).await.unwrap().len(), 1, "what was set aside is ready again");
 }
 
 #[tokio::test(start_paused = true)]

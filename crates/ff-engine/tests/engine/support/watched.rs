@@ -1,6 +1,7 @@
 //! A store that is watched: counts what it is asked, and can be made to fail or to keep its hints to itself.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -60,6 +61,7 @@ pub(crate) struct Watched {
     beneath: Arc<dyn Upkeep>,
     asked: Mutex<BTreeMap<&'static str, usize>>,
     down: AtomicBool,
+    partitions_down: Mutex<Range<u16>>,
     deaf: Arc<AtomicBool>,
     missed: broadcast::Sender<Hint>,
     sweep_every: Mutex<Option<Duration>>,
@@ -74,6 +76,7 @@ impl Watched {
             beneath,
             asked: Mutex::default(),
             down: AtomicBool::new(false),
+            partitions_down: Mutex::new(0..0),
             deaf: Arc::default(),
             missed: broadcast::Sender::new(16),
             sweep_every: Mutex::default(),
@@ -102,6 +105,11 @@ impl Watched {
         self.down.store(down, Ordering::SeqCst);
     }
 
+    /// From now on every pump, sweep and claim of these partitions fails, and of no others.
+    pub(crate) fn set_partitions_down(&self, partitions: Range<u16>) {
+        *self.partitions_down.lock().unwrap() = partitions;
+    }
+
     /// From now on hints are lost.
     pub(crate) fn lose_hints(&self) {
         self.deaf.store(true, Ordering::SeqCst);
@@ -127,6 +135,16 @@ impl Watched {
         *self.asked.lock().unwrap().entry(what).or_default() += 1;
         if self.down.load(Ordering::SeqCst) {
             return Err(EngineError::Unavailable("it is down for a test".into()));
+        }
+        Ok(())
+    }
+}
+
+impl Watched {
+    fn ask_of(&self, what: &'static str, partition: u16) -> Answer<()> {
+        self.ask(what)?;
+        if self.partitions_down.lock().unwrap().contains(&partition) {
+            return Err(EngineError::Unavailable("its partition is down for a test".into()));
         }
         Ok(())
     }
@@ -165,9 +183,14 @@ watch! {
         set_tags(args: SetTagsArgs) -> Tagged;
     }
     LeaseRoom {
-        claim(args: ClaimArgs) -> Claims;
         renew(args: RenewArgs) -> Renewed;
         revoke(args: RevokeArgs) -> Revoked;
+        {
+            async fn claim(&self, args: ClaimArgs) -> Answer<Claims> {
+                self.ask_of("claim", args.partition)?;
+                self.beneath.claim(args).await
+            }
+        }
     }
     LaneRoom {
         configure_lane(args: ConfigureLaneArgs) -> LaneInfo;
@@ -228,13 +251,17 @@ watch! {
     }
     Upkeep {
         end_of_flow(id: &FlowId) -> Option<FlowEnd>;
-        pump(partition: u16) -> Pumped;
         find_key(id: &KeyId) -> Option<ApiKey>;
         sweep_workers() -> Vec<WorkerInstanceId>;
         snapshot(partition: u16) -> Snapshot;
         {
+            async fn pump(&self, partition: u16) -> Answer<Pumped> {
+                self.ask_of("pump", partition)?;
+                self.beneath.pump(partition).await
+            }
+
             async fn sweep(&self, partition: u16) -> Answer<Swept> {
-                self.ask("sweep")?;
+                self.ask_of("sweep", partition)?;
                 let _connection = self.connections.acquire().await.unwrap();
                 let swept = self.beneath.sweep(partition).await;
                 yield_now().await;
