@@ -36,7 +36,8 @@ impl Sweeps {
     /// Counts a sweep; true when it is the turn of the safety net. Not with the first: a program that starts sweeps
     /// everything.
     fn takes_its_turn(&self, partition: u16) -> bool {
-        let sweeps = self.0.get(usize::from(partition)).map(|count| count.fetch_add(1, Ordering::Relaxed) + 1);
+        let sweeps =
+            self.0.get(usize::from(partition)).map(|count| count.fetch_add(1, Ordering::Relaxed).wrapping_add(1));
         sweeps.is_some_and(|sweeps| sweeps.is_multiple_of(ONE_SWEEP_IN))
     }
 }

@@ -4,7 +4,8 @@ use ff_core::contracts::EventsArgs;
 use ff_core::event::{EventCursor, What};
 use ff_core::execution::Outcome;
 use ff_core::limits;
-use ff_core::types::Namespace;
+use ff_core::signal::Position;
+use ff_core::types::{Namespace, TimestampMs};
 
 use super::{follow, read, since};
 use crate::refused::assert_refused;
@@ -19,6 +20,17 @@ pub(crate) async fn who_begins_now_learns_nothing_of_before(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let page = read(&world, &start).await;
     assert_eq!(page.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [id]);
+}
+
+pub(crate) async fn a_place_beyond_everything_has_nothing_after_it(world: World) {
+    let start = follow(&world).await;
+    let id = world.submit("resize", b"cat.png").await;
+    for (at, nth) in [(0, u64::MAX), (i64::MAX, 0), (i64::MAX, u64::MAX)] {
+        let place = Position { at: TimestampMs(start.from.0.max(at)), nth };
+        let beyond = EventCursor { places: [(id.partition(), place)].into(), ..start.clone() };
+        let page = read(&world, &beyond).await;
+        assert!(page.events.iter().all(|told| at == 0 && told.position > place), "{place}: {:?}", page.events);
+    }
 }
 
 pub(crate) async fn pages_together_tell_everything_once(world: World) {

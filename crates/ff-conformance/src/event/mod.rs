@@ -11,6 +11,7 @@ macro_rules! event_promises {
         event {
             following {
                 who_begins_now_learns_nothing_of_before,
+                a_place_beyond_everything_has_nothing_after_it,
                 pages_together_tell_everything_once,
                 a_reader_goes_on_where_it_was,
                 two_readers_learn_the_same,

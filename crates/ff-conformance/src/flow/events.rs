@@ -47,6 +47,10 @@ pub(crate) async fn events_are_read_in_pages_of_any_size(world: World) {
     let past = whole.len() as u64;
     let last = self::page(&world, &flow, past - 1, 5).await;
     assert_eq!((last.next, last.ended, last.missed), (past, true, false));
+    for from in [past + 1, u64::from(u32::MAX), u64::MAX] {
+        let beyond = self::page(&world, &flow, from, 5).await;
+        assert_eq!((beyond.events, beyond.missed), (vec![], false), "from {from} on");
+    }
 }
 
 pub(crate) async fn a_skip_cascade_is_told_member_by_member(world: World) {

@@ -29,9 +29,11 @@ pub(crate) async fn every_signal_is_on_exactly_one_page(world: World) {
         }
         assert_eq!(read, sent, "pages of {limit}");
     }
-    let beyond = SignalsArgs { execution_id: id, skip: 99, limit: 5 };
-    let page = world.backend.signals(beyond).await.unwrap();
-    assert_eq!((page.signals, page.next), (Vec::new(), None));
+    for skip in [99, u32::MAX as usize, usize::MAX] {
+        let beyond = SignalsArgs { execution_id: id, skip, limit: 5 };
+        let page = world.backend.signals(beyond).await.unwrap();
+        assert_eq!((page.signals, page.next), (Vec::new(), None), "{skip} are passed over");
+    }
 }
 
 pub(crate) async fn a_page_of_signals_has_at_most_a_thousand(world: World) {

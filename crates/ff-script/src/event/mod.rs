@@ -6,7 +6,7 @@ use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::signal::Position;
 use ff_core::types::TimestampMs;
 
-use crate::execution::moment;
+use crate::execution::{counted_from, moment};
 use crate::record::{Hash, told};
 use crate::signature::{ReadEvents, ReadFeed};
 use crate::{FcallResult, Fields, ScriptError, Server};
@@ -31,7 +31,7 @@ pub async fn ff_read_events(
     let read = ReadEvents {
         events: events_key(partition),
         from_at: from.map(|place| moment(place.at)),
-        from_nth: from.map(|place| place.nth),
+        from_nth: from.map(|place| counted_from(place.nth)),
         limit: limit as u64,
         waits,
     };

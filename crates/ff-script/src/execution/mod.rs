@@ -47,6 +47,11 @@ pub(crate) fn moment(at: TimestampMs) -> u64 {
     at.0.clamp(0, LATEST_MS).unsigned_abs()
 }
 
+/// A number to count from, as the functions take it: beyond what they hold exactly there is nothing.
+pub(crate) fn counted_from(number: u64) -> u64 {
+    number.min(LATEST_MS.unsigned_abs())
+}
+
 /// When something may start, as the functions take it: after a while, or at a moment.
 pub(crate) fn start(start: Start) -> (Option<u64>, Option<u64>) {
     match start {

@@ -7,7 +7,7 @@ use ff_core::partition::{Partition, PartitionConfig, PartitionFamily};
 use ff_core::types::{EdgeId, ExecutionId, FlowId, TimestampMs};
 
 use super::core_key;
-use crate::execution::moment;
+use crate::execution::{counted_from, moment};
 use crate::record::{Hash, flow_key};
 use crate::signature::{ListFlows, ReadFlow, ReadFlowEdges, ReadFlowEvents, ReadFlowKeys, ReadFlowMembers};
 use crate::{Fcall, FcallResult, Fields, ScriptError, Server};
@@ -114,7 +114,7 @@ pub async fn ff_read_flow_events(
     look: FlowLook,
 ) -> Result<FlowEventFields, ScriptError> {
     let (core, FlowLook { staged, awaited: await_more }) = (core_key(id, partitions), look);
-    let read = ReadFlowEvents { core, from, limit: limit as u64, await_more, staged };
+    let read = ReadFlowEvents { core, from: counted_from(from), limit: limit as u64, await_more, staged };
     let mut fields = fields(server, read.call()).await?;
     Ok(FlowEventFields {
         core_events: fields.read()?,

@@ -3,7 +3,7 @@
 use ff_core::contracts::ReceivedSignal;
 use ff_core::types::{ExecutionId, SignalId};
 
-use crate::execution::core_key;
+use crate::execution::{core_key, counted_from};
 use crate::record::received;
 use crate::signature::ReadSignals;
 use crate::{FcallResult, Fields, ScriptError, Server};
@@ -27,7 +27,13 @@ pub async fn ff_read_signals(
     read(
         server,
         id,
-        ReadSignals { core: core_key(id), signal_id: None, skip: skip as u64, limit: limit as u64, with_payload },
+        ReadSignals {
+            core: core_key(id),
+            signal_id: None,
+            skip: counted_from(skip as u64),
+            limit: limit as u64,
+            with_payload,
+        },
     )
     .await
 }
