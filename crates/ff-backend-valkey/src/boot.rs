@@ -8,10 +8,9 @@ use ff_core::partition::PartitionConfig;
 use ff_script::upkeep::ff_configure_partitions;
 use ff_script::{LibraryClock, check_library, ensure_library};
 use redis::{Client, FromRedisValue, cmd};
-use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::calls::{Calls, told};
+use crate::calls::{Calls, Loading, told};
 use crate::directory::Directory;
 use crate::durability::FsyncGroup;
 use crate::hints::{Announcer, pass_on, subscribe};
@@ -27,8 +26,8 @@ pub(crate) async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyB
     let place = Place::parse(url)?;
     let asked = asked(&options, &place)?;
     let link = look(&place).await?;
-    let mut calls =
-        Calls { link, clock: options.clock, fsync: None, loading: Mutex::new(()), directory: Directory::default() };
+    let (link, loading, directory) = (Arc::new(link), Loading::default(), Directory::default());
+    let mut calls = Calls { link, clock: options.clock, fsync: None, loading, directory };
     let stored = stored(&calls).await?;
     if stored.is_none() && options.existing {
         return Err(ConnectError::NoStore);
@@ -61,7 +60,7 @@ async fn finish(
 ) -> Result<ValkeyBackend, ConnectError> {
     let (calls, announcer) = (Arc::new(calls), Announcer::new());
     let posts = calls.link.listening_posts().await;
-    let subscription = subscribe(&posts).await.map_err(|error| refusal("the server of hints", &error))?;
+    let subscription = subscribe(posts).await.map_err(|error| refusal("the server of hints", &error))?;
     let stopped = CancellationToken::new();
     let listening = stopped.clone().drop_guard();
     let passing = pass_on(subscription, calls.clone(), announcer.clone());
@@ -119,13 +118,11 @@ async fn look(place: &Place) -> Result<Link, ConnectError> {
                 return Err(ConnectError::NotACluster { address, scheme: place.scheme });
             }
             Ok(_) => {
-                let link = if place.cluster {
-                    ClusterLink::to(place.nodes.clone(), place.trusted.clone())
-                        .map(|link| Link::Cluster(Box::new(link)))
-                } else {
-                    SingleLink::to(node.clone()).map(|link| Link::Single(Box::new(link)))
-                };
-                return link.map_err(|error| refusal(&address, &error));
+                if place.cluster {
+                    return Ok(Link::Cluster(ClusterLink::to(place.nodes.clone())));
+                }
+                let link = SingleLink::to(node.clone()).map_err(|error| refusal(&address, &error))?;
+                return Ok(Link::Single(Box::new(link)));
             }
             Err(error) => failure = Some(error),
         }

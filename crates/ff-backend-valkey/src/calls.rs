@@ -1,14 +1,15 @@
 //! Calling the library's functions: where their keys are, by the right clock, as durably as asked, and again when the
 //! server had lost them.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use ff_core::clock::Clock;
 use ff_core::engine_error::EngineError;
 use ff_script::{Fcall, LibraryClock, LoadError, Server, Value, ensure_library, test_clock_key};
 use redis::{Cmd, cmd};
-use tokio::sync::Mutex;
+use tokio::sync::watch;
 
 use crate::directory::Directory;
 use crate::durability::FsyncGroup;
@@ -20,12 +21,12 @@ const LOADED_AGAIN: usize = 3;
 
 /// A store that can be asked.
 pub(crate) struct Calls {
-    pub(crate) link: Link,
+    pub(crate) link: Arc<Link>,
     /// For tests.
     pub(crate) clock: Option<Arc<dyn Clock>>,
     /// Absent when the server's own durability is enough.
     pub(crate) fsync: Option<FsyncGroup>,
-    pub(crate) loading: Mutex<()>,
+    pub(crate) loading: Loading,
     pub(crate) directory: Directory,
 }
 
@@ -41,7 +42,7 @@ impl Server for Calls {
                 break;
             }
             tracing::warn!("the server had lost the functions; loading them again");
-            self.load().await?;
+            self.load(&key).await?;
             answer = self.send(&key, &commands, writes).await;
         }
         answer.map(value).map_err(|failed| told(&failed))
@@ -81,19 +82,48 @@ impl Calls {
         }
     }
 
-    /// Gives the library to every primary that lacks it. Callers that find it missing together load it once.
-    async fn load(&self) -> Result<(), EngineError> {
-        let _alone = self.loading.lock().await;
+    /// Gives the library to the primary that has the slot of a key. Callers that find it missing together load it once.
+    async fn load(&self, key: &str) -> Result<(), EngineError> {
         // A server that lost its functions may have lost more.
         self.directory.doubt();
-        for primary in self.link.primaries().await.map_err(|failed| told(&failed))? {
-            ensure_library(&primary, self.library_clock()).await.map_err(|error| match error {
-                LoadError::Script(error) => error.into(),
-                other => EngineError::Unavailable(other.to_string()),
-            })?;
-        }
-        Ok(())
+        let mut loaded = self.loading.join(&self.link, key, self.library_clock());
+        let outcome = loaded.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone());
+        outcome.unwrap_or_else(|| Err(EngineError::Unavailable("the functions were not loaded".into())))
     }
+}
+
+/// Loads of the library that are under way, each by a task of its own: callers wait for its report and hold no lock, so one
+/// that is not polled does not keep others from theirs.
+#[derive(Default)]
+pub(crate) struct Loading(Mutex<HashMap<Option<(String, u16)>, Loaded>>);
+
+/// What became of a load: nothing yet, or whether it succeeded.
+type Loaded = watch::Receiver<Option<Result<(), EngineError>>>;
+
+impl Loading {
+    /// The load that is under way for the primary of a key, begun now if there is none.
+    fn join(&self, link: &Arc<Link>, key: &str, clock: LibraryClock) -> Loaded {
+        let mut loads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        loads.retain(|_, loaded| loaded.has_changed().is_ok());
+        let begin = || {
+            let (report, loaded) = watch::channel(None);
+            let (link, key) = (link.clone(), key.to_owned());
+            tokio::spawn(async move {
+                let outcome = load(&link, &key, clock).await;
+                report.send(Some(outcome)).ok();
+            });
+            loaded
+        };
+        loads.entry(link.address_of(key)).or_insert_with(begin).clone()
+    }
+}
+
+async fn load(link: &Link, key: &str, clock: LibraryClock) -> Result<(), EngineError> {
+    let primary = link.primary_of(key).await.map_err(|failed| told(&failed))?;
+    ensure_library(&primary, clock).await.map_err(|error| match error {
+        LoadError::Script(error) => error.into(),
+        other => EngineError::Unavailable(other.to_string()),
+    })
 }
 
 /// What a caller is told of a call that has no reply.

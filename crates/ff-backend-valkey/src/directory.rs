@@ -1,8 +1,9 @@
 //! Directories: on which partitions a namespace has executions, and a label, and which lanes there are. They lie outside the
 //! partitions, so they are written before the executions they speak of; they may say too much and never too little.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
@@ -11,12 +12,21 @@ use ff_core::keys::{lanes_index_key, namespace_executions_key, tag_index_key};
 use ff_core::types::{LaneId, Namespace, TagKey, TagValue};
 use futures_util::future::join_all;
 use redis::{FromRedisValue, cmd};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
-use crate::calls::Calls;
+use crate::calls::{Calls, told};
+use crate::link::{Failed, Link};
+
+/// Lanes the server names before it lets others in.
+const SCANNED_AT_ONCE: usize = 1_000;
+
+/// How long what is written again is waited for.
+const A_MOMENT: Duration = Duration::from_millis(100);
 
 /// What this process knows to be written.
 #[derive(Default)]
-pub(crate) struct Directory(Mutex<Written>);
+pub(crate) struct Directory(Arc<Mutex<Written>>);
 
 /// What a directory says.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -67,11 +77,12 @@ impl Entry {
     }
 }
 
-/// What was written, and in which era. An entry of an era before this one may have been lost since.
+/// What was written, and in which era. An entry of an era before this one may have been lost since, and one of none could
+/// not be written again.
 #[derive(Default)]
 struct Written {
     era: u64,
-    entries: HashMap<Entry, u64>,
+    entries: HashMap<Entry, Option<u64>>,
 }
 
 /// Entries known before they are all forgotten: some hundred namespaces on all partitions.
@@ -80,24 +91,42 @@ const KNOWN: usize = 100_000;
 impl Directory {
     /// Makes sure that all of this is said.
     ///
-    /// What was written in an era before is most likely still there, so no work is refused while it cannot be written
-    /// again.
+    /// What was written in an era before is most likely still there. It is written again by a task of its own, which is
+    /// waited for only a moment: no work is refused or held up while a directory's server is away.
     pub(crate) async fn note(&self, calls: &Calls, entries: &[Entry]) -> Answer<()> {
-        let unwritten = self.unwritten(entries);
+        let (doubted, unwritten) = self.unwritten(entries);
+        let again = self.write_again(calls, doubted);
         // All at once: who comes first is asked first, whatever there is to write for it.
-        let writing = unwritten.iter().map(|(entry, ..)| {
-            let key = entry.key();
-            async move { calls.plain(&key, cmd("SADD").arg(&key).arg(entry.member()).clone()).await }
-        });
-        let answers = join_all(writing).await;
-        for ((entry, era, before), answer) in unwritten.into_iter().zip(answers) {
-            match answer {
-                Ok(_) => self.written().remember(entry.clone(), era),
-                Err(error) if before => tracing::debug!(%error, "a directory cannot be written again yet"),
-                Err(error) => return Err(error),
-            }
+        let answers = join_all(unwritten.iter().map(|(entry, _)| write(&calls.link, entry))).await;
+        for ((entry, era), answer) in unwritten.into_iter().zip(answers) {
+            answer.map_err(|failed| told(&failed))?;
+            lock(&self.0).remember(entry.clone(), era);
+        }
+        if let Some(again) = again {
+            timeout(A_MOMENT, again).await.ok();
         }
         Ok(())
+    }
+
+    /// Writes again what may have been lost. Others take it for written meanwhile.
+    fn write_again(&self, calls: &Calls, doubted: Vec<(&Entry, u64)>) -> Option<JoinHandle<()>> {
+        if doubted.is_empty() {
+            return None;
+        }
+        let doubted: Vec<_> = doubted.into_iter().map(|(entry, era)| (entry.clone(), era)).collect();
+        for (entry, era) in &doubted {
+            lock(&self.0).remember(entry.clone(), *era);
+        }
+        let (link, written) = (calls.link.clone(), self.0.clone());
+        Some(tokio::spawn(async move {
+            let answers = join_all(doubted.iter().map(|(entry, _)| write(&link, entry))).await;
+            for ((entry, _), answer) in doubted.iter().zip(answers) {
+                if let Err(failed) = answer {
+                    tracing::debug!(error = %told(&failed), "a directory cannot be written again yet");
+                    lock(&written).doubt(entry);
+                }
+            }
+        }))
     }
 
     /// The partitions on which a namespace may have executions.
@@ -115,14 +144,27 @@ impl Directory {
         self.members(calls, &tag_index_key(namespace.as_str(), key.as_str(), value.as_str())).await
     }
 
-    /// The lanes there may be, named as indexes name them.
+    /// The lanes there may be, named as indexes name them, in no order. There may be many, so the server is asked for some
+    /// of them at a time.
     pub(crate) async fn lanes(&self, calls: &Calls) -> Answer<Vec<String>> {
-        self.members(calls, &lanes_index_key()).await
+        let key = lanes_index_key();
+        let (mut lanes, mut cursor) = (BTreeSet::new(), 0_u64);
+        loop {
+            let scan = cmd("SSCAN").arg(&key).arg(cursor).arg("COUNT").arg(SCANNED_AT_ONCE).clone();
+            let reply = calls.plain(&key, scan).await?;
+            let (next, some) = <(u64, Vec<String>)>::from_redis_value(reply)
+                .map_err(|_| EngineError::Corrupt(format!("{key} names something that it cannot")))?;
+            lanes.extend(some);
+            if next == 0 {
+                return Ok(lanes.into_iter().collect());
+            }
+            cursor = next;
+        }
     }
 
     /// What was written until now may be lost, and is written again when it is needed.
     pub(crate) fn doubt(&self) {
-        self.written().era += 1;
+        lock(&self.0).era += 1;
     }
 
     async fn members<T: FromRedisValue + Ord>(&self, calls: &Calls, key: &str) -> Answer<Vec<T>> {
@@ -133,19 +175,25 @@ impl Directory {
         Ok(members)
     }
 
-    /// The entries that are not written in this era, which that is, and whether they were in one before.
-    fn unwritten<'e>(&self, entries: &'e [Entry]) -> Vec<(&'e Entry, u64, bool)> {
-        let written = self.written();
-        let of = |entry: &'e Entry| {
-            let known = written.entries.get(entry).copied();
-            (known != Some(written.era)).then_some((entry, written.era, known.is_some()))
-        };
-        entries.iter().filter_map(of).collect()
+    /// The entries that are not written in this era, and which that is: those that were in one before, and those of which
+    /// that is not known.
+    #[allow(clippy::type_complexity, reason = "two lists of the same kind")]
+    fn unwritten<'e>(&self, entries: &'e [Entry]) -> (Vec<(&'e Entry, u64)>, Vec<(&'e Entry, u64)>) {
+        let written = lock(&self.0);
+        let of_now = |entry: &&'e Entry| written.entries.get(*entry) != Some(&Some(written.era));
+        let unwritten = entries.iter().filter(of_now).map(|entry| (entry, written.era));
+        unwritten.partition(|(entry, _)| written.entries.contains_key(*entry))
     }
+}
 
-    fn written(&self) -> MutexGuard<'_, Written> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Has a directory say something.
+async fn write(link: &Link, entry: &Entry) -> Result<redis::Value, Failed> {
+    let key = entry.key();
+    link.send(&key, &[cmd("SADD").arg(&key).arg(entry.member()).clone()]).await
+}
+
+fn lock(written: &Mutex<Written>) -> MutexGuard<'_, Written> {
+    written.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Written {
@@ -153,6 +201,13 @@ impl Written {
         if self.entries.len() >= KNOWN {
             self.entries.clear();
         }
-        self.entries.insert(entry, era);
+        self.entries.insert(entry, Some(era));
+    }
+
+    /// It could not be written again.
+    fn doubt(&mut self, entry: &Entry) {
+        if let Some(era) = self.entries.get_mut(entry) {
+            *era = None;
+        }
     }
 }

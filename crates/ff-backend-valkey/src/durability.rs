@@ -18,11 +18,9 @@ const CONNECTIONS: usize = 4;
 /// Calls that wait together.
 const GROUP: usize = 256;
 
-/// Calls queued before callers have to wait for a place.
-const QUEUE: usize = 4 * GROUP;
-
 pub(crate) struct FsyncGroup {
-    jobs: mpsc::Sender<Job>,
+    /// Unbounded: every caller waits for its own, and none holds a place while it is not polled.
+    jobs: mpsc::UnboundedSender<Job>,
 }
 
 struct Job {
@@ -39,7 +37,7 @@ impl FsyncGroup {
             let why = "with appendfsync no a wait never ends; set it to everysec or always";
             return Err(ConnectError::NoFsync { why: why.into() });
         }
-        let (jobs, queue) = mpsc::channel(QUEUE);
+        let (jobs, queue) = mpsc::unbounded_channel();
         let queue = Arc::new(Mutex::new(queue));
         for _ in 0..CONNECTIONS {
             let link = SingleLink::to(info.clone());
@@ -53,7 +51,7 @@ impl FsyncGroup {
     pub(crate) async fn send(&self, commands: &[Cmd]) -> Result<Value, Failed> {
         let (answer, answered) = oneshot::channel();
         let job = Job { commands: commands.to_vec(), answer };
-        if self.jobs.send(job).await.is_err() {
+        if self.jobs.send(job).is_err() {
             return Err(Failed::Unsent(stopped()));
         }
         answered.await.unwrap_or_else(|_| Err(Failed::Sent(stopped())))
@@ -77,7 +75,7 @@ fn wait_aof() -> Cmd {
 }
 
 /// Serves the queue until nobody can add to it.
-async fn work(link: SingleLink, queue: Arc<Mutex<mpsc::Receiver<Job>>>) {
+async fn work(link: SingleLink, queue: Arc<Mutex<mpsc::UnboundedReceiver<Job>>>) {
     loop {
         let mut jobs = Vec::with_capacity(GROUP);
         if queue.lock().await.recv_many(&mut jobs, GROUP).await == 0 {

@@ -1,18 +1,19 @@
 //! Hints from the server. They may be lost while nobody listens; whoever listens is told then that it missed some.
 
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ff_core::hint::{Hint, Hints};
 use ff_core::keys::HINTS_CHANNEL;
 use futures_util::{StreamExt, stream};
-use redis::{Client, RedisResult};
-use tokio::sync::broadcast;
+use redis::RedisResult;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, watch};
 use tokio::time::timeout;
 
 use crate::calls::Calls;
-use crate::link::CONNECT_TIMEOUT;
+use crate::link::{CONNECT_TIMEOUT, Post};
 use crate::trouble::said;
 
 /// How many hints wait for the slowest listener: more than one bulk submission makes.
@@ -49,46 +50,86 @@ impl Announcer {
 }
 
 /// Hints as a server publishes them.
-pub(crate) type Subscription = redis::aio::PubSubStream;
+pub(crate) struct Subscription {
+    messages: redis::aio::PubSubStream,
+    post: Post,
+}
+
+impl Subscription {
+    /// The next message. None when the connection broke, and when the server was found to be silent while others of its
+    /// cluster may be listened to.
+    async fn next(&mut self) -> Option<redis::Msg> {
+        tokio::select! {
+            message = self.messages.next() => message,
+            () = self.post.went_silent() => None,
+        }
+    }
+}
 
 /// Begins to listen at one of these servers.
-pub(crate) async fn subscribe(posts: &[Client]) -> RedisResult<Subscription> {
+pub(crate) async fn subscribe(posts: Vec<Post>) -> RedisResult<Subscription> {
     let mut failure = (redis::ErrorKind::Io, "there is no server to listen to").into();
-    for post in posts {
+    for mut post in posts {
+        let client = post.client.clone();
         let listening = async {
-            let mut pubsub = post.get_async_pubsub().await?;
+            let mut pubsub = client.get_async_pubsub().await?;
             pubsub.subscribe(HINTS_CHANNEL).await?;
             Ok(pubsub.into_on_message())
         };
-        match timeout(CONNECT_TIMEOUT, listening).await {
-            Ok(Ok(subscription)) => return Ok(subscription),
-            Ok(Err(error)) => failure = error,
-            Err(_) => failure = (redis::ErrorKind::Io, "the server did not answer in time").into(),
+        let listening = timeout(CONNECT_TIMEOUT, listening);
+        tokio::select! {
+            listening = listening => match listening {
+                Ok(Ok(messages)) => return Ok(Subscription { messages, post }),
+                Ok(Err(error)) => failure = error,
+                Err(_) => failure = (redis::ErrorKind::Io, "the server did not answer in time").into(),
+            },
+            () = post.went_silent() => failure = (redis::ErrorKind::Io, "the server answers nothing").into(),
         }
     }
     Err(failure)
 }
 
-/// Passes on what is heard for ever. When the connection breaks, listens again and says that something was missed.
+/// Passes on what is heard for ever. When the connection breaks, listens again and says that something was missed; so when
+/// partitions came to another primary, which may know less.
 pub(crate) async fn pass_on(mut subscription: Subscription, calls: Arc<Calls>, announcer: Announcer) {
+    let mut changes = calls.link.changes();
     loop {
-        while let Some(message) = subscription.next().await {
-            for hint in ff_script::hints(message.get_payload_bytes()) {
-                announcer.announce(hint);
-            }
+        tokio::select! {
+            message = subscription.next() => match message {
+                Some(message) => {
+                    for hint in ff_script::hints(message.get_payload_bytes()) {
+                        announcer.announce(hint);
+                    }
+                    continue;
+                }
+                None => {
+                    tracing::warn!("hints are not heard any more; listening again");
+                    subscription = listen_again(&calls).await;
+                }
+            },
+            () = changed(&mut changes) => {}
         }
-        tracing::warn!("hints are not heard any more; listening again");
-        subscription = listen_again(&calls).await;
         // A server that was away may have come back with less.
         calls.directory.doubt();
         announcer.announce(Hint::Missed);
     }
 }
 
+/// Comes when partitions came to another primary; never, where there is one server.
+async fn changed(changes: &mut Option<watch::Receiver<u64>>) {
+    let changed = match changes {
+        Some(changes) => changes.changed().await.is_ok(),
+        None => false,
+    };
+    if !changed {
+        pending().await
+    }
+}
+
 async fn listen_again(calls: &Calls) -> Subscription {
     let mut pause = PAUSE;
     loop {
-        match subscribe(&calls.link.listening_posts().await).await {
+        match subscribe(calls.link.listening_posts().await).await {
             Ok(subscription) => return subscription,
             Err(error) => tracing::debug!(error = said(&error), "still nobody to listen to"),
         }

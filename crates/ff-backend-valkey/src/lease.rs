@@ -15,6 +15,7 @@ use crate::ValkeyBackend;
 impl LeaseRoom for ValkeyBackend {
     async fn claim(&self, args: ClaimArgs) -> Answer<Claims> {
         let args = self.checked(args)?;
+        self.check_answers(args.partition)?;
         let claims = ff_claim_execution(&*self.calls, args.clone(), &self.dice.nonce()).await?;
         if claims.limited { self.claim_with_leave(args).await } else { Ok(claims) }
     }

@@ -1,40 +1,52 @@
 //! What an engine asks, on Valkey.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use ff_core::backend::{Answer, Swept, Upkeep};
 use ff_core::contracts::{Ended, FlowEnd, PumpArgs};
 use ff_core::due::Pumped;
+use ff_core::engine_error::EngineError;
 use ff_core::hint::Hints;
 use ff_core::key::ApiKey;
 use ff_core::limits;
+use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::snapshot::Snapshot;
 use ff_core::types::{ExecutionId, FlowId, KeyId, TimestampMs, WorkerInstanceId};
 use ff_script::Kept;
 use ff_script::execution::Beside;
 use ff_script::flow::FlowLook;
 use ff_script::upkeep::{ff_now, ff_pump, ff_sweep};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio::time::timeout;
 
 use crate::ValkeyBackend;
+
+/// How long the clock of one primary is waited for before another is asked as well.
+const CLOCK_PATIENCE: Duration = Duration::from_millis(200);
 
 #[async_trait]
 impl Upkeep for ValkeyBackend {
     /// In a cluster each server has a clock; the first partition's stands for all, and a partition whose clock is behind
-    /// fires a little later.
+    /// fires a little later. While its primary does not answer, another one is asked.
     async fn now(&self) -> Answer<TimestampMs> {
-        Ok(ff_now(&*self.calls, 0).await?)
+        self.time_of_any().await
     }
 
     async fn pump(&self, partition: u16) -> Answer<Pumped> {
         let PumpArgs { partition } = self.checked(PumpArgs { partition })?;
-        Ok(ff_pump(&*self.calls, partition, &self.dice.nonce()).await?)
+        self.unless_silent(partition, async { Ok(ff_pump(&*self.calls, partition, &self.dice.nonce()).await?) }).await
     }
 
     async fn sweep(&self, partition: u16) -> Answer<Swept> {
         let PumpArgs { partition } = self.checked(PumpArgs { partition })?;
-        self.reconcile(partition).await;
-        Ok(ff_sweep(&*self.calls, partition).await?)
+        let sweep = async {
+            self.reconcile(partition).await;
+            Ok(ff_sweep(&*self.calls, partition).await?)
+        };
+        self.unless_silent(partition, sweep).await
     }
 
     async fn sweep_workers(&self) -> Answer<Vec<WorkerInstanceId>> {
@@ -68,4 +80,51 @@ impl Upkeep for ValkeyBackend {
         let PumpArgs { partition } = self.checked(PumpArgs { partition })?;
         self.take_snapshot(partition).await
     }
+}
+
+impl ValkeyBackend {
+    /// Asks a partition what an engine asks of one after the other. While its primary answers nothing, it is not waited for:
+    /// an engine has others to look after, and asks again.
+    async fn unless_silent<T>(&self, partition: u16, asked: impl Future<Output = Answer<T>>) -> Answer<T> {
+        let Some(mut silence) = self.calls.link.silence_of(&tag(partition)) else { return asked.await };
+        tokio::select! {
+            biased;
+            _ = silence.wait_for(|silent| *silent) => {
+                Err(EngineError::Unknown("the primary of the partition answers nothing".into()))
+            }
+            answer = asked => answer,
+        }
+    }
+
+    /// Refuses what need not be sent to a primary that answers nothing: there is work elsewhere.
+    pub(crate) fn check_answers(&self, partition: u16) -> Answer<()> {
+        match self.calls.link.silence_of(&tag(partition)) {
+            Some(silence) if *silence.borrow() => {
+                Err(EngineError::Unavailable("the primary of the partition answers nothing".into()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What time it is on the first partition or, while its primary does not answer, on the first of another primary.
+    async fn time_of_any(&self) -> Answer<TimestampMs> {
+        let mut primaries = HashSet::new();
+        let mut partitions = (0..self.partitions.num_flow_partitions)
+            .filter(|partition| primaries.insert(self.calls.link.address_of(&tag(*partition))));
+        let mut asked = FuturesUnordered::new();
+        let mut failure = EngineError::Unavailable("the store has no partitions".into());
+        loop {
+            asked.extend(partitions.next().map(|partition| ff_now(&*self.calls, partition)));
+            match timeout(CLOCK_PATIENCE, asked.next()).await {
+                Ok(Some(Ok(now))) => return Ok(now),
+                Ok(Some(Err(error))) => failure = error.into(),
+                Ok(None) => return Err(failure),
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+fn tag(partition: u16) -> String {
+    Partition::new(PartitionFamily::Execution, partition).hash_tag()
 }

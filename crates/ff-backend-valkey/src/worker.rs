@@ -61,12 +61,15 @@ impl WorkerRoom for ValkeyBackend {
         let mut ids = self.listed_workers().await?;
         ids.retain(|id| args.after.as_ref().is_none_or(|after| id > after));
         let mut page = WorkersPage { workers: Vec::new(), next: None };
-        let mut read = stream::iter(ids).map(|id| self.worker(id)).buffered(AT_ONCE);
+        let wanted = |id: WorkerInstanceId| async {
+            let Some(worker) = self.worker(id).await? else { return Answer::Ok(None) };
+            let now = self.time_of(&worker.worker_instance_id).await?;
+            Ok(args.wants(&worker, now).then_some(worker))
+        };
+        // Nothing else is waited for while these are read: none of them is polled meanwhile.
+        let mut read = stream::iter(ids).map(wanted).buffered(AT_ONCE);
         while let Some(worker) = read.try_next().await? {
             let Some(worker) = worker else { continue };
-            if !args.wants(&worker, self.time_of(&worker.worker_instance_id).await?) {
-                continue;
-            }
             if page.workers.len() == args.limit {
                 page.next = page.workers.last().map(|last: &Worker| last.worker_instance_id.clone());
                 break;

@@ -107,10 +107,25 @@ pub fn quota_partition(id: &QuotaPolicyId, config: &PartitionConfig) -> Partitio
     Partition::new(PartitionFamily::Quota, crc16(id.as_uuid().as_bytes()) % config.num_quota_partitions)
 }
 
+/// The slot of a Valkey cluster that a key is in: by its hash tag, or by the whole key where it has none.
+pub fn cluster_slot(key: &str) -> u16 {
+    let tag = key.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map(|(tag, _)| tag);
+    crc16(tag.filter(|tag| !tag.is_empty()).unwrap_or(key).as_bytes()) % 16_384
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use uuid::Uuid;
+
+    #[test]
+    fn a_key_is_in_the_slot_a_cluster_puts_it_in() {
+        assert_eq!(cluster_slot("123456789"), 12_739);
+        assert_eq!(cluster_slot("ff:exec:{123456789}:core"), 12_739);
+        assert_eq!(cluster_slot("foo{}{bar}"), crc16(b"foo{}{bar}") % 16_384);
+        assert_eq!(cluster_slot("foo{{bar}}zap"), crc16(b"{bar") % 16_384);
+        assert_eq!(cluster_slot("foo{bar"), crc16(b"foo{bar") % 16_384);
+    }
 
     #[test]
     fn flows_and_executions_share_their_tag() {

@@ -1,146 +1,321 @@
-//! A cluster: calls go to the primary that has the slot of their key.
+//! A cluster: calls go to the primary that has the slot of their key, each over a connection of its own.
 //!
-//! The client would send a call again when its connection breaks. Whether the first one was done is then lost, so that is
-//! left to callers; sent again here is only what a node refused because the slot is elsewhere.
+//! The client library has a connection to a cluster, which is not used here: while it asks where the slots are, it polls no
+//! request, and waits for its lock and for every node, so that one node that does not answer makes all of them silent until
+//! a call times out. Here the slots are looked up by a task of its own, and a node that does not answer holds up only the
+//! calls that are sent to it.
+//!
+//! A call is never sent again when its connection breaks, for it may have been done: that is left to callers. Sent again is
+//! only a call that a node refused because the slot is elsewhere.
 
-use redis::cluster::{ClusterClient, ClusterClientBuilder};
-use redis::cluster_async::ClusterConnection;
-use redis::cluster_routing::{Route, SingleNodeRoutingInfo, SlotAddr};
-use redis::{Client, Cmd, ConnectionAddr, ConnectionInfo, RedisError, RedisResult, TlsCertificates, Value, cmd, pipe};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
-use super::shared::SharedConnection;
+use ff_core::partition::cluster_slot;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use redis::{Cmd, ConnectionInfo, ErrorKind, RedisError, RedisResult, Value};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::node::{Node, SILENCE};
 use super::single::connect;
-use super::{CONNECT_TIMEOUT, Failed, Plain, RESPONSE_TIMEOUT, last, tcp_settings};
+use super::topology::{Address, SLOTS, Topology, address};
+use super::{Failed, Plain, Post};
 
 /// How often a call may be sent on to where its slot is said to be.
 const REDIRECTIONS: usize = 5;
 
-pub(crate) struct ClusterLink {
-    client: ClusterClient,
-    connection: SharedConnection<ClusterConnection>,
+/// How long the slots are not looked up again after they were.
+const PAUSE: Duration = Duration::from_millis(200);
+
+pub(crate) struct ClusterLink(Arc<Cluster>);
+
+struct Cluster {
     /// The nodes the URL names.
     seeds: Vec<ConnectionInfo>,
+    map: Mutex<Map>,
+    /// The outcome of the last look at the slots, absent until there is one. Closed when nobody looks.
+    looking: Mutex<Option<watch::Receiver<Option<RedisResult<()>>>>>,
+    /// How often slots came to another primary.
+    changes: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct Map {
+    /// The primary of each slot. Empty until somebody looked.
+    slots: Vec<Option<Arc<Node>>>,
+    /// Every node that is known.
+    nodes: HashMap<Address, Arc<Node>>,
 }
 
 impl ClusterLink {
-    pub(crate) fn to(seeds: Vec<ConnectionInfo>, trusted: Option<TlsCertificates>) -> RedisResult<Self> {
-        let mut client = ClusterClientBuilder::new(seeds.clone())
-            .retries(0)
-            .connection_timeout(CONNECT_TIMEOUT)
-            .response_timeout(RESPONSE_TIMEOUT)
-            .tcp_settings(tcp_settings());
-        if let Some(trusted) = trusted {
-            client = client.certs(trusted);
-        }
-        Ok(Self { client: client.build()?, connection: SharedConnection::absent(), seeds })
+    pub(crate) fn to(seeds: Vec<ConnectionInfo>) -> Self {
+        let (map, looking) = (Mutex::default(), Mutex::default());
+        Self(Arc::new(Cluster { seeds, map, looking, changes: watch::Sender::new(0) }))
     }
 
     /// Sends commands together to where the slot of a key is, and gives the reply to the last.
     pub(super) async fn send(&self, key: &str, commands: &[Cmd]) -> Result<Value, Failed> {
-        let connect = || {
-            let client = self.client.clone();
-            async move { client.get_async_connection().await }
-        };
-        let (number, mut connection) = self.connection.get(connect).await.map_err(Failed::Unsent)?;
-        let mut route = SingleNodeRoutingInfo::SpecificNode(Route::with_key(key, SlotAddr::Master));
+        let slot = cluster_slot(key);
+        let mut node = self.0.owner(slot).await.map_err(Failed::Unsent)?;
         let mut asking = false;
         for _ in 0..REDIRECTIONS {
-            let mut pipeline = pipe();
-            if asking {
-                pipeline.add_command(cmd("ASKING"));
+            let look = || drop(self.0.look_up());
+            if node.is_failing() {
+                look();
+                let failed = (ErrorKind::ClusterConnectionNotFound, "the cluster takes its primary for failed");
+                return Err(Failed::Unsent(failed.into()));
             }
-            commands.iter().for_each(|command| {
-                pipeline.add_command(command.clone());
-            });
-            let sent = commands.len() + usize::from(asking);
-            let error = match connection.route_pipeline(pipeline, 0, sent, route.clone()).await.and_then(last) {
+            let failed = match node.ask(commands, asking, look).await {
                 Ok(reply) => return Ok(reply),
-                Err(error) => error,
+                Err(failed) => failed,
             };
-            let Some((host, port)) = error.redirect_node().and_then(|(address, _)| host_and_port(address)) else {
-                return Err(self.failed(number, error));
+            let (Failed::Sent(error) | Failed::Unsent(error)) = &failed;
+            let Some(elsewhere) = error.redirect_node().and_then(|(named, _)| address(named)) else {
+                if error.is_io_error() || matches!(error.code(), Some("CLUSTERDOWN" | "READONLY")) {
+                    look();
+                }
+                return Err(failed);
             };
             asking = error.code() == Some("ASK");
-            route = SingleNodeRoutingInfo::ByAddress { host, port };
+            node = self.0.redirected(slot, &node, elsewhere, asking).map_err(Failed::Unsent)?;
         }
-        let error = (redis::ErrorKind::ClusterConnectionNotFound, "the slot moved too often");
-        Err(Failed::Unsent(error.into()))
+        Err(Failed::Unsent((ErrorKind::ClusterConnectionNotFound, "the slot moved too often").into()))
     }
 
-    /// The client makes connections again that break. It holds on to those that only went silent, and to where the slots
-    /// were.
-    fn failed(&self, number: u64, error: RedisError) -> Failed {
-        if error.is_timeout() {
-            self.connection.broke(number);
-        }
-        Failed::Sent(error)
-    }
-
-    /// A connection of its own to every primary.
+    /// A connection of its own to every primary that the cluster does not take for failed.
     pub(super) async fn primaries(&self) -> Result<Vec<Plain>, Failed> {
-        let mut primaries = Vec::new();
-        for client in self.known("master").await? {
-            primaries.push(Plain::new(connect(&client).await.map_err(Failed::Unsent)?));
+        self.0.known().await.map_err(Failed::Unsent)?;
+        let (known, mut primaries) = (self.0.map().primaries(), Vec::new());
+        for node in known {
+            if !node.is_failing() {
+                primaries.push(Plain::new(connect(node.client()).await.map_err(Failed::Unsent)?));
+            }
         }
         Ok(primaries)
     }
 
-    /// Every node that can be asked, those the URL names first.
-    pub(super) async fn nodes(&self) -> Vec<Client> {
-        let mut nodes: Vec<_> = self.seeds.iter().filter_map(|seed| Client::open(seed.clone()).ok()).collect();
-        nodes.extend(self.known("").await.unwrap_or_default());
-        nodes
+    /// A connection of its own to the primary that has the slot of a key.
+    pub(super) async fn primary_of(&self, key: &str) -> Result<Plain, Failed> {
+        let node = self.0.owner(cluster_slot(key)).await.map_err(Failed::Unsent)?;
+        Ok(Plain::new(connect(node.client()).await.map_err(Failed::Unsent)?))
     }
 
-    /// Nodes that one of the seeds knows, that have a role and no failure.
-    async fn known(&self, role: &str) -> Result<Vec<Client>, Failed> {
-        let mut failure = None;
-        for seed in &self.seeds {
-            let asked = async {
-                let client = Client::open(seed.clone())?;
-                cmd("CLUSTER").arg("NODES").query_async::<String>(&mut connect(&client).await?).await
+    /// The address of the primary that is known to have the slot of a key.
+    pub(super) fn address_of(&self, key: &str) -> Option<Address> {
+        let map = self.0.map();
+        map.slots.get(usize::from(cluster_slot(key)))?.as_ref().map(|node| node.address.clone())
+    }
+
+    /// Tells whether the primary that is known to have the slot of a key answers nothing. One that did not is asked, so that
+    /// somebody finds out when it does.
+    pub(super) fn silence_of(&self, key: &str) -> Option<watch::Receiver<bool>> {
+        let node = self.0.map().slots.get(usize::from(cluster_slot(key)))?.clone()?;
+        if node.is_silent() {
+            self.0.look_up();
+        }
+        Some(node.silence())
+    }
+
+    /// Every node that can be asked, those that are silent last.
+    pub(super) async fn posts(&self) -> Vec<Post> {
+        // Without any, those the URL names are known all the same.
+        self.0.known().await.ok();
+        let mut nodes: Vec<_> = self.0.map().nodes.values().cloned().collect();
+        nodes.sort_by_key(|node| (node.is_silent(), node.address.clone()));
+        let post = |node: Arc<Node>| Post { client: node.client().clone(), silence: Some(node.silence()) };
+        nodes.into_iter().map(post).collect()
+    }
+
+    /// Tells how often slots came to another primary.
+    pub(super) fn changes(&self) -> watch::Receiver<u64> {
+        self.0.changes.subscribe()
+    }
+}
+
+impl Cluster {
+    /// The primary that has a slot.
+    async fn owner(self: &Arc<Self>, slot: u16) -> RedisResult<Arc<Node>> {
+        self.known().await?;
+        let owner = self.map().slots.get(usize::from(slot)).cloned().flatten();
+        owner.ok_or_else(|| {
+            self.look_up();
+            (ErrorKind::ClusterConnectionNotFound, "no node has the slot").into()
+        })
+    }
+
+    /// Returns when it is known where the slots are.
+    async fn known(self: &Arc<Self>) -> RedisResult<()> {
+        if !self.map().slots.is_empty() {
+            return Ok(());
+        }
+        let mut looked = self.look_up();
+        let outcome = looked.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone());
+        outcome.unwrap_or_else(|| Err((ErrorKind::Io, "the cluster was not asked: the program is stopping").into()))
+    }
+
+    /// Where a call goes on that a node sent elsewhere.
+    fn redirected(self: &Arc<Self>, slot: u16, from: &Node, to: Address, asking: bool) -> RedisResult<Arc<Node>> {
+        let (host, port) = to;
+        let host = if host.is_empty() { from.address.0.clone() } else { host };
+        let mut map = self.map();
+        let node = map.node(self.seed()?, (host, port))?;
+        if !asking {
+            if let Some(owner) = map.slots.get_mut(usize::from(slot)) {
+                *owner = Some(node.clone());
+            }
+            drop(map);
+            self.look_up();
+        }
+        Ok(node)
+    }
+
+    /// Begins to look where the slots are, unless somebody does. While a primary does not answer, it is looked again and
+    /// again.
+    fn look_up(self: &Arc<Self>) -> watch::Receiver<Option<RedisResult<()>>> {
+        let mut looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(looking) = looking.as_ref().filter(|looking| looking.has_changed().is_ok()) {
+            return looking.clone();
+        }
+        let (report, outcome) = watch::channel(None);
+        *looking = Some(outcome.clone());
+        tokio::spawn(keep_looking(Arc::downgrade(self), report));
+        outcome
+    }
+
+    /// Asks every node where the slots are. Those that have not answered a while after the first are not waited for; gives
+    /// whether a primary was among them.
+    async fn look(&self) -> RedisResult<bool> {
+        let view = |node: Arc<Node>| async move {
+            let view = node.view().await;
+            (node, view)
+        };
+        let mut asked: FuturesUnordered<_> = self.nodes()?.into_iter().map(view).collect();
+        let (mut views, mut answered, mut failure) = (Vec::new(), HashSet::new(), None);
+        let mut until = None;
+        loop {
+            let next = match until {
+                None => asked.next().await,
+                Some(until) => timeout_at(until, asked.next()).await.ok().flatten(),
             };
-            match asked.await {
-                Ok(nodes) => return clients(seed, &nodes, role).map_err(Failed::Unsent),
-                Err(error) => failure = Some(error),
+            match next {
+                Some((node, Ok(view))) => {
+                    until.get_or_insert_with(|| Instant::now() + SILENCE);
+                    answered.insert(node.address.clone());
+                    views.push(view);
+                }
+                Some((_, Err(Failed::Sent(error) | Failed::Unsent(error)))) => failure = Some(error),
+                None => break,
             }
         }
-        let none = || (redis::ErrorKind::ClusterConnectionNotFound, "no node of the cluster is named").into();
-        Err(Failed::Unsent(failure.unwrap_or_else(none)))
-    }
-}
-
-/// Reads `CLUSTER NODES`: lines of id, address, flags and more.
-fn clients(seed: &ConnectionInfo, nodes: &str, role: &str) -> RedisResult<Vec<Client>> {
-    let mut clients = Vec::new();
-    for line in nodes.lines() {
-        let words: Vec<_> = line.split(' ').collect();
-        let [_, address, flags, ..] = words[..] else { continue };
-        let usable = flags.contains(role) && !flags.contains("fail") && !flags.contains("noaddr");
-        let address = address.split(['@', ',']).next().unwrap_or_default();
-        if let Some((host, port)) = host_and_port(address).filter(|_| usable) {
-            let info = seed.clone().set_addr(at(seed.addr(), host, port));
-            clients.push(Client::open(info)?);
+        match failure {
+            Some(error) if views.is_empty() => Err(error),
+            _ => self.adopt(&Topology::of(views), &answered),
         }
     }
-    Ok(clients)
-}
 
-/// An address reached the way another one is. A node that nobody has told its host is where it was asked.
-fn at(like: &ConnectionAddr, host: String, port: u16) -> ConnectionAddr {
-    let host = match like {
-        ConnectionAddr::Tcp(here, _) | ConnectionAddr::TcpTls { host: here, .. } if host.is_empty() => here.clone(),
-        _ => host,
-    };
-    match like {
-        ConnectionAddr::TcpTls { insecure, tls_params, .. } => {
-            ConnectionAddr::TcpTls { host, port, insecure: *insecure, tls_params: tls_params.clone() }
+    /// Goes by what the nodes that answered say together. Whether a primary did not answer.
+    fn adopt(&self, topology: &Topology, answered: &HashSet<Address>) -> RedisResult<bool> {
+        let seed = self.seed()?;
+        let mut map = self.map();
+        let before = map.primaries();
+        let named: BTreeSet<_> = topology.nodes();
+        let seeds: Vec<_> = self.seeds.iter().filter_map(host_and_port).collect();
+        map.nodes.retain(|address, _| named.contains(address) || seeds.contains(address));
+        let after: BTreeSet<_> = topology.owners().flatten().collect();
+        for node in before.iter().filter(|node| !answered.contains(&node.address) && !node.is_failing()) {
+            // One that answers refuses what is not its own.
+            if !after.contains(&node.address) || topology.is_failing(&node.address) {
+                node.retire();
+                map.nodes.remove(&node.address);
+            }
         }
-        _ => ConnectionAddr::Tcp(host, port),
+        let mut slots = Vec::with_capacity(SLOTS);
+        for owner in topology.owners() {
+            slots.push(owner.map(|address| map.node(seed, address.clone())).transpose()?);
+        }
+        for address in named {
+            let failing = topology.is_failing(address) && !answered.contains(address);
+            map.node(seed, address.clone())?.set_failing(failing);
+        }
+        let address = |owner: &Option<Arc<Node>>| owner.as_ref().map(|node| node.address.clone());
+        let moved = !map.slots.is_empty() && !map.slots.iter().map(address).eq(slots.iter().map(address));
+        map.slots = slots;
+        map.nodes.values().filter(|node| !answered.contains(&node.address)).for_each(|node| node.fell_silent());
+        drop(map);
+        if moved {
+            tracing::info!("slots of the cluster came to another primary");
+            self.changes.send_modify(|changes| *changes += 1);
+        }
+        Ok(after.iter().any(|primary| !answered.contains(*primary)))
+    }
+
+    /// Every node that is known, those the URL names among them.
+    fn nodes(&self) -> RedisResult<Vec<Arc<Node>>> {
+        let mut map = self.map();
+        for seed in &self.seeds {
+            if let Some(address) = host_and_port(seed) {
+                map.node(seed, address)?;
+            }
+        }
+        Ok(map.nodes.values().cloned().collect())
+    }
+
+    fn seed(&self) -> RedisResult<&ConnectionInfo> {
+        let none = || RedisError::from((ErrorKind::ClusterConnectionNotFound, "no node of the cluster is named"));
+        self.seeds.first().ok_or_else(none)
+    }
+
+    fn map(&self) -> MutexGuard<'_, Map> {
+        self.map.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn host_and_port(address: &str) -> Option<(String, u16)> {
-    let (host, port) = address.rsplit_once(':')?;
-    Some((host.trim_matches(['[', ']']).to_owned(), port.parse().ok()?))
+impl Map {
+    /// The node at an address, which is reached the way a seed is.
+    fn node(&mut self, seed: &ConnectionInfo, address: Address) -> RedisResult<Arc<Node>> {
+        if let Some(node) = self.nodes.get(&address) {
+            return Ok(node.clone());
+        }
+        let node = Arc::new(Node::like(seed, address.clone())?);
+        self.nodes.insert(address, node.clone());
+        Ok(node)
+    }
+
+    /// Each primary once.
+    fn primaries(&self) -> Vec<Arc<Node>> {
+        let mut primaries: Vec<Arc<Node>> = Vec::new();
+        for owner in self.slots.iter().flatten() {
+            if !primaries.iter().any(|known| Arc::ptr_eq(known, owner)) {
+                primaries.push(owner.clone());
+            }
+        }
+        primaries
+    }
+}
+
+/// Looks where the slots are until every primary answers, and rests after each look.
+async fn keep_looking(cluster: Weak<Cluster>, report: watch::Sender<Option<RedisResult<()>>>) {
+    while let Some(cluster) = cluster.upgrade() {
+        let looked = cluster.look().await;
+        drop(cluster);
+        let is_one_away = matches!(looked, Ok(true));
+        report.send_replace(Some(looked.map(drop)));
+        #[allow(clippy::disallowed_methods, reason = "nothing signals that a replica was promoted")]
+        sleep(PAUSE).await;
+        if !is_one_away {
+            return;
+        }
+    }
+}
+
+fn host_and_port(seed: &ConnectionInfo) -> Option<Address> {
+    match seed.addr() {
+        redis::ConnectionAddr::Tcp(host, port) | redis::ConnectionAddr::TcpTls { host, port, .. } => {
+            Some((host.clone(), *port))
+        }
+        _ => None,
+    }
 }

@@ -1,16 +1,20 @@
 //! Asking a server, or a cluster of them: over connections that are shared, kept and made again when they break.
 
 mod cluster;
+mod node;
 mod primary;
 mod shared;
 mod single;
+mod topology;
 mod value;
 
+use std::future::pending;
 use std::time::Duration;
 
 use redis::io::tcp::TcpSettings;
 use redis::io::tcp::socket2::TcpKeepalive;
 use redis::{Cmd, RedisResult, Value};
+use tokio::sync::watch;
 
 pub(crate) use cluster::ClusterLink;
 pub(crate) use primary::Plain;
@@ -33,7 +37,7 @@ pub(crate) fn tcp_settings() -> TcpSettings {
 /// A store as it is reached.
 pub(crate) enum Link {
     Single(Box<SingleLink>),
-    Cluster(Box<ClusterLink>),
+    Cluster(ClusterLink),
 }
 
 /// Why there is no reply.
@@ -62,11 +66,60 @@ impl Link {
         }
     }
 
-    /// Where hints may be heard: in a cluster any node will do.
-    pub(crate) async fn listening_posts(&self) -> Vec<redis::Client> {
+    /// A connection of its own to the server that has the slot of a key.
+    pub(crate) async fn primary_of(&self, key: &str) -> Result<Plain, Failed> {
         match self {
-            Self::Single(link) => vec![link.client().clone()],
-            Self::Cluster(link) => link.nodes().await,
+            Self::Single(link) => link.own().await,
+            Self::Cluster(link) => link.primary_of(key).await,
+        }
+    }
+
+    /// Which of a cluster's primaries has the slot of a key; none when there is one server, or nobody knows yet.
+    pub(crate) fn address_of(&self, key: &str) -> Option<(String, u16)> {
+        match self {
+            Self::Single(_) => None,
+            Self::Cluster(link) => link.address_of(key),
+        }
+    }
+
+    /// Tells whether the primary of a cluster that has the slot of a key answers nothing. A lone server is waited for.
+    pub(crate) fn silence_of(&self, key: &str) -> Option<watch::Receiver<bool>> {
+        match self {
+            Self::Single(_) => None,
+            Self::Cluster(link) => link.silence_of(key),
+        }
+    }
+
+    /// Where hints may be heard: in a cluster any node will do.
+    pub(crate) async fn listening_posts(&self) -> Vec<Post> {
+        match self {
+            Self::Single(link) => vec![Post { client: link.client().clone(), silence: None }],
+            Self::Cluster(link) => link.posts().await,
+        }
+    }
+
+    /// Tells how often partitions came to another primary of a cluster.
+    pub(crate) fn changes(&self) -> Option<watch::Receiver<u64>> {
+        match self {
+            Self::Single(_) => None,
+            Self::Cluster(link) => Some(link.changes()),
+        }
+    }
+}
+
+/// A server where hints may be heard.
+pub(crate) struct Post {
+    pub(crate) client: redis::Client,
+    silence: Option<watch::Receiver<bool>>,
+}
+
+impl Post {
+    /// Comes when the server was found to answer nothing, or is part of the cluster no more. A lone server has no
+    /// substitute, so of one it never comes.
+    pub(crate) async fn went_silent(&mut self) {
+        match &mut self.silence {
+            Some(silence) => drop(silence.wait_for(|silent| *silent).await),
+            None => pending().await,
         }
     }
 }

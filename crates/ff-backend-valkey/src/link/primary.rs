@@ -6,21 +6,20 @@ use ff_core::keys::HINTS_CHANNEL;
 use ff_script::{Fcall, Primary, Value};
 use redis::aio::MultiplexedConnection;
 use redis::{FromRedisValue, cmd};
-use tokio::sync::Mutex;
 
 use super::value;
 use crate::trouble::{lacks_the_library, trouble};
 
 /// A connection to one server that nobody else uses.
-pub(crate) struct Plain(Mutex<MultiplexedConnection>);
+pub(crate) struct Plain(MultiplexedConnection);
 
 impl Plain {
     pub(crate) fn new(connection: MultiplexedConnection) -> Self {
-        Self(Mutex::new(connection))
+        Self(connection)
     }
 
     pub(crate) async fn ask<T: FromRedisValue>(&self, command: &redis::Cmd) -> Result<T, redis::RedisError> {
-        command.query_async(&mut *self.0.lock().await).await
+        command.query_async(&mut self.0.clone()).await
     }
 }
 

@@ -6,6 +6,10 @@ use redis::{AsyncConnectionConfig, Client, Cmd, ConnectionInfo, RedisError, Redi
 use super::shared::SharedConnection;
 use super::{CONNECT_TIMEOUT, Failed, Plain, RESPONSE_TIMEOUT, last};
 
+/// Calls queued on a connection before one has to wait for a place: more than there ever are. A call that waits for a place
+/// is given one even if its caller does not poll it, and callers that do would find all places taken.
+const QUEUE: usize = 1 << 20;
+
 pub(crate) struct SingleLink {
     client: Client,
     connection: SharedConnection<MultiplexedConnection>,
@@ -66,6 +70,7 @@ impl SingleLink {
 pub(crate) async fn connect(client: &Client) -> RedisResult<MultiplexedConnection> {
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(CONNECT_TIMEOUT))
-        .set_response_timeout(Some(RESPONSE_TIMEOUT));
+        .set_response_timeout(Some(RESPONSE_TIMEOUT))
+        .set_pipeline_buffer_size(QUEUE);
     client.get_multiplexed_async_connection_with_config(&config).await
 }

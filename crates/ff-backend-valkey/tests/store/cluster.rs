@@ -47,7 +47,7 @@ async fn a_primary_that_is_killed_under_load_takes_only_its_own_partitions_along
 }
 
 /// The partitions a node has, and those it has not.
-fn partitions(node: &Process) -> (Vec<u16>, Vec<u16>) {
+pub(crate) fn partitions(node: &Process) -> (Vec<u16>, Vec<u16>) {
     let has = |partition: &u16| !node.ask(&["EXISTS", &format!("{{fp:{partition}}}")]).starts_with("-MOVED");
     (0..FEW_PARTITIONS.num_flow_partitions).partition(has)
 }

@@ -1,13 +1,19 @@
 //! Servers that hang, vanish or close the door: a caller learns what it can know, and the next call starts afresh.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use ff_core::backend::{ExecutionRoom, Upkeep};
 use ff_core::engine_error::EngineError;
+use futures_util::FutureExt;
+use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use crate::stand_in::{self, Wire};
 use crate::support::{Flavour, Process, lone_primary};
 use crate::{connect, findings, insist, work};
+
+/// Sooner than any call is given up.
+const SOON: Duration = Duration::from_secs(2);
 
 /// Time is stopped while the server is, so that the wait for its answer costs none.
 #[tokio::test]
@@ -86,4 +92,38 @@ async fn a_server_that_cannot_be_reached_is_not_asked_by_every_call() {
     }
     let made = connections.load(Ordering::SeqCst);
     assert!((1..calls / 20).contains(&made), "{calls} calls made {made} connections");
+}
+
+/// As one of several calls in a set does while its owner awaits something else.
+#[tokio::test]
+async fn calls_that_nobody_polls_hold_up_no_other() {
+    let (single, primary) = (Process::start(Flavour::Valkey, &[]), lone_primary(&[]));
+    for url in [single.url(), primary.url().replace("valkey:", "valkey+cluster:")] {
+        let store = connect(&url).await;
+        let id = store.submit(work()).await.unwrap().execution_id;
+        let mut forgotten: Vec<_> = (0..500).map(|_| Box::pin(store.describe(&id))).collect();
+        assert!(forgotten.iter_mut().all(|call| call.as_mut().now_or_never().is_none()), "{url}");
+        timeout(SOON, store.describe(&id)).await.expect(&url).unwrap();
+    }
+}
+
+/// Whichever of its steps a call has come to when it is forgotten.
+#[tokio::test]
+async fn a_call_that_loads_the_functions_and_is_not_polled_holds_up_no_other() {
+    let server = Process::start(Flavour::Valkey, &[]);
+    let store = connect(&server.url()).await;
+    let id = store.submit(work()).await.unwrap().execution_id;
+    let mut ticks = interval(Duration::from_millis(1));
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    for polls in 1..20 {
+        assert_eq!(server.ask(&["FUNCTION", "FLUSH", "SYNC"]), "+OK");
+        let mut forgotten = Box::pin(store.describe(&id));
+        for _ in 0..polls {
+            if forgotten.as_mut().now_or_never().is_some() {
+                break;
+            }
+            ticks.tick().await;
+        }
+        timeout(SOON, store.describe(&id)).await.unwrap_or_else(|_| panic!("after {polls} polls")).unwrap();
+    }
 }

@@ -6,6 +6,7 @@ mod bytes;
 mod cluster;
 mod connecting;
 mod durability;
+mod failover;
 mod flow;
 mod flushed;
 mod forgotten;

@@ -1,27 +1,37 @@
-//! A cluster of three primaries.
+//! A cluster of three primaries, with or without replicas.
 
 use std::process::Command;
 
 use super::{Flavour, Process, free_port};
 
-/// Three primaries that share all slots.
+/// Three primaries that share all slots, the first nodes; their replicas, if they have any, come after them.
 pub struct Cluster {
     pub nodes: Vec<Process>,
 }
 
 impl Cluster {
     pub fn start() -> Self {
-        let nodes: Vec<_> = (0..3).map(|_| node(&[])).collect();
+        Self::with_replicas(0)
+    }
+
+    /// A cluster whose primaries have so many replicas each.
+    pub fn with_replicas(replicas: usize) -> Self {
+        let nodes: Vec<_> = (0..3 * (1 + replicas)).map(|_| node(&[])).collect();
         let addresses = nodes.iter().map(|node| format!("127.0.0.1:{}", node.port));
         let output = Command::new("valkey-cli")
             .args(["--cluster", "create"])
             .args(addresses)
+            .args(["--cluster-replicas", &replicas.to_string()])
             .arg("--cluster-yes")
             .output()
             .unwrap_or_else(|error| panic!("valkey-cli: {error}; run scripts/services to install it"));
         assert!(output.status.success(), "{:?}", str::from_utf8(&output.stdout));
         let cluster = Self { nodes };
         cluster.wait_until_whole();
+        for primary in &cluster.nodes[..3] {
+            let all_there = |info: &str| info.matches("state=online").count() == replicas;
+            primary.wait_until(&["INFO", "replication"], all_there);
+        }
         cluster
     }
 
@@ -30,9 +40,9 @@ impl Cluster {
         format!("valkey+cluster://{}", hosts.join(","))
     }
 
-    /// Returns when every node knows where all slots are.
+    /// Returns when every primary knows where all slots are.
     pub fn wait_until_whole(&self) {
-        self.nodes.iter().for_each(wait_until_whole);
+        self.nodes[..3].iter().for_each(wait_until_whole);
     }
 }
 

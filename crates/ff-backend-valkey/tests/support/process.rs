@@ -88,9 +88,9 @@ impl Process {
         self.exchange(&[words])
     }
 
-    /// Asks until the answer is as wanted. The server makes each question wait a little, so that nobody spins.
+    /// Asks a primary until the answer is as wanted. The server makes each question wait a little, so that nobody spins.
     pub fn wait_until(&self, words: &[&str], wanted: impl Fn(&str) -> bool) {
-        let a_moment = ["WAIT", "1", "20"];
+        let a_moment = ["WAIT", "9", "20"];
         let mut answers = (0..3_000).map(|_| self.exchange(&[&a_moment, words]));
         assert!(answers.any(|answer| wanted(&answer)), "{words:?} is never answered as wanted");
     }

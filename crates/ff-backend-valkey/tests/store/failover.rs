@@ -1,0 +1,200 @@
+//! A primary of a cluster that stops: the partitions of the others go on as if nothing had happened, and its own as soon as
+//! a replica took its place.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use ff_backend_valkey::ValkeyBackend;
+use ff_core::backend::{EngineBackend, ExecutionRoom, LaneRoom, Upkeep, WorkerRoom};
+use ff_core::contracts::{ListLanesArgs, ListWorkersArgs, RegisterWorkerArgs, SubmitArgs};
+use ff_core::hint::Hint;
+use ff_core::types::{LaneId, Namespace, WorkerId, WorkerInstanceId};
+use futures_util::{FutureExt, StreamExt};
+use tokio::task::{JoinSet, block_in_place};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+
+use crate::cluster::partitions;
+use crate::support::{Cluster, Flavour, Process};
+use crate::{connect, insist, work};
+
+/// How long a call to a primary that is there may take while another one is away. The promise is half of it.
+const OTHERS: Duration = Duration::from_secs(1);
+
+/// How long after a promotion the partitions of the new primary may take to serve. The promise is half of it.
+const PROMOTED: Duration = Duration::from_secs(2);
+
+/// How long after a server woke up everything may take to serve.
+const AWAKE: Duration = Duration::from_secs(2);
+
+/// Workers that are listed: more than are read at once.
+const WORKERS: usize = 100;
+
+/// How often every caller asks.
+const OFTEN: Duration = Duration::from_millis(20);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_a_primary_was_killed_the_others_go_on_and_its_replica_takes_over() {
+    fails_over(|primary| primary.kill()).await;
+}
+
+/// A primary that hangs closes no connection, so nothing tells its callers.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_a_primary_hung_the_others_go_on_and_its_replica_takes_over() {
+    fails_over(|primary| primary.freeze()).await;
+}
+
+async fn fails_over(stop: impl FnOnce(&mut Process)) {
+    let mut cluster = block_in_place(|| Cluster::with_replicas(1));
+    // Hints are heard at the node that comes first.
+    let nth = (0..3).min_by_key(|nth| cluster.nodes[*nth].port).unwrap();
+    let (own, others) = partitions(&cluster.nodes[nth]);
+    assert!(!own.is_empty() && !others.is_empty(), "the partitions are spread");
+    let (victim, living) = (cluster.nodes[nth].port, (nth + 1) % 3);
+    // Each server of a deployment has a store of its own.
+    let stores = [Arc::new(connect(&cluster.url()).await), Arc::new(connect(&cluster.url()).await)];
+    let calls = Calls::default();
+    let mut callers = JoinSet::new();
+    for store in &stores {
+        for partition in 0..store.partitions().num_flow_partitions {
+            insist(|| store.submit(work_on(store, partition))).await;
+            callers.spawn(calls.clone().keep_calling(store.clone(), partition));
+        }
+    }
+    let stopped = Instant::now();
+    block_in_place(|| stop(&mut cluster.nodes[nth]));
+    hears_of(&stores[0], others[0]).await;
+    let moved = |nodes: &str| {
+        let has_slots = |line: &&str| line.contains("master") && line.rsplit(' ').next().is_some_and(is_slots);
+        nodes.lines().filter(has_slots).all(|line| !line.contains(&format!(":{victim}@")))
+    };
+    block_in_place(|| cluster.nodes[living].wait_until(&["CLUSTER", "NODES"], moved));
+    let promoted = Instant::now();
+    for (store, partition) in stores.iter().flat_map(|store| own.iter().map(move |partition| (store, *partition))) {
+        let serves = insist(|| store.submit(work_on(store, partition)));
+        timeout(PROMOTED, serves).await.expect("the new primary serves");
+    }
+    println!("promoted after {:?}, served after {:?}", promoted - stopped, promoted.elapsed());
+    callers.shutdown().await;
+
+    let calls = calls.0.lock().unwrap();
+    let during = calls.iter().filter(|call| call.begun >= stopped && others.contains(&call.partition));
+    let slow: Vec<_> = during.clone().filter(|call| !call.answered || call.took > OTHERS).collect();
+    assert!(during.count() > 100, "the others were asked");
+    assert!(slow.is_empty(), "of partitions whose primary was there: {slow:#?}");
+}
+
+/// Whether the last word of a line names slots.
+fn is_slots(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// Work that becomes ready in a lane of its own is heard of.
+async fn hears_of(store: &ValkeyBackend, partition: u16) {
+    let mut hints = store.hints();
+    let mut ticks = interval(OFTEN);
+    let hears = async {
+        for nth in 0.. {
+            ticks.tick().await;
+            let lane = LaneId::parse(&format!("lane-{nth}")).unwrap();
+            store.submit(SubmitArgs { lane, ..work_on(store, partition) }).await.unwrap();
+            while let Some(hint) = hints.next().now_or_never() {
+                if matches!(hint, Some(Hint::Ready { partition: ready, .. }) if ready == partition) {
+                    return;
+                }
+            }
+        }
+    };
+    timeout(OTHERS, hears).await.expect("hints of the other partitions are heard");
+}
+
+/// Nobody gives up on a primary that pauses for less than it takes to replace it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_primary_that_paused_serves_again_at_once() {
+    let cluster = block_in_place(Cluster::start);
+    paused_for(&cluster.url(), &cluster.nodes[0], Duration::from_millis(840)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_paused_serves_again_at_once() {
+    let server = Process::start(Flavour::Valkey, &[]);
+    paused_for(&server.url(), &server, Duration::from_millis(3_500)).await;
+}
+
+async fn paused_for(url: &str, server: &Process, pause: Duration) {
+    let store = Arc::new(connect(url).await);
+    let calls = Calls::default();
+    let mut callers = JoinSet::new();
+    for partition in 0..store.partitions().num_flow_partitions {
+        insist(|| store.submit(work_on(&store, partition))).await;
+        callers.spawn(calls.clone().keep_calling(store.clone(), partition));
+    }
+    // Calls that ask for much at once, as long lists do.
+    for nth in 0..WORKERS {
+        insist(|| store.register_worker(worker(nth))).await;
+    }
+    let workers = ListWorkersArgs { namespace: None, after: None, limit: 100 };
+    let lanes = ListLanesArgs { namespace: None, after: None, limit: 100, finished: true };
+    for _ in 0..8 {
+        let (store, workers, lanes) = (store.clone(), workers.clone(), lanes.clone());
+        callers.spawn(async move {
+            loop {
+                insist(|| store.list_workers(workers.clone())).await;
+                insist(|| store.list_lanes(lanes.clone())).await;
+            }
+        });
+    }
+    server.freeze();
+    let mut ticks = interval(pause);
+    ticks.tick().await;
+    ticks.tick().await;
+    server.thaw();
+    let awake = Instant::now();
+    for partition in 0..store.partitions().num_flow_partitions {
+        let serves = insist(|| store.submit(work_on(&store, partition)));
+        timeout(AWAKE, serves).await.expect("every partition serves again");
+    }
+    assert!(awake.elapsed() < AWAKE, "it took {:?}", awake.elapsed());
+    callers.shutdown().await;
+}
+
+fn worker(nth: usize) -> RegisterWorkerArgs {
+    RegisterWorkerArgs {
+        worker_instance_id: WorkerInstanceId::parse(&format!("w-{nth}")).unwrap(),
+        worker_id: WorkerId::parse("w").unwrap(),
+        namespace: Namespace::default_name(),
+        lanes: [LaneId::default_name()].into(),
+        kinds: [].into(),
+        capabilities: [].into(),
+        ttl_ms: 60_000,
+    }
+}
+
+fn work_on(store: &ValkeyBackend, partition: u16) -> SubmitArgs {
+    let mut made = std::iter::repeat_with(work);
+    made.find(|args| args.execution_id(&store.partitions()).partition() == partition).unwrap()
+}
+
+/// The calls that were made, and what became of them.
+#[derive(Clone, Default)]
+struct Calls(Arc<Mutex<Vec<Call>>>);
+
+#[derive(Debug)]
+struct Call {
+    partition: u16,
+    begun: Instant,
+    took: Duration,
+    answered: bool,
+}
+
+impl Calls {
+    async fn keep_calling(self, store: Arc<ValkeyBackend>, partition: u16) {
+        let mut ticks = interval(OFTEN);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            let begun = Instant::now();
+            let answered = store.submit(work_on(&store, partition)).await.is_ok();
+            self.0.lock().unwrap().push(Call { partition, begun, took: begun.elapsed(), answered });
+        }
+    }
+}
