@@ -132,8 +132,9 @@ pub const FLOW_DEDUP_MS: u64 = 24 * 60 * 60 * 1_000;
 pub const SIGNAL_BYTES: usize = 256 * 1024;
 /// Signals one execution takes in its life.
 pub const SIGNALS: usize = 10_000;
-/// Signals kept for one waitpoint that nobody waits on yet. A suspension weighs them all in one step.
-pub const BUFFERED_SIGNALS: usize = 1_000;
+/// Signals kept for the waitpoints of one execution that nobody waits on yet, together. A suspension weighs them all in one
+/// step.
+pub const BUFFERED_SIGNALS: usize = 500;
 /// How long the idempotency key of a signal is remembered.
 pub const SIGNAL_DEDUP_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Waitpoints one suspension may wait on.

@@ -41,7 +41,7 @@ macro_rules! signal_promises {
                 a_signal_may_have_two_hundred_and_fifty_six_kibibytes,
                 names_and_texts_of_a_signal_may_be_as_long_as_they_may,
                 nobody_outside_speaks_for_an_operator_or_the_engine,
-                a_thousand_early_signals_are_kept,
+                five_hundred_early_signals_are_kept,
                 an_execution_takes_ten_thousand_signals_and_its_feed_keeps_as_many,
             }
             reading {

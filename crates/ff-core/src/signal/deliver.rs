@@ -12,7 +12,7 @@ use crate::execution::{Execution, Phase};
 use crate::limits;
 use crate::suspension::{BufferedSignal, SuspensionEnd, Waitpoint, WaitpointState, Weighed, Weight};
 use crate::types::{ExecutionId, IdempotencyKey, SignalId, TimestampMs, WaitpointId};
-use crate::view::{Stop, View};
+use crate::view::{Stop, View, together};
 
 /// The first signal a waitpoint took under an idempotency key, and until when the key is remembered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ pub fn deliver(
     let payload_bytes = args.payload.as_ref().map_or(0, |payload| payload.bytes.len() as u64);
     let (effect, mut change) = match (&execution.phase, state) {
         (Phase::Suspended { .. }, WaitpointState::Active) => count(execution, waitpoint, args, signal_id, now),
-        _ => buffer(execution, waitpoint, args, signal_id)?,
+        _ => buffer(view, (execution, waitpoint), args, signal_id, now)?,
     };
     change.after.signals_taken += 1;
     let signal = Signal {
@@ -122,16 +122,23 @@ fn count(
 }
 
 /// Keeps a signal for a suspension that has not begun.
+///
+/// One suspension may wait on every waitpoint its execution made ahead, and weighs all that came early in one step, so the
+/// limit is on what they have together.
 fn buffer(
-    execution: &Execution,
-    waitpoint: &Waitpoint,
+    view: &dyn View,
+    (execution, waitpoint): (&Execution, &Waitpoint),
     args: &DeliverArgs,
     signal_id: SignalId,
-) -> Result<(Effect, Change), Refusal> {
-    let kept = waitpoint.buffered.len();
+    now: TimestampMs,
+) -> Result<(Effect, Change), Stop> {
+    let live = execution.pending_waitpoints.iter().filter(|pending| now < pending.expires_at);
+    let live: Vec<_> = live.map(|pending| view.waitpoint(&execution.id, &pending.id)).collect();
+    together(live.iter().cloned())?;
+    let kept: usize = live.into_iter().flatten().flatten().map(|pending| pending.buffered.len()).sum();
     if kept >= limits::BUFFERED_SIGNALS {
         let (limit, sent) = (limits::BUFFERED_SIGNALS, kept + 1);
-        return Err(Refusal::over_limit(Code::SignalLimitExceeded, "buffered", limit, sent));
+        return Err(Refusal::over_limit(Code::SignalLimitExceeded, "buffered", limit, sent).into());
     }
     let mut waitpoint = waitpoint.clone();
     waitpoint.buffered.push(BufferedSignal {
@@ -290,6 +297,11 @@ mod tests {
         assert!(fill(limits::BUFFERED_SIGNALS - 1).is_ok());
         let Err(Stop::Refused(refusal)) = fill(limits::BUFFERED_SIGNALS) else { panic!("it was kept") };
         assert_eq!((refusal.code, refusal.field.as_deref()), (Code::SignalLimitExceeded, Some("buffered")));
+        let args = stage.pending("b");
+        let other = stage.ask(args, at(2)).unwrap();
+        let args = stage.signal(&other, "go");
+        let Err(Stop::Refused(refusal)) = deliver(&stage.model, &args, &nonce, at(2)) else { panic!("it was kept") };
+        assert_eq!(refusal.limit, Some((500, 501)), "the waitpoints of an execution share the limit");
     }
 
     #[test]

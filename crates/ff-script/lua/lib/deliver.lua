@@ -19,12 +19,22 @@ local function over(field, limit, count)
   return no.signal_limit_exceeded('field', field, 'limit', text(limit), 'sent', text(count + 1))
 end
 
+--- How many signals are kept for the waitpoints an execution made ahead: one suspension may weigh them all.
+local function kept_early(e, moment)
+  local kept = 0
+  for _, one in ipairs(pending.live(e, moment)) do
+    kept = kept + call('LLEN', keys.waitpoint_signals(one.id))
+  end
+  return kept
+end
+
 --- Counts a signal towards the condition, and lets the execution go on when that meets it.
 local function count(e, sent, moment)
   local tree, key = condition.read(e.suspension.condition), keys.of(e.id, 'suspension:tally')
   local delay_ms, all = suspension.policy(e.suspension)
   local counted, changed = tally.around(key, tree, sent), {}
-  local effect, counts = tally.weigh(counted, changed, tree, all, sent)
+  local concerned = tally.concerned(condition.leaves(tree), sent.waitpoint_key)
+  local effect, counts = tally.weigh(counted, changed, concerned, all, sent)
   if counts and tally.meets(counted, tree) then
     local handed = suspension.handed(e, counted)
     sent.effect = 'resume_condition_satisfied'
@@ -60,7 +70,7 @@ return function(id, shown, sent, only_pending, moment)
   if taken >= limits.signals then
     return over('signals', limits.signals, taken)
   end
-  local kept = state == 'pending' and call('LLEN', keys.waitpoint_signals(waitpoint.id)) or 0
+  local kept = state == 'pending' and kept_early(e, moment) or 0
   if kept >= limits.buffered_signals then
     return over('buffered', limits.buffered_signals, kept)
   end

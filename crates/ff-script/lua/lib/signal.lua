@@ -53,21 +53,22 @@ function signal.read(id, with_payload)
   return { id, call('HGETALL', keys.signal(id)), with_payload and call('GET', keys.signal_payload(id)) }
 end
 
---- What came early to a waitpoint, in order, as a condition looks at it.
+--- The ids of what came early to a waitpoint, in order.
 function signal.early(waitpoint)
-  local early = {}
-  for nth, id in ipairs(call('LRANGE', keys.waitpoint_signals(waitpoint.id), 0, -1)) do
-    local fields = call('HMGET', keys.signal(id), 'name', 'source_type', 'source_identity', 'payload_bytes')
-    early[nth] = {
-      id = id,
-      waitpoint_key = waitpoint.key,
-      name = fields[1],
-      source_type = fields[2],
-      source_identity = fields[3],
-      bytes = tonumber(fields[4] or 0),
-    }
-  end
-  return early
+  return call('LRANGE', keys.waitpoint_signals(waitpoint.id), 0, -1)
+end
+
+--- A signal that came early, as a condition looks at it.
+function signal.weighed(id, waitpoint)
+  local fields = call('HMGET', keys.signal(id), 'name', 'source_type', 'source_identity', 'payload_bytes')
+  return {
+    id = id,
+    waitpoint_key = waitpoint.key,
+    name = fields[1],
+    source_type = fields[2],
+    source_identity = fields[3],
+    bytes = tonumber(fields[4] or 0),
+  }
 end
 
 return signal

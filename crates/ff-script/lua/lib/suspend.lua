@@ -110,14 +110,20 @@ function suspend.satisfied_before(e, bindings)
 end
 
 --- Weighs what came early, waitpoint by waitpoint, in the order it came to each. Says what has counted, as the fields of a
---- hash, and what the worker is handed when that meets the condition.
+--- hash, and what the worker is handed when that meets the condition. What no leaf could count any more is not looked at.
 local function weigh_early(kept, bindings)
   local tree = condition.read(kept.condition)
+  local leaves = condition.leaves(tree)
   local _, all = suspension.policy(kept)
   local counted, changed = {}, {}
   for _, one in ipairs(bindings) do
-    for _, early in ipairs(one.pending and signal.early(one) or {}) do
-      tally.weigh(counted, changed, tree, all, early)
+    local concerned = tally.concerned(leaves, one.key)
+    local wanted = one.pending and (all or tally.wants(counted, concerned))
+    for _, id in ipairs(wanted and signal.early(one) or {}) do
+      local _, counts = tally.weigh(counted, changed, concerned, all, signal.weighed(id, one))
+      if counts and not (all or tally.wants(counted, concerned)) then
+        break
+      end
     end
   end
   return changed, tally.meets(counted, tree) and tally.handed(counted, tree, all)

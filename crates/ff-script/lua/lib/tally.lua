@@ -39,7 +39,10 @@ local function add(counted, changed, nth, as, signal)
 end
 
 local function names_waitpoint(leaf, key)
-  for _, named in ipairs(leaf.waitpoints or { leaf.waitpoint }) do
+  if not leaf.waitpoints then
+    return leaf.waitpoint == key
+  end
+  for _, named in ipairs(leaf.waitpoints) do
     if named == key then
       return true
     end
@@ -48,9 +51,7 @@ local function names_waitpoint(leaf, key)
 end
 
 local function weigh_leaf(counted, changed, nth, leaf, signal)
-  if not names_waitpoint(leaf, signal.waitpoint_key) then
-    return NOT_IN_CONDITION
-  elseif leaf.name and leaf.name ~= signal.name then
+  if leaf.name and leaf.name ~= signal.name then
     return MATCHER_FAILED
   end
   local as = counts_as(leaf, signal)
@@ -61,17 +62,36 @@ local function weigh_leaf(counted, changed, nth, leaf, signal)
   return COUNTED
 end
 
---- Counts a signal wherever the condition has a use for it, and says what that came to and whether it counted. With `all`
---- one that did not is noted as well.
-function tally.weigh(counted, changed, tree, all, signal)
+--- The leaves that name a waitpoint, each with its number.
+function tally.concerned(leaves, key)
+  local concerned = {}
+  for nth, leaf in ipairs(leaves) do
+    concerned[#concerned + 1] = names_waitpoint(leaf, key) and { nth = nth, leaf = leaf } or nil
+  end
+  return concerned
+end
+
+--- Counts a signal wherever the condition has a use for it, which is at most in the leaves that name its waitpoint, and says
+--- what that came to and whether it counted. With `all` one that did not is noted as well.
+function tally.weigh(counted, changed, concerned, all, signal)
   local weight = NOT_IN_CONDITION
-  for nth, leaf in ipairs(condition.leaves(tree)) do
-    weight = math.max(weight, weigh_leaf(counted, changed, nth, leaf, signal))
+  for _, one in ipairs(concerned) do
+    weight = math.max(weight, weigh_leaf(counted, changed, one.nth, one.leaf, signal))
   end
   if all and weight < COUNTED and count_of(counted, 0) < limits.condition_signals then
     add(counted, changed, 0, signal.id, signal)
   end
   return EFFECTS[weight], weight == COUNTED
+end
+
+--- Whether one of the leaves that name a waitpoint could still count a signal of it.
+function tally.wants(counted, concerned)
+  for _, one in ipairs(concerned) do
+    if count_of(counted, one.nth) < condition.needs(one.leaf) then
+      return true
+    end
+  end
+  return false
 end
 
 --- What has to be known of a tally to weigh one signal.
