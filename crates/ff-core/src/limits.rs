@@ -28,6 +28,8 @@ pub const BULK: usize = 1_000;
 pub const PAGE: usize = 1_000;
 /// Bytes of JSON in the rows of a page over HTTP: it ends early where they are large.
 pub const PAGE_BYTES: usize = 1024 * 1024;
+/// Lanes one page of lanes looks at, whether it tells of them or not.
+pub const LANES_LOOKED: usize = 2 * PAGE;
 /// Rows in a page when nobody says how many.
 pub const PAGE_DEFAULT: usize = 50;
 /// Executions a claim may ask for.

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;
-use ff_core::contracts::{LaneInfo, LanesPage, ListLanesArgs};
+use ff_core::contracts::{LaneInfo, LanesFill, LanesPage, ListLanesArgs, Meets};
 use ff_core::lane::Lane;
 use ff_core::partition::{PartitionConfig, lane_partition};
 use ff_core::types::LaneId;
@@ -46,28 +46,24 @@ impl Question for ListLanes {
     type Answer = LanesPage;
 
     async fn ask(self, reader: &mut dyn Read) -> Answer<LanesPage> {
-        let ListLanesArgs { namespace, after, limit, finished } = self.args;
-        let mut page = LanesPage { lanes: Vec::new(), next: None };
-        let mut last = after;
-        let mut listed = None;
-        while let Some(key) = next_lane(reader, last.as_ref()).await? {
-            last = Some(key.clone());
-            if namespace.as_ref().is_some_and(|namespace| key.apart().0 != *namespace) {
-                continue;
+        let mut fill = LanesFill::of(&self.args);
+        let mut after = self.args.begin();
+        while !fill.is_full()
+            && let Some(key) = next_lane(reader, &after).await?
+        {
+            match self.args.meets(&key) {
+                Meets::Listed => after = key.to_string(),
+                Meets::Skip(to) => {
+                    after = to;
+                    continue;
+                }
+                Meets::End => break,
             }
-            let (info, is_configured) = describe(reader, key.clone(), &self.partitions, finished).await?;
             // What is only staged is not there yet.
-            if info.depths.is_empty() && !is_configured {
-                continue;
-            }
-            if page.lanes.len() == limit {
-                page.next = listed;
-                break;
-            }
-            page.lanes.push(info);
-            listed = Some(key);
+            let (info, is_configured) = describe(reader, key, &self.partitions, self.args.finished).await?;
+            fill.look(info, is_configured);
         }
-        Ok(page)
+        Ok(fill.into_page())
     }
 }
 
@@ -86,9 +82,8 @@ async fn describe(
     Ok((LaneInfo { namespace, lane_id, settings, depths: depths(reader, &key, finished).await? }, known.is_some()))
 }
 
-/// The lane after another, in the order of their keys.
-async fn next_lane(reader: &mut dyn Read, after: Option<&LaneId>) -> Result<Option<LaneId>, SqlError> {
-    let after = after.map_or("", LaneId::as_str);
+/// The lane after a place in the order of keys.
+async fn next_lane(reader: &mut dyn Read, after: &str) -> Result<Option<LaneId>, SqlError> {
     let mut next: Option<LaneId> = None;
     for sql in [NEXT_LANE, NEXT_CONFIGURED_LANE] {
         for row in reader.query(sql, &[vec![after.into()]]).await?.iter().flatten() {

@@ -1,6 +1,7 @@
 //! What operating takes, on a file: lanes, workers, forgetting and the feed of what happens.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
 use ff_core::backend::{EventRoom, ExecutionRoom, LaneRoom, LeaseRoom, SignalRoom, SuspensionRoom, Upkeep, WorkerRoom};
@@ -110,6 +111,44 @@ async fn lanes_are_listed_with_what_is_where_and_since_when() {
     assert_eq!(store.describe_lane(&acme(), &mail()).await.unwrap(), rest.lanes[0]);
     let everybody = ListLanesArgs { namespace: None, after: None, limit: 10, finished: true };
     assert_eq!(store.list_lanes(everybody).await.unwrap().lanes.len(), 3);
+}
+
+/// Lanes of other tenants are passed over, so that how long a listing takes does not depend on them.
+#[tokio::test]
+async fn listing_a_tenants_lanes_takes_no_longer_for_the_lanes_of_another() {
+    let place = Place::new();
+    let (store, _) = store(&place, Some(ONE));
+    let of = |namespace: &str, lane: &str| SubmitArgs {
+        namespace: Namespace::parse(namespace).unwrap(),
+        lane: LaneId::parse(lane).unwrap(),
+        ..work()
+    };
+    let tenants = ["default", "zeta"];
+    for namespace in tenants {
+        store.submit_many(vec![of(namespace, "a"), of(namespace, "z")]).await.unwrap();
+    }
+    let list = async |namespace| {
+        let namespace = Some(Namespace::parse(namespace).unwrap());
+        let mut took = Vec::new();
+        for _ in 0..11 {
+            let began = Instant::now();
+            let args = ListLanesArgs { namespace: namespace.clone(), after: None, limit: 10, finished: true };
+            let page = store.list_lanes(args).await.unwrap();
+            took.push(began.elapsed());
+            assert_eq!((page.lanes.len(), page.next), (2, None));
+        }
+        took.sort_unstable();
+        took[took.len() / 2]
+    };
+    let alone = [list(tenants[0]).await, list(tenants[1]).await];
+    for thousand in 0..5 {
+        let many = (0..limits::BULK).map(|nth| of("large", &format!("lane-{thousand}-{nth}"))).collect();
+        store.submit_many(many).await.unwrap();
+    }
+    for (namespace, alone) in tenants.into_iter().zip(alone) {
+        let took = list(namespace).await;
+        assert!(took < alone * 10, "{namespace}: {took:?} beside 5 000 lanes of another tenant, {alone:?} without");
+    }
 }
 
 #[tokio::test]

@@ -17,6 +17,7 @@ mod killed;
 mod load;
 mod look;
 mod stand_in;
+mod steps;
 #[path = "../support/mod.rs"]
 mod support;
 mod tls;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Model;
 use crate::index::Index;
-use crate::lane::contracts::{Depth, Depths, LaneInfo, LaneStanding, LanesPage, ListLanesArgs};
+use crate::lane::contracts::{Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs};
 use crate::types::{ExecutionId, LaneId, TimestampMs};
 
 impl Model {
@@ -23,18 +23,14 @@ impl Model {
         let of = |key: &LaneId| args.namespace.as_ref().is_none_or(|namespace| key.apart().0 == *namespace);
         let wanted = all.into_iter().filter(|key| args.after.as_ref().is_none_or(|after| *key > after) && of(key));
         let is_configured = |key: &LaneId| self.lanes.keys().any(|(_, lane)| lane == key);
-        let listed = |key: &LaneId| {
-            let mut info = self.lane_info(key);
-            if !args.finished {
-                info.depths.remove(&LaneStanding::Finished);
+        let mut fill = LanesFill::of(args);
+        for key in wanted {
+            if fill.is_full() {
+                break;
             }
-            (!info.depths.is_empty() || is_configured(key)).then_some(info)
-        };
-        let mut lanes: Vec<_> = wanted.filter_map(listed).take(args.limit + 1).collect();
-        let more = lanes.len() > args.limit;
-        lanes.truncate(args.limit);
-        let next = lanes.last().filter(|_| more).map(|lane| lane.lane_id.within(&lane.namespace));
-        LanesPage { lanes, next }
+            fill.look(self.lane_info(key), is_configured(key));
+        }
+        fill.into_page()
     }
 
     fn depths(&self, key: &LaneId) -> Depths {

@@ -131,6 +131,11 @@ function keys.lane(lane, what)
   return names[what] or remember(names, what, 'ff:idx:' .. here.tag .. ':lane:' .. lane .. ':' .. what)
 end
 
+--- What the names of a lane's keys begin with. What is made with it is not remembered, for who looks at many lanes once.
+function keys.lane_prefix(lane)
+  return 'ff:idx:' .. here.tag .. ':lane:' .. lane .. ':'
+end
+
 --- What waits in a lane, of one kind.
 function keys.queue(lane, kind)
   local lanes = here.memory.lanes

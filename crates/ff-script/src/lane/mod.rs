@@ -12,7 +12,7 @@ use ff_core::types::LaneId;
 pub use configure::{ff_configure_lane, ff_copy_lane};
 pub use index::lane_of_index;
 pub use limit::{ff_allot_lane, ff_recount_lane, ff_settle_lane};
-pub use read::{LaneFields, ff_read_lanes};
+pub use read::{CountedLanes, LaneFields, ff_count_lanes, ff_read_lanes};
 
 /// Where a partition keeps how a lane is configured, the lane as indexes name it.
 fn config_key(partition: u16, lane: &LaneId) -> String {

@@ -7,7 +7,7 @@ use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::types::{LaneId, TimestampMs};
 
 use crate::record::{Hash, lane};
-use crate::signature::ReadLanes;
+use crate::signature::{CountLanes, ReadLanes};
 use crate::{FcallResult, Fields, ScriptError, Server};
 
 /// What a partition has of a lane.
@@ -43,6 +43,48 @@ pub async fn ff_read_lanes(
     let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
     let found = fields.list()?.into_iter().map(|told| fields.part(told)).collect::<Result<Vec<_>, _>>()?;
     wanted.iter().zip(found).map(|(name, told)| LaneFields::read(name, told)).collect()
+}
+
+/// What a partition says of lanes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CountedLanes {
+    /// How much it has of each, only where there is something.
+    pub depths: Vec<Depths>,
+    /// Those whose home it is and that are configured.
+    pub configured: Vec<Lane>,
+}
+
+/// How much a partition has of each of these lanes, named as indexes name them, and how those are configured whose home it
+/// is. What has finished is counted only when it is asked for.
+pub async fn ff_count_lanes(
+    server: &dyn Server,
+    partition: u16,
+    wanted: &[LaneId],
+    homed: &[LaneId],
+    finished: bool,
+) -> Result<CountedLanes, ScriptError> {
+    let names = |lanes: &[LaneId]| lanes.iter().map(|lane| lane.to_string().into()).collect();
+    let lanes = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition)).lanes();
+    let call = CountLanes { lanes, wanted: names(wanted), homed: names(homed), finished }.call();
+    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let mut settings = fields.nested()?;
+    let mut configured = Vec::new();
+    for name in homed {
+        configured.extend(lane(name, &Hash::parse(settings.list()?)?)?);
+    }
+    let mut told = fields.nested()?;
+    let mut depths = vec![Depths::new(); wanted.len()];
+    while !told.is_empty() {
+        let (place, standing): (usize, usize) = (told.read()?, told.read()?);
+        let depth = Depth { count: told.read()?, first_at: told.maybe_read()?.map(TimestampMs) };
+        let of = place.checked_sub(1).and_then(|nth| depths.get_mut(nth));
+        let standing = standing.checked_sub(1).and_then(|nth| STANDINGS.get(nth));
+        let (Some(of), Some(standing)) = (of, standing) else {
+            return Err(ScriptError::parse("ff_count_lanes counted what it was not asked for"));
+        };
+        of.insert(*standing, depth);
+    }
+    Ok(CountedLanes { depths, configured })
 }
 
 impl LaneFields {

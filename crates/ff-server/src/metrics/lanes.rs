@@ -94,8 +94,18 @@ impl Lanes {
     }
 }
 
+/// The lanes that are told of. A page looks at so many lanes, and where most have nothing, several make one look.
 async fn see(store: &dyn Upkeep) -> Answer<(TimestampMs, LanesPage)> {
-    let args = ListLanesArgs { namespace: None, after: None, limit: LANES, finished: false };
-    let page = store.list_lanes(args).await?;
-    Ok((store.now().await?, page))
+    let mut args = ListLanesArgs { namespace: None, after: None, limit: LANES, finished: false };
+    let mut lanes = Vec::new();
+    let next = loop {
+        let page = store.list_lanes(args.clone()).await?;
+        lanes.extend(page.lanes);
+        args.limit = LANES.saturating_sub(lanes.len());
+        if page.next.is_none() || args.limit == 0 {
+            break page.next;
+        }
+        args.after = page.next;
+    };
+    Ok((store.now().await?, LanesPage { lanes, next }))
 }

@@ -7,7 +7,7 @@ mod full {
     mod large;
 }
 mod reconciled;
-mod slow;
+pub(crate) mod slow;
 mod staged;
 mod told;
 

@@ -15,14 +15,14 @@ const REFERENCE: &str = "local text = {} for i = 1, 200 do redis.call('HSET', 'r
     for j = 1, 20 do text[j] = tostring(i * j) .. ':' end table.concat(text) end return 0";
 
 /// A server that remembers every call that took a while.
-pub(super) fn watched_server() -> Process {
+pub(crate) fn watched_server() -> Process {
     let remembered = REMEMBERED_US.to_string();
     let options = ["--appendonly", "no", "--slowlog-log-slower-than", &remembered, "--slowlog-max-len", "200000"];
     Process::start(Flavour::Valkey, &options)
 }
 
 /// The microseconds the reference takes on this server: the median of many.
-pub(super) fn reference_us(server: &Process) -> u64 {
+pub(crate) fn reference_us(server: &Process) -> u64 {
     let mut took: Vec<_> = (0..101)
         .map(|_| {
             count_from_zero(server);
@@ -37,7 +37,7 @@ pub(super) fn reference_us(server: &Process) -> u64 {
 }
 
 /// The calls of functions that took longer than so many microseconds, by what was asked, with what each took.
-pub(super) async fn slow_calls(server: &Process, longer_than_us: u64) -> BTreeMap<String, u64> {
+pub(crate) async fn slow_calls(server: &Process, longer_than_us: u64) -> BTreeMap<String, u64> {
     let client = Client::open(format!("redis://127.0.0.1:{}", server.port)).unwrap();
     let patient = AsyncConnectionConfig::new().set_response_timeout(Some(PATIENCE));
     let mut connection = client.get_multiplexed_async_connection_with_config(&patient).await.unwrap();
@@ -52,13 +52,20 @@ pub(super) async fn slow_calls(server: &Process, longer_than_us: u64) -> BTreeMa
 }
 
 /// How many functions were called since the server was last asked to count from zero.
-pub(super) fn calls_of_functions(server: &Process) -> usize {
+pub(crate) fn calls_of_functions(server: &Process) -> usize {
     usize::try_from(command_stat(server, "fcall", "calls=")).unwrap()
 }
 
 /// The microseconds a server spent in functions since it was last asked to count from zero.
-pub(super) fn time_in_functions(server: &Process) -> u64 {
+pub(crate) fn time_in_functions(server: &Process) -> u64 {
     command_stat(server, "fcall", "usec=")
+}
+
+/// How many commands the server was given since it was last asked to count from zero, by functions or otherwise.
+pub(crate) fn total_calls(server: &Process) -> u64 {
+    let stats = server.ask(&["INFO", "commandstats"]);
+    let calls = |line: &str| line.split_once("calls=")?.1.split(',').next()?.parse::<u64>().ok();
+    stats.lines().filter_map(calls).sum()
 }
 
 fn command_stat(server: &Process, command: &str, field: &str) -> u64 {
@@ -70,6 +77,6 @@ fn command_stat(server: &Process, command: &str, field: &str) -> u64 {
 }
 
 /// Counts time from zero.
-pub(super) fn count_from_zero(server: &Process) {
+pub(crate) fn count_from_zero(server: &Process) {
     assert_eq!(server.ask(&["CONFIG", "RESETSTAT"]), "+OK");
 }

@@ -12,6 +12,9 @@ use crate::state::words;
 use crate::types::{LaneId, Namespace, TimestampMs};
 
 /// Which lanes to list: by their keys, a page at a time.
+///
+/// A page looks at a bounded number of lanes. One that meets many with nothing to tell has fewer than asked for, perhaps
+/// none, and says where to go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListLanesArgs {
     /// One tenant's; everybody's when not said.
@@ -31,6 +34,103 @@ impl ListLanesArgs {
             1..=limits::PAGE => Ok(()),
             sent => Err(Refusal::over_limit(Code::LimitExceeded, "limit", limits::PAGE, sent)),
         }
+    }
+
+    /// The place after which the first key of this page is, in the order of keys. It need not be a key.
+    ///
+    /// The keys of any tenant but the default one are next to each other: they begin with its name and a slash.
+    pub fn begin(&self) -> String {
+        let after = self.after.as_ref().map_or("", LaneId::as_str);
+        let first = self.tenant().map(|tenant| format!("{tenant}/")).unwrap_or_default();
+        first.max(after.to_owned())
+    }
+
+    /// What to do with the next key there is.
+    pub fn meets(&self, key: &LaneId) -> Meets {
+        let of = key.apart().0;
+        match &self.namespace {
+            None => Meets::Listed,
+            Some(wanted) if of == *wanted => Meets::Listed,
+            // Everything up to the tenant's first key was left out by the place to begin at.
+            Some(wanted) if !wanted.is_default() => Meets::End,
+            Some(_) => Meets::Skip(format!("{of}/{LAST}")),
+        }
+    }
+
+    /// The tenant whose keys are next to each other, if one is asked for.
+    fn tenant(&self) -> Option<&Namespace> {
+        self.namespace.as_ref().filter(|namespace| !namespace.is_default())
+    }
+}
+
+/// Comes after every character of a name.
+const LAST: char = '~';
+
+/// What a listing does with a key it comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meets {
+    /// It is one of those asked for.
+    Listed,
+    /// It is another tenant's: the listing goes on after this place, behind all keys of that tenant.
+    Skip(String),
+    /// All that were asked for have been met.
+    End,
+}
+
+/// A page that is being filled.
+#[derive(Clone, Debug)]
+pub struct LanesFill {
+    page: LanesPage,
+    limit: usize,
+    finished: bool,
+    /// How many more keys may be looked at.
+    looks: usize,
+    looked: Option<LaneId>,
+}
+
+impl LanesFill {
+    pub fn of(args: &ListLanesArgs) -> Self {
+        let page = LanesPage { lanes: Vec::new(), next: None };
+        let ListLanesArgs { limit, finished, .. } = *args;
+        Self { page, limit, finished, looks: limits::LANES_LOOKED, looked: args.after.clone() }
+    }
+
+    /// Whether no further key is looked at.
+    pub fn is_full(&self) -> bool {
+        self.page.next.is_some()
+    }
+
+    /// How many keys may be looked at before it is full, at most.
+    pub fn room(&self) -> usize {
+        (self.limit - self.page.lanes.len() + 1).min(self.looks)
+    }
+
+    /// Looks at a lane. One that nobody configured and that has nothing is left out.
+    pub fn look(&mut self, mut info: LaneInfo, is_configured: bool) {
+        if self.is_full() {
+            return;
+        }
+        let key = info.lane_id.within(&info.namespace);
+        if !self.finished {
+            info.depths.remove(&LaneStanding::Finished);
+        }
+        if !info.depths.is_empty() || is_configured {
+            if self.page.lanes.len() == self.limit {
+                self.page.next = self.looked.take();
+                return;
+            }
+            self.page.lanes.push(info);
+        }
+        self.looks = self.looks.saturating_sub(1);
+        if self.looks == 0 {
+            self.page.next = Some(key);
+        } else {
+            self.looked = Some(key);
+        }
+    }
+
+    pub fn into_page(self) -> LanesPage {
+        self.page
     }
 }
 
@@ -101,4 +201,76 @@ pub struct LanesPage {
     /// Where the next page starts; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<LaneId>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(namespace: Option<&str>, after: Option<&str>, limit: usize) -> ListLanesArgs {
+        let namespace = namespace.map(|name| Namespace::parse(name).unwrap());
+        let after = after.map(|key| LaneId::parse_key(key).unwrap());
+        ListLanesArgs { namespace, after, limit, finished: false }
+    }
+
+    fn key(text: &str) -> LaneId {
+        LaneId::parse_key(text).unwrap()
+    }
+
+    fn lane(text: &str, standing: Option<LaneStanding>) -> LaneInfo {
+        let (namespace, lane_id) = key(text).apart();
+        let depths = standing.map(|standing| (standing, Depth { count: 1, first_at: None })).into_iter().collect();
+        LaneInfo { namespace, lane_id, settings: LaneSettings::default(), depths }
+    }
+
+    #[test]
+    fn a_tenants_keys_are_met_from_their_first_to_their_last() {
+        let all = ["a", "acme/a", "acme/z", "acme-2/a", "acme.x/b", "b/x", "z"].map(key);
+        let mut all: Vec<_> = all.into_iter().collect();
+        all.sort_unstable();
+        let of = |namespace: Option<&str>| {
+            let args = args(namespace, None, 10);
+            let (mut at, mut met, mut steps) = (args.begin(), Vec::new(), 0);
+            while let Some(key) = all.iter().find(|key| key.as_str() > at.as_str()) {
+                steps += 1;
+                at = match args.meets(key) {
+                    Meets::Listed => {
+                        met.push(key.as_str());
+                        key.to_string()
+                    }
+                    Meets::Skip(to) => to,
+                    Meets::End => break,
+                };
+            }
+            (met, steps)
+        };
+        assert_eq!(of(Some("acme")), (vec!["acme/a", "acme/z"], 3));
+        assert_eq!(of(Some("acme-2")).0, ["acme-2/a"]);
+        assert_eq!(of(Some("default")), (vec!["a", "z"], 6), "a tenant is left behind in one step");
+        assert_eq!(of(Some("nobody")), (vec![], 1));
+        assert_eq!(of(None).0.len(), all.len());
+        assert_eq!(args(Some("acme"), Some("acme/a"), 10).begin(), "acme/a");
+        assert_eq!(args(Some("acme"), Some("a"), 10).begin(), "acme/");
+    }
+
+    #[test]
+    fn a_page_ends_when_it_has_enough_or_looked_at_enough() {
+        let mut fill = LanesFill::of(&args(None, None, 2));
+        for name in ["a", "b", "c", "d"] {
+            let standing = if name == "b" { LaneStanding::Finished } else { LaneStanding::Active };
+            fill.look(lane(name, Some(standing)), false);
+        }
+        let page = fill.into_page();
+        assert_eq!(page.lanes.iter().map(|lane| lane.lane_id.as_str()).collect::<Vec<_>>(), ["a", "c"]);
+        assert_eq!(page.next, Some(key("c")));
+
+        let mut fill = LanesFill::of(&args(None, None, 2));
+        for nth in 0..limits::LANES_LOOKED {
+            assert!(!fill.is_full());
+            fill.look(lane(&format!("l{nth}"), None), nth == 1);
+        }
+        assert!(fill.is_full(), "it looked at enough");
+        let page = fill.into_page();
+        assert_eq!((page.lanes.len(), page.next), (1, Some(key(&format!("l{}", limits::LANES_LOOKED - 1)))));
+    }
 }

@@ -8,4 +8,4 @@ pub use configuring::{ConfigureLaneArgs, CopyLaneArgs, Setting};
 pub use limiting::{
     AllotArgs, Allotted, Grant, GrantedClaim, GrantedClaimArgs, LaneCount, LaneSettled, RecountLaneArgs, SettleLaneArgs,
 };
-pub use listing::{Depth, Depths, LaneInfo, LaneStanding, LanesPage, ListLanesArgs};
+pub use listing::{Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs, Meets};

@@ -1,0 +1,67 @@
+--- How much of lanes is where on this partition, and how those are configured whose home is here. Most lanes
+--- have nothing on most partitions, so several are asked at once whether they have anything.
+---
+--- key  lanes     set
+--- arg  wanted    list   lanes as indexes name them
+--- arg  homed     list   those whose home is here
+--- arg  finished  flag   whether to count what has finished
+---
+--- ok   settings  of each of those whose home is here, as names and values
+--- ok   found     place among those wanted, place among the standings, number, first or empty, and again
+--- no   invalid_args
+--- flag no-writes
+
+--- Lanes asked with one command whether they have anything.
+local ASKED_AT_ONCE = 16
+
+local moment = clock()
+local places = finished and #standing.all or #standing.all - 1
+local found = {}
+
+--- The keys of some of the lanes, those of each together.
+local function keys_of(from, to)
+  local names = {}
+  for nth = from, to do
+    local prefix = keys.lane_prefix(wanted[nth])
+    for place = 1, places do
+      names[#names + 1] = prefix .. standing.all[place]
+    end
+  end
+  return names
+end
+
+--- Tells of one of a lane's standings, and says whether there is anything in it.
+local function tell(nth, place, zset)
+  local count, first = standing.depth(standing.all[place], zset, moment)
+  if count > 0 then
+    local at = #found
+    found[at + 1], found[at + 2], found[at + 3], found[at + 4] = text(nth), text(place), text(count), first
+  end
+  return count > 0
+end
+
+for from = 1, #wanted, ASKED_AT_ONCE do
+  local to = math.min(from + ASKED_AT_ONCE - 1, #wanted)
+  local names = keys_of(from, to)
+  local left = call('EXISTS', unpack(names))
+  for nth = from, to do
+    if left == 0 then
+      break
+    end
+    local before = (nth - from) * places
+    local own = call('EXISTS', unpack(names, before + 1, before + places))
+    left = left - own
+    -- What has finished comes first: often there is nothing else.
+    for place = places, 1, -1 do
+      if own == 0 then
+        break
+      end
+      own = own - (tell(nth, place, names[before + place]) and 1 or 0)
+    end
+  end
+end
+local settings = {}
+for nth, lane in ipairs(homed) do
+  settings[nth] = call('HGETALL', keys.lane_prefix(lane) .. 'config')
+end
+return ok(settings, found)

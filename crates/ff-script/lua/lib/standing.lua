@@ -1,0 +1,35 @@
+--- Where the executions of a lane are, and the first of those that are somewhere.
+
+local standing = {}
+
+--- Names by which a lane's standings are found, in the order they are told in. What has finished comes last.
+standing.all = { 'eligible', 'delayed', 'active', 'suspended', 'blocked:dependencies', 'terminal' }
+
+--- The oldest of what waits: the first at each of the highest priorities is looked at.
+local function oldest(queue, moment)
+  local from, first = '-inf', nil
+  for _ = 1, limits.ageing_priorities do
+    local head = call('ZRANGE', queue, from, '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')
+    if not head[1] then
+      break
+    end
+    local behind, created_at = index.head(tonumber(head[2]), moment)
+    local _, highest = index.scores(limits.priority_max - behind, moment)
+    first, from = math.min(first or created_at, created_at), '(' .. text(highest)
+  end
+  return first
+end
+
+--- How many there are in one of them, and the first of them, empty where there is none.
+function standing.depth(name, zset, moment)
+  local count, first = call('ZCARD', zset), nil
+  -- What has finished has no age.
+  if count > 0 and name == 'eligible' then
+    first = oldest(zset, moment)
+  elseif count > 0 and name ~= 'terminal' then
+    first = tonumber(call('ZRANGE', zset, 0, 0, 'WITHSCORES')[2])
+  end
+  return count, first and text(first) or ''
+end
+
+return standing
