@@ -11,7 +11,7 @@ use ff_core::hint::Hints;
 use ff_core::key::ApiKey;
 use ff_core::operation::Operation;
 use ff_core::snapshot::Snapshot;
-use ff_core::types::{KeyId, TimestampMs, WorkerInstanceId};
+use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WorkerInstanceId};
 
 use crate::MemoryBackend;
 
@@ -43,6 +43,14 @@ impl Upkeep for MemoryBackend {
 
     async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
         Ok(self.model()?.api_keys().get(id).cloned())
+    }
+
+    async fn namespace_of(&self, id: &ExecutionId) -> Answer<Option<Namespace>> {
+        Ok(self.model()?.find(id).map(|execution| execution.namespace.clone()))
+    }
+
+    async fn namespace_of_flow(&self, id: &FlowId) -> Answer<Option<Namespace>> {
+        Ok(self.model()?.find_flow(id).map(|flow| flow.namespace.clone()))
     }
 
     fn sweep_every(&self) -> Option<Duration> {

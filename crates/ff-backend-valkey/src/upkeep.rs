@@ -10,16 +10,18 @@ use ff_core::due::Pumped;
 use ff_core::engine_error::EngineError;
 use ff_core::hint::Hints;
 use ff_core::key::ApiKey;
+use ff_core::keys::{ExecKeyContext, FlowKeyContext};
 use ff_core::limits;
-use ff_core::partition::{Partition, PartitionFamily};
+use ff_core::partition::{Partition, PartitionFamily, execution_partition, flow_partition};
 use ff_core::snapshot::Snapshot;
-use ff_core::types::{ExecutionId, FlowId, KeyId, TimestampMs, WorkerInstanceId};
+use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WorkerInstanceId};
 use ff_script::Kept;
 use ff_script::execution::Beside;
 use ff_script::flow::FlowLook;
 use ff_script::upkeep::{ff_now, ff_pump, ff_sweep};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use redis::{FromRedisValue, cmd};
 use tokio::time::timeout;
 
 use crate::ValkeyBackend;
@@ -55,6 +57,14 @@ impl Upkeep for ValkeyBackend {
 
     async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
         self.api_key(id).await
+    }
+
+    async fn namespace_of(&self, id: &ExecutionId) -> Answer<Option<Namespace>> {
+        self.namespace_in(&ExecKeyContext::new(&execution_partition(id), id).core()).await
+    }
+
+    async fn namespace_of_flow(&self, id: &FlowId) -> Answer<Option<Namespace>> {
+        self.namespace_in(&FlowKeyContext::new(&flow_partition(id, &self.partitions), id).core()).await
     }
 
     fn sweep_every(&self) -> Option<Duration> {
@@ -122,6 +132,24 @@ impl ValkeyBackend {
                 Err(_) => {}
             }
         }
+    }
+}
+
+impl ValkeyBackend {
+    /// The namespace in a record. The default one is not written, so another field says whether there is a record.
+    async fn namespace_in(&self, key: &str) -> Answer<Option<Namespace>> {
+        let fields = self.calls.plain(key, cmd("HMGET").arg(key).arg("namespace").arg("created_at").clone()).await?;
+        let unreadable = |why: &dyn std::fmt::Display| {
+            EngineError::Corrupt(format!("{key} has a namespace that cannot be read: {why}"))
+        };
+        let (namespace, created_at): (Option<String>, Option<String>) =
+            FromRedisValue::from_redis_value(fields).map_err(|error| unreadable(&error))?;
+        if created_at.is_none() {
+            return Ok(None);
+        }
+        let namespace =
+            namespace.map(|name| Namespace::parse(&name)).transpose().map_err(|error| unreadable(&error))?;
+        Ok(Some(namespace.unwrap_or_else(Namespace::default_name)))
     }
 }
 

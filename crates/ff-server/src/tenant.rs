@@ -29,16 +29,16 @@ pub(crate) fn settle(own: Option<&Namespace>, named: &mut Option<Namespace>) -> 
 
 /// Answers for another tenant's execution as for one that is not there.
 pub(crate) async fn owns_execution(parts: &Parts, ff: &FlowFabric, id: &ExecutionId) -> Result<(), Problem> {
-    let Some(own) = of(parts) else { return Ok(()) };
-    let found = ff.backend().describe(id).await?;
-    if found.namespace == own { Ok(()) } else { Err(Code::ExecutionNotFound.into()) }
+    let (Some(own), Some(store)) = (of(parts), ff.upkeep()) else { return Ok(()) };
+    let found = store.namespace_of(id).await?;
+    if found == Some(own) { Ok(()) } else { Err(Code::ExecutionNotFound.into()) }
 }
 
 /// Answers for another tenant's flow as for one that is not there.
 pub(crate) async fn owns_flow(parts: &Parts, ff: &FlowFabric, id: &FlowId) -> Result<(), Problem> {
-    let Some(own) = of(parts) else { return Ok(()) };
-    let found = ff.backend().describe_flow(id).await?;
-    if found.namespace == own { Ok(()) } else { Err(Code::FlowNotFound.into()) }
+    let (Some(own), Some(store)) = (of(parts), ff.upkeep()) else { return Ok(()) };
+    let found = store.namespace_of_flow(id).await?;
+    if found == Some(own) { Ok(()) } else { Err(Code::FlowNotFound.into()) }
 }
 
 #[cfg(test)]

@@ -7,16 +7,16 @@ use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{Attempt, Execution};
 use ff_core::lease::LeaseEvent;
 use ff_core::payload::Payload;
-use ff_core::types::ExecutionId;
+use ff_core::types::{ExecutionId, Namespace};
 use serde::de::DeserializeOwned;
 
 use super::read_body;
-use crate::error::SqlError;
+use crate::error::{SqlError, unreadable};
 use crate::flow::is_there;
 use crate::queries::{ATTEMPTS_OF, LEASES_OF};
 use crate::record;
 use crate::schema::{EXECUTION, PAYLOAD, RESULT};
-use crate::session::{Question, Read, key_of};
+use crate::session::{Key, Question, Read, key_of};
 use crate::table::Table;
 
 /// How an execution stands.
@@ -29,6 +29,29 @@ impl Question for Describe {
     async fn ask(self, reader: &mut dyn Read) -> Answer<ExecutionInfo> {
         Ok(found(reader, &self.0).await?.info())
     }
+}
+
+/// Whose an execution is.
+pub struct NamespaceOf(pub ExecutionId);
+
+#[async_trait]
+impl Question for NamespaceOf {
+    type Answer = Option<Namespace>;
+
+    async fn ask(self, reader: &mut dyn Read) -> Answer<Option<Namespace>> {
+        Ok(namespace_in(reader, &EXECUTION, key_of(&self.0)).await?)
+    }
+}
+
+/// The namespace in a row, if there is such a row.
+pub(crate) async fn namespace_in(
+    reader: &mut dyn Read,
+    table: &'static Table,
+    key: Key,
+) -> Result<Option<Namespace>, SqlError> {
+    let rows = reader.load(table, table.named(&["namespace"]), &[key]).await?;
+    let Some(row) = rows.iter().flatten().next() else { return Ok(None) };
+    Namespace::parse(row.text(0)?).map(Some).map_err(unreadable("a namespace"))
 }
 
 /// The bytes an execution was submitted with.

@@ -10,11 +10,12 @@ use ff_core::engine_error::Code;
 use ff_core::execution::Execution;
 use ff_core::flow::{Edge, Flow, FlowEvent};
 use ff_core::partition::{PartitionConfig, flow_partition};
-use ff_core::types::{EdgeId, FlowId};
+use ff_core::types::{EdgeId, FlowId, Namespace};
 use uuid::Uuid;
 
 use super::{group_beside, key_of_flow, read_edge};
 use crate::error::SqlError;
+use crate::execution::namespace_in;
 use crate::queries::{EDGES_AFTER, FLOW_EVENTS_FROM, MEMBERS_FROM};
 use crate::record;
 use crate::schema::FLOW;
@@ -35,6 +36,24 @@ impl Question for DescribeFlow {
 
     async fn ask(self, reader: &mut dyn Read) -> Answer<FlowInfo> {
         Ok(found(reader, &self.flow_id, &self.partitions).await?.info())
+    }
+}
+
+/// Whose a flow is.
+pub struct NamespaceOfFlow {
+    /// Which flow.
+    pub flow_id: FlowId,
+    /// The partitions of the store.
+    pub partitions: PartitionConfig,
+}
+
+#[async_trait]
+impl Question for NamespaceOfFlow {
+    type Answer = Option<Namespace>;
+
+    async fn ask(self, reader: &mut dyn Read) -> Answer<Option<Namespace>> {
+        let partition = flow_partition(&self.flow_id, &self.partitions).index;
+        Ok(namespace_in(reader, &FLOW, key_of_flow(&self.flow_id, partition)).await?)
     }
 }
 

@@ -179,6 +179,7 @@ macro_rules! execution_promises {
                 a_wait_for_an_end_runs_out,
                 a_wait_for_an_end_is_refused_when_it_is_too_long,
                 an_id_nobody_was_given_is_not_found,
+                whose_an_execution_is_follows_from_its_id,
                 an_id_beyond_the_last_partition_is_refused,
             }
             replaying {

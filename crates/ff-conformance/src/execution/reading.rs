@@ -7,7 +7,7 @@ use ff_core::contracts::{
 use ff_core::execution::{Failure, Outcome};
 use ff_core::lease::Fence;
 use ff_core::state::PublicState;
-use ff_core::types::{AttemptId, ExecutionId, Kind, LeaseEpoch, LeaseId};
+use ff_core::types::{AttemptId, ExecutionId, Kind, LeaseEpoch, LeaseId, Namespace};
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -116,4 +116,12 @@ async fn every_call(world: &World, execution_id: ExecutionId) -> Vec<(&'static s
         ("renew", backend.renew(RenewArgs { execution_id, fence, lease_ttl_ms: None }).await.map(drop)),
         ("revoke", backend.revoke(RevokeArgs { execution_id, lease_id: None, reason }).await.map(drop)),
     ]
+}
+
+pub(crate) async fn whose_an_execution_is_follows_from_its_id(world: World) {
+    let acme = Namespace::parse("acme").unwrap();
+    let (own, other) = (world.submit("resize", b"cat.png").await, world.job("resize").namespace("acme").submit().await);
+    assert_eq!(world.upkeep.namespace_of(&own).await, Ok(Some(Namespace::default_name())));
+    assert_eq!(world.upkeep.namespace_of(&other).await, Ok(Some(acme)));
+    assert_eq!(world.upkeep.namespace_of(&ExecutionId::new(0, Uuid::from_u128(9))).await, Ok(None));
 }

@@ -158,6 +158,7 @@ macro_rules! flow_promises {
                 the_numbers_of_a_flow_are_exact_at_every_step,
                 what_waits_for_others_says_so,
                 a_flow_that_is_not_there_is_not_found,
+                whose_a_flow_is_follows_from_its_id,
                 a_page_has_one_to_a_thousand_rows,
             }
             refusing {

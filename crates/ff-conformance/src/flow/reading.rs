@@ -147,3 +147,9 @@ async fn exact(flow: &Flow) {
         assert_eq!(edge.state, expected, "the edge out of {}", upstream.node);
     }
 }
+
+pub(crate) async fn whose_a_flow_is_follows_from_its_id(world: World) {
+    let flow = world.graph("a>b").submit().await;
+    assert_eq!(world.upkeep.namespace_of_flow(&flow.id).await, Ok(Some(Namespace::default_name())));
+    assert_eq!(world.upkeep.namespace_of_flow(&FlowId::new()).await, Ok(None));
+}

@@ -13,7 +13,7 @@ use crate::hint::Hints;
 use crate::key::ApiKey;
 use crate::lease::contracts::Head;
 use crate::snapshot::Snapshot;
-use crate::types::{ExecutionId, FlowId, KeyId, Kind, LaneId, TimestampMs, WorkerInstanceId};
+use crate::types::{ExecutionId, FlowId, KeyId, Kind, LaneId, Namespace, TimestampMs, WorkerInstanceId};
 
 /// What happens unasked: firing what is due, finding what hints have missed, checking the whole.
 #[async_trait]
@@ -33,6 +33,13 @@ pub trait Upkeep: EngineBackend + LaneSteps {
 
     /// A key with what is kept of its secret, for whoever judges the one that is shown.
     async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>>;
+
+    /// Whose an execution is; none where there is none of this id. It is asked before anything else of an id a tenant names, and reads the
+    /// same little of one that is there and one that is not, so that how long it takes does not tell them apart.
+    async fn namespace_of(&self, id: &ExecutionId) -> Answer<Option<Namespace>>;
+
+    /// Whose a flow is; the same of flows.
+    async fn namespace_of_flow(&self, id: &FlowId) -> Answer<Option<Namespace>>;
 
     /// How often every partition must be swept because hints can be lost; never, where they cannot.
     fn sweep_every(&self) -> Option<Duration>;

@@ -207,6 +207,8 @@ timed! {
         sweep(partition: u16) -> Swept;
         sweep_workers() -> Vec<WorkerInstanceId>;
         find_key(id: &KeyId) -> Option<ApiKey>;
+        namespace_of(id: &ExecutionId) -> Option<Namespace>;
+        namespace_of_flow(id: &FlowId) -> Option<Namespace>;
         snapshot(partition: u16) -> Snapshot;
         {
             async fn now(&self) -> Answer<TimestampMs> {

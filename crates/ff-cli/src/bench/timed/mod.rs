@@ -27,7 +27,7 @@ use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::snapshot::Snapshot;
 use ff_core::token::WaitpointToken;
-use ff_core::types::{ExecutionId, FlowId, KeyId, SignalId, TimestampMs, WaitpointId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, SignalId, TimestampMs, WaitpointId, WorkerInstanceId};
 use ff_sdk::Waitpoint;
 use tokio::sync::{Semaphore, mpsc, watch};
 
@@ -327,6 +327,14 @@ impl Upkeep for Timed {
 
     async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
         self.store.find_key(id).await
+    }
+
+    async fn namespace_of(&self, id: &ExecutionId) -> Answer<Option<Namespace>> {
+        self.store.namespace_of(id).await
+    }
+
+    async fn namespace_of_flow(&self, id: &FlowId) -> Answer<Option<Namespace>> {
+        self.store.namespace_of_flow(id).await
     }
 
     fn sweep_every(&self) -> Option<Duration> {

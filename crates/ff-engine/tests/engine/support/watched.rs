@@ -252,6 +252,8 @@ watch! {
     Upkeep {
         end_of_flow(id: &FlowId) -> Option<FlowEnd>;
         find_key(id: &KeyId) -> Option<ApiKey>;
+        namespace_of(id: &ExecutionId) -> Option<Namespace>;
+        namespace_of_flow(id: &FlowId) -> Option<Namespace>;
         sweep_workers() -> Vec<WorkerInstanceId>;
         snapshot(partition: u16) -> Snapshot;
         {
