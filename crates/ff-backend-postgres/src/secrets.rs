@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use ff_backend_sql::{RINGS, missing_rings};
+use ff_backend_sql::{RINGS, Value, missing_rings};
 use ff_core::dice::Dice;
 use ff_core::partition::PartitionConfig;
 use tokio_postgres::GenericClient;
+
+use crate::value::Parameter;
 
 /// Whether some partition has no secrets.
 pub(crate) async fn are_missing(
@@ -28,8 +30,9 @@ pub(crate) async fn settle(
     let stored = rows.iter().map(|row| (u16::try_from(row.get::<_, i32>(0)).unwrap_or(u16::MAX), row.get(1)));
     let stored: BTreeMap<u16, String> = stored.collect();
     let missing = missing_rings(&stored, partitions, dice).map_err(|error| error.to_string())?;
-    let (partitions, records): (Vec<_>, Vec<_>) =
-        missing.into_iter().map(|(partition, record)| (i32::from(partition), record)).unzip();
+    // The driver logs what is bound, and a ring holds secrets.
+    let partitions = Parameter::each(missing.iter().map(|(partition, _)| Value::from(*partition)));
+    let records = Parameter::each(missing.iter().map(|(_, record)| Value::from(record.as_str())));
     let insert = "INSERT INTO key_ring (partition, record) SELECT * FROM unnest($1::int4[], $2::text[])";
     client.execute(insert, &[&partitions, &records]).await.map_err(said)?;
     Ok(())

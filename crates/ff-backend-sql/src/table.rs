@@ -81,7 +81,7 @@ impl Table {
         let columns = self.columns.iter().zip(stored.values().iter().zip(follows(record))).skip(self.key);
         let astray = columns.filter(|(_, (stored, follows))| !is_same(stored, follows));
         let told = |(column, (stored, follows)): (&Column, (&Value, Value))| {
-            format!("{} should be {follows:?}, is {stored:?}", column.name)
+            format!("{} should be {}, is {}", column.name, follows.exposed(), stored.exposed())
         };
         astray.map(told).collect()
     }

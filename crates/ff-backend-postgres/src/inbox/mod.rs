@@ -4,6 +4,7 @@
 mod letter;
 mod taker;
 
+use ff_backend_sql::Value;
 use ff_core::contracts::SubmitArgs;
 use ff_core::engine_error::Refusal;
 use ff_core::partition::PartitionConfig;
@@ -12,6 +13,7 @@ use tokio_postgres::GenericClient;
 
 use crate::ConnectError;
 use crate::url::{SCHEMA, schema};
+use crate::value::Parameter;
 use letter::Letter;
 
 pub(crate) use taker::take_up;
@@ -88,8 +90,10 @@ impl Inbox {
             "INSERT INTO {schema}.inbox (letter, content_type, bytes) VALUES ($1, $2, $3)
              RETURNING (SELECT value FROM {schema}.meta WHERE key = 'num_flow_partitions')"
         );
-        let letter = serde_json::to_string(&Letter::of(&work))?;
-        let (content_type, bytes) = (work.payload.content_type.as_str(), &work.payload.bytes[..]);
+        // The driver logs what is bound, and this is somebody's work.
+        let letter = Parameter::one(Value::Text(serde_json::to_string(&Letter::of(&work))?));
+        let content_type = Parameter::one(work.payload.content_type.as_str().into());
+        let bytes = Parameter::one(Value::Bytes(work.payload.bytes.clone()));
         let failed = |source| InboxError::Postgres { schema: schema.clone(), source };
         let row = client.query_one(&insert, &[&letter, &content_type, &bytes]).await.map_err(failed)?;
         let count = row.get::<_, Option<i64>>(0).and_then(|count| u16::try_from(count).ok());

@@ -127,7 +127,7 @@ mod tests {
         let row = put(None, &before).unwrap().row;
         assert_eq!(strays(&row, &before), Vec::<String>::new());
         let found = strays(&row, &after);
-        assert_eq!(found[0], r#"state should be Text("cancelled"), is Text("waiting")"#);
+        assert_eq!(found[0], r#"state should be "cancelled", is "waiting""#);
         assert_eq!(found.len(), 4);
     }
 

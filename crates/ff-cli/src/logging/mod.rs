@@ -14,7 +14,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 pub(crate) fn start(quietest: Level, verbose: u8, format: LogFormat) -> anyhow::Result<()> {
     let level = LEVELS[(quietest as usize + usize::from(verbose)).min(LEVELS.len() - 1)];
     let said = std::env::var("RUST_LOG").ok().filter(|said| !said.is_empty());
-    let filter: Targets = said.as_deref().unwrap_or(level).parse()?;
+    let filter = filter(said.as_deref().unwrap_or(level))?;
     let colours = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let subscriber = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(io::stderr);
     match format {
@@ -26,6 +26,18 @@ pub(crate) fn start(quietest: Level, verbose: u8, format: LogFormat) -> anyhow::
     }
     Ok(())
 }
+
+/// What is logged. A level alone is for our own crates: libraries log what they send and receive, so of those nothing below a
+/// warning is heard unless their target is named.
+fn filter(said: &str) -> anyhow::Result<Targets> {
+    let said: Targets = said.parse()?;
+    let level = said.default_level().unwrap_or(LevelFilter::OFF);
+    let libraries = level.min(LevelFilter::WARN);
+    Ok(Targets::new().with_default(libraries).with_target(OURS, level).with_targets(said))
+}
+
+/// What the targets of all our crates begin with.
+const OURS: &str = "ff";
 
 /// Who the log is for.
 #[derive(Clone, Copy, ValueEnum)]
@@ -44,3 +56,26 @@ pub(crate) enum Level {
 }
 
 const LEVELS: &[&str] = &["warn", "info", "debug", "trace"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracing::Level;
+
+    #[test]
+    fn libraries_are_heard_only_when_they_warn_or_are_named() {
+        let logs = |said: &str, target: &str, level: Level| filter(said).unwrap().would_enable(target, &level);
+        for said in ["debug", "trace"] {
+            assert!(logs(said, "ff_server::audit", Level::DEBUG) && logs(said, "ff", Level::DEBUG));
+            for library in ["tokio_postgres::query", "redis::aio", "rustls", "hyper::proto", "reqwest", "log"] {
+                assert!(!logs(said, library, Level::INFO) && logs(said, library, Level::WARN), "{library}");
+            }
+        }
+        assert!(!logs("error", "redis", Level::WARN) && logs("error", "redis", Level::ERROR));
+        let named = "info,tokio_postgres=debug,ff_server=warn";
+        assert!(logs(named, "tokio_postgres::query", Level::DEBUG) && !logs(named, "redis", Level::INFO));
+        assert!(!logs(named, "ff_server::audit", Level::INFO) && logs(named, "ff_engine", Level::INFO));
+        assert!(!logs("redis=trace", "ff_server", Level::ERROR) && logs("redis=trace", "redis", Level::TRACE));
+        assert!(filter("ff_server=loud").is_err());
+    }
+}

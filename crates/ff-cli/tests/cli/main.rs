@@ -15,6 +15,7 @@ mod operating;
 mod postgres;
 #[path = "../../../ff-backend-postgres/tests/support/mod.rs"]
 mod postgres_server;
+mod quiet;
 mod reading;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 mod servers;

@@ -194,6 +194,16 @@ impl Process {
     }
 }
 
+impl Process {
+    /// Asks it to stop, waits for its end, and gives what it printed and said that nobody has read yet.
+    pub(crate) fn stop_and_tell(mut self) -> (ExitStatus, String) {
+        self.signal(Signal::TERM);
+        let status = self.child.wait().unwrap();
+        let lines: Vec<_> = self.stdout.iter().chain(self.stderr.iter()).collect();
+        (status, lines.join("\n"))
+    }
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
         drop(self.child.kill());
