@@ -11,6 +11,14 @@ pub(crate) fn shown(url: &str) -> String {
     if kept.is_empty() { place.to_owned() } else { format!("{place}?{}", kept.join("&")) }
 }
 
+/// Whether a URL holds a password.
+pub(crate) fn holds_password(url: &str) -> bool {
+    let Some((_, rest)) = url.split_once("://") else { return false };
+    let named = rest.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
+    let said = rest.split_once('?').is_some_and(|(_, said)| said.split('&').any(|one| one.starts_with("password=")));
+    named || said
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -22,5 +30,15 @@ mod tests {
         assert_eq!(shown("postgres://host/db?password=x&sslmode=require"), "postgres://host/db?sslmode=require");
         assert_eq!(shown("postgres://host/db?password=x"), "postgres://host/db");
         assert_eq!(shown("valkey+cluster://a:1,b:2"), "valkey+cluster://a:1,b:2");
+    }
+
+    #[test]
+    fn a_password_is_found_wherever_it_may_be() {
+        for url in ["valkey://me:p@ss@host:1/2", "valkeys://:p@host", "postgres://host/db?sslmode=require&password=x"] {
+            assert!(holds_password(url), "{url}");
+        }
+        for url in ["sqlite:jobs.db", "postgres://me@host:5/db?sslmode=require", "http://127.0.0.1:7070", "a:b@c"] {
+            assert!(!holds_password(url), "{url}");
+        }
     }
 }

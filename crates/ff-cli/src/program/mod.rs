@@ -3,6 +3,7 @@
 
 mod group;
 mod inputs;
+mod secrets;
 mod tail;
 mod verdict;
 
@@ -75,6 +76,9 @@ impl Program {
         }
         if let Some(inputs) = inputs {
             command.env("FF_INPUTS", inputs);
+        }
+        for secret in secrets::withheld(std::env::vars_os()) {
+            command.env_remove(secret);
         }
         // Work that is in no trace is not in the one this worker was started in.
         command.env_remove("TRACEPARENT").env_remove("TRACESTATE");

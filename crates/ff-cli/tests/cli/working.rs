@@ -3,9 +3,11 @@
 use std::process::Command;
 use std::thread;
 
+use ff_core::dice::SystemDice;
+use ff_core::key::SecretKey;
 use serde_json::json;
 
-use crate::world::World;
+use crate::world::{Process, World};
 
 /// Retries without a pause, so that a test need not wait for one.
 const AT_ONCE: &str = r#"{"retry_policy":{"max_retries":2,"backoff":{"type":"fixed","delay_ms":0}}}"#;
@@ -42,6 +44,24 @@ fn a_program_knows_what_it_works_on() {
     let id = world.ok(&["submit", "who", "--lane", "mail", "--namespace", "acme"]);
     assert_eq!(world.ok(&["result", &id, "--wait"]), format!("{id} who 0 mail acme"));
     assert_eq!(world.json(&["attempts", &id])["attempts"][0]["worker_id"], "clerk");
+}
+
+#[test]
+fn a_program_is_told_no_secret() {
+    let world = World::start();
+    let mut worker = world.command(&["worker", "--kind", "env", "--exec", "env"]);
+    let key = SecretKey::draw(&SystemDice).expose();
+    worker
+        .env("FF_API_KEY", &key)
+        .env("FF_TOKEN", "k1:00")
+        .env("FF_STORE", "postgres://me:s3cret@db/x")
+        .env("OURS", "1");
+    let _worker = Process::start(worker);
+    let told = world.ok(&["submit", "env", "--wait"]);
+    for name in ["FF_API_KEY", "FF_TOKEN", "FF_STORE"] {
+        assert!(!told.contains(name), "{name} is in {told}");
+    }
+    assert!(told.contains("OURS=1") && told.contains("FF_KIND=env") && told.contains("FF_SERVER=http"), "{told}");
 }
 
 #[test]
