@@ -1,6 +1,5 @@
 //! The room of flows, on Valkey.
 
-mod elsewhere;
 mod list;
 mod read;
 
@@ -43,12 +42,9 @@ impl FlowRoom for ValkeyBackend {
     }
 
     async fn grow_flow(&self, args: GrowFlowArgs) -> Answer<Grown> {
-        let (asked, args) = (args.clone(), self.checked(args)?);
+        let args = self.checked(args)?;
         self.list_newcomers(&args).await?;
-        match ff_grow_flow(&*self.calls, &self.partitions, args).await {
-            Ok(grown) => Ok(grown),
-            Err(error) => Err(self.why_not_grown(&asked, error.into()).await),
-        }
+        Ok(ff_grow_flow(&*self.calls, &self.partitions, args).await?)
     }
 
     async fn close_flow(&self, args: CloseFlowArgs) -> Answer<ClosedFlow> {

@@ -143,7 +143,7 @@ pub(crate) async fn only_its_holder_adds_children_to_running_work(world: World) 
     refused_as(world.backend.grow_flow(zombie.growth(&["x"], &[("x", "parent")])).await, "stale_lease");
     let elsewhere = world.graph("a").submit().await;
     let theirs = GrowFlowArgs { flow_id: elsewhere.id, ..parent.growth(&["x"], &[]) };
-    refused_as(world.backend.grow_flow(theirs).await, "already_member_of_different_flow");
+    refused_as(world.backend.grow_flow(theirs).await, "execution_not_in_flow");
     elsewhere.start_one().await.complete(b"done").await.unwrap();
     world.clock.slip(parent.lease_ttl());
     refused_as(world.backend.grow_flow(parent.growth(&["x"], &[("x", "parent")])).await, "lease_expired");

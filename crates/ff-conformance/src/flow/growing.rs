@@ -4,7 +4,8 @@ use ff_core::contracts::{CreateFlowArgs, FlowHeader, GrowFlowArgs, GrownEdge, Jo
 use ff_core::engine_error::Refusal;
 use ff_core::flow::{CancelPolicy, EdgeState, FlowState, FlowWhat, Join};
 use ff_core::limits;
-use ff_core::types::{FlowId, IdempotencyKey, Kind};
+use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, Kind};
+use uuid::Uuid;
 
 use crate::refused::{assert_refused, refused_as};
 use crate::world::graph::{grown, input, lenient, member, node, quorum};
@@ -219,13 +220,33 @@ pub(crate) async fn what_is_wrong_with_a_change_is_named_and_nothing_is_written(
     assert_eq!(nothing_grows(&world, short, "invalid_input").await.field.as_deref(), Some("nodes.y.join"));
 }
 
-pub(crate) async fn a_member_of_another_flow_is_told_from_a_stranger(world: World) {
+/// Who grows a flow learns nothing of other flows, which may be another tenant's: not which flow an execution is in, and not
+/// that there is such an execution.
+pub(crate) async fn a_member_of_another_flow_is_answered_as_one_that_does_not_exist(world: World) {
     let (theirs, flow) = (world.graph("a").submit().await, world.graph("b").submit().await);
-    let edges = vec![GrownEdge { upstream: MemberRef::Execution(theirs.member("a")), ..grown("b", "b") }];
-    let args = GrowFlowArgs { edges, ..GrowFlowArgs::new(flow.id) };
-    let refusal = nothing_grows(&world, args, "already_member_of_different_flow").await;
-    assert!(refusal.detail.as_deref().is_some_and(|detail| detail.contains(&theirs.id.to_string())), "{refusal:?}");
-    assert_eq!(refusal.field, Some(format!("edges.{}->b", theirs.member("a"))));
+    let fence = theirs.start_one().await.fence();
+    let foreign = theirs.member("a");
+    let nobody = ExecutionId::new(foreign.partition(), Uuid::now_v7());
+    let growths = |id: ExecutionId| {
+        let named = || MemberRef::Execution(id);
+        let args = flow.growth(&["c"], &[]);
+        let joins = vec![JoinSpec { member: named(), join: lenient(1) }];
+        let upstream = vec![GrownEdge { upstream: named(), ..grown("b", "b") }];
+        let downstream = vec![GrownEdge { downstream: named(), ..grown("b", "b") }];
+        [
+            GrowFlowArgs { edges: upstream, ..args.clone() },
+            GrowFlowArgs { edges: downstream, ..args.clone() },
+            GrowFlowArgs { joins, ..args.clone() },
+            GrowFlowArgs { holder: Some((id, fence)), ..args },
+        ]
+    };
+    for (theirs, nobodys) in growths(foreign).into_iter().zip(growths(nobody)) {
+        let told = nothing_grows(&world, theirs, "execution_not_in_flow").await;
+        let expected = nothing_grows(&world, nobodys, "execution_not_in_flow").await;
+        assert_eq!(told.detail, expected.detail);
+        let named_alike = told.field.map(|field| field.replace(&foreign.to_string(), &nobody.to_string()));
+        assert_eq!(named_alike, expected.field);
+    }
 }
 
 pub(crate) async fn a_change_to_a_graph_that_has_changed_meanwhile_is_refused(world: World) {

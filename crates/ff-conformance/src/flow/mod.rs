@@ -103,7 +103,7 @@ macro_rules! flow_promises {
                 new_members_join_as_they_say,
                 a_join_is_fixed_with_its_first_edge,
                 what_is_wrong_with_a_change_is_named_and_nothing_is_written,
-                a_member_of_another_flow_is_told_from_a_stranger,
+                a_member_of_another_flow_is_answered_as_one_that_does_not_exist,
                 a_change_to_a_graph_that_has_changed_meanwhile_is_refused,
                 a_change_under_a_key_is_made_once,
                 a_key_belongs_to_its_flow,

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::execution::contracts::SubmitArgs;
     use crate::flow::contracts::{CloseFlowArgs, CreateFlowArgs, FlowHeader, GrownEdge, JoinSpec, WaitForChildrenArgs};
-    use crate::flow::playground::{Playground, edge, graph, named, quorum};
+    use crate::flow::playground::{Playground, edge, graph, named, quorum, spec};
     use crate::flow::{EdgeState, OnSatisfied};
     use crate::payload::Payload;
     use crate::types::{IdempotencyKey, Kind};
@@ -206,15 +206,30 @@ mod tests {
     }
 
     #[test]
-    fn a_member_of_another_flow_is_told_from_a_stranger() {
+    fn a_member_of_another_flow_is_answered_as_one_that_does_not_exist() {
         let mut flow = Playground::of("a");
-        let (first, foreign) = (flow.id, flow.member("a"));
+        flow.start();
+        let (foreign, fence) = (flow.member("a"), flow.fence("a"));
         flow.submit(graph("b", &[])).unwrap();
-        assert_ne!(flow.id, first);
-        let edges = vec![GrownEdge { upstream: MemberRef::Execution(foreign), ..edge("b", "b") }];
-        let refusal = flow.refused(GrowFlowArgs { edges, ..GrowFlowArgs::new(flow.id) });
-        assert_eq!(refusal.code, Code::AlreadyMemberOfDifferentFlow);
-        assert!(refusal.detail.unwrap().contains(&first.to_string()));
+        let nobody = ExecutionId::new(foreign.partition(), uuid::Uuid::now_v7());
+        let grown = |id: ExecutionId| {
+            let member = || MemberRef::Execution(id);
+            let args = GrowFlowArgs { nodes: vec![spec("c")], ..GrowFlowArgs::new(flow.id) };
+            let joins = vec![JoinSpec { member: member(), join: Join::AllOf }];
+            let (up, down) = (GrownEdge { upstream: member(), ..edge("b", "b") }, edge("b", "b"));
+            [
+                GrowFlowArgs { edges: vec![up], ..args.clone() },
+                GrowFlowArgs { edges: vec![GrownEdge { downstream: member(), ..down }], ..args.clone() },
+                GrowFlowArgs { joins, ..args.clone() },
+                GrowFlowArgs { holder: Some((id, fence)), ..args },
+            ]
+        };
+        let (theirs, nobodys) = (grown(foreign), grown(nobody));
+        for (theirs, nobodys) in theirs.into_iter().zip(nobodys) {
+            let (told, expected) = (flow.refused(theirs), flow.refused(nobodys));
+            assert_eq!((told.code, &told.detail), (Code::ExecutionNotInFlow, &expected.detail));
+            assert_eq!(expected.code, Code::ExecutionNotInFlow);
+        }
     }
 
     #[test]

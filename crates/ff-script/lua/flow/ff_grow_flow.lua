@@ -26,7 +26,6 @@
 --- no   stale_graph_revision
 --- no   execution_already_in_flow
 --- no   execution_not_in_flow
---- no   already_member_of_different_flow
 --- no   self_referencing_edge
 --- no   dependency_already_exists
 --- no   cycle_detected

@@ -11,7 +11,6 @@
 --- no   flow_already_terminal
 --- no   stale_graph_revision
 --- no   execution_not_in_flow
---- no   already_member_of_different_flow
 --- no   self_referencing_edge
 --- no   dependency_already_exists
 --- no   cycle_detected

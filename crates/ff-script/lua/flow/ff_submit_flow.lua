@@ -22,7 +22,6 @@
 --- no   flow_not_found
 --- no   execution_already_in_flow
 --- no   execution_not_in_flow
---- no   already_member_of_different_flow
 --- no   self_referencing_edge
 --- no   dependency_already_exists
 --- no   cycle_detected

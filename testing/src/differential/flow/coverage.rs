@@ -13,7 +13,6 @@ pub(crate) const REFUSALS: &[Code] = &[
     Code::FlowAlreadyTerminal,
     Code::ExecutionNotInFlow,
     Code::ExecutionAlreadyInFlow,
-    Code::AlreadyMemberOfDifferentFlow,
     Code::StaleGraphRevision,
     Code::SelfReferencingEdge,
     Code::CycleDetected,

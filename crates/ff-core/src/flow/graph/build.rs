@@ -205,18 +205,16 @@ impl Step<'_> {
         self.count(edge, outcome.into(), upstream.membership.and_then(|membership| membership.result_bytes))
     }
 
-    /// An execution that is a member of this flow; otherwise why it is not.
+    /// An execution that is a member of this flow. A member of another flow is answered as one that does not exist: it may be
+    /// another tenant's.
     pub(in crate::flow) fn member(&self, flow: &FlowId, id: &ExecutionId, field: &str) -> Result<Execution, Stop> {
-        let found = self.execution(id)?;
-        let Some(membership) = found.and_then(|execution| execution.membership.as_ref()) else {
+        let is_member =
+            |execution: &&Execution| execution.membership.as_ref().is_some_and(|place| place.flow_id == *flow);
+        let Some(member) = self.execution(id)?.filter(is_member) else {
             let refusal = Code::ExecutionNotInFlow.refusal().at(field);
             return Err(refusal.because("names a node that the flow does not have").into());
         };
-        if membership.flow_id != *flow {
-            let refusal = Code::AlreadyMemberOfDifferentFlow.refusal().at(field);
-            return Err(refusal.because(format!("names a member of the flow {}", membership.flow_id)).into());
-        }
-        Ok(found.cloned().ok_or(Code::ExecutionNotInFlow)?)
+        Ok(member.clone())
     }
 }
 

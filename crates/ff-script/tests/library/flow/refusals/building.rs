@@ -53,11 +53,7 @@ pub(super) const SUBMIT: &[Case] = &[
     (Absent, |scene| part(scene).call(), FlowNotFound),
     (Absent, |scene| whole(scene, &["a", "a"], vec![]), ExecutionAlreadyInFlow),
     (Absent, |scene| whole(scene, &["a"], scene.between("z", "a")), ExecutionNotInFlow),
-    (
-        Absent,
-        |scene| whole(scene, &["a"], scene.edge_items(&scene.stranger, &scene.member("a"))),
-        AlreadyMemberOfDifferentFlow,
-    ),
+    (Absent, |scene| whole(scene, &["a"], scene.edge_items(&scene.stranger, &scene.member("a"))), ExecutionNotInFlow),
     (Absent, |scene| whole(scene, &["a"], scene.between("a", "a")), SelfReferencingEdge),
     (
         Absent,
@@ -144,7 +140,7 @@ pub(super) const GROW: &[Case] = &[
     (
         Open,
         |scene| GrowFlow { edges: scene.edge_items(&scene.stranger, &scene.member("b")), ..grow(scene) }.call(),
-        AlreadyMemberOfDifferentFlow,
+        ExecutionNotInFlow,
     ),
     (Open, |scene| GrowFlow { edges: scene.between("b", "b"), ..grow(scene) }.call(), SelfReferencingEdge),
     (Open, |scene| GrowFlow { edges: scene.between("a", "b"), ..grow(scene) }.call(), DependencyAlreadyExists),
@@ -205,11 +201,7 @@ pub(super) const STAGE: &[Case] = &[
         StaleGraphRevision,
     ),
     (Open, |scene| stage(scene, scene.between("z", "b")).call(), ExecutionNotInFlow),
-    (
-        Open,
-        |scene| stage(scene, scene.edge_items(&scene.stranger, &scene.member("b"))).call(),
-        AlreadyMemberOfDifferentFlow,
-    ),
+    (Open, |scene| stage(scene, scene.edge_items(&scene.stranger, &scene.member("b"))).call(), ExecutionNotInFlow),
     (Open, |scene| stage(scene, scene.between("b", "b")).call(), SelfReferencingEdge),
     (Open, |scene| stage(scene, scene.between("a", "b")).call(), DependencyAlreadyExists),
     (Open, |scene| stage(scene, scene.between("b", "a")).call(), CycleDetected),
@@ -235,6 +227,6 @@ pub(super) const JOIN: &[Case] = &[
         StaleGraphRevision,
     ),
     (Open, |scene| join(scene, any_of(scene, "z")).call(), ExecutionNotInFlow),
-    (Open, |scene| join(scene, scene.join_items(&scene.stranger, "any_of", "")).call(), AlreadyMemberOfDifferentFlow),
+    (Open, |scene| join(scene, scene.join_items(&scene.stranger, "any_of", "")).call(), ExecutionNotInFlow),
     (Open, |scene| join(scene, any_of(scene, "b")).call(), InvalidInput),
 ];
