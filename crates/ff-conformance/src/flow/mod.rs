@@ -227,6 +227,7 @@ macro_rules! flow_promises {
                 a_submission_tells_once_that_the_flow_is_there,
                 submitting_twice_is_one_flow,
                 an_id_stands_for_one_graph,
+                what_follows_from_a_key_is_nobody_elses_to_name,
                 a_large_flow_is_opened_by_the_engine_and_is_there_before,
             }
             tracing {

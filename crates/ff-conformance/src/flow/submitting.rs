@@ -1,10 +1,10 @@
 //! A graph is handed in whole, and its members run in the order it asks for.
 
-use ff_core::contracts::Start;
+use ff_core::contracts::{CreateFlowArgs, FlowHeader, Start, SubmitArgs};
 use ff_core::execution::Tags;
-use ff_core::flow::{FlowState, FlowWhat};
+use ff_core::flow::{FlowState, FlowWhat, member_id};
 use ff_core::payload::Payload;
-use ff_core::types::{FlowId, Kind, LaneId, Namespace, Priority, TagKey, TagValue};
+use ff_core::types::{FlowId, IdempotencyKey, Kind, LaneId, Namespace, NodeName, Priority, TagKey, TagValue};
 
 use crate::refused::assert_refused;
 use crate::world::graph::node;
@@ -157,6 +157,34 @@ pub(crate) async fn an_id_stands_for_one_graph(world: World) {
         assert_eq!(refusal.field.as_deref(), Some("flow_id"));
     }
     assert_eq!(world.contents().await, before);
+}
+
+/// Anybody can compute the id that follows from a key. Who names it without the key is answered the same whether the flow is
+/// there or not, and cannot be there first.
+pub(crate) async fn what_follows_from_a_key_is_nobody_elses_to_name(world: World) {
+    let mut owned = world.graph("a>b").args();
+    owned.header.namespace = Namespace::parse("acme").unwrap();
+    owned.header = owned.header.keyed(IdempotencyKey::parse("nightly").unwrap());
+    let flow_id = owned.header.flow_id;
+    let member = member_id(&flow_id, &NodeName::parse("a").unwrap(), &world.upkeep.partitions());
+    let before = world.contents().await;
+    for owner in ["first", "second"] {
+        let whole = world.graph("x").id(flow_id).try_submit().await;
+        let whole = assert_refused!(whole, "invalid_input");
+        let kind = Kind::parse("etl").unwrap();
+        let header = FlowHeader { flow_id, ..FlowHeader::new(kind.clone()) };
+        let open = assert_refused!(world.backend.create_flow(CreateFlowArgs { header }).await, "invalid_input");
+        assert_eq!((whole.field.as_deref(), &open), (Some("flow_id"), &whole));
+        let work = SubmitArgs { uuid: member.uuid(), ..SubmitArgs::new(kind, Payload::default()) };
+        let work = assert_refused!(world.backend.submit(work).await, "invalid_input");
+        assert_eq!(work.field.as_deref(), Some("uuid"));
+        if owner == "first" {
+            assert_eq!(world.contents().await, before);
+        }
+        let submitted = world.backend.submit_flow(owned.clone()).await.unwrap();
+        assert_eq!((submitted.flow_id, submitted.duplicate), (flow_id, owner == "second"));
+    }
+    assert_eq!(world.describe(&member).await.namespace.as_str(), "acme");
 }
 
 pub(crate) async fn a_large_flow_is_opened_by_the_engine_and_is_there_before(world: World) {

@@ -18,4 +18,5 @@ pub use numbers::{AttemptIndex, BadPriority, LeaseEpoch, Priority, TimestampMs};
 pub use text::{Capability, ContentType, IdempotencyKey, Kid, SourceIdentity, TagValue, WaitpointKey};
 pub use uuids::{
     AttemptId, BudgetId, EdgeId, FlowId, LeaseId, NotAUuid, QuotaPolicyId, SignalId, SuspensionId, WaitpointId,
+    is_derived,
 };

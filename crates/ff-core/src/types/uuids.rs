@@ -12,6 +12,13 @@ pub(super) fn parse_hyphenated(text: &str) -> Option<Uuid> {
     canonical.then(|| Uuid::try_parse(text).ok()).flatten()
 }
 
+/// Whether a uuid is one that only derivation makes: version 7 with the time 0, which is what follows from an idempotency key.
+/// Everybody can compute it from the key, so nobody may name it as an id of their own choice.
+pub fn is_derived(uuid: &Uuid) -> bool {
+    let made_at_ms = uuid.as_u128() >> 80;
+    made_at_ms == 0 && uuid.get_version_num() == 7
+}
+
 macro_rules! uuid_ids {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*

@@ -57,7 +57,10 @@ impl Flow {
     /// Whose flow it is, and whose work its members are.
     pub fn namespace(self, namespace: &str) -> Self {
         let namespace = Namespace::parse(namespace).map_err(|error| Refusal::invalid("namespace", error).into());
-        self.set(namespace, |header, namespace| header.namespace = namespace)
+        self.set(namespace, |header, namespace| {
+            header.namespace = namespace;
+            header.follow_key();
+        })
     }
 
     /// A label to find it by.
@@ -82,14 +85,16 @@ impl Flow {
 
     /// Its own id, so that the same flow can be submitted again safely from elsewhere.
     pub fn id(self, id: FlowId) -> Self {
-        self.set(Ok(id), |header, id| header.flow_id = id)
+        self.set(Ok(id), |header, id| (header.flow_id, header.idempotency_key) = (id, None))
     }
 
-    /// What makes another submission of the same graph the same flow. Its id follows from this and the namespace, which is
-    /// to be given before.
+    /// What makes another submission of the same graph the same flow. Its id follows from this and the namespace.
     pub fn idempotency_key(self, key: &str) -> Self {
         let key = IdempotencyKey::parse(key).map_err(|error| Refusal::invalid("idempotency_key", error).into());
-        self.set(key, |header, key| header.flow_id = FlowId::for_key(&header.namespace, &key))
+        self.set(key, |header, key| {
+            header.idempotency_key = Some(key);
+            header.follow_key();
+        })
     }
 
     /// A member, under a name of its own within the flow.

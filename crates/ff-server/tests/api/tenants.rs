@@ -1,12 +1,15 @@
 //! A key of one namespace sees and touches nothing of another: it is answered as if it were not there.
 
+use ff_core::flow::member_id;
 use ff_core::key::Role;
+use ff_core::partition::PartitionConfig;
+use ff_core::types::{FlowId, IdempotencyKey, Namespace, NodeName};
 use ff_server::ROUTES;
 use serde_json::{Value, json};
 
 use crate::bodies::{routes, target};
 use crate::keyed::Keyed;
-use crate::world::{Reply, World};
+use crate::world::{PARTITIONS, Reply, World};
 
 const NOBODYS: &str = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
 
@@ -65,6 +68,39 @@ async fn another_tenants_ids_are_answered_as_if_they_were_not_there() {
     for path in [format!("/v1/executions/{}", theirs.execution), format!("/v1/flows/{}", theirs.flow)] {
         assert_eq!(acme.get(&path).await.status, 200, "its own is there");
     }
+}
+
+/// The id of a flow follows from its namespace and its key, which others may guess. They can neither take it nor find out
+/// whether it is there.
+#[tokio::test]
+async fn the_ids_that_follow_from_a_key_cannot_be_taken_or_probed_by_another_tenant() {
+    let (keyed, _) = Keyed::new().await;
+    let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
+    let other = keyed.asked_with(&keyed.tenant("other").await).await;
+    let (namespace, key) = (Namespace::parse("acme").unwrap(), IdempotencyKey::parse("nightly").unwrap());
+    let flow = FlowId::for_key(&namespace, &key);
+    let partitions = PartitionConfig { num_flow_partitions: PARTITIONS, ..PartitionConfig::default() };
+    let member = member_id(&flow, &NodeName::parse("a").unwrap(), &partitions);
+    let nodes = json!({"a": {"kind": "k"}});
+    let mut told = Vec::new();
+    for status in [201, 200] {
+        let whole = other.post("/v1/flows", &json!({"kind": "f", "flow_id": flow, "nodes": nodes})).await;
+        whole.assert_refused(400, "invalid_input", Some("flow_id"));
+        let open = other.post("/v1/flows", &json!({"kind": "f", "flow_id": flow, "held_open": true})).await;
+        open.assert_refused(400, "invalid_input", Some("flow_id"));
+        let work = json!({"kind": "k", "uuid": member.uuid()});
+        let one = other.post("/v1/executions", &work).await;
+        one.assert_refused(400, "invalid_input", Some("uuid"));
+        let many = other.post("/v1/executions/batch", &json!({"executions": [work]})).await;
+        assert_eq!(many.body["results"][0]["error"]["field"], "uuid", "{many:?}");
+        told.push([whole.body, open.body, one.body, many.body]);
+        let own = json!({"kind": "f", "idempotency_key": "nightly", "nodes": nodes});
+        let owned = acme.post("/v1/flows", &own).await;
+        assert_eq!((owned.status.as_u16(), owned.text("flow_id")), (status, flow.to_string()), "{owned:?}");
+        let same_key = other.post("/v1/flows", &own).await;
+        assert_eq!(same_key.status.as_u16(), status, "its own key is its own: {same_key:?}");
+    }
+    assert_eq!(told[0], told[1], "what is there is answered as what is not");
 }
 
 #[tokio::test]

@@ -146,6 +146,7 @@ pub(crate) fn inputs_of(model: &Model, task: &Task) -> Vec<Input> {
 fn header(flow: u32, namespace: u8, kind: u8, count: usize) -> FlowHeader {
     FlowHeader {
         flow_id: flow_id(flow),
+        idempotency_key: None,
         namespace: vocabulary::namespace(namespace),
         kind: vocabulary::kind(kind),
         tags: tags(0, count),

@@ -12,7 +12,9 @@ use crate::payload::Payload;
 use crate::policy::Policy;
 use crate::state::PublicState;
 use crate::trace::TraceContext;
-use crate::types::{ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, Priority, TimestampMs, draw_execution_uuid};
+use crate::types::{
+    ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, Priority, TimestampMs, draw_execution_uuid, is_derived,
+};
 
 /// A new piece of work. The uuid is the submitter's, so that a submission whose reply got lost can be sent again.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,8 +56,12 @@ impl SubmitArgs {
         ExecutionId::place(self.uuid, &self.namespace, self.idempotency_key.as_ref(), config)
     }
 
-    /// Refuses what is over a limit.
+    /// Refuses what is over a limit, and an id that is not the submitter's to choose: members of a flow under an idempotency
+    /// key have such ids, and anybody can compute them.
     pub fn check(&self) -> Result<(), Refusal> {
+        if is_derived(&self.uuid) {
+            return Err(Refusal::invalid("uuid", "is kept for members of flows; send one that was drawn at random"));
+        }
         check_payload("payload", &self.payload)?;
         if self.tags.len() > limits::TAGS {
             return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::TAGS, self.tags.len()));

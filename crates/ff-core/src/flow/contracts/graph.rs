@@ -10,13 +10,15 @@ use crate::limits;
 use crate::payload::Payload;
 use crate::policy::Policy;
 use crate::trace::TraceContext;
-use crate::types::{FlowId, Kind, LaneId, Namespace, NodeName, Priority};
+use crate::types::{FlowId, IdempotencyKey, Kind, LaneId, Namespace, NodeName, Priority, is_derived};
 
 /// What is known of a flow without its graph. The id is the submitter's, so that a submission whose reply got lost can be
 /// sent again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowHeader {
     pub flow_id: FlowId,
+    /// What the id follows from, together with the namespace; none when it was drawn.
+    pub idempotency_key: Option<IdempotencyKey>,
     pub namespace: Namespace,
     pub kind: Kind,
     pub tags: Tags,
@@ -27,10 +29,43 @@ pub struct FlowHeader {
 impl FlowHeader {
     /// A new flow of a kind, everything else by default.
     pub fn new(kind: Kind) -> Self {
-        Self { flow_id: FlowId::new(), namespace: Namespace::default_name(), kind, tags: Tags::new(), trace: None }
+        Self {
+            flow_id: FlowId::new(),
+            idempotency_key: None,
+            namespace: Namespace::default_name(),
+            kind,
+            tags: Tags::new(),
+            trace: None,
+        }
     }
 
+    /// The same flow under an idempotency key: its id follows from the key and the namespace.
+    pub fn keyed(mut self, key: IdempotencyKey) -> Self {
+        self.idempotency_key = Some(key);
+        self.follow_key();
+        self
+    }
+
+    /// Makes the id the one that follows from the key, where there is a key.
+    pub fn follow_key(&mut self) {
+        if let Some(key) = &self.idempotency_key {
+            self.flow_id = FlowId::for_key(&self.namespace, key);
+        }
+    }
+
+    /// The id that a key leads to is for its own namespace: anybody can compute it, and whoever could name it would take the
+    /// flow away from its owner, or learn whether it exists.
     pub fn check(&self) -> Result<(), Refusal> {
+        match &self.idempotency_key {
+            Some(key) if self.flow_id != FlowId::for_key(&self.namespace, key) => {
+                return Err(Refusal::invalid("flow_id", "does not follow from the idempotency key"));
+            }
+            None if is_derived(self.flow_id.as_uuid()) => {
+                let why = "follows from an idempotency key; send the key, or an id that was drawn at random";
+                return Err(Refusal::invalid("flow_id", why));
+            }
+            _ => {}
+        }
         if self.tags.len() > limits::TAGS {
             return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::TAGS, self.tags.len()));
         }
@@ -126,4 +161,44 @@ pub struct SubmittedFlow {
     pub graph_revision: u64,
     /// True when the same flow was there already; nothing was written then.
     pub duplicate: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::member_id;
+    use crate::partition::PartitionConfig;
+
+    fn header(namespace: &str) -> FlowHeader {
+        let namespace = Namespace::parse(namespace).unwrap();
+        FlowHeader { namespace, ..FlowHeader::new(Kind::parse("etl").unwrap()) }
+    }
+
+    fn nightly() -> IdempotencyKey {
+        IdempotencyKey::parse("nightly").unwrap()
+    }
+
+    #[test]
+    fn an_id_that_follows_from_a_key_is_taken_with_the_key_alone() {
+        let theirs = header("acme").keyed(nightly());
+        assert_eq!(theirs.check(), Ok(()));
+        for thief in [
+            FlowHeader { flow_id: theirs.flow_id, ..header("other") },
+            FlowHeader { flow_id: theirs.flow_id, ..header("acme") },
+            FlowHeader { namespace: header("other").namespace, ..theirs.clone() },
+            FlowHeader { flow_id: FlowId::new(), ..theirs },
+        ] {
+            assert_eq!(thief.check().unwrap_err().field.as_deref(), Some("flow_id"));
+        }
+        assert_eq!(header("other").check(), Ok(()), "a drawn id is anybody's");
+    }
+
+    #[test]
+    fn the_members_of_a_flow_under_a_key_cannot_be_named_ahead_of_it() {
+        let flow = header("acme").keyed(nightly()).flow_id;
+        let member = member_id(&flow, &NodeName::parse("a").unwrap(), &PartitionConfig::default());
+        let named =
+            SubmitArgs { uuid: member.uuid(), ..SubmitArgs::new(Kind::parse("k").unwrap(), Payload::default()) };
+        assert_eq!(named.check().unwrap_err().field.as_deref(), Some("uuid"));
+    }
 }

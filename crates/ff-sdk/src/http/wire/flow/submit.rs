@@ -65,8 +65,8 @@ impl SubmitFlow {
     fn headed(header: FlowHeader) -> Self {
         Self {
             kind: header.kind,
-            flow_id: Some(header.flow_id),
-            idempotency_key: None,
+            flow_id: header.idempotency_key.is_none().then_some(header.flow_id),
+            idempotency_key: header.idempotency_key,
             namespace: Some(header.namespace),
             tags: header.tags.into_iter().map(|(key, value)| (key.to_string(), value)).collect(),
             held_open: false,
@@ -78,16 +78,16 @@ impl SubmitFlow {
     /// What is asked for, with what was left out filled in.
     pub fn into_new(self) -> Result<NewFlow, Refusal> {
         let namespace = self.namespace.unwrap_or_else(Namespace::default_name);
-        let flow_id = match (self.flow_id, self.idempotency_key) {
+        let (tags, trace) = (tags(self.tags)?, trace::read(self.trace)?);
+        let header = FlowHeader { namespace, tags, trace, ..FlowHeader::new(self.kind) };
+        let header = match (self.flow_id, self.idempotency_key) {
             (Some(_), Some(_)) => {
                 return Err(Refusal::invalid("idempotency_key", "cannot be given together with flow_id"));
             }
-            (Some(id), None) => id,
-            (None, Some(key)) => FlowId::for_key(&namespace, &key),
-            (None, None) => FlowId::new(),
+            (Some(flow_id), None) => FlowHeader { flow_id, ..header },
+            (None, Some(key)) => header.keyed(key),
+            (None, None) => header,
         };
-        let trace = trace::read(self.trace)?;
-        let header = FlowHeader { flow_id, namespace, kind: self.kind, tags: tags(self.tags)?, trace };
         let (nodes, edges) = self.nodes.into_specs()?;
         match (self.held_open, nodes.is_empty()) {
             (false, _) => Ok(NewFlow::Whole(SubmitFlowArgs { header, nodes, edges })),
@@ -155,6 +155,10 @@ mod tests {
         let args = full();
         let text = serde_json::to_string(&SubmitFlow::of(args.clone()).unwrap()).unwrap();
         assert_eq!(read(&text), Ok(NewFlow::Whole(args)), "{text}");
+        let keyed = full().header.keyed(IdempotencyKey::parse("nightly").unwrap());
+        let text = serde_json::to_string(&SubmitFlow::of(SubmitFlowArgs { header: keyed.clone(), ..full() }).unwrap())
+            .unwrap();
+        assert_eq!(read(&text), Ok(NewFlow::Whole(SubmitFlowArgs { header: keyed, ..full() })), "{text}");
         let create = CreateFlowArgs { header: full().header };
         let text = serde_json::to_string(&SubmitFlow::held_open(create.clone())).unwrap();
         assert_eq!(read(&text), Ok(NewFlow::HeldOpen(create)), "{text}");

@@ -198,7 +198,13 @@ pub(crate) async fn the_same_flow_again_is_the_same_flow(ff: FlowFabric) {
     let nobody = client.flow(&ff_sdk::core::types::FlowId::new());
     assert_eq!(nobody.describe().await.unwrap_err().code(), Some(Code::FlowNotFound));
     assert_eq!(soon(nobody.wait()).await.unwrap_err().code(), Some(Code::FlowNotFound));
-    let policy = retries(0);
-    let again = client.submit_flow(Flow::new("f").id(first.id()).node("a", Node::new("k", &1).policy(policy))).await;
+    let changed = || Node::new("k", &1).policy(retries(0));
+    let again = client.submit_flow(Flow::new("f").idempotency_key("nightly").node("a", changed())).await;
     assert_eq!(again.err().unwrap().code(), Some(Code::IdempotencyConflict));
+    let by_id = client.submit_flow(Flow::new("f").id(first.id()).node("a", changed())).await;
+    assert_eq!(by_id.err().unwrap().code(), Some(Code::InvalidInput), "who names it shows its key");
+    let acme = |flow: Flow| flow.namespace("acme").node("a", Node::new("k", &1));
+    let before = client.submit_flow(acme(Flow::new("f").idempotency_key("nightly"))).await.unwrap();
+    let after = client.submit_flow(acme(Flow::new("f")).idempotency_key("nightly")).await.unwrap();
+    assert_eq!(before.id(), after.id(), "in whichever order the namespace and the key are given");
 }
