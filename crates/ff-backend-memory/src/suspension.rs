@@ -47,7 +47,7 @@ impl SuspensionRoom for MemoryBackend {
     async fn waitpoint_token(&self, id: &ExecutionId, waitpoint: &WaitpointId) -> Answer<WaitpointToken> {
         self.look(id, |model, _| {
             let found = model.waitpoints(id).find(|known| known.id == *waitpoint);
-            Ok(found.ok_or(Code::WaitpointNotFound)?.token.clone())
+            Ok(found.ok_or(Code::WaitpointNotFound)?.handed_out(model.ring(id.partition()).ok().flatten())?)
         })
     }
 
@@ -87,7 +87,7 @@ mod tests {
     #[tokio::test]
     async fn a_rotation_reaches_every_partition_and_can_be_repeated() {
         let store = MemoryBackend::default();
-        let rotation = RotateSecretArgs::parse("k2", "c0ffee", 1_000).unwrap();
+        let rotation = RotateSecretArgs::parse("k2", "c0ffee5ec4e7c0ffee5ec4e7c0ffee5e", 1_000).unwrap();
         let first = store.rotate_secret(rotation.clone()).await.unwrap();
         assert!(first.is_complete());
         assert!(first.rotated.iter().all(|(_, rotated)| matches!(rotated, Rotated::Rotated { gc_count: 0, .. })));

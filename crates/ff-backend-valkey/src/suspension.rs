@@ -13,7 +13,8 @@ use ff_core::types::{ExecutionId, WaitpointId};
 use ff_script::suspension::{
     CloseWaitpointResult, CreatePendingWaitpointArgs, CreatePendingWaitpointResult, KeptWaitpoint, ResumeExecutionArgs,
     ResumeExecutionResult, ResumeOpKeys, SuspendExecutionArgs, SuspendOpKeys, WaitpointOpKeys, ff_close_waitpoint,
-    ff_create_pending_waitpoint, ff_read_waitpoints, ff_resume_execution, ff_suspend_execution,
+    ff_create_pending_waitpoint, ff_read_waitpoint_hmac_secrets, ff_read_waitpoints, ff_resume_execution,
+    ff_suspend_execution,
 };
 
 use crate::ValkeyBackend;
@@ -72,7 +73,9 @@ impl SuspensionRoom for ValkeyBackend {
     async fn waitpoint_token(&self, id: &ExecutionId, waitpoint: &WaitpointId) -> Answer<WaitpointToken> {
         check_id(id, &self.partitions)?;
         let found = ff_read_waitpoints(&*self.calls, id, Some(waitpoint), false).await?.pop();
-        Ok(found.ok_or(Code::WaitpointNotFound)?.waitpoint.token)
+        let waitpoint = found.ok_or(Code::WaitpointNotFound)?.waitpoint;
+        let signing = ff_read_waitpoint_hmac_secrets(&*self.calls, id.partition()).await?;
+        Ok(waitpoint.handed_out(signing.as_ref().map(|signing| &signing.ring))?)
     }
 
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {

@@ -115,7 +115,7 @@ error_table! {
     InvalidKeysMissingHmac "invalid_keys_missing_hmac" Bug 500
         "The function was called without the key of the secrets.";
     InvalidKid "invalid_kid" Terminal 400 "A kid is text without a colon, and not empty.";
-    InvalidSecretHex "invalid_secret_hex" Terminal 400 "A secret is hexadecimal text of whole bytes, and not empty.";
+    InvalidSecretHex "invalid_secret_hex" Terminal 400 "A secret is hexadecimal text of 16 to 1024 bytes.";
     InvalidGraceMs "invalid_grace_ms" Terminal 400 "A grace period is a whole number of milliseconds, 0 or more.";
     RotationConflict "rotation_conflict" Terminal 409 "This kid already stands for a different secret.";
 

@@ -158,8 +158,9 @@ pub const RESUME_BYTES: usize = 4 * 1024 * 1024;
 
 /// Secrets one partition keeps, the current one and the retired ones.
 pub const RING_KIDS: usize = 64;
-/// The bytes of one secret.
+/// The bytes of one secret, at most and at least: fewer could be guessed from a token.
 pub const SECRET_BYTES: usize = 1_024;
+pub const SECRET_MIN_BYTES: usize = 16;
 /// How long a retired secret goes on verifying.
 pub const SECRET_GRACE_MS: u64 = 24 * 60 * 60 * 1_000;
 /// How long a worker counts as there without being heard of.

@@ -10,10 +10,11 @@ use ff_core::token::WaitpointToken;
 use ff_core::types::{ExecutionId, TimestampMs, WaitpointId};
 
 use super::key_of_waitpoint;
+use super::ring::read_ring;
 use crate::error::SqlError;
 use crate::execution::found;
 use crate::record;
-use crate::schema::WAITPOINT;
+use crate::schema::{KEY_RING, WAITPOINT};
 use crate::session::{Question, Read};
 
 /// The open waitpoints of an execution, oldest first.
@@ -60,7 +61,11 @@ impl Question for ReadWaitpointToken {
     async fn ask(self, reader: &mut dyn Read) -> Answer<WaitpointToken> {
         found(reader, &self.execution_id).await?;
         let mut one = waitpoints(reader, &self.execution_id, &[self.waitpoint_id]).await?;
-        Ok(one.pop().flatten().ok_or(Code::WaitpointNotFound)?.token)
+        let waitpoint = one.pop().flatten().ok_or(Code::WaitpointNotFound)?;
+        let partition = self.execution_id.partition();
+        let rows = reader.load(&KEY_RING, KEY_RING.named(&["record"]), &[vec![partition.into()]]).await?;
+        let ring = rows.iter().flatten().map(|row| read_ring(row.text(0)?)).next().transpose()?;
+        Ok(waitpoint.handed_out(ring.as_ref())?)
     }
 }
 

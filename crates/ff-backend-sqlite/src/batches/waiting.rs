@@ -111,7 +111,8 @@ impl Walk {
 
     fn rotation(&self) -> RotatePartitionArgs {
         let number = self.pick(4);
-        let rotation = RotateSecretArgs::parse(&format!("r{number}"), &format!("c0ffee0{number}"), self.pick(90_000));
+        let rotation =
+            RotateSecretArgs::parse(&format!("r{number}"), &format!("c0ffee0{number}").repeat(4), self.pick(90_000));
         RotatePartitionArgs { partition: self.partition(), rotation: rotation.unwrap() }
     }
 

@@ -47,7 +47,7 @@ async fn a_partition_that_lost_its_secrets_gets_those_of_the_others() {
 async fn a_rotation_reaches_every_partition_at_once_and_can_be_repeated() {
     let place = Place::new();
     let store = place.open();
-    let rotation = RotateSecretArgs::parse("k2", "c0ffee", 1_000).unwrap();
+    let rotation = RotateSecretArgs::parse("k2", "c0ffee5ec4e7c0ffee5ec4e7c0ffee5e", 1_000).unwrap();
     let first = store.rotate_secret(rotation.clone()).await.unwrap();
     assert!(first.is_complete());
     assert!(first.rotated.iter().all(|(_, rotated)| matches!(rotated, Rotated::Rotated { .. })));

@@ -111,7 +111,7 @@ async fn one_script_of_timeouts_and_rotations_has_one_outcome() {
     let ahead = CreateWaitpointArgs { execution_id: id, fence, key: key("ahead"), expires_in_ms: 700 };
     let ahead = both!(pair.create_waitpoint(ahead)).unwrap();
     for (kid, grace_ms) in [("b", 100), ("c", 10_000)] {
-        let rotation = RotateSecretArgs::parse(kid, "c0ffee", grace_ms).unwrap();
+        let rotation = RotateSecretArgs::parse(kid, "c0ffee5ec4e7c0ffee5ec4e7c0ffee5e", grace_ms).unwrap();
         let rotate = RotatePartitionArgs { partition: 0, rotation: rotation.clone() };
         let report = pair.store.rotate_secret(rotation).await.unwrap();
         assert_eq!(report.rotated, [(0, pair.model(rotate).unwrap())]);

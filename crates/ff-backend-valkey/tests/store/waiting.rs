@@ -111,7 +111,7 @@ async fn a_rotation_by_another_program_is_noticed_and_old_tokens_work_within_the
     let server = Process::start(Flavour::Valkey, &[]);
     let (here, there) = (connect(&server.url()).await, connect(&server.url()).await);
     let (old, under_the_first) = suspended(&here).await;
-    let rotation = RotateSecretArgs::parse("k2", "c0ffee", 600_000).unwrap();
+    let rotation = RotateSecretArgs::parse("k2", "c0ffee5ec4e7c0ffee5ec4e7c0ffee5e", 600_000).unwrap();
     let report = there.rotate_secret(rotation.clone()).await.unwrap();
     assert_eq!(report.rotated.len(), usize::from(FEW_PARTITIONS.num_flow_partitions));
     assert!(report.is_complete());
@@ -123,7 +123,10 @@ async fn a_rotation_by_another_program_is_noticed_and_old_tokens_work_within_the
     assert_eq!(there.deliver(signal(old, &under_the_first)).await.unwrap().effect, Effect::Satisfied);
     let again = here.rotate_secret(rotation).await.unwrap();
     assert!(again.rotated.iter().all(|(_, rotated)| matches!(rotated, Rotated::Noop { .. })), "{again:?}");
-    let conflict = here.rotate_secret(RotateSecretArgs::parse("k2", "facade", 0).unwrap()).await.unwrap();
+    let conflict = here
+        .rotate_secret(RotateSecretArgs::parse("k2", "facadefacadefacadefacadefacadefa", 0).unwrap())
+        .await
+        .unwrap();
     assert!(conflict.failed.iter().all(|(_, error)| error.code() == Code::RotationConflict), "{conflict:?}");
     assert_eq!(conflict.failed.len(), usize::from(FEW_PARTITIONS.num_flow_partitions));
     assert_eq!(findings(&here).await, []);
@@ -135,7 +138,10 @@ async fn forged_tokens_open_nothing_and_write_nothing() {
     let store = connect(&server.url()).await;
     let (id, granted) = suspended(&store).await;
     let (other_id, other) = suspended(&store).await;
-    store.rotate_secret(RotateSecretArgs::parse("k2", "c0ffee", 600_000).unwrap()).await.unwrap();
+    store
+        .rotate_secret(RotateSecretArgs::parse("k2", "c0ffee5ec4e7c0ffee5ec4e7c0ffee5e", 600_000).unwrap())
+        .await
+        .unwrap();
     let genuine = granted.waitpoint_token.expose();
     let mut forged = vec![other.waitpoint_token.expose(), genuine.replace("k1", "k2"), genuine.replace("k1", "k9")];
     forged.extend((0..genuine.len()).map(|at| genuine[..at].to_owned()).filter(|text| !text.is_empty()));
@@ -259,6 +265,12 @@ async fn waiting_works_on_a_cluster() {
     assert!(partitions.len() > 4, "the work is spread");
     let news = store.deliveries(DeliveriesArgs { after: Some(tail), limit: 1_000 }).await.unwrap();
     assert_eq!(news.deliveries.len(), 48);
-    assert!(store.rotate_secret(RotateSecretArgs::parse("k2", "c0ffee", 0).unwrap()).await.unwrap().is_complete());
+    assert!(
+        store
+            .rotate_secret(RotateSecretArgs::parse("k2", "c0ffee5ec4e7c0ffee5ec4e7c0ffee5e", 0).unwrap())
+            .await
+            .unwrap()
+            .is_complete()
+    );
     assert_eq!(findings(&store).await, []);
 }

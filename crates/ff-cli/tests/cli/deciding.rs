@@ -195,7 +195,7 @@ fn secrets_are_rotated_and_never_shown() {
     let world = World::start();
     let listed = world.ok(&["secrets", "list"]);
     assert!(listed.contains("signs and verifies") && listed.contains("256 of 256"), "{listed}");
-    let secret = "c0ffee5ec4e7c0ffee5ec4e7";
+    let secret = "c0ffee5ec4e7c0ffee5ec4e7c0ffee5e";
     std::fs::write(world.folder.path().join("secret"), format!("{secret}\n")).unwrap();
     let args = ["secrets", "rotate", "--kid", "k2", "--secret-file", "secret", "--grace", "2h"];
     let first = world.run(&[&args[..], &["-vvv"]].concat());
@@ -208,7 +208,7 @@ fn secrets_are_rotated_and_never_shown() {
     assert!(!listed.contains(secret));
 
     let piped = world.command(&["secrets", "rotate", "--kid", "k2", "--secret-file", "-"]);
-    let conflict = Ran::fed(piped, b"facade");
+    let conflict = Ran::fed(piped, b"facadefacadefacadefacadefacadefa");
     assert_eq!(conflict.code, Some(1));
     assert!(
         conflict.stderr.contains("rotation_conflict") && conflict.stderr.contains("another --kid"),
@@ -221,6 +221,8 @@ fn secrets_are_rotated_and_never_shown() {
 
     std::fs::write(world.folder.path().join("bad"), "not hex").unwrap();
     world.run(&["secrets", "rotate", "--secret-file", "bad"]).refused(2, "the secret must be hexadecimal");
+    std::fs::write(world.folder.path().join("short"), "00".repeat(15)).unwrap();
+    world.run(&["secrets", "rotate", "--secret-file", "short"]).refused(2, "of 16 to 1024 bytes");
     world.run(&["secrets", "rotate", "--secret-file", "missing"]).refused(1, "cannot open missing");
     world.run(&["secrets", "rotate", "--kid", "a:b"]).refused(2, "colon");
     let unsaid = world.run(&["secrets"]);

@@ -49,7 +49,7 @@ struct Forger {
 impl Forger {
     async fn new(world: &World) -> Self {
         let retired = open(world).await;
-        let rotation = RotateSecretArgs::parse("k2", "5ec4e7", 1_000).unwrap();
+        let rotation = RotateSecretArgs::parse("k2", &"5e".repeat(16), 1_000).unwrap();
         world.backend.rotate_secret(rotation.clone()).await.unwrap();
         world.clock.advance(ms(1_000)).await;
         Self { current: open(world).await, retired, other: open(world).await, secret: rotation.secret }

@@ -30,6 +30,8 @@ macro_rules! token_promises {
                 without_grace_a_secret_is_gone_at_once,
                 what_expired_is_thrown_away_by_the_next_rotation,
                 a_partition_keeps_sixty_four_secrets,
+                a_secret_has_sixteen_bytes_at_least,
+                a_kid_that_comes_again_with_another_secret_opens_nothing_from_before,
                 a_grace_may_be_ten_years,
                 a_waitpoint_made_before_a_rotation_can_be_waited_on_after_it,
             }

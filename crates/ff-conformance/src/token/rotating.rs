@@ -6,6 +6,7 @@ use ff_core::engine_error::EngineError;
 use ff_core::limits;
 use ff_core::signal::Effect;
 use ff_core::suspension::Distinct;
+use ff_core::token::Secret;
 use ff_core::types::Kid;
 
 use crate::refused::assert_refused;
@@ -148,9 +149,30 @@ pub(crate) async fn a_partition_keeps_sixty_four_secrets(world: World) {
     assert!(rotate(&world, "more", "ff", 60_000).await.is_complete());
 }
 
+pub(crate) async fn a_secret_has_sixteen_bytes_at_least(world: World) {
+    let before = world.contents().await;
+    let [short, enough] = [15, 16].map(|bytes| Secret::new(vec![7; bytes]).unwrap());
+    let args = |secret| RotateSecretArgs { kid: kid("k2"), secret, grace_ms: 0 };
+    let refusal = assert_refused!(world.backend.rotate_secret(args(short)).await, "invalid_secret_hex");
+    assert_eq!(refusal.field.as_deref(), Some("secret_hex"));
+    assert_eq!(world.contents().await, before);
+    assert!(world.backend.rotate_secret(args(enough)).await.unwrap().is_complete());
+}
+
+/// A name that is used again must not make a token from before good, nor show what the token was for.
+pub(crate) async fn a_kid_that_comes_again_with_another_secret_opens_nothing_from_before(world: World) {
+    let (_, waitpoint) = world.suspended().await;
+    let token = || world.backend.waitpoint_token(&waitpoint.execution_id, &waitpoint.granted.waitpoint_id);
+    assert_eq!(token().await.unwrap(), waitpoint.granted.waitpoint_token);
+    rotate(&world, "k2", "0a", 0).await;
+    assert!(rotate(&world, "k1", "0b", 0).await.is_complete(), "the name is free again");
+    assert_refused!(token().await, "token_expired");
+    assert_refused!(waitpoint.send("go").await, "invalid_token");
+}
+
 pub(crate) async fn a_grace_may_be_ten_years(world: World) {
     let before = world.contents().await;
-    let mut args = RotateSecretArgs::parse("k2", "0a", limits::SPAN_MAX_MS).unwrap();
+    let mut args = RotateSecretArgs::parse("k2", &"0a".repeat(16), limits::SPAN_MAX_MS).unwrap();
     args.grace_ms += 1;
     let refusal = assert_refused!(world.backend.rotate_secret(args.clone()).await, "invalid_grace_ms");
     assert_eq!(refusal.field.as_deref(), Some("grace_ms"));
@@ -178,7 +200,8 @@ async fn open(world: &World) -> Waitpoint {
 }
 
 async fn rotate(world: &World, kid: &str, secret: &str, grace_ms: u64) -> RotationReport {
-    world.backend.rotate_secret(RotateSecretArgs::parse(kid, secret, grace_ms).unwrap()).await.unwrap()
+    let secret = secret.repeat(16);
+    world.backend.rotate_secret(RotateSecretArgs::parse(kid, &secret, grace_ms).unwrap()).await.unwrap()
 }
 
 fn everywhere(world: &World, rotated: &Rotated) -> Vec<(u16, Rotated)> {

@@ -44,7 +44,7 @@ mod tests {
     use crate::types::{ExecutionId, Kid, WaitpointId};
 
     fn rotation(stage: &Stage, kid: &str, grace_ms: u64) -> RotatePartitionArgs {
-        let rotation = RotateSecretArgs::parse(kid, "5ec4e7", grace_ms).unwrap();
+        let rotation = RotateSecretArgs::parse(kid, &"5e".repeat(16), grace_ms).unwrap();
         RotatePartitionArgs { partition: stage.id.partition(), rotation }
     }
 

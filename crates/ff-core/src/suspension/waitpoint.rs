@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::BoundWaitpoint;
 use crate::change::Change;
+use crate::engine_error::{Code, Refusal};
 use crate::execution::{Execution, Phase};
 use crate::signal::Source;
 use crate::state::words;
-use crate::token::WaitpointToken;
+use crate::token::{KeyRing, Mac, WaitpointToken};
 use crate::types::{ExecutionId, SignalId, SignalName, SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
 
 /// One thing an execution waits on, or is going to.
@@ -45,6 +46,15 @@ impl Waitpoint {
     ) -> Self {
         let (expires_at, suspension_id, closed, buffered) = (None, None, None, Vec::new());
         Self { id, execution_id, key, token, created_at: now, expires_at, suspension_id, closed, buffered }
+    }
+
+    /// The token that was handed out for it, to be told or compared, given the secrets there are now. A kid that is gone may come
+    /// again with another secret; a token from before that opens nothing, whatever the names say.
+    pub fn handed_out(&self, ring: Option<&KeyRing>) -> Result<WaitpointToken, Refusal> {
+        let signing = ring.and_then(|ring| ring.keys.get(&self.token.kid));
+        let reused =
+            signing.is_some_and(|key| Mac::of(&key.secret, &self.execution_id, &self.id, &self.key) != self.token.mac);
+        if reused { Err(Code::TokenExpired.into()) } else { Ok(self.token.clone()) }
     }
 
     /// This waitpoint as a suspension names it.

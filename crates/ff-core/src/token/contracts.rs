@@ -28,6 +28,8 @@ impl RotateSecretArgs {
     }
 
     pub fn check(&self) -> Result<(), Refusal> {
+        let weak = |error| Code::InvalidSecretHex.refusal().at("secret_hex").because(error);
+        self.secret.check_strength().map_err(weak)?;
         if self.grace_ms > limits::SPAN_MAX_MS {
             return Err(Refusal::over_limit(Code::InvalidGraceMs, "grace_ms", limits::SPAN_MAX_MS, self.grace_ms));
         }
@@ -128,13 +130,14 @@ mod tests {
             ("a:b", "00", 0, Code::InvalidKid, "kid"),
             ("a", "", 0, Code::InvalidSecretHex, "secret_hex"),
             ("a", "5ec4e7f", 0, Code::InvalidSecretHex, "secret_hex"),
-            ("a", "00", limits::SPAN_MAX_MS + 1, Code::InvalidGraceMs, "grace_ms"),
+            ("a", "5ec4e7", 0, Code::InvalidSecretHex, "secret_hex"),
+            ("a", &"00".repeat(16), limits::SPAN_MAX_MS + 1, Code::InvalidGraceMs, "grace_ms"),
         ] {
             let refusal = RotateSecretArgs::parse(kid, secret, grace_ms).unwrap_err();
             assert_eq!((refusal.code, refusal.field.as_deref()), (code, Some(field)));
             assert!(!refusal.to_string().contains("5ec4e7"), "{refusal}");
         }
-        let args = RotateSecretArgs::parse("a", "5ec4e7", limits::SPAN_MAX_MS).unwrap();
+        let args = RotateSecretArgs::parse("a", &"5ec4e7".repeat(6), limits::SPAN_MAX_MS).unwrap();
         assert!(!format!("{args:?}").contains("5ec4e7"));
     }
 }

@@ -43,7 +43,7 @@ mod tests {
     use crate::types::Kid;
 
     fn args(kid: &str, secret: &str, grace_ms: u64) -> RotateSecretArgs {
-        RotateSecretArgs::parse(kid, secret, grace_ms).unwrap()
+        RotateSecretArgs::parse(kid, &secret.repeat(16), grace_ms).unwrap()
     }
 
     fn rotated(ring: &KeyRing, args: &RotateSecretArgs, now: TimestampMs) -> KeyRing {

@@ -15,11 +15,14 @@ pub struct Secret(SecretSlice<u8>);
 
 /// Why a text is not a secret. It does not say what the text was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be hexadecimal text of 1 to {max} bytes", max = limits::SECRET_BYTES)]
+#[error("must be hexadecimal text of {} to {} bytes", limits::SECRET_MIN_BYTES, limits::SECRET_BYTES)]
 pub struct BadSecret;
 
 impl Secret {
-    /// The secret that is these bytes.
+    /// The secret that is these bytes. A store may hold a short one from before there was a lower limit; a new one is held to
+    /// that by [`check_strength`].
+    ///
+    /// [`check_strength`]: Secret::check_strength
     pub fn new(bytes: impl Into<Vec<u8>>) -> Result<Self, BadSecret> {
         let bytes = bytes.into();
         if bytes.is_empty() || bytes.len() > limits::SECRET_BYTES {
@@ -31,6 +34,11 @@ impl Secret {
     /// Reads a secret as operators write it. Either case will do: the bytes are what counts.
     pub fn from_hex(text: &str) -> Result<Self, BadSecret> {
         from_hex(&text.to_ascii_lowercase()).ok_or(BadSecret).and_then(Self::new)
+    }
+
+    /// Refuses a secret that is short enough to be guessed.
+    pub fn check_strength(&self) -> Result<(), BadSecret> {
+        if self.bytes().len() < limits::SECRET_MIN_BYTES { Err(BadSecret) } else { Ok(()) }
     }
 
     /// The secret of randomness drawn for it.
@@ -97,5 +105,8 @@ mod tests {
             assert_eq!(Secret::from_hex(text), Err(BadSecret), "{text:?}");
         }
         assert_eq!(Secret::from_hex("C0FFEE"), Secret::from_hex("c0ffee"));
+        let strength = |bytes| Secret::new(vec![7; bytes]).unwrap().check_strength();
+        assert_eq!(strength(limits::SECRET_MIN_BYTES), Ok(()));
+        assert_eq!(strength(limits::SECRET_MIN_BYTES - 1), Err(BadSecret));
     }
 }

@@ -236,9 +236,23 @@ async fn a_link_that_opens_nothing_is_the_same_page_whatever_it_names() {
 async fn a_link_that_has_run_out_says_so() {
     let world = World::start().await;
     let asked = Asked::start(&world, approval("deploy")).await;
-    world.post("/v1/secrets/rotate", &json!({"kid": "k2", "secret_hex": "00", "grace_ms": 0})).await;
+    world.post("/v1/secrets/rotate", &json!({"kid": "k2", "secret_hex": "00".repeat(16), "grace_ms": 0})).await;
     asked.look(&world).await.assert_is(410, "This link has expired");
     asked.answer(&world, "approve").await.assert_is(410, "This link has expired");
+}
+
+#[tokio::test]
+async fn a_link_from_before_shows_nothing_when_the_name_of_its_secret_comes_again() {
+    let world = World::start().await;
+    let asked = Asked::start(&world, approval("deploy")).await;
+    for (kid, secret) in [("k2", "00"), ("k1", "01")] {
+        let rotate = json!({"kid": kid, "secret_hex": secret.repeat(16), "grace_ms": 0});
+        assert_eq!(world.post("/v1/secrets/rotate", &rotate).await.body["failed"], json!([]));
+    }
+    let page = asked.look(&world).await;
+    page.assert_is(403, "This link opens nothing");
+    assert!(!page.html.contains("deploy"), "{}", page.html);
+    asked.answer(&world, "approve").await.assert_is(403, "This link opens nothing");
 }
 
 #[tokio::test]

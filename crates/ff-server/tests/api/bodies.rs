@@ -204,12 +204,16 @@ pub(crate) fn routes() -> Vec<Route> {
         },
         Route {
             path: "/v1/secrets/rotate",
-            good: json!({"kid": "k2", "secret_hex": "c0ffee"}),
+            good: json!({"kid": "k2", "secret_hex": "c0ffee5ec4e7c0ffee5ec4e7c0ffee5e"}),
             fields: vec![
                 required("kid", text("kid").wrong.into()),
                 coded("invalid_kid", "kid", json!(["", "a:b", "a\u{0}b"])),
                 required("secret_hex", json!([5, true, [], {}, null])),
-                coded("invalid_secret_hex", "secret_hex", json!(["", "0", "xy", "00 11"])),
+                coded(
+                    "invalid_secret_hex",
+                    "secret_hex",
+                    json!(["", "0", "xy", "00 11", "00".repeat(15), "00".repeat(1_025)]),
+                ),
                 count("grace_ms"),
             ],
         },

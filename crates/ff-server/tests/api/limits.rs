@@ -156,7 +156,11 @@ async fn a_body_at_its_limit_is_taken_and_one_past_it_refused() {
         (held.path("complete"), held.call(json!({})), PAYLOAD_BODY_BYTES),
         (held.path("replay"), json!({}), limits::CONTROL_BODY_BYTES),
         (held.path("cancel"), json!({}), limits::CONTROL_BODY_BYTES),
-        ("/v1/secrets/rotate".to_owned(), json!({"kid": "k2", "secret_hex": "00"}), limits::CONTROL_BODY_BYTES),
+        (
+            "/v1/secrets/rotate".to_owned(),
+            json!({"kid": "k2", "secret_hex": "00".repeat(16)}),
+            limits::CONTROL_BODY_BYTES,
+        ),
         (waiting.path("waitpoints"), waiting.call(json!({"key": "b"})), limits::CONTROL_BODY_BYTES),
         (waiting.path("signals"), signal, SIGNAL_BODY_BYTES),
         (waiting.path("suspend"), waiting.call(json!({"waitpoints": [{"key": "c"}]})), PAYLOAD_BODY_BYTES),

@@ -12,7 +12,7 @@ use crate::log;
 use crate::world::World;
 
 const CANARY: &str = "canary-8d1f2c";
-const SECRET: &str = "ca9a4ca9a4ca9a4c";
+const SECRET: &str = "ca9a4ca9a4ca9a4cca9a4ca9a4ca9a4c";
 
 #[tokio::test]
 async fn payloads_tokens_and_secrets_are_never_logged() {

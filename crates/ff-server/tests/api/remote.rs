@@ -202,9 +202,9 @@ async fn a_refusal_about_waiting_is_the_one_a_store_here_gives() {
         let signal = SignalId::new();
         assert_eq!(remote.signal(&id, &signal).await, here.signal(&id, &signal).await);
     }
-    let rotation = RotateSecretArgs::parse("k2", "c0ffee", 5).unwrap();
+    let rotation = RotateSecretArgs::parse("k2", "c0ffee5ec4e7c0ffee5ec4e7c0ffee5e", 5).unwrap();
     assert_eq!(remote.rotate_secret(rotation.clone()).await, here.rotate_secret(rotation).await);
-    let conflict = RotateSecretArgs::parse("k2", "facade", 5).unwrap();
+    let conflict = RotateSecretArgs::parse("k2", "facadefacadefacadefacadefacadefa", 5).unwrap();
     assert_eq!(remote.rotate_secret(conflict.clone()).await, here.rotate_secret(conflict).await);
     assert_eq!(remote.kids().await.unwrap().len(), usize::from(PARTITIONS));
 }

@@ -247,7 +247,7 @@ impl Walk {
     async fn rotate(&mut self) {
         let (kid, secret) = self.chance.pick(&[("k1", "c0ffee"), ("k2", "facade"), ("k 3", "C0DE"), ("k4", "0d0d")]);
         let grace_ms = self.chance.pick(&[0, 2_000, 40_000]);
-        let args = RotateSecretArgs::parse(kid, secret, grace_ms).unwrap();
+        let args = RotateSecretArgs::parse(kid, &secret.repeat(8), grace_ms).unwrap();
         both!(self, rotate_secret(args.clone()));
     }
 

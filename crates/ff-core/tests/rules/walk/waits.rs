@@ -134,7 +134,7 @@ impl Granted {
                 Operation::Resume(ResumeArgs { suspension_id, ..ResumeArgs::new(id, decision) })
             }
             Wait::Rotate { kid, secret, grace_ms, partition } => {
-                let rotation = RotateSecretArgs::parse(kid, secret, grace_ms).expect("a rotation");
+                let rotation = RotateSecretArgs::parse(kid, &secret.repeat(16), grace_ms).expect("a rotation");
                 Operation::Rotate(RotatePartitionArgs { partition, rotation })
             }
         }

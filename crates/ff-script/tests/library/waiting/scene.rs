@@ -194,7 +194,7 @@ impl Scene<'_> {
     }
 
     pub(crate) async fn rotate(&self, kid: &str, grace_ms: u64) {
-        let rotation = RotateSecretArgs::parse(kid, "c0ffee", grace_ms).unwrap();
+        let rotation = RotateSecretArgs::parse(kid, "c0ffee5ec4e7c0ffee5ec4e7c0ffee5e", grace_ms).unwrap();
         let args = RotateWaitpointHmacSecretArgs { partition: 0, rotation };
         ff_rotate_waitpoint_hmac_secret(self.wire, &args).await.unwrap();
     }
