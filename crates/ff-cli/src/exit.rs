@@ -1,13 +1,13 @@
 //! How the tool ends: codes that scripts can use, and the errors behind them.
 
 use std::fmt;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::Outcome;
 
-use crate::output::ClosedPipe;
+use crate::output::{ClosedPipe, harmless};
 
 /// How the tool ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,8 +98,11 @@ fn code(error: &anyhow::Error) -> Option<Code> {
 
 /// Writes a line for the person at the terminal, beside the output proper.
 pub(crate) fn tell(line: impl fmt::Display) {
+    let mut stderr = std::io::stderr();
+    let line = line.to_string();
+    let line = if stderr.is_terminal() { harmless(line.as_bytes()) } else { line };
     // Where standard error is closed there is nobody to tell that it is.
-    drop(writeln!(std::io::stderr(), "{line}"));
+    drop(writeln!(stderr, "{line}"));
 }
 
 #[cfg(test)]

@@ -25,19 +25,62 @@ pub(crate) fn is_terminal() -> bool {
 
 /// Writes text and ends its line.
 pub(crate) fn line(text: impl fmt::Display) -> anyhow::Result<()> {
-    write(format!("{text}\n").as_bytes())
+    let text = format!("{text}\n");
+    if is_terminal() { write(harmless(text.as_bytes()).as_bytes()) } else { write(text.as_bytes()) }
 }
 
-/// Writes bytes exactly as they are; on a terminal the prompt still begins on a line of its own.
+/// Writes bytes exactly as they are. On a terminal, what it would obey is escaped, and the prompt begins on a line of its own.
 pub(crate) fn bytes(bytes: &[u8]) -> anyhow::Result<()> {
-    write(bytes)?;
-    if is_terminal() && !bytes.is_empty() && !bytes.ends_with(b"\n") { write(b"\n") } else { Ok(()) }
+    if !is_terminal() {
+        return write(bytes);
+    }
+    write(harmless(bytes).as_bytes())?;
+    if bytes.is_empty() || bytes.ends_with(b"\n") { Ok(()) } else { write(b"\n") }
 }
 
 /// Writes one JSON document: spread out for people, on one line for programs.
 pub(crate) fn json(document: &impl Serialize) -> anyhow::Result<()> {
-    let text = if is_terminal() { serde_json::to_string_pretty(document) } else { serde_json::to_string(document) };
-    line(text.context("cannot write JSON")?)
+    if !is_terminal() {
+        return line(serde_json::to_string(document).context("cannot write JSON")?);
+    }
+    let text = serde_json::to_string_pretty(document).context("cannot write JSON")?;
+    line(escaped_json(&text))
+}
+
+/// Whether a terminal obeys a character instead of showing it, or shows what follows in another order.
+pub(crate) fn is_obeyed(character: char) -> bool {
+    let reorders =
+        matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    character.is_control() || reorders
+}
+
+/// Bytes as a terminal may be shown them: lines and tabs stay, and what it would obey, or is no text, is escaped.
+pub(crate) fn harmless(bytes: &[u8]) -> String {
+    let mut shown = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\n' | '\t' => shown.push(character),
+                character if is_obeyed(character) => shown.extend(character.escape_default()),
+                character => shown.push(character),
+            }
+        }
+        shown.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    shown
+}
+
+/// JSON with the same meaning and nothing in it that a terminal would obey: such characters are in its strings only.
+fn escaped_json(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' => shown.push(character),
+            character if is_obeyed(character) => shown.push_str(&format!("\\u{:04x}", u32::from(character))),
+            character => shown.push(character),
+        }
+    }
+    shown
 }
 
 fn write(bytes: &[u8]) -> anyhow::Result<()> {
@@ -45,5 +88,27 @@ fn write(bytes: &[u8]) -> anyhow::Result<()> {
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(ClosedPipe.into()),
         written => written.context("cannot write to standard output"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_escaped() {
+        assert_eq!(harmless("a\x1b[2Jb\u{9b}c\r".as_bytes()), "a\\u{1b}[2Jb\\u{9b}c\\r");
+        assert_eq!(harmless("pay \u{202e}001\u{2066}".as_bytes()), "pay \\u{202e}001\\u{2066}");
+        assert_eq!(harmless("first\n\tZoë, 東京, שלום".as_bytes()), "first\n\tZoë, 東京, שלום");
+        assert_eq!(harmless(b"\xff\x00\xc3"), "\\xff\\u{0}\\xc3");
+    }
+
+    #[test]
+    fn json_for_a_terminal_means_the_same() {
+        let text = serde_json::to_string_pretty(&["\x1b[2J \u{202e} \u{9b} \u{7f} Zoë"]).unwrap();
+        let shown = escaped_json(&text);
+        assert!(!shown.chars().any(|character| character != '\n' && is_obeyed(character)), "{shown}");
+        let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(read(&shown), read(&text));
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn printable(text: &str) -> String {
         match character {
             '\n' => shown.push_str(" / "),
             '\t' => shown.push(' '),
-            character if character.is_control() => shown.extend(character.escape_default()),
+            character if output::is_obeyed(character) => shown.extend(character.escape_default()),
             character => shown.push(character),
         }
     }
@@ -67,6 +67,7 @@ mod tests {
     fn a_terminal_obeys_nobody_elses_text() {
         assert_eq!(printable("first\nsecond\n"), "first / second");
         assert_eq!(printable("a\x1b[2Jb"), "a\\u{1b}[2Jb");
+        assert_eq!(printable("pay \u{202e}001"), "pay \\u{202e}001");
         assert_eq!(printable("Zoë, 東京"), "Zoë, 東京");
     }
 }

@@ -1,5 +1,7 @@
 //! `ff get`, `ff list`, `ff attempts`: tables for people, one JSON document for programs.
 
+use std::process::{Command, Stdio};
+
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -120,4 +122,33 @@ fn a_message_cannot_steer_the_terminal() {
     assert!(ran.stderr.contains(r"\u{1b}[2Jgone") && !ran.stderr.contains('\x1b'), "{:?}", ran.stderr);
     assert!(world.ok(&["get", &id]).contains(r"\u{1b}[2Jgone"));
     assert_eq!(world.json(&["get", &id])["failure"]["message"], json!("exit code 65: \u{1b}[2Jgone"));
+}
+
+/// Results, messages and names come from anybody, and a terminal does what it is told.
+#[test]
+fn a_terminal_is_shown_nothing_it_would_obey() {
+    let world = World::start();
+    let _worker = world.worker("echo", "cat");
+    let payload = "\u{1b}[2Jwiped \u{202e}drawkcab\n";
+    let submit = ["submit", "echo", "--payload", payload, "--content-type", "text/plain", "--tag", "who=a\u{202e}b"];
+    let id = world.ok(&submit);
+    let piped = world.run(&["result", &id, "--wait"]);
+    assert_eq!((piped.code, piped.text()), (Some(0), payload), "a program gets the bytes");
+    for args in [&["result"][..], &["get"], &["get", "--payload"], &["get", "--json"]] {
+        let shown = on_a_terminal(&world, &[&args[..1], &[id.as_str()], &args[1..]].concat());
+        assert!(shown.contains("wiped") || shown.contains("who"), "{args:?} shows {shown:?}");
+        let obeyed = shown.chars().find(|shown| matches!(shown, '\u{1b}' | '\u{202e}' | '\u{9b}'));
+        assert_eq!(obeyed, None, "{args:?} shows {shown:?}");
+    }
+}
+
+/// What a command writes when a terminal is its standard output.
+fn on_a_terminal(world: &World, args: &[&str]) -> String {
+    let quoted: Vec<_> = args.iter().map(|arg| format!("'{arg}'")).collect();
+    let mut command = Command::new("script");
+    command.args(["-qec", &format!("{} {}", env!("CARGO_BIN_EXE_ff"), quoted.join(" ")), "/dev/null"]);
+    command.env("FF_SERVER", &world.server).env_remove("FF_API_KEY").stdin(Stdio::null());
+    let output = command.output().unwrap_or_else(|error| panic!("script: {error}; it is part of util-linux"));
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
 }
