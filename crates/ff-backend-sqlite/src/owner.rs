@@ -27,7 +27,7 @@ impl Owner {
         let mut beside = path.clone().into_os_string();
         beside.push("-lock");
         let failed = |source| OpenError::Io { path: path.clone(), source };
-        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(beside).map_err(failed)?;
+        let lock = private().create(true).truncate(false).write(true).open(beside).map_err(failed)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(OpenError::InUse { path }),
@@ -41,14 +41,19 @@ impl Owner {
 /// Makes a file that is not there yet, for its user's eyes only: it will hold payloads, results and the secrets behind
 /// tokens. What SQLite puts beside it is as private.
 fn create_private(path: &Path) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
+    match private().write(true).create_new(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         made => made.map(drop),
     }
+}
+
+/// Whatever is made with these options can be opened by its user and by nobody else. Another user who could open the lock could
+/// take it, and keep the store from starting.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
 }
 
 /// The one name of a file. By two names of it, through a link, there would be two locks.

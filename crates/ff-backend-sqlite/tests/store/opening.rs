@@ -51,7 +51,7 @@ fn a_new_file_and_what_lies_beside_it_is_for_its_user_only() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
     let _store = place.open();
-    for beside in ["", "-wal"] {
+    for beside in ["", "-wal", "-lock"] {
         let file = format!("{}{beside}", place.path().display());
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600, "{file}");
     }
