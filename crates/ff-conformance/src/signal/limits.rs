@@ -46,7 +46,7 @@ pub(crate) async fn names_and_texts_of_a_signal_may_be_as_long_as_they_may(world
 pub(crate) async fn nobody_outside_speaks_for_an_operator_or_the_engine(world: World) {
     let (_, waitpoint) = world.suspended().await;
     let before = world.contents().await;
-    for kind in ["operator", "engine"] {
+    for kind in ["operator", "engine", "Operator", "ENGINE"] {
         let source = Source::parse(kind, Some("boss")).unwrap();
         let forged = DeliverArgs { source, ..waitpoint.signal("approved") };
         let refusal = assert_refused!(world.backend.deliver(forged).await, "invalid_input");

@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn nobody_outside_speaks_for_an_operator_or_the_engine() {
-        for kind in ["operator", "engine"] {
+        for kind in ["operator", "engine", "Operator", "ENGINE"] {
             let forged = DeliverArgs { source: Source::parse(kind, Some("boss")).unwrap(), ..args() };
             assert_eq!(forged.check().unwrap_err().field.as_deref(), Some("source.type"));
         }

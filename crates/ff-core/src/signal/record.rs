@@ -86,9 +86,10 @@ impl Source {
         Self { kind: Kind::known(Self::OPERATOR), identity }
     }
 
-    /// Whether only the engine or an operator may be this, so that a worker can believe it.
+    /// Whether only the engine or an operator may be this, so that a worker can believe it. People read names without looking
+    /// at their case, so no spelling of one is for others.
     pub fn is_reserved(&self) -> bool {
-        matches!(self.kind.as_str(), Self::ENGINE | Self::OPERATOR)
+        [Self::ENGINE, Self::OPERATOR].iter().any(|reserved| self.kind.as_str().eq_ignore_ascii_case(reserved))
     }
 }
 
