@@ -7,12 +7,20 @@ use ff_core::contracts::{
     HeartbeatArgs, LeaveArgs, LeftWorker, ListWorkersArgs, RegisterWorkerArgs, RegisteredWorker, SeenWorker,
     WorkersPage,
 };
+use ff_core::limits;
 
 use crate::MemoryBackend;
 
 #[async_trait]
 impl WorkerRoom for MemoryBackend {
     async fn register_worker(&self, args: RegisterWorkerArgs) -> Answer<RegisteredWorker> {
+        args.check()?;
+        // As long as all tenants together have fewer than one may, nobody need be counted.
+        let (model, now) = (self.model()?, self.clock.now());
+        if model.workers().len() >= limits::WORKERS {
+            args.check_room(model.workers().filter(|worker| args.is_beside(worker, now)).count())?;
+        }
+        drop(model);
         self.ask(args)
     }
 

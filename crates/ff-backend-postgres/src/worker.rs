@@ -1,7 +1,7 @@
 //! The room of workers, on Postgres.
 
 use async_trait::async_trait;
-use ff_backend_sql::ListWorkers;
+use ff_backend_sql::{CheckRoom, ListWorkers};
 use ff_core::backend::{Answer, Upkeep, WorkerRoom};
 use ff_core::contracts::{
     HeartbeatArgs, LeaveArgs, LeftWorker, ListWorkersArgs, RegisterWorkerArgs, RegisteredWorker, SeenWorker,
@@ -13,6 +13,8 @@ use crate::PostgresBackend;
 #[async_trait]
 impl WorkerRoom for PostgresBackend {
     async fn register_worker(&self, args: RegisterWorkerArgs) -> Answer<RegisteredWorker> {
+        args.check()?;
+        self.readers.read(CheckRoom { args: args.clone(), now: self.now().await? }).await?;
         self.writers.asker.ask(args).await
     }
 

@@ -48,5 +48,5 @@ pub use suspension::{ReadKids, ReadWaitpointToken, ReadWaitpoints, missing_rings
 pub use table::{Column, Columns, Holds, Table};
 pub use upkeep::{Sweep, TakeSnapshot};
 pub use value::{Row, Value};
-pub use worker::{ListWorkers, ReadGoneWorkers};
+pub use worker::{CheckRoom, ListWorkers, ReadGoneWorkers};
 pub use writer::write;

@@ -51,6 +51,7 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("depth_since", DEPTH_SINCE),
     ("lanes_on", LANES_ON),
     ("workers_after", WORKERS_AFTER),
+    ("workers_beyond", WORKERS_BEYOND),
     ("workers_on", WORKERS_ON),
     ("api_keys_after", API_KEYS_AFTER),
     ("feeds", FEEDS),
@@ -198,6 +199,10 @@ pub(crate) const LANES_ON: &str = "SELECT lane, record FROM lane WHERE partition
 /// The next worker instances, in the order of their names.
 pub(crate) const WORKERS_AFTER: &str = "\
     SELECT record FROM worker WHERE worker_instance_id > $1 ORDER BY worker_instance_id LIMIT $2";
+
+/// A worker instance, if there are more than so many after a name.
+pub(crate) const WORKERS_BEYOND: &str = "\
+    SELECT worker_instance_id FROM worker WHERE worker_instance_id > $1 ORDER BY worker_instance_id LIMIT 1 OFFSET $2";
 
 /// Every worker instance at home on a partition. Only the doctor asks.
 pub(crate) const WORKERS_ON: &str = "SELECT record FROM worker WHERE partition = $1";

@@ -1,7 +1,7 @@
 //! The room of workers, on SQLite.
 
 use async_trait::async_trait;
-use ff_backend_sql::ListWorkers;
+use ff_backend_sql::{CheckRoom, ListWorkers};
 use ff_core::backend::{Answer, WorkerRoom};
 use ff_core::clock::Clock;
 use ff_core::contracts::{
@@ -14,6 +14,8 @@ use crate::SqliteBackend;
 #[async_trait]
 impl WorkerRoom for SqliteBackend {
     async fn register_worker(&self, args: RegisterWorkerArgs) -> Answer<RegisteredWorker> {
+        args.check()?;
+        self.readers.read(CheckRoom { args: args.clone(), now: self.clock.now() }).await?;
         self.writer.asker.ask(args).await
     }
 

@@ -8,6 +8,7 @@ use ff_core::contracts::{
 };
 use ff_core::engine_error::EngineError;
 use ff_core::keys::{worker_caps_key, worker_key, workers_index_key};
+use ff_core::limits;
 use ff_core::partition::worker_partition;
 use ff_core::types::{Capability, TimestampMs, WorkerInstanceId};
 use ff_core::worker::Worker;
@@ -27,6 +28,7 @@ impl WorkerRoom for ValkeyBackend {
     async fn register_worker(&self, args: RegisterWorkerArgs) -> Answer<RegisteredWorker> {
         let args = self.checked(args)?;
         let id = &args.worker_instance_id;
+        self.check_room(&args).await?;
         // The directory first, so that nobody is there whom nobody finds.
         let index = workers_index_key();
         self.calls.plain(&index, cmd("SADD").arg(&index).arg(id.as_str()).clone()).await?;
@@ -81,6 +83,25 @@ impl WorkerRoom for ValkeyBackend {
 }
 
 impl ValkeyBackend {
+    /// Refuses a worker instance for which its namespace has no room. As long as all tenants together have fewer than one may,
+    /// nobody need be counted.
+    async fn check_room(&self, args: &RegisterWorkerArgs) -> Answer<()> {
+        let index = workers_index_key();
+        let reply = self.calls.plain(&index, cmd("SCARD").arg(&index).clone()).await?;
+        let unreadable = |_| EngineError::Corrupt(format!("{index} is not a set"));
+        if usize::from_redis_value(reply).map_err(unreadable)? < limits::WORKERS {
+            return Ok(());
+        }
+        let now = self.time_of(&args.worker_instance_id).await?;
+        let listed = stream::iter(self.listed_workers().await?);
+        let mut read = listed.map(|id| self.worker(id)).buffer_unordered(AT_ONCE);
+        let mut others = 0;
+        while let Some(worker) = read.try_next().await? {
+            others += usize::from(worker.is_some_and(|worker| args.is_beside(&worker, now)));
+        }
+        Ok(args.check_room(others)?)
+    }
+
     /// Takes out worker instances that are gone, and takes those off the list that are not known any more.
     pub(crate) async fn sweep_gone_workers(&self) -> Answer<Vec<WorkerInstanceId>> {
         let mut swept = Vec::new();

@@ -163,6 +163,8 @@ pub const SECRET_BYTES: usize = 1_024;
 pub const SECRET_MIN_BYTES: usize = 16;
 /// How long a retired secret goes on verifying.
 pub const SECRET_GRACE_MS: u64 = 24 * 60 * 60 * 1_000;
+/// Worker instances of one namespace that are registered at once.
+pub const WORKERS: usize = 10_000;
 /// How long a worker counts as there without being heard of.
 pub const WORKER_TTL_MS: u64 = 30_000;
 pub const WORKER_TTL_MIN_MS: u64 = 1_000;

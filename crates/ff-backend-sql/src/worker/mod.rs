@@ -3,5 +3,5 @@
 mod read;
 mod row;
 
-pub use read::{ListWorkers, ReadGoneWorkers};
+pub use read::{CheckRoom, ListWorkers, ReadGoneWorkers};
 pub(crate) use row::worker_of;

@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;
-use ff_core::contracts::{ListWorkersArgs, WorkersPage};
+use ff_core::contracts::{ListWorkersArgs, RegisterWorkerArgs, WorkersPage};
 use ff_core::limits;
 use ff_core::types::{TimestampMs, WorkerInstanceId};
 use ff_core::worker::Worker;
 
 use crate::error::SqlError;
-use crate::queries::WORKERS_AFTER;
+use crate::queries::{WORKERS_AFTER, WORKERS_BEYOND};
 use crate::record;
 use crate::session::{Question, Read};
 use crate::value::{Row, Value};
@@ -39,6 +39,33 @@ impl Question for ListWorkers {
             }
         }
         Ok(page)
+    }
+}
+
+/// Whether a worker instance has room beside the others of its namespace.
+pub struct CheckRoom {
+    /// Who comes.
+    pub args: RegisterWorkerArgs,
+    /// What time it is.
+    pub now: TimestampMs,
+}
+
+#[async_trait]
+impl Question for CheckRoom {
+    type Answer = ();
+
+    async fn ask(self, reader: &mut dyn Read) -> Answer<()> {
+        // As long as all tenants together have fewer than one may, nobody need be counted.
+        let many = vec!["".into(), Value::number(limits::WORKERS - 1)];
+        if reader.query(WORKERS_BEYOND, &[many]).await?.iter().all(Vec::is_empty) {
+            return Ok(());
+        }
+        let mut others = 0;
+        let mut all = Workers { last: None, ended: false };
+        while let Some(workers) = all.next(reader).await? {
+            others += workers.iter().filter(|worker| self.args.is_beside(worker, self.now)).count();
+        }
+        Ok(self.args.check_room(others)?)
     }
 }
 

@@ -22,6 +22,7 @@ const ANSWERED_FROM: &[(&str, &str)] = &[
     ("depth", "USING COVERING INDEX execution_by_lane (lane=? AND state=?)"),
     ("depth_since", "USING INDEX execution_by_lane (lane=? AND state=?)"),
     ("workers_after", "USING PRIMARY KEY (worker_instance_id>?)"),
+    ("workers_beyond", "USING PRIMARY KEY (worker_instance_id>?)"),
     ("api_keys_after", "USING PRIMARY KEY (key_id>?)"),
     ("feeds", "USING PRIMARY KEY (partition<?)"),
     ("attempts_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),

@@ -25,6 +25,7 @@ macro_rules! worker_promises {
                 leaving_twice_is_one_leave,
                 only_those_gone_are_swept,
                 a_registration_out_of_range_is_refused_by_its_field,
+                a_namespace_has_ten_thousand_workers_at_once_and_no_more,
                 nobody_has_to_register_in_order_to_work,
             }
         }

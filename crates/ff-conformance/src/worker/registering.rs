@@ -4,6 +4,7 @@ use ff_core::contracts::{HeartbeatArgs, LeaveArgs, RegisterWorkerArgs};
 use ff_core::engine_error::EngineError;
 use ff_core::limits;
 use ff_core::types::{Capability, LaneId, Namespace, WorkerInstanceId};
+use futures_util::{StreamExt, stream};
 
 use super::{names, worker};
 use crate::refused::assert_refused;
@@ -110,6 +111,25 @@ pub(crate) async fn a_registration_out_of_range_is_refused_by_its_field(world: W
         ..known()
     };
     world.backend.register_worker(most).await.unwrap();
+}
+
+pub(crate) async fn a_namespace_has_ten_thousand_workers_at_once_and_no_more(world: World) {
+    let lasting = |name: &str, namespace: &str| RegisterWorkerArgs { ttl_ms: 600_000, ..worker(name, namespace) };
+    let registered = (0..limits::WORKERS).map(|nth| {
+        let (world, args) = (world.clone(), lasting(&format!("w{nth}"), "acme"));
+        async move { world.backend.register_worker(args).await }
+    });
+    let registered: Vec<_> = stream::iter(registered).buffer_unordered(256).collect().await;
+    assert!(registered.iter().all(Result::is_ok), "{:?}", registered.iter().find(|answer| answer.is_err()));
+    let one_more = || world.backend.register_worker(lasting("one-more", "acme"));
+    let refusal = assert_refused!(one_more().await, "limit_exceeded");
+    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("worker_instance_id"), Some((10_000, 10_001))));
+    assert_refused!(world.backend.heartbeat(beat("one-more", "acme")).await, "not_found");
+    assert!(world.backend.register_worker(lasting("w0", "acme")).await.unwrap().already, "who is there stays");
+    world.backend.register_worker(lasting("one-more", "other")).await.unwrap();
+    world.backend.leave(leave("one-more", "other")).await.unwrap();
+    world.backend.leave(leave("w1", "acme")).await.unwrap();
+    one_more().await.unwrap();
 }
 
 pub(crate) async fn nobody_has_to_register_in_order_to_work(world: World) {

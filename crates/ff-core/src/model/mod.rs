@@ -253,7 +253,7 @@ impl Model {
     }
 
     /// Every worker instance that is known, gone or not, by id.
-    pub fn workers(&self) -> impl Iterator<Item = &Worker> {
+    pub fn workers(&self) -> impl ExactSizeIterator<Item = &Worker> {
         self.workers.values()
     }
 

@@ -43,6 +43,25 @@ impl RegisterWorkerArgs {
     }
 }
 
+impl RegisterWorkerArgs {
+    /// Whether a worker takes up room that this one needs: another of its namespace that is there.
+    pub fn is_beside(&self, other: &Worker, now: TimestampMs) -> bool {
+        other.namespace == self.namespace && other.worker_instance_id != self.worker_instance_id && !other.is_gone(now)
+    }
+
+    /// Refuses a worker for which its namespace has no room beside so many others. Stores count them ahead of the step that
+    /// registers, so that a few that come at the same moment may all get in.
+    pub fn check_room(&self, others: usize) -> Result<(), Refusal> {
+        if others < limits::WORKERS {
+            return Ok(());
+        }
+        let refusal = Refusal::over_limit(Code::LimitExceeded, "worker_instance_id", limits::WORKERS, others + 1);
+        let why =
+            format!("the namespace {} has {} registered workers; others must leave first", self.namespace, others);
+        Err(refusal.because(why))
+    }
+}
+
 fn at_most(code: Code, field: &str, limit: usize, sent: usize) -> Result<(), Refusal> {
     if sent > limit { Err(Refusal::over_limit(code, field, limit, sent)) } else { Ok(()) }
 }

@@ -126,6 +126,21 @@ mod tests {
     }
 
     #[test]
+    fn a_namespace_has_room_for_so_many_that_are_there() {
+        assert_eq!(registration().check_room(limits::WORKERS - 1), Ok(()));
+        let refusal = registration().check_room(limits::WORKERS).unwrap_err();
+        assert_eq!((refusal.code, refusal.limit), (Code::LimitExceeded, Some((10_000, 10_001))));
+        let mut registry = Registry::default();
+        registry.ask(registration(), at(0)).unwrap();
+        let known = registry.0.workers().next().unwrap();
+        let other = RegisterWorkerArgs { worker_instance_id: WorkerInstanceId::parse("b").unwrap(), ..registration() };
+        assert!(other.is_beside(known, at(999)) && !other.is_beside(known, at(1_000)), "who is gone takes up no room");
+        assert!(!registration().is_beside(known, at(0)), "nobody is in its own way");
+        let theirs = RegisterWorkerArgs { namespace: Namespace::parse("acme").unwrap(), ..other };
+        assert!(!theirs.is_beside(known, at(0)), "each tenant has its own room");
+    }
+
+    #[test]
     fn a_registration_is_taken_at_its_limits_and_refused_past_them() {
         let lasting = |ttl_ms| RegisterWorkerArgs { ttl_ms, ..registration() }.check();
         assert_eq!((lasting(limits::WORKER_TTL_MIN_MS), lasting(limits::WORKER_TTL_MAX_MS)), (Ok(()), Ok(())));
