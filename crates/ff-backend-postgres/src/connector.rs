@@ -88,7 +88,7 @@ impl Connector {
     fn settings(&self, purpose: &str) -> impl Iterator<Item = (&str, &str)> {
         // A program that hangs in a transaction is cut off: a writer soon, since others wait for its locks, a reader only
         // before it keeps the server from tidying up.
-        let patience = if purpose == WRITER { "10s" } else { "5min" };
+        let patience = if purpose == WRITER { "5s" } else { "5min" };
         let ours = [("idle_in_transaction_session_timeout", patience), ("search_path", self.place.schema.as_str())];
         SETTINGS.iter().copied().chain(ours)
     }

@@ -19,9 +19,10 @@ const STAY: Duration = Duration::from_millis(100);
 const MOST: usize = 256;
 
 /// Takes partitions that nobody else has, and says whether that was all of them. Whoever keeps some must not wait for
-/// others. A program that freezes while it has any is cut off.
+/// others. A program that freezes while it has any is cut off; no program that works is silent for so long with locks that stay
+/// for [`STAY`].
 pub(super) const TAKE: &str = "\
-    SELECT bool_and(pg_try_advisory_lock($1::int4, p)), set_config('idle_session_timeout', '10s', false) \
+    SELECT bool_and(pg_try_advisory_lock($1::int4, p)), set_config('idle_session_timeout', '5s', false) \
     FROM unnest($2::int4[]) AS p";
 
 /// Lets go of all of them.

@@ -1,6 +1,8 @@
 //! Partitions stay with the only program there is for a moment, and with nobody any longer.
 
+use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use ff_backend_postgres::PostgresBackend;
 use ff_core::backend::{ExecutionRoom, FlowRoom, LeaseRoom, SignalRoom};
@@ -10,6 +12,7 @@ use ff_core::payload::Payload;
 use ff_core::state::PublicState;
 use futures_util::FutureExt;
 use futures_util::future::join;
+use tokio_postgres::Client;
 
 use crate::flows::{chain, claim, complete, run};
 use crate::load::few;
@@ -118,6 +121,62 @@ async fn a_program_that_says_nothing_gets_a_partition_from_one_that_never_rests(
     };
     join(working, asking).await;
     assert_eq!(findings(&store).await, []);
+}
+
+/// The other program is this test again, told by its environment which store to work on. It is stopped where it has locks that
+/// stay, as a machine that is suspended would be.
+#[tokio::test]
+async fn a_program_that_froze_with_partitions_is_waited_for_at_most_five_seconds() {
+    const STORE: &str = "FF_WORK_UNTIL_FROZEN";
+    if let Ok(url) = std::env::var(STORE) {
+        let store = PostgresBackend::connect(&url, few()).await.unwrap();
+        loop {
+            submit(&store).await;
+        }
+    }
+    let place = Place::new();
+    let name = "staying::a_program_that_froze_with_partitions_is_waited_for_at_most_five_seconds";
+    let mut program = Command::new(std::env::current_exe().unwrap());
+    let mut program = Program(program.args(["--exact", name]).env(STORE, place.url()).spawn().unwrap());
+    let outsider = place.look().await;
+    while !program.is_frozen_with_its_partition(&outsider).await {}
+    let since = Instant::now();
+    let second = place.open_with(few()).await;
+    submit(&second).await;
+    let waited = since.elapsed();
+    assert!(waited > Duration::from_secs(2) && waited < Duration::from_secs(8), "{waited:?}");
+    program.0.kill().unwrap();
+    assert_eq!(findings(&second).await, []);
+}
+
+/// Another process. It is killed when its test ends.
+struct Program(Child);
+
+impl Program {
+    /// Stops it, and lets it go on unless it has its partition then.
+    async fn is_frozen_with_its_partition(&self, outsider: &Client) -> bool {
+        const KEPT: &str = "
+            SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted
+            AND mode = 'ExclusiveLock' AND objsubid = 2 AND objid = 2 AND application_name = 'flowfabric writer'";
+        self.signal("-STOP");
+        let kept = outsider.query_one(KEPT, &[]).await.unwrap().get::<_, i64>(0);
+        if kept == 0 {
+            self.signal("-CONT");
+        }
+        kept > 0
+    }
+
+    fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.0.id().to_string()]).status();
+        assert!(sent.is_ok_and(|sent| sent.success()), "kill {signal} did not reach the program");
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
 }
 
 /// What one has in mind is nothing once another may have written.
