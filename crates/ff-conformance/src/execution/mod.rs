@@ -7,6 +7,7 @@ pub(crate) mod cancelling;
 pub(crate) mod completing;
 pub(crate) mod deadlines;
 pub(crate) mod delaying;
+pub(crate) mod extremes;
 pub(crate) mod failing;
 pub(crate) mod idempotency;
 pub(crate) mod keeping;
@@ -84,6 +85,15 @@ macro_rules! execution_promises {
                 a_delay_into_the_past_waits_at_once,
                 a_delay_is_no_failure_and_no_retry,
                 a_lease_given_up_is_remembered,
+            }
+            extremes {
+                any_number_in_a_submission_is_taken_or_refused,
+                any_number_of_a_holder_is_taken_or_refused,
+                any_number_about_waiting_is_taken_or_refused,
+                any_number_about_a_flow_is_taken_or_refused,
+                any_number_in_a_question_is_taken_or_refused,
+                any_number_of_an_operator_is_taken_or_refused,
+                any_wait_is_taken_or_refused,
             }
             failing {
                 failed_work_is_tried_again_after_its_backoff,

@@ -15,7 +15,8 @@ pub async fn ff_read_deliveries(
     after: Option<Position>,
     limit: usize,
 ) -> Result<FeedPart, ScriptError> {
-    let after = after.map(|place| place.to_string());
+    // No place is before 1970; the server takes no other number for one.
+    let after = after.map(|place| if place.at.0 < 0 { Position::default() } else { place }.to_string());
     let mut fields = read(server, partition, false, after, limit).await?;
     fields.text()?;
     let entries = fields.list()?;
