@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use ff_core::limits;
 
 use crate::bench::{
     Chain, ClaimCost, Fanout, Idle, Lifecycle, QuorumCancel, Report, Retention, SearchCost, SuspendToResume,
@@ -31,7 +32,7 @@ enum Scenario {
         workers: usize,
 
         /// Bytes of each payload
-        #[arg(long, value_name = "BYTES", default_value_t = 100)]
+        #[arg(long, value_name = "BYTES", default_value_t = 100, value_parser = payload)]
         payload: usize,
 
         /// Executions in all
@@ -44,7 +45,7 @@ enum Scenario {
         store: Store,
 
         /// How many wait, the fewest first
-        #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "10000,1000000")]
+        #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "10000,1000000", value_parser = positive)]
         waiting: Vec<usize>,
     },
     /// Suspend, signal and resume, one at a time and then many at once
@@ -188,11 +189,20 @@ impl Bench {
     }
 }
 
+/// More than this of anything is not measured in a day.
+const MOST: usize = 1_000_000_000;
+
 fn positive(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number) if number > 0 => Ok(number),
-        _ => Err("must be a whole number above 0".to_owned()),
-    }
+    within(text, 1, MOST)
+}
+
+fn payload(text: &str) -> Result<usize, String> {
+    within(text, 0, limits::PAYLOAD_BYTES)
+}
+
+fn within(text: &str, least: usize, most: usize) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+    number.ok_or_else(|| format!("must be a whole number from {least} to {most}"))
 }
 
 fn check(waiting: &[usize]) -> Result<(), Usage> {

@@ -69,7 +69,10 @@ fn what_cannot_be_measured_is_said_to_be() {
     let folder = tempfile::tempdir().unwrap();
     let bench = |args: &[&str]| Ran::of(command(folder.path(), &[&["bench", "lifecycle"], args].concat()));
     bench(&["--store", "http://127.0.0.1:7070"]).refused(2, "a server, not a store");
-    bench(&["--store", "memory:", "--workers", "0"]).refused(2, "must be a whole number above 0");
+    bench(&["--store", "memory:", "--workers", "0"]).refused(2, "must be a whole number from 1 to 1000000000");
+    let most = u64::MAX.to_string();
+    bench(&["--store", "memory:", "--count", &most]).refused(2, "must be a whole number from 1 to 1000000000");
+    bench(&["--store", "memory:", "--payload", &most]).refused(2, "must be a whole number from 0 to 1048576");
     bench(&["--store", "mysql://x"]).refused(1, "is not a store");
 }
 
