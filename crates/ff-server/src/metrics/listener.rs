@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
+use axum::http::HeaderMap;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -35,9 +36,9 @@ pub(crate) struct MetricsListener {
 
 impl MetricsListener {
     pub(crate) async fn bind(listen: SocketAddr, metrics: Metrics, ff: FlowFabric) -> io::Result<Self> {
-        let show = async |State((metrics, ff)): State<(Metrics, FlowFabric)>, params: Params| {
+        let show = async |State((metrics, ff)): State<(Metrics, FlowFabric)>, headers: HeaderMap, params: Params| {
             params.done()?;
-            told(&metrics, &ff).await
+            told(&metrics, &ff, &headers).await
         };
         let router = Router::new()
             .route("/metrics", get(show))

@@ -13,7 +13,7 @@ mod runs;
 use std::sync::Arc;
 
 use axum::extract::{Extension, State};
-use axum::http::header;
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use ff_core::backend::Upkeep;
 use ff_core::engine_error::{Code, Refusal};
@@ -30,8 +30,9 @@ use measured::Measured;
 pub(crate) use listener::MetricsListener;
 pub(crate) use requests::observe;
 
-/// The media type of what is told, as Prometheus knows it.
+/// The media types of what is told, as Prometheus knows them: the one it asks for by name, and the one every scraper reads.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const PLAIN: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// What a server counts and times. Clones share it.
 ///
@@ -93,15 +94,53 @@ impl Metrics {
 pub(crate) async fn show(
     State(ff): State<FlowFabric>,
     Extension(metrics): Extension<Option<Metrics>>,
+    headers: HeaderMap,
     params: Params,
 ) -> Result<Response> {
     params.done()?;
     let nothing = || Refusal::new(Code::NotFound).because("this server counts nothing");
-    told(&metrics.ok_or_else(nothing)?, &ff).await
+    told(&metrics.ok_or_else(nothing)?, &ff, &headers).await
 }
 
-async fn told(metrics: &Metrics, ff: &FlowFabric) -> Result<Response> {
+async fn told(metrics: &Metrics, ff: &FlowFabric, headers: &HeaderMap) -> Result<Response> {
     let text = metrics.text(ff).await;
     let text = text.map_err(|error| Problem::defect(&format!("the metrics cannot be written: {error}")))?;
-    Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response())
+    let asked = |value: &HeaderValue| value.to_str().is_ok_and(|text| text.contains("application/openmetrics-text"));
+    let (media_type, text) =
+        if headers.get_all(header::ACCEPT).iter().any(asked) { (OPEN_METRICS, text) } else { (PLAIN, plain(&text)) };
+    Ok(([(header::CONTENT_TYPE, media_type)], text).into_response())
+}
+
+/// The same in the older format, which describes a counter under the name its samples have and knows neither units nor an end.
+fn plain(open_metrics: &str) -> String {
+    let counters: Vec<&str> =
+        open_metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.strip_suffix(" counter")).collect();
+    let mut text = String::with_capacity(open_metrics.len());
+    for line in open_metrics.lines().filter(|line| *line != "# EOF" && !line.starts_with("# UNIT ")) {
+        let described = ["# HELP ", "# TYPE "].iter().find_map(|word| Some((*word, line.strip_prefix(word)?)));
+        match described.and_then(|(word, rest)| Some((word, rest.split_once(' ')?))) {
+            Some((word, (name, rest))) if counters.contains(&name) => {
+                text.push_str(&format!("{word}{name}_total {rest}\n"));
+            }
+            _ => {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_older_format_describes_every_metric_under_the_name_of_its_samples() {
+        let open_metrics = "# HELP ff_claims Claims.\n# TYPE ff_claims counter\nff_claims_total 1\n# HELP ff_up Up.\n\
+                            # TYPE ff_up gauge\n# UNIT ff_up seconds\nff_up 1\n# EOF\n";
+        let expected = "# HELP ff_claims_total Claims.\n# TYPE ff_claims_total counter\nff_claims_total 1\n\
+                        # HELP ff_up Up.\n# TYPE ff_up gauge\nff_up 1\n";
+        assert_eq!(plain(open_metrics), expected);
+    }
 }

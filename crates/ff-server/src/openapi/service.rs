@@ -17,6 +17,7 @@ pub(super) fn describe(book: &mut Book) {
     book.get("/healthz", "Says that the server serves.").answers::<Health>(200, "It does.").done();
     book.get("/readyz", "Says whether the store answers.").answers::<Health>(200, "It does.").done();
     book.get("/metrics", "Tells what was counted, for Prometheus.")
+        .answers_a(200, "text/plain", text(), "Every metric.")
         .answers_a(200, "application/openmetrics-text", text(), "Every metric.")
         .refused(&[404])
         .done();

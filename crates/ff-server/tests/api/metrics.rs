@@ -59,12 +59,11 @@ fn told(text: &str) -> BTreeMap<String, (String, BTreeSet<String>)> {
     let mut found = BTreeMap::new();
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
     for (name, kind) in types {
-        let shown = if kind == "counter" { format!("{name}_total") } else { name.to_owned() };
         let samples = text.lines().filter(|line| !line.starts_with('#') && line.starts_with(name));
         let labels = samples.filter_map(|line| line.split_once('{')?.1.rsplit_once('}'));
         let keys = labels.flat_map(|(labels, _)| labels.split("\",").filter_map(|label| label.split_once('=')));
         let keys = keys.map(|(key, _)| key.to_owned()).filter(|key| key != "le");
-        found.insert(shown, (kind.to_owned(), keys.collect()));
+        found.insert(name.to_owned(), (kind.to_owned(), keys.collect()));
     }
     found
 }
@@ -189,7 +188,11 @@ async fn scrapers_have_an_address_where_there_is_nothing_else() {
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
     let told = http.get(format!("http://{scraped}/metrics")).send().await.unwrap();
     let media_type = told.headers()["content-type"].to_str().unwrap().to_owned();
-    assert!(media_type.starts_with("application/openmetrics-text"), "{media_type}");
+    assert!(media_type.starts_with("text/plain"), "{media_type}");
+    assert!(!told.text().await.unwrap().contains("# EOF"), "the older format knows no end");
+    let asked = http.get(format!("http://{scraped}/metrics")).header("accept", "application/openmetrics-text;version=1.0.0");
+    let told = asked.send().await.unwrap();
+    assert!(told.headers()["content-type"].to_str().unwrap().starts_with("application/openmetrics-text"));
     assert!(told.text().await.unwrap().ends_with("# EOF\n"));
     let other = http.get(format!("http://{scraped}/v1/partitions")).send().await.unwrap();
     assert_eq!(other.status(), 404);
