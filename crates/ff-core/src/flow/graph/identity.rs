@@ -46,6 +46,7 @@ fn derived(millis: u64, parts: &[&[u8]]) -> Uuid {
 mod tests {
     use super::*;
     use crate::partition::flow_partition;
+    use crate::types::is_derived;
 
     fn node(name: &str) -> NodeName {
         NodeName::parse(name).unwrap()
@@ -68,6 +69,24 @@ mod tests {
         let [a, b] = ["a", "b"].map(|name| member_id(&flow, &node(name), &config));
         assert_eq!(edge_id(&flow, &a, &b), edge_id(&flow, &a, &b));
         assert_ne!(edge_id(&flow, &a, &b), edge_id(&flow, &b, &a));
+    }
+
+    /// A store finds its flows under these ids again; they must never change.
+    #[test]
+    fn what_was_derived_once_is_derived_for_good() {
+        let key = IdempotencyKey::parse("nightly").unwrap();
+        let flow = FlowId::for_key(&Namespace::parse("acme").unwrap(), &key);
+        assert_eq!(flow.to_string(), "00000000-0000-79f1-85e9-024724952dd2");
+        let [a, b] = ["a", "b"].map(|name| member_id(&flow, &node(name), &PartitionConfig::default()));
+        assert_eq!(a.to_string(), "{fp:218}:00000000-0000-7bb7-ac1c-f4dcdfd3d813");
+        assert_eq!(edge_id(&flow, &a, &b).to_string(), "00000000-0000-79a7-8f70-b91c31d97a31");
+        assert!([*flow.as_uuid(), a.uuid()].iter().all(is_derived), "nobody may name them");
+        let drawn = FlowId::from_uuid(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0001));
+        assert_eq!(
+            member_id(&drawn, &node("a"), &PartitionConfig::default()).to_string(),
+            "{fp:157}:01900000-0000-7560-8ae5-7a260ab3ca87"
+        );
+        assert!(!is_derived(drawn.as_uuid()));
     }
 
     #[test]
