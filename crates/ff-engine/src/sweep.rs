@@ -1,6 +1,6 @@
 //! Sweeping: looking at partitions without being told, because hints say only what changed, and may be lost.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::future::pending;
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -20,8 +20,9 @@ const AT_ONCE: usize = 8;
 pub struct Sweeper {
     store: Arc<dyn Upkeep>,
     waiting: BTreeSet<u16>,
-    /// Those the store did not answer for. The others come first, and these are left alone for a while.
-    failed: BTreeSet<u16>,
+    /// Those the store did not answer for, in the order they failed. The others come first, and these are left alone for a
+    /// while.
+    failed: VecDeque<u16>,
     /// How many looks failed since one did not. A part of a store may be away while the rest answers.
     failures: usize,
     /// Tasks of their own: a look may have one of the store's connections, and gives it back even while whoever sweeps waits
@@ -36,7 +37,7 @@ impl Sweeper {
     pub fn new(store: Arc<dyn Upkeep>) -> Self {
         let rota = store.sweep_every().map(|every| Rota::new(every, store.partitions().num_flow_partitions));
         let looking = JoinSet::new();
-        let (waiting, failed) = (BTreeSet::new(), BTreeSet::new());
+        let (waiting, failed) = (BTreeSet::new(), VecDeque::new());
         let mut sweeper = Self { store, waiting, failed, failures: 0, looking, rota, backoff: Backoff::default() };
         sweeper.everything();
         sweeper
@@ -68,13 +69,15 @@ impl Sweeper {
                     Ok((partition, Ok(swept))) => {
                         self.failures = 0;
                         self.backoff.succeeded();
+                        self.failed.retain(|failed| *failed != partition);
                         return Some((partition, swept));
                     }
                     Ok((partition, Err(error))) => {
                         tracing::warn!(partition, %error, "a partition could not be swept");
                         self.failures = self.failures.saturating_add(1);
                         self.backoff.failed();
-                        self.failed.insert(partition);
+                        self.failed.retain(|failed| *failed != partition);
+                        self.failed.push_back(partition);
                         return None;
                     }
                     Err(panicked) => resume_unwind(panicked.into_panic()),
@@ -104,7 +107,7 @@ impl Sweeper {
         if rests && self.failures >= AT_ONCE {
             return None;
         }
-        self.waiting.pop_first().or_else(|| if rests { None } else { self.failed.pop_first() })
+        self.waiting.pop_first().or_else(|| if rests { None } else { self.failed.pop_front() })
     }
 }
 
