@@ -12,6 +12,7 @@ use tokio_util::sync::DropGuard;
 
 use crate::calls::Calls;
 use crate::hints::Announcer;
+use crate::lane_counter::LaneCounter;
 use crate::reconcile::Sweeps;
 use crate::secrets::Secrets;
 use crate::together::Together;
@@ -27,6 +28,7 @@ pub struct ValkeyBackend {
     pub(crate) completions: Arc<Together<CompleteArgs>>,
     pub(crate) secrets: Secrets,
     pub(crate) sweeps: Sweeps,
+    pub(crate) lane_counter: LaneCounter,
     /// Hints are heard for as long as the store lives.
     pub(crate) _listening: DropGuard,
 }

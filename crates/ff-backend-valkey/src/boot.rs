@@ -14,6 +14,7 @@ use crate::calls::{Calls, Loading, told};
 use crate::directory::Directory;
 use crate::durability::FsyncGroup;
 use crate::hints::{Announcer, pass_on, subscribe};
+use crate::lane_counter::LaneCounter;
 use crate::link::{ClusterLink, Link, Plain, SingleLink, connect as connect_to};
 use crate::probe::{probe, refusal};
 use crate::reconcile::Sweeps;
@@ -65,6 +66,7 @@ async fn finish(
     let listening = stopped.clone().drop_guard();
     let passing = pass_on(subscription, calls.clone(), announcer.clone());
     tokio::spawn(async move { stopped.run_until_cancelled(passing).await });
+    let lane_counter = LaneCounter::start(calls.clone(), partitions);
     Ok(ValkeyBackend {
         calls,
         partitions,
@@ -74,6 +76,7 @@ async fn finish(
         completions: Arc::default(),
         secrets: Secrets::default(),
         sweeps: Sweeps::of(partitions.num_flow_partitions),
+        lane_counter,
         _listening: listening,
     })
 }

@@ -3,16 +3,12 @@
 use async_trait::async_trait;
 use ff_core::backend::{Answer, LaneRoom, LaneSteps};
 use ff_core::contracts::{
-    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, Depth, LaneCount, LaneInfo, LaneSettled, LanesFill,
-    LanesPage, ListLanesArgs, Meets, RecountLaneArgs, SettleLaneArgs,
+    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, LaneCount, LaneInfo, LaneSettled, LanesFill, LanesPage,
+    ListLanesArgs, Meets, RecountLaneArgs, SettleLaneArgs,
 };
 use ff_core::lane::Lane;
-use ff_core::partition::lane_partition;
 use ff_core::types::{LaneId, Namespace};
-use ff_script::lane::{
-    CountedLanes, ff_allot_lane, ff_configure_lane, ff_copy_lane, ff_count_lanes, ff_recount_lane, ff_settle_lane,
-    lane_of_index,
-};
+use ff_script::lane::{ff_allot_lane, ff_configure_lane, ff_copy_lane, ff_recount_lane, ff_settle_lane, lane_of_index};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::ValkeyBackend;
@@ -21,9 +17,8 @@ use crate::directory::Entry;
 /// Partitions asked at the same time.
 const AT_ONCE: usize = 64;
 
-/// Partitions whose lanes are counted at the same time. Counting all lanes there are takes the server a while, and whoever
-/// else asks it waits for so many calls at most.
-const COUNTED_AT_ONCE: usize = 8;
+/// Lanes times partitions that are counted for one page.
+const COUNTS: usize = 64 * 1024;
 
 /// Lanes one call counts before it lets others in, and how many at least: those that have nothing may come first.
 const LANES_AT_ONCE: usize = 64;
@@ -59,11 +54,12 @@ impl LaneRoom for ValkeyBackend {
             |key: &LaneId| args.meets(key) == Meets::Listed && args.after.as_ref().is_none_or(|after| key > after);
         let mut known: Vec<_> = known.iter().filter_map(|lane| lane_of_index(lane)).filter(wanted).collect();
         known.sort_unstable();
-        let mut fill = LanesFill::of(&args);
+        let partitions = usize::from(self.partitions.num_flow_partitions).max(1);
+        let mut fill = LanesFill::looking_at(&args, (COUNTS / partitions).max(FEW_LANES));
         let mut rest = &known[..];
         while !rest.is_empty() && !fill.is_full() {
             let (some, more) = rest.split_at(fill.room().clamp(FEW_LANES, LANES_AT_ONCE).min(rest.len()));
-            for (info, is_configured) in self.lane_infos(some, args.finished).await? {
+            for (info, is_configured) in self.lane_counter.count(some, args.finished).await? {
                 fill.look(info, is_configured);
             }
             rest = more;
@@ -101,40 +97,9 @@ impl LaneSteps for ValkeyBackend {
 
 impl ValkeyBackend {
     async fn lane_info(&self, key: LaneId) -> Answer<LaneInfo> {
+        let counted = self.lane_counter.count(std::slice::from_ref(&key), true).await?.pop();
         let (namespace, lane_id) = key.apart();
-        let read = self.lane_infos(&[key], true).await?.into_iter().next();
         let nothing = || LaneInfo { namespace, lane_id, settings: Default::default(), depths: Default::default() };
-        Ok(read.map_or_else(nothing, |(info, _)| info))
-    }
-
-    /// How lanes stand on all partitions together, each with whether somebody configured it. Its home knows the newest
-    /// settings.
-    async fn lane_infos(&self, keys: &[LaneId], finished: bool) -> Answer<Vec<(LaneInfo, bool)>> {
-        let nothing = |key: &LaneId| {
-            let (namespace, lane_id) = key.apart();
-            (LaneInfo { namespace, lane_id, settings: Default::default(), depths: Default::default() }, false)
-        };
-        let mut infos: Vec<_> = keys.iter().map(nothing).collect();
-        let count = |partition| async move {
-            let at_home = |key: &&LaneId| lane_partition(key, &self.partitions) == partition;
-            let homed: Vec<_> = keys.iter().filter(at_home).cloned().collect();
-            Answer::Ok(ff_count_lanes(&*self.calls, partition, keys, &homed, finished).await?)
-        };
-        let mut counted = stream::iter(0..self.partitions.num_flow_partitions).map(count).buffered(COUNTED_AT_ONCE);
-        while let Some(CountedLanes { depths, configured }) = counted.try_next().await? {
-            for ((info, _), depths) in infos.iter_mut().zip(depths) {
-                for (standing, depth) in depths {
-                    let all = info.depths.entry(standing).or_insert(Depth::default());
-                    *all = all.with(depth);
-                }
-            }
-            for lane in configured {
-                let at = keys.iter().position(|key| *key == lane.key());
-                if let Some((info, is_configured)) = at.and_then(|at| infos.get_mut(at)) {
-                    (info.settings, *is_configured) = (lane.settings, true);
-                }
-            }
-        }
-        Ok(infos)
+        Ok(counted.map_or_else(nothing, |(info, _)| info))
     }
 }

@@ -24,6 +24,7 @@ mod flow;
 mod hints;
 mod key;
 mod lane;
+mod lane_counter;
 mod lease;
 mod link;
 mod list;

@@ -11,9 +11,10 @@ use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 use ff_core::backend::{EngineBackend, ExecutionRoom, LaneRoom};
 use ff_core::contracts::{CancelArgs, ListLanesArgs, SubmitArgs};
 use ff_core::types::{LaneId, Namespace};
+use futures_util::future::join_all;
 use uuid::Uuid;
 
-use crate::flow::slow::{count_from_zero, total_calls};
+use crate::flow::slow::{calls_of_functions, count_from_zero, total_calls};
 use crate::support::{Flavour, Process};
 use crate::{connect, options, work};
 
@@ -39,6 +40,24 @@ async fn listing_lanes_asks_little_where_there_is_nothing() {
         let most = lanes as u64 * partitions * per_lane_and_partition;
         assert!(calls < most, "{calls} commands for {lanes} lanes on {partitions} partitions");
     }
+}
+
+/// Whoever asks while somebody else does is told the same.
+#[tokio::test]
+async fn several_who_list_lanes_at_once_cost_little_more_than_one() {
+    let server = Process::start(Flavour::Valkey, &["--appendonly", "no"]);
+    let store = connect(&server.url()).await;
+    for nth in 0..100 {
+        store.submit(in_lane(nth)).await.unwrap();
+    }
+    let cost = async |callers: usize| {
+        count_from_zero(&server);
+        let pages = join_all((0..callers).map(|_| store.list_lanes(listing(true, 1_000)))).await;
+        assert!(pages.iter().all(|page| page.as_ref().is_ok_and(|page| page.lanes.len() == 100)));
+        calls_of_functions(&server)
+    };
+    let (one, eight) = (cost(1).await, cost(8).await);
+    assert!(eight < 3 * one, "{eight} calls for eight, {one} for one");
 }
 
 /// However many lanes have nothing, a page looks at so many and says where to go on.

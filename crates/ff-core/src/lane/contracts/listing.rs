@@ -90,9 +90,14 @@ pub struct LanesFill {
 
 impl LanesFill {
     pub fn of(args: &ListLanesArgs) -> Self {
+        Self::looking_at(args, limits::LANES_LOOKED)
+    }
+
+    /// One that looks at no more than so many lanes, for a store that has to work for each.
+    pub fn looking_at(args: &ListLanesArgs, looks: usize) -> Self {
         let page = LanesPage { lanes: Vec::new(), next: None };
         let ListLanesArgs { limit, finished, .. } = *args;
-        Self { page, limit, finished, looks: limits::LANES_LOOKED, looked: args.after.clone() }
+        Self { page, limit, finished, looks: looks.min(limits::LANES_LOOKED), looked: args.after.clone() }
     }
 
     /// Whether no further key is looked at.
