@@ -10,7 +10,7 @@ use futures_util::{StreamExt, stream};
 use redis::RedisResult;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::calls::Calls;
 use crate::link::{CONNECT_TIMEOUT, Post};
@@ -22,6 +22,9 @@ const KEPT: usize = 4_096;
 /// How long to wait before listening again, at first and at most.
 const PAUSE: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
+
+/// How long after listening again a server that goes silent is kept.
+const KEPT_FOR: Duration = Duration::from_secs(2);
 
 /// Passes hints on to every listener in this process.
 #[derive(Clone)]
@@ -53,15 +56,22 @@ impl Announcer {
 pub(crate) struct Subscription {
     messages: redis::aio::PubSubStream,
     post: Post,
+    /// Until when it is kept though its server is silent. Listening elsewhere has everything swept, which a cluster that
+    /// stalls again and again is to be spared.
+    kept_until: Instant,
 }
 
 impl Subscription {
     /// The next message. None when the connection broke, and when the server was found to be silent while others of its
     /// cluster may be listened to.
     async fn next(&mut self) -> Option<redis::Msg> {
+        let went_silent = async {
+            sleep_until(self.kept_until).await;
+            self.post.went_silent().await;
+        };
         tokio::select! {
             message = self.messages.next() => message,
-            () = self.post.went_silent() => None,
+            () = went_silent => None,
         }
     }
 }
@@ -79,7 +89,7 @@ pub(crate) async fn subscribe(posts: Vec<Post>) -> RedisResult<Subscription> {
         let listening = timeout(CONNECT_TIMEOUT, listening);
         tokio::select! {
             listening = listening => match listening {
-                Ok(Ok(messages)) => return Ok(Subscription { messages, post }),
+                Ok(Ok(messages)) => return Ok(Subscription { messages, post, kept_until: Instant::now() }),
                 Ok(Err(error)) => failure = error,
                 Err(_) => failure = (redis::ErrorKind::Io, "the server did not answer in time").into(),
             },
@@ -105,6 +115,7 @@ pub(crate) async fn pass_on(mut subscription: Subscription, calls: Arc<Calls>, a
                 None => {
                     tracing::warn!("hints are not heard any more; listening again");
                     subscription = listen_again(&calls).await;
+                    subscription.kept_until += KEPT_FOR;
                 }
             },
             () = changed(&mut changes) => {}
