@@ -190,7 +190,8 @@ async fn scrapers_have_an_address_where_there_is_nothing_else() {
     let media_type = told.headers()["content-type"].to_str().unwrap().to_owned();
     assert!(media_type.starts_with("text/plain"), "{media_type}");
     assert!(!told.text().await.unwrap().contains("# EOF"), "the older format knows no end");
-    let asked = http.get(format!("http://{scraped}/metrics")).header("accept", "application/openmetrics-text;version=1.0.0");
+    let asked =
+        http.get(format!("http://{scraped}/metrics")).header("accept", "application/openmetrics-text;version=1.0.0");
     let told = asked.send().await.unwrap();
     assert!(told.headers()["content-type"].to_str().unwrap().starts_with("application/openmetrics-text"));
     assert!(told.text().await.unwrap().ends_with("# EOF\n"));
