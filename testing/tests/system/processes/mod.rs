@@ -4,6 +4,7 @@ mod abuse;
 mod flows;
 mod freezing;
 mod load;
+mod protocol;
 mod server;
 mod workers;
 

@@ -1,0 +1,98 @@
+//! The workers that are printed in the page about the worker protocol, as they stand there, while the server and they themselves are
+//! killed.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ff_core::state::PublicState;
+use ff_core::types::ExecutionId;
+use ff_sdk::{Client, Job};
+use ff_testing::processes::{Process, ServerProcess, Signal, within};
+use serde_json::json;
+use tokio::process::Command;
+use tokio::time::interval;
+
+use super::stop;
+
+const PAGE: &str = include_str!("../../../../docs/worker-protocol.md");
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_worker_in_python_survives_the_server_and_its_own_death() {
+    survives("python3", "python", "worker.py").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_worker_in_node_survives_the_server_and_its_own_death() {
+    survives("node", "js", "worker.mjs").await;
+}
+
+async fn survives(program: &str, language: &str, file: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(file);
+    std::fs::write(&path, printed(language)).unwrap();
+    let mut server = ServerProcess::start(folder.path()).await;
+    let client = server.connect().await.client();
+    let mut worker = start(program, &path, server.url());
+
+    let first = greet(&client, "Ada", 0.0).await;
+    assert_eq!(greeting(&client, &first).await, "hello, Ada");
+
+    // Killed in the middle of the work: the worker goes on and reports it to the server that comes back.
+    let kept = greet(&client, "Bob", 2.0).await;
+    started(&client, &kept).await;
+    server.kill_and_start_again().await;
+    let client = server.connect().await.client();
+    assert_eq!(greeting(&client, &kept).await, "hello, Bob");
+    assert_eq!(client.attempts(&kept).await.unwrap().attempts.len(), 1, "it was done once");
+
+    // Told to stop in the middle of the work, it finishes it first.
+    let last = greet(&client, "Cy", 1.0).await;
+    started(&client, &last).await;
+    worker.send(Signal::TERM);
+    assert!(worker.end().await.success(), "it stops well");
+    assert_eq!(greeting(&client, &last).await, "hello, Cy");
+
+    // Killed in the middle of the work, another does it once the lease is taken back.
+    let mut killed = start(program, &path, server.url());
+    let lost = greet(&client, "Di", 1.0).await;
+    started(&client, &lost).await;
+    killed.kill().await;
+    client.revoke(&lost, None).await.unwrap();
+    let mut other = start(program, &path, server.url());
+    assert_eq!(greeting(&client, &lost).await, "hello, Di");
+    other.send(Signal::TERM);
+    assert!(other.end().await.success());
+    stop(server).await;
+}
+
+/// The program in a language, as the page prints it.
+fn printed(language: &str) -> String {
+    let (_, rest) = PAGE.split_once(&format!("```{language}\n")).expect("the page prints a worker");
+    rest.split_once("```\n").expect("it ends").0.to_owned()
+}
+
+fn start(program: &str, path: &Path, server: &str) -> Process {
+    let path: PathBuf = path.to_owned();
+    Process::start(program, Command::new(program).arg(path).env("FF_SERVER", server).env_remove("FF_API_KEY"))
+}
+
+async fn greet(client: &Client, name: &str, seconds: f64) -> ExecutionId {
+    client.submit(Job::new("greet", &json!({"name": name, "seconds": seconds}))).await.unwrap().execution_id
+}
+
+async fn greeting(client: &Client, id: &ExecutionId) -> String {
+    let end = within("the work ends", client.wait(id)).await.unwrap();
+    let result: serde_json::Value = serde_json::from_slice(&end.payload().unwrap().bytes).unwrap();
+    result["greeting"].as_str().unwrap().to_owned()
+}
+
+/// Waits until somebody works on it.
+async fn started(client: &Client, id: &ExecutionId) {
+    let looked = async {
+        let mut again = interval(Duration::from_millis(20));
+        while client.get(id).await.unwrap().public_state != PublicState::Active {
+            again.tick().await;
+        }
+    };
+    within("the work is started", looked).await;
+}
