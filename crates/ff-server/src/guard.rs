@@ -77,7 +77,9 @@ impl Guard {
         }
         admitted?;
         let slot = self.capacity.request(route, caller.as_asker());
-        if !ALWAYS.contains(&route) && request.body().is_end_stream() {
+        // Every handler of a POST reads its body, and no other handler does.
+        let has_body = *request.method() == Method::POST && !request.body().is_end_stream();
+        if !ALWAYS.contains(&route) && !has_body {
             slot.begin()?;
         }
         request.extensions_mut().insert(slot.clone());

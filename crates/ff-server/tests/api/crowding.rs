@@ -6,16 +6,19 @@ use std::sync::Arc;
 use ff_backend_memory::MemoryBackend;
 use ff_core::key::Role;
 use ff_server::Limits;
+use reqwest::Method;
 use serde_json::json;
 
 use crate::keyed::Keyed;
-use crate::world::World;
+use crate::world::{World, answer};
 
 #[tokio::test]
 async fn past_its_limit_a_server_says_when_to_ask_again_and_that_it_lives() {
     let limits = Limits { in_flight: 0, ..Limits::default() };
     let world = World::over_within(Arc::new(MemoryBackend::default()), limits).await;
-    for refused in [world.get("/v1/partitions").await, world.post("/v1/executions", &json!({"kind": "k"})).await] {
+    let with_body = answer(world.request(Method::GET, "/v1/partitions").body("{}")).await;
+    let submitted = world.post("/v1/executions", &json!({"kind": "k"})).await;
+    for refused in [world.get("/v1/partitions").await, with_body, submitted] {
         refused.assert_refused(503, "overloaded", None);
         assert_eq!(refused.headers["retry-after"], "1");
     }
