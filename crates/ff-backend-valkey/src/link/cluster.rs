@@ -6,7 +6,8 @@
 //! calls that are sent to it.
 //!
 //! A call is never sent again when its connection breaks, for it may have been done: that is left to callers. Sent again is
-//! only a call that a node refused because the slot is elsewhere.
+//! only a call that a node refused because the slot is elsewhere. While a slot is being moved, its keys are on two nodes, and
+//! a function looks at more keys than the one it is sent by: then it is not sent on, but refused.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -80,6 +81,9 @@ impl ClusterLink {
                 return Err(failed);
             };
             asking = error.code() == Some("ASK");
+            if asking && commands.iter().any(calls_a_function) {
+                return Err(failed);
+            }
             node = self.0.redirected(slot, &node, elsewhere, asking).map_err(Failed::Unsent)?;
         }
         Err(Failed::Unsent((ErrorKind::ClusterConnectionNotFound, "the slot moved too often").into()))
@@ -309,6 +313,10 @@ async fn keep_looking(cluster: Weak<Cluster>, report: watch::Sender<Option<Redis
             return;
         }
     }
+}
+
+fn calls_a_function(command: &Cmd) -> bool {
+    matches!(command.args_iter().next(), Some(redis::Arg::Simple(b"FCALL")))
 }
 
 fn host_and_port(seed: &ConnectionInfo) -> Option<Address> {

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
+use ff_core::backend::ExecutionRoom;
 use ff_core::clock::ManualClock;
+use ff_core::engine_error::EngineError;
+use ff_core::partition::cluster_slot;
 use ff_core::types::TimestampMs;
 use tokio::task::block_in_place;
 
 use crate::load::Load;
 use crate::support::{Cluster, Process};
-use crate::{FEW_PARTITIONS, LEASE_TTL_MS, options};
+use crate::{FEW_PARTITIONS, LEASE_TTL_MS, connect, options, work};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_primary_that_is_killed_under_load_takes_only_its_own_partitions_along() {
@@ -44,6 +47,28 @@ async fn a_primary_that_is_killed_under_load_takes_only_its_own_partitions_along
     clock.advance(LEASE_TTL_MS);
     load.drain().await;
     load.holds().await;
+}
+
+/// While a slot is being moved, its keys are on two nodes, and a function that looked at one of them would see half of a
+/// partition.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_function_runs_where_a_slot_is_moved_to() {
+    let cluster = block_in_place(Cluster::start);
+    let store = connect(&cluster.url()).await;
+    let (from, to) = (&cluster.nodes[0], &cluster.nodes[1]);
+    let (own, _) = partitions(from);
+    let slot = cluster_slot(&format!("{{fp:{}}}", own[0])).to_string();
+    let [from_id, to_id] = [from, to].map(|node| node.ask(&["CLUSTER", "MYID"]).lines().last().unwrap().to_owned());
+    assert_eq!(to.ask(&["CLUSTER", "SETSLOT", &slot, "IMPORTING", &from_id]), "+OK");
+    assert_eq!(from.ask(&["CLUSTER", "SETSLOT", &slot, "MIGRATING", &to_id]), "+OK");
+    let args = std::iter::repeat_with(work).find(|args| args.execution_id(&FEW_PARTITIONS).partition() == own[0]);
+    let answer = store.submit(args.clone().unwrap()).await;
+    assert!(matches!(&answer, Err(EngineError::Unavailable(why)) if why.contains("ASK")), "{answer:?}");
+    assert_eq!(to.ask(&["CLUSTER", "COUNTKEYSINSLOT", &slot]), ":0");
+    for node in [from, to] {
+        assert_eq!(node.ask(&["CLUSTER", "SETSLOT", &slot, "STABLE"]), "+OK");
+    }
+    store.submit(args.unwrap()).await.unwrap();
 }
 
 /// The partitions a node has, and those it has not.
