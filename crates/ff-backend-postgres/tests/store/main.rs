@@ -8,6 +8,7 @@ mod flows;
 mod hints;
 mod history;
 mod inbox;
+mod lanes;
 mod load;
 mod losing;
 mod opening;

@@ -1,0 +1,52 @@
+//! Listing the lanes of one tenant beside very many of another.
+
+use std::time::{Duration, Instant};
+
+use ff_backend_postgres::PostgresBackend;
+use ff_core::backend::{ExecutionRoom, LaneRoom};
+use ff_core::contracts::{ListLanesArgs, SubmitArgs};
+use ff_core::types::{LaneId, Namespace};
+
+use crate::{Place, work};
+
+/// Lanes another tenant has.
+const MANY: i64 = 30_000;
+
+/// The lanes of the other tenant are put there behind the store's back. They are passed over, so that how long a listing
+/// takes does not depend on them.
+#[tokio::test]
+async fn listing_a_tenants_lanes_takes_no_longer_for_the_lanes_of_another() {
+    let place = Place::new();
+    let store = place.open().await;
+    let tenants = ["default", "zeta"].map(|name| Namespace::parse(name).unwrap());
+    for namespace in &tenants {
+        for lane in ["a", "z"] {
+            let (namespace, lane) = (namespace.clone(), LaneId::parse(lane).unwrap());
+            store.submit(SubmitArgs { namespace, lane, ..work() }).await.unwrap();
+        }
+    }
+    let alone = [list(&store, &tenants[0]).await, list(&store, &tenants[1]).await];
+    let fill = "INSERT INTO lane (lane, partition, record) \
+        SELECT 'large/lane-' || nth, 0, '{}' FROM generate_series(1, $1::int8) AS more(nth)";
+    let database = place.look().await;
+    assert_eq!(database.execute(fill, &[&MANY]).await.unwrap(), MANY.unsigned_abs());
+    database.batch_execute("ANALYZE lane").await.unwrap();
+    for (namespace, alone) in tenants.iter().zip(alone) {
+        let took = list(&store, namespace).await;
+        assert!(took < alone * 10, "{namespace}: {took:?} beside {MANY} lanes of another tenant, {alone:?} without");
+    }
+}
+
+/// How long it takes to list both lanes of a tenant: the median of several.
+async fn list(store: &PostgresBackend, namespace: &Namespace) -> Duration {
+    let mut took = Vec::new();
+    for _ in 0..5 {
+        let args = ListLanesArgs { namespace: Some(namespace.clone()), after: None, limit: 10, finished: true };
+        let began = Instant::now();
+        let page = store.list_lanes(args).await.unwrap();
+        took.push(began.elapsed());
+        assert_eq!((page.lanes.len(), page.next), (2, None));
+    }
+    took.sort_unstable();
+    took[took.len() / 2]
+}
