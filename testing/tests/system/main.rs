@@ -6,4 +6,5 @@ mod concurrency;
 mod differential;
 mod fuzz;
 mod processes;
+mod protocol;
 mod tidy;

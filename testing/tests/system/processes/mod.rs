@@ -4,7 +4,6 @@ mod abuse;
 mod flows;
 mod freezing;
 mod load;
-mod protocol;
 mod server;
 mod workers;
 

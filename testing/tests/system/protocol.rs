@@ -12,9 +12,7 @@ use serde_json::json;
 use tokio::process::Command;
 use tokio::time::interval;
 
-use super::stop;
-
-const PAGE: &str = include_str!("../../../../docs/worker-protocol.md");
+const PAGE: &str = include_str!("../../../docs/worker-protocol.md");
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_worker_in_python_survives_the_server_and_its_own_death() {
@@ -62,7 +60,7 @@ async fn survives(program: &str, language: &str, file: &str) {
     assert_eq!(greeting(&client, &lost).await, "hello, Di");
     other.send(Signal::TERM);
     assert!(other.end().await.success());
-    stop(server).await;
+    assert!(server.interrupt().await.success(), "the server did not stop well");
 }
 
 /// The program in a language, as the page prints it.
