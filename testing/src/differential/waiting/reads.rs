@@ -97,7 +97,8 @@ fn waitpoints(reference: &Reference, id: &ExecutionId, now: TimestampMs) -> Resu
 fn token(reference: &Reference, id: &ExecutionId, waitpoint: &WaitpointId) -> Result<WaitpointToken, Refusal> {
     find(reference, id)?;
     let known = reference.model.waitpoints(id).find(|known| known.id == *waitpoint);
-    known.map(|known| known.token.clone()).ok_or_else(|| Code::WaitpointNotFound.refusal())
+    let ring = reference.model.ring(id.partition()).ok().flatten();
+    known.ok_or_else(|| Code::WaitpointNotFound.refusal())?.handed_out(ring)
 }
 
 fn signals(reference: &Reference, args: &SignalsArgs) -> Result<SignalsPage, Refusal> {
