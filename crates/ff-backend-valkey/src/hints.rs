@@ -113,6 +113,8 @@ pub(crate) async fn pass_on(mut subscription: Subscription, calls: Arc<Calls>, a
                     continue;
                 }
                 None => {
+                    // A program that ends may end the connection before this task, which is then not asked again.
+                    tokio::task::yield_now().await;
                     tracing::warn!("hints are not heard any more; listening again");
                     subscription = listen_again(&calls).await;
                     subscription.kept_until += KEPT_FOR;

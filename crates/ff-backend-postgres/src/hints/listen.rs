@@ -165,6 +165,8 @@ pub(crate) async fn pass_on(
                 _ = look.tick() => listener.look_around(&subscription.client).await,
             }
         }
+        // A program that ends may end the connection before this task, which is then not asked again.
+        tokio::task::yield_now().await;
         tracing::warn!("hints are not heard any more; listening again");
         listener.company.may_be_there();
         subscription = listener.subscribe_again().await;
