@@ -125,8 +125,8 @@ impl Caller {
         }
     }
 
-    /// It is somebody the server works for, so its connection stays when there are too many.
-    pub(crate) fn is_welcome(&self) {
+    /// The caller has shown a valid key, or none is asked for: its connection stays when there are too many.
+    pub(crate) fn prove_connection(&self) {
         if let Some(connection) = &self.connection {
             connection.prove();
         }

@@ -7,7 +7,7 @@ use axum::http::Method;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::options::Limits;
-use crate::pool::{Full, Pool, Taken};
+use crate::pool::{Full, Permit, Pool};
 use crate::problem::Problem;
 use crate::rate::Asker;
 
@@ -73,7 +73,7 @@ impl Capacity {
     /// What a request to a route may take of it.
     pub(crate) fn request(&self, route: &str, who: Asker) -> Arc<Slot> {
         let is_waiting = WAITING.contains(&route);
-        Arc::new(Slot { capacity: self.clone(), who, is_waiting, held: Mutex::new(Held::default()) })
+        Arc::new(Slot { capacity: self.clone(), who, is_waiting, state: Mutex::default() })
     }
 }
 
@@ -87,21 +87,21 @@ pub(crate) struct Slot {
     capacity: Capacity,
     who: Asker,
     is_waiting: bool,
-    held: Mutex<Held>,
+    state: Mutex<SlotState>,
 }
 
 #[derive(Default)]
-struct Held {
-    place: Option<Taken>,
-    body: Option<Taken>,
+struct SlotState {
+    place: Option<Permit>,
+    body: Option<Permit>,
     since: Option<Instant>,
 }
 
 /// A body on its way.
 pub(crate) struct Arriving {
     slot: Arc<Slot>,
-    bytes: Taken,
-    _one: Taken,
+    bytes: Permit,
+    _one: Permit,
 }
 
 impl Slot {
@@ -109,9 +109,9 @@ impl Slot {
     pub(crate) fn begin(&self) -> Result<(), Problem> {
         let pool = if self.is_waiting { &self.capacity.waiting } else { &self.capacity.requests };
         let place = pool.take(&self.who, 1).map_err(|full| overloaded(full, pool, "requests under way"))?;
-        let mut held = self.held();
-        held.place = Some(place);
-        held.since = Some(Instant::now());
+        let mut state = self.state();
+        state.place = Some(place);
+        state.since = Some(Instant::now());
         Ok(())
     }
 
@@ -124,14 +124,14 @@ impl Slot {
     }
 
     /// Takes one of the streams there are.
-    pub(crate) fn stream(&self) -> Result<Taken, Problem> {
+    pub(crate) fn stream(&self) -> Result<Permit, Problem> {
         let streams = &self.capacity.streams;
         streams.take(&self.who, 1).map_err(|_| Problem::too_many_streams(streams.each()))
     }
 
     /// Since when it has been under way; not at all while its body arrives.
     pub(crate) fn since(&self) -> Option<Instant> {
-        self.held().since
+        self.state().since
     }
 
     pub(crate) fn is_waiting(&self) -> bool {
@@ -140,11 +140,11 @@ impl Slot {
 
     /// The body is not needed any more; the answer has yet to be written.
     pub(crate) fn answered(&self) {
-        self.held().body = None;
+        self.state().body = None;
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, SlotState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -157,7 +157,7 @@ impl Arriving {
 
     /// All of it is there: the request takes its place among those under way, and keeps the memory of its body.
     pub(crate) fn complete(self) -> Result<(), Problem> {
-        self.slot.held().body = Some(self.bytes);
+        self.slot.state().body = Some(self.bytes);
         self.slot.begin()
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::callers::network;
-use crate::pool::{Full, Pool, Taken};
+use crate::pool::{Full, Permit, Pool};
 use crate::rate::Asker;
 
 /// How often it is said that connections are turned away.
@@ -31,7 +31,7 @@ struct Open {
 struct Unproven {
     from: Asker,
     close: CancellationToken,
-    _taken: Taken,
+    _taken: Permit,
 }
 
 /// One open connection, until it is dropped.

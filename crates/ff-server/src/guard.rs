@@ -92,7 +92,7 @@ impl Guard {
         let caller = request.extensions().get::<Caller>().cloned().unwrap_or_default();
         let Some(keyring) = &self.keyring else {
             neighbour::check(request.headers())?;
-            caller.is_welcome();
+            caller.prove_connection();
             return Ok(());
         };
         let access = asked_by_route(request);
@@ -122,7 +122,7 @@ impl Guard {
             Err(error) => return Err(error.into()),
         };
         access.check(&key.info)?;
-        caller.is_welcome();
+        caller.prove_connection();
         request.extensions_mut().insert(Accepted::new(keyring.clone(), key.clone()));
         request.extensions_mut().insert(caller.known_by(key));
         Ok(())
@@ -231,6 +231,13 @@ mod tests {
     use axum::{Router, middleware};
     use http_body_util::BodyExt;
     use tower::ServiceExt;
+
+    #[test]
+    fn every_route_that_is_named_is_there() {
+        for path in MANY_CALLS.iter().chain(ALWAYS) {
+            assert!(routes::ROUTES.iter().any(|(_, known, _)| known == path), "{path}");
+        }
+    }
 
     async fn panics() {
         panic!("out of luck");

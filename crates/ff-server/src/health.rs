@@ -29,11 +29,11 @@ pub(crate) struct Health {
 
 /// What the store answered last. Clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct Readiness(Arc<Mutex<Option<Asked>>>);
+pub(crate) struct Readiness(Arc<Mutex<Option<LastAnswer>>>);
 
-/// When the store was asked, and what it said.
+/// What the store answered when it was last asked, and when that was.
 #[derive(Clone)]
-struct Asked {
+struct LastAnswer {
     at: Instant,
     answer: Answer<()>,
 }
@@ -58,12 +58,12 @@ pub(crate) async fn readyz(
 impl Readiness {
     async fn of(&self, ff: &FlowFabric) -> Answer<()> {
         let recent = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(asked) = recent.filter(|asked| asked.at.elapsed() < GOOD_FOR) {
-            return asked.answer;
+        if let Some(last) = recent.filter(|last| last.at.elapsed() < GOOD_FOR) {
+            return last.answer;
         }
         let answer = ask(ff).await;
-        let asked = Asked { at: Instant::now(), answer: answer.clone() };
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(asked);
+        let last = LastAnswer { at: Instant::now(), answer: answer.clone() };
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(last);
         answer
     }
 }

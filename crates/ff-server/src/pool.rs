@@ -25,8 +25,8 @@ pub(crate) enum Full {
     Share,
 }
 
-/// What somebody has taken, until it is dropped.
-pub(crate) struct Taken {
+/// The amount one caller has of a pool, until it is dropped.
+pub(crate) struct Permit {
     pool: Arc<Pool>,
     who: Asker,
     amount: usize,
@@ -42,8 +42,8 @@ impl Pool {
         Self::new(total, total.div_ceil(2))
     }
 
-    pub(crate) fn take(self: &Arc<Self>, who: &Asker, amount: usize) -> Result<Taken, Full> {
-        let mut taken = Taken { pool: self.clone(), who: who.clone(), amount: 0 };
+    pub(crate) fn take(self: &Arc<Self>, who: &Asker, amount: usize) -> Result<Permit, Full> {
+        let mut taken = Permit { pool: self.clone(), who: who.clone(), amount: 0 };
         taken.take_more(amount)?;
         Ok(taken)
     }
@@ -57,7 +57,7 @@ impl Pool {
     }
 }
 
-impl Taken {
+impl Permit {
     pub(crate) fn take_more(&mut self, amount: usize) -> Result<(), Full> {
         let mut amounts = self.pool.amounts();
         let own = amounts.by.get(&self.who).copied().unwrap_or(0).saturating_add(amount);
@@ -77,7 +77,7 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for Permit {
     fn drop(&mut self) {
         if self.amount == 0 {
             return;

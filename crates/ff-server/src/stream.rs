@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::capacity::Slot;
 use crate::keyring::Accepted;
-use crate::pool::Taken;
+use crate::pool::Permit;
 use crate::problem::Result;
 
 /// How long nothing is said before a sign of life: less than what proxies take for silence. The key is judged again with each, so
@@ -37,7 +37,7 @@ pub(crate) struct Opening {
 
 /// One open stream among all there may be, and the key it was opened with.
 pub(crate) struct Room {
-    _stream: Option<Taken>,
+    _stream: Option<Permit>,
     key: Option<Accepted>,
 }
 
