@@ -11,7 +11,7 @@ use crate::MemoryBackend;
 #[async_trait]
 impl EventRoom for MemoryBackend {
     async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
-        args.check()?;
+        args.check_for_store()?;
         let partitions = args.partitions(&self.partitions)?;
         for partition in partitions.clone() {
             self.ask(FollowArgs { partition })?;

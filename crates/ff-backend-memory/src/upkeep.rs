@@ -11,6 +11,7 @@ use ff_core::hint::Hints;
 use ff_core::key::ApiKey;
 use ff_core::operation::Operation;
 use ff_core::snapshot::Snapshot;
+use ff_core::token::KeyRing;
 use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WorkerInstanceId};
 
 use crate::MemoryBackend;
@@ -43,6 +44,10 @@ impl Upkeep for MemoryBackend {
 
     async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
         Ok(self.model()?.api_keys().get(id).cloned())
+    }
+
+    async fn key_ring(&self) -> Answer<KeyRing> {
+        Ok(self.model()?.key_ring(0))
     }
 
     async fn namespace_of(&self, id: &ExecutionId) -> Answer<Option<Namespace>> {

@@ -10,7 +10,7 @@ use crate::PostgresBackend;
 #[async_trait]
 impl EventRoom for PostgresBackend {
     async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
-        args.check()?;
+        args.check_for_store()?;
         let partitions = self.partitions();
         let asked = args.partitions(&partitions)?;
         let feeds = self.readers.read(ReadFeeds { partitions }).await?;

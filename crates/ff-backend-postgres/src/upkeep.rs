@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ff_backend_sql::{
-    FindKey, NamespaceOf, NamespaceOfFlow, Question, Read, ReadGoneWorkers, Sweep, TakeSnapshot, Value,
+    FindKey, NamespaceOf, NamespaceOfFlow, Question, Read, ReadGoneWorkers, ReadKeyRing, Sweep, TakeSnapshot, Value,
 };
 use ff_core::backend::{Answer, EngineBackend, Swept, Upkeep};
 use ff_core::contracts::{PumpArgs, SweepWorkerArgs};
@@ -15,6 +15,7 @@ use ff_core::key::ApiKey;
 use ff_core::limits;
 use ff_core::operation::Operation;
 use ff_core::snapshot::Snapshot;
+use ff_core::token::KeyRing;
 use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WorkerInstanceId};
 
 use crate::PostgresBackend;
@@ -50,6 +51,10 @@ impl Upkeep for PostgresBackend {
 
     async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
         self.readers.read(FindKey(id.clone())).await
+    }
+
+    async fn key_ring(&self) -> Answer<KeyRing> {
+        self.readers.read(ReadKeyRing).await
     }
 
     async fn namespace_of(&self, id: &ExecutionId) -> Answer<Option<Namespace>> {

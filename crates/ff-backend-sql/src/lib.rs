@@ -44,7 +44,7 @@ pub use schema::{
 };
 pub use session::{Begun, Key, Load, Put, Question, Read, Session};
 pub use signal::{ListSignals, ReadDeliveries, ReadSignal};
-pub use suspension::{ReadKids, ReadWaitpointToken, ReadWaitpoints, missing_rings};
+pub use suspension::{ReadKeyRing, ReadKids, ReadWaitpointToken, ReadWaitpoints, missing_rings};
 pub use table::{Column, Columns, Holds, Table};
 pub use upkeep::{Sweep, TakeSnapshot};
 pub use value::{Row, Value};

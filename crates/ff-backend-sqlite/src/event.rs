@@ -11,7 +11,7 @@ use crate::SqliteBackend;
 #[async_trait]
 impl EventRoom for SqliteBackend {
     async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
-        args.check()?;
+        args.check_for_store()?;
         let partitions = self.partitions();
         let asked = args.partitions(&partitions)?;
         let feeds = self.readers.read(ReadFeeds { partitions }).await?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ff_backend_sql::{FindKey, NamespaceOf, NamespaceOfFlow, ReadGoneWorkers, Sweep, TakeSnapshot};
+use ff_backend_sql::{FindKey, NamespaceOf, NamespaceOfFlow, ReadGoneWorkers, ReadKeyRing, Sweep, TakeSnapshot};
 use ff_core::backend::{Answer, EngineBackend, Swept, Upkeep};
 use ff_core::clock::Clock;
 use ff_core::contracts::{PumpArgs, SweepWorkerArgs};
@@ -12,6 +12,7 @@ use ff_core::hint::Hints;
 use ff_core::key::ApiKey;
 use ff_core::operation::Operation;
 use ff_core::snapshot::Snapshot;
+use ff_core::token::KeyRing;
 use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WorkerInstanceId};
 
 use crate::SqliteBackend;
@@ -45,6 +46,10 @@ impl Upkeep for SqliteBackend {
 
     async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
         self.readers.read(FindKey(id.clone())).await
+    }
+
+    async fn key_ring(&self) -> Answer<KeyRing> {
+        self.readers.read(ReadKeyRing).await
     }
 
     async fn namespace_of(&self, id: &ExecutionId) -> Answer<Option<Namespace>> {

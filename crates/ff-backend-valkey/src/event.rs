@@ -15,7 +15,7 @@ const AT_ONCE: usize = 64;
 #[async_trait]
 impl EventRoom for ValkeyBackend {
     async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
-        args.check()?;
+        args.check_for_store()?;
         let followed = self.followed(&args).await?;
         let Some(after) = args.after.clone() else {
             // From the latest of their moments on every partition tells.

@@ -14,10 +14,12 @@ use ff_core::keys::{ExecKeyContext, FlowKeyContext};
 use ff_core::limits;
 use ff_core::partition::{Partition, PartitionFamily, execution_partition, flow_partition};
 use ff_core::snapshot::Snapshot;
+use ff_core::token::KeyRing;
 use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WorkerInstanceId};
 use ff_script::Kept;
 use ff_script::execution::Beside;
 use ff_script::flow::FlowLook;
+use ff_script::suspension::ff_read_waitpoint_hmac_secrets;
 use ff_script::upkeep::{ff_now, ff_pump, ff_sweep};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -57,6 +59,11 @@ impl Upkeep for ValkeyBackend {
 
     async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
         self.api_key(id).await
+    }
+
+    async fn key_ring(&self) -> Answer<KeyRing> {
+        let signing = ff_read_waitpoint_hmac_secrets(&*self.calls, 0).await?;
+        Ok(signing.map(|signing| signing.ring).unwrap_or_default())
     }
 
     async fn namespace_of(&self, id: &ExecutionId) -> Answer<Option<Namespace>> {

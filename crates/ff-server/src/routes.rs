@@ -1,5 +1,7 @@
 //! Every route, in one table.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::Router;
 use axum::extract::rejection::PathRejection;
@@ -11,8 +13,10 @@ use ff_sdk::FlowFabric;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
+use tower::util::option_layer;
 
 use crate::access::{ADMIN, ANY, Access, CLOSE, EVERYBODY, GROW, OPEN, OPERATE, READ, STEER, SUBMIT, TOKEN, WORK};
+use crate::event::CursorCipher;
 use crate::guard::{self, Guard};
 use crate::health::Readiness;
 use crate::metrics::Metrics;
@@ -118,9 +122,11 @@ pub(crate) fn router(
     metrics: Option<Metrics>,
     stopping: CancellationToken,
 ) -> Router {
+    let cipher = flowfabric.upkeep().map(|store| Arc::new(CursorCipher::new(store.clone())));
     let router = table()
         .fallback(async || Problem::from(Code::NotFound))
         .method_not_allowed_fallback(async || Problem::from(Code::MethodNotAllowed))
+        .layer(option_layer(cipher.map(Extension)))
         .layer(Extension(stopping))
         .layer(Extension(Readiness::default()))
         .layer(Extension(metrics.clone()))

@@ -5,6 +5,6 @@ mod ring;
 mod row;
 
 pub use read::{ReadWaitpointToken, ReadWaitpoints};
-pub use ring::{ReadKids, missing_rings};
+pub use ring::{ReadKeyRing, ReadKids, missing_rings};
 pub(crate) use ring::{read_ring, ring_of};
 pub(crate) use row::{key_of_waitpoint, read_suspend_key, suspend_key_of, waitpoint_of};

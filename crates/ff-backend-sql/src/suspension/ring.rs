@@ -44,6 +44,20 @@ pub fn missing_rings(
     Ok(missing.into_iter().map(|partition| (partition, ring.clone())).collect())
 }
 
+/// The secrets of the first partition, which are those of all.
+pub struct ReadKeyRing;
+
+#[async_trait]
+impl Question for ReadKeyRing {
+    type Answer = KeyRing;
+
+    async fn ask(self, reader: &mut dyn Read) -> Answer<KeyRing> {
+        let rows = reader.query(RINGS, &[vec![1_u16.into()]]).await?;
+        let Some(row) = rows.iter().flatten().next() else { return Ok(KeyRing::default()) };
+        Ok(read_ring(row.text(1)?)?)
+    }
+}
+
 /// The names of the secrets of every partition.
 pub struct ReadKids {
     /// The partitions there are.

@@ -1,7 +1,7 @@
 //! Whoever follows learns what happens, once and in order, and goes on where it was.
 
 use ff_core::contracts::EventsArgs;
-use ff_core::event::{EventCursor, What};
+use ff_core::event::{EventCursor, SealedPlaces, What};
 use ff_core::execution::Outcome;
 use ff_core::limits;
 use ff_core::signal::Position;
@@ -55,6 +55,13 @@ pub(crate) async fn pages_together_tell_everything_once(world: World) {
     seen.sort_unstable();
     ids.sort_unstable();
     assert_eq!(seen, ids);
+}
+
+/// A server encrypts cursors for callers of one namespace; no store and no other server reads on from them.
+pub(crate) async fn an_encrypted_cursor_without_its_key_is_refused(world: World) {
+    let start = follow(&world).await;
+    let cursor = EventCursor { sealed: Some(SealedPlaces::new("AmsxAAAA")), ..start };
+    assert_refused!(world.backend.events(since(&cursor)).await, "invalid_cursor");
 }
 
 /// A cursor is the reader's own text: it outlives the reader.

@@ -13,6 +13,7 @@ macro_rules! event_promises {
                 who_begins_now_learns_nothing_of_before,
                 a_place_beyond_everything_has_nothing_after_it,
                 pages_together_tell_everything_once,
+                an_encrypted_cursor_without_its_key_is_refused,
                 a_reader_goes_on_where_it_was,
                 two_readers_learn_the_same,
                 a_tenants_reader_learns_of_its_tenants_work_only,

@@ -254,7 +254,7 @@ pub(crate) async fn any_number_in_a_question_is_taken_or_refused(world: World) {
             let feed = FeedCursor(BTreeMap::from([(0, position), (u16::MAX, position)]));
             answered(world.backend.deliveries(DeliveriesArgs { after: Some(feed), limit: 10 }).await, position);
             let places = BTreeMap::from([(0, position), (u16::MAX, position)]);
-            let cursor = EventCursor { from: TimestampMs(at), places };
+            let cursor = EventCursor { from: TimestampMs(at), places, sealed: None };
             answered(world.backend.events(events(Some(cursor), 10)).await, position);
         }
     }

@@ -13,6 +13,7 @@ use crate::hint::Hints;
 use crate::key::ApiKey;
 use crate::lease::contracts::Head;
 use crate::snapshot::Snapshot;
+use crate::token::KeyRing;
 use crate::types::{ExecutionId, FlowId, KeyId, Kind, LaneId, Namespace, TimestampMs, WorkerInstanceId};
 
 /// What happens unasked: firing what is due, finding what hints have missed, checking the whole.
@@ -33,6 +34,9 @@ pub trait Upkeep: EngineBackend + LaneSteps {
 
     /// A key with what is kept of its secret, for whoever judges the one that is shown.
     async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>>;
+
+    /// The secrets tokens are signed under, for a server that signs something of its own. Every partition has the same.
+    async fn key_ring(&self) -> Answer<KeyRing>;
 
     /// Whose an execution is; none where there is none of this id. It is asked before anything else of an id a tenant names, and reads the
     /// same little of one that is there and one that is not, so that how long it takes does not tell them apart.

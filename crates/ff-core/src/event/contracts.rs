@@ -50,6 +50,15 @@ impl EventsArgs {
             sent => Err(Refusal::over_limit(Code::LimitExceeded, "limit", limits::PAGE, sent)),
         }
     }
+
+    /// What a store checks: it has no key to read an encrypted cursor with.
+    pub fn check_for_store(&self) -> Result<(), Refusal> {
+        if self.after.as_ref().is_some_and(|after| after.sealed.is_some()) {
+            let why = "is encrypted by a server; only a server of the same store can go on from it";
+            return Err(Refusal::new(Code::InvalidCursor).at("after").because(why));
+        }
+        self.check()
+    }
 }
 
 /// Some of what happened, oldest first.

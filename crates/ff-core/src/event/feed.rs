@@ -62,9 +62,12 @@ impl Told {
     }
 }
 
-/// Where a reader is in every feed. It is the reader's own, so it outlives readers and stores alike.
+/// Where a reader is in every feed. The reader keeps it, so it outlives readers and stores alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventCursor {
+    /// A server encrypts the places for a caller of one namespace: how far they moved would show when other tenants were
+    /// active. Only a server of the same store can read on from it; `from` is not used then.
+    pub sealed: Option<SealedPlaces>,
     /// Of a partition that is not named, everything before this was read.
     pub from: TimestampMs,
     /// Everything before these places was read.
@@ -80,7 +83,10 @@ impl EventCursor {
 
 impl fmt::Display for EventCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.from)?;
+        match &self.sealed {
+            Some(sealed) => f.write_str(sealed.as_str())?,
+            None => write!(f, "{}", self.from)?,
+        }
         self.places.iter().try_for_each(|(partition, position)| write!(f, ",{partition}.{position}"))
     }
 }
@@ -94,14 +100,43 @@ impl FromStr for EventCursor {
             Some((partition.parse().ok()?, position.parse().ok()?))
         };
         let mut parts = text.split(',');
-        let from = parts.next().and_then(|from| from.parse().ok()).map(TimestampMs);
+        let start = parts.next().and_then(|first| match SealedPlaces::parse(first) {
+            Some(sealed) => Some((Some(sealed), TimestampMs::default())),
+            None => Some((None, TimestampMs(first.parse().ok()?))),
+        });
         let places: Option<_> = parts.map(place).collect();
-        let cursor = from.zip(places).map(|(from, places)| Self { from, places });
+        let cursor = start.zip(places).map(|((sealed, from), places)| Self { sealed, from, places });
         cursor.ok_or_else(|| Refusal::new(Code::InvalidCursor).at("cursor"))
     }
 }
 
 as_text!(EventCursor);
+
+/// Places that a server has encrypted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealedPlaces(String);
+
+impl SealedPlaces {
+    /// Tells encrypted places from a moment.
+    const PREFIX: &str = "s.";
+
+    pub fn new(text: &str) -> Self {
+        Self(format!("{}{text}", Self::PREFIX))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        text.starts_with(Self::PREFIX).then(|| Self(text.to_owned()))
+    }
+
+    /// What the server that made it gave.
+    pub fn text(&self) -> &str {
+        &self.0[Self::PREFIX.len()..]
+    }
+
+    fn as_str(&self) -> &str {
+        &self.0
+    }
+}
 
 /// The next of one partition's feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,9 +211,13 @@ mod tests {
     #[test]
     fn a_cursor_reads_back_and_a_made_up_one_is_refused() {
         let place = |nth| Position { at: at(1), nth };
-        let cursor = EventCursor { from: at(0), places: BTreeMap::from([(0, place(0)), (255, place(7))]) };
-        assert_eq!(cursor.to_string().parse(), Ok(cursor));
-        assert_eq!("17".parse(), Ok(EventCursor { from: TimestampMs(17), places: BTreeMap::new() }));
+        let cursor =
+            EventCursor { from: at(0), places: BTreeMap::from([(0, place(0)), (255, place(7))]), sealed: None };
+        assert_eq!(cursor.to_string().parse(), Ok(cursor.clone()));
+        let sealed = EventCursor { sealed: Some(SealedPlaces::new("k1.aa")), from: TimestampMs::default(), ..cursor };
+        assert_eq!(sealed.to_string(), format!("s.k1.aa,0.{},255.{}", place(0), place(7)));
+        assert_eq!(sealed.to_string().parse(), Ok(sealed));
+        assert_eq!("17".parse(), Ok(EventCursor { from: TimestampMs(17), ..EventCursor::default() }));
         for text in ["", "x", "1,", "1,2", "1,2.3", "1,x.1-0"] {
             assert_eq!(text.parse::<EventCursor>().unwrap_err().code, Code::InvalidCursor, "{text:?}");
         }
@@ -187,7 +226,7 @@ mod tests {
     #[test]
     fn pages_together_are_everything_in_the_order_of_time() {
         let feeds = [vec![told(at(1), 0), told(at(4), 0)], vec![told(at(2), 0), told(at(2), 1)]];
-        let mut cursor = EventCursor { from: at(0), places: BTreeMap::new() };
+        let mut cursor = EventCursor { from: at(0), ..EventCursor::default() };
         let mut seen = Vec::new();
         for _ in 0..3 {
             let parts: Vec<_> = feeds
@@ -205,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_reader_learns_what_happened_in_the_very_moment_it_began() {
-        let cursor = EventCursor { from: at(1), places: BTreeMap::new() };
+        let cursor = EventCursor { from: at(1), ..EventCursor::default() };
         let all = [told(at(0), 0), told(at(1), 0)];
         assert_eq!(EventsPart::of(feed(), all.iter(), (0, &cursor), 9).events, [told(at(1), 0)]);
     }
@@ -213,7 +252,8 @@ mod tests {
     #[test]
     fn a_reader_that_fell_behind_or_let_the_feed_lapse_is_told_once() {
         let full: Vec<_> = (0..limits::FEED as u64).map(|nth| told(at(1), nth + 1)).collect();
-        let at_place = |nth| EventCursor { from: at(0), places: [(0, Position { at: at(1), nth })].into() };
+        let at_place =
+            |nth| EventCursor { from: at(0), places: [(0, Position { at: at(1), nth })].into(), sealed: None };
         assert!(EventsPart::of(feed(), full.iter(), (0, &at_place(1)), 1).trimmed);
         assert!(!EventsPart::of(feed(), full.iter(), (0, &at_place(2)), 1).trimmed);
         let anew = Feed { since: at(2), until: at(9) };

@@ -4,7 +4,7 @@ pub mod contracts;
 mod feed;
 mod follow;
 
-pub use feed::{EventCursor, EventsPart, Feed, Told};
+pub use feed::{EventCursor, EventsPart, Feed, SealedPlaces, Told};
 pub use follow::follow;
 
 use serde::{Deserialize, Serialize};

@@ -193,6 +193,11 @@ impl Model {
         self.waiting.rings.insert(partition, ring);
     }
 
+    /// The secrets of a partition; empty where it was given none.
+    pub fn key_ring(&self, partition: u16) -> KeyRing {
+        self.waiting.rings.get(&partition).cloned().unwrap_or_default()
+    }
+
     /// Every execution, by id.
     pub fn executions(&self) -> impl Iterator<Item = &Execution> {
         self.executions.values()

@@ -39,6 +39,17 @@ impl KeyRing {
         Self { current: Some(kid.clone()), keys: BTreeMap::from([(kid, key)]) }
     }
 
+    /// The secret new tokens are signed under, and its name.
+    pub fn current(&self) -> Option<(&Kid, &Secret)> {
+        let kid = self.current.as_ref()?;
+        Some((kid, &self.keys.get(kid)?.secret))
+    }
+
+    /// The secret of this name, while it verifies.
+    pub fn verifying(&self, kid: &Kid, now: TimestampMs) -> Option<&Secret> {
+        self.keys.get(kid).filter(|key| key.is_live(now)).map(|key| &key.secret)
+    }
+
     /// Signs a token for a waitpoint under the current secret.
     pub fn mint(
         &self,
@@ -46,9 +57,8 @@ impl KeyRing {
         waitpoint: &WaitpointId,
         key: &WaitpointKey,
     ) -> Result<WaitpointToken, Refusal> {
-        let current = self.current.as_ref().and_then(|kid| Some((kid, self.keys.get(kid)?)));
-        let (kid, signing) = current.ok_or(Code::HmacSecretNotInitialized)?;
-        Ok(WaitpointToken { kid: kid.clone(), mac: Mac::of(&signing.secret, execution, waitpoint, key) })
+        let (kid, secret) = self.current().ok_or(Code::HmacSecretNotInitialized)?;
+        Ok(WaitpointToken { kid: kid.clone(), mac: Mac::of(secret, execution, waitpoint, key) })
     }
 
     /// Judges what someone shows: a token that was minted for this waitpoint, under a secret that still verifies.

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use hmac::{Hmac, KeyInit, Mac as _};
 use secrecy::{ExposeSecret, SecretSlice};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
 use super::hex::{from_hex, to_hex};
@@ -44,6 +46,15 @@ impl Secret {
     /// The secret of randomness drawn for it.
     pub fn drawn(bytes: [u8; 32]) -> Self {
         Self(bytes.to_vec().into())
+    }
+
+    /// A key for another purpose. Neither this secret nor the key of a third purpose can be found from it.
+    pub fn derive_key(&self, purpose: &str) -> [u8; 32] {
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(self.bytes()) else {
+            unreachable!("an HMAC takes a key of any length")
+        };
+        mac.update(purpose.as_bytes());
+        mac.finalize().into_bytes().into()
     }
 
     /// The secret as text, for the store that keeps it.

@@ -1,11 +1,13 @@
 //! The room of events over HTTP.
 
+mod cursor;
 mod watch;
 
 use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
+use ff_core::backend::Answer;
 use ff_core::contracts::{EventsArgs, EventsPage, check_wait};
 use ff_core::event::EventCursor;
 use ff_core::limits;
@@ -19,7 +21,10 @@ use crate::params::Params;
 use crate::problem::Result;
 use crate::stream::{Opening, SIGN_OF_LIFE, SIGN_OF_LIFE_MS, Telling, accepts_stream, last_heard, pushed, said};
 
+pub(crate) use cursor::CursorCipher;
 pub(crate) use watch::of_execution;
+
+use cursor::{Cursors, Start};
 
 /// What the id of an event must be.
 const CURSOR: &str = "a cursor, as the id of an event has it";
@@ -30,6 +35,7 @@ pub(crate) async fn list(
     State(ff): State<FlowFabric>,
     Extension(stopping): Extension<CancellationToken>,
     opening: Opening,
+    cursors: Cursors,
     headers: HeaderMap,
     mut params: Params,
 ) -> Result<Response> {
@@ -39,22 +45,36 @@ pub(crate) async fn list(
     }
     let (args, wait_ms) = asked(params, execution, accepts_stream(&headers))?;
     if !accepts_stream(&headers) {
-        return Ok(page(&ff, args, wait_ms).await?.into_response());
+        return Ok(page(&ff, args, wait_ms, &cursors).await?.into_response());
     }
     let room = opening.open()?;
     let after = last_heard(&headers, |text| text.parse().ok(), CURSOR)?.or(args.after.clone());
-    let asked = EventsArgs { after: None, limit: limits::PAGE, ..args };
+    let asked = EventsArgs { after, limit: limits::PAGE, ..args };
     // Whoever begins now is told where, so that coming back misses nothing even before something happens.
-    let first = match after {
-        Some(after) => ff.waits().next_events(EventsArgs { after: Some(after), ..asked.clone() }, 0).await?,
-        None => ff.backend().events(asked.clone()).await?,
-    };
-    Ok(pushed(Told { ff, asked, next: Next::Page(first), stopping }, room))
+    let first = read(&ff, asked.clone(), 0, &cursors).await?;
+    Ok(pushed(EventStream { ff, asked, cursors, next: Next::Page(first), stopping }, room))
 }
 
-/// One page of what happened.
-async fn page(ff: &FlowFabric, args: EventsArgs, wait_ms: u64) -> Result<Json<EventsPage>> {
-    Ok(Json(ff.waits().next_events(args, wait_ms).await?))
+/// One page of what happened, with a cursor the caller may see.
+async fn page(ff: &FlowFabric, args: EventsArgs, wait_ms: u64, cursors: &Cursors) -> Result<Json<EventsPage>> {
+    let page = read(ff, args.clone(), wait_ms, cursors).await?;
+    Ok(Json(shown(ff, page, &args, cursors).await?))
+}
+
+/// What happened since the cursor a caller handed in.
+async fn read(ff: &FlowFabric, args: EventsArgs, wait_ms: u64, cursors: &Cursors) -> Answer<EventsPage> {
+    let from = |after| EventsArgs { after, ..args.clone() };
+    match cursors.open(args.after.clone()).await? {
+        Start::After(cursor) => ff.waits().next_events(from(Some(cursor)), wait_ms).await,
+        Start::Now => ff.waits().next_events(from(None), wait_ms).await,
+        Start::Missed => Ok(EventsPage { missed: true, ..ff.backend().events(from(None)).await? }),
+    }
+}
+
+/// A page as its caller may see it.
+async fn shown(ff: &FlowFabric, page: EventsPage, args: &EventsArgs, cursors: &Cursors) -> Answer<EventsPage> {
+    let next = cursors.close(&page.next, args.partitions(&ff.backend().partitions())?).await?;
+    Ok(EventsPage { next, ..page })
 }
 
 /// What a caller asks for, and how long it waits. A stream has no end and no pages, so nothing is said of them.
@@ -74,9 +94,10 @@ fn asked(mut params: Params, execution: Option<ExecutionId>, stream: bool) -> Re
 }
 
 /// How far a stream has come.
-struct Told {
+struct EventStream {
     ff: FlowFabric,
     asked: EventsArgs,
+    cursors: Cursors,
     next: Next,
     stopping: CancellationToken,
 }
@@ -90,20 +111,20 @@ enum Next {
 
 /// Page after page, until the server stops: each is one event, whose id is where to go on, so that a reader that is cut off
 /// in the middle of one is told all of it again, and of nothing else.
-impl Telling for Told {
+impl Telling for EventStream {
     async fn more(&mut self) -> Option<String> {
         match std::mem::replace(&mut self.next, Next::Over) {
             Next::Over => None,
-            Next::Page(page) => Some(self.tell(&page)),
+            Next::Page(page) => Some(self.tell(page).await),
             Next::From(_) if self.stopping.is_cancelled() => None,
             Next::From(after) => {
                 let args = EventsArgs { after: Some(after.clone()), ..self.asked.clone() };
                 Some(match self.ff.waits().next_events(args, SIGN_OF_LIFE_MS).await {
-                    Ok(page) if page.events.is_empty() && !page.missed && page.next == after => {
+                    Ok(page) if is_unchanged(&page, &after, &self.cursors) => {
                         self.next = Next::From(after);
                         SIGN_OF_LIFE.to_owned()
                     }
-                    Ok(page) => self.tell(&page),
+                    Ok(page) => self.tell(page).await,
                     Err(error) => said("problem", None, &wire::Problem::from(error)),
                 })
             }
@@ -111,9 +132,21 @@ impl Telling for Told {
     }
 }
 
-impl Told {
-    fn tell(&mut self, page: &EventsPage) -> String {
-        self.next = Next::From(page.next.clone());
-        said("events", Some(&page.next), page)
+impl EventStream {
+    async fn tell(&mut self, page: EventsPage) -> String {
+        let next = page.next.clone();
+        match shown(&self.ff, page, &self.asked, &self.cursors).await {
+            Ok(page) => {
+                self.next = Next::From(next);
+                said("events", Some(&page.next), &page)
+            }
+            Err(error) => said("problem", None, &wire::Problem::from(error)),
+        }
     }
+}
+
+/// Whether a page says nothing its reader does not know. An encrypted cursor is told again each time, moved or not: otherwise a
+/// reader would see by it when other tenants are active.
+fn is_unchanged(page: &EventsPage, after: &EventCursor, cursors: &Cursors) -> bool {
+    page.events.is_empty() && !page.missed && page.next == *after && !cursors.are_sealed()
 }

@@ -4,7 +4,7 @@ use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use ff_core::backend::Answer;
-use ff_core::contracts::{EventsArgs, ExecutionInfo};
+use ff_core::contracts::{EventsArgs, EventsPage, ExecutionInfo};
 use ff_core::event::{EventCursor, What};
 use ff_core::limits;
 use ff_core::types::ExecutionId;
@@ -12,7 +12,8 @@ use ff_sdk::FlowFabric;
 use ff_sdk::http::wire;
 use tokio_util::sync::CancellationToken;
 
-use super::{asked, page};
+use super::cursor::{Cursors, Start};
+use super::{asked, is_unchanged, page, shown};
 use crate::params::Params;
 use crate::path::Id;
 use crate::problem::Result;
@@ -33,6 +34,7 @@ pub(crate) async fn of_execution(
     State(ff): State<FlowFabric>,
     Extension(stopping): Extension<CancellationToken>,
     opening: Opening,
+    cursors: Cursors,
     Id(id): Id,
     headers: HeaderMap,
     params: Params,
@@ -41,7 +43,7 @@ pub(crate) async fn of_execution(
     let (args, wait_ms) = asked(params, Some(id), is_stream)?;
     let info = ff.backend().describe(&id).await?;
     if !is_stream {
-        return Ok(page(&ff, args, wait_ms).await?.into_response());
+        return Ok(page(&ff, args, wait_ms, &cursors).await?.into_response());
     }
     let room = opening.open()?;
     let expected = "the id of an event of this stream";
@@ -51,18 +53,20 @@ pub(crate) async fn of_execution(
         Some(Heard::Event(cursor)) => Some(cursor),
         Some(Heard::End(_)) | None => None,
     };
-    let next = match after {
-        Some(cursor) => Next::From { cursor, wait_ms: 0 },
-        None if ended_at(&info).is_some() => Next::Ended(Box::new(info)),
-        None => Next::Beginning,
+    // A reader whose cursor cannot be read any more is told how the execution stands, as one that begins.
+    let next = match cursors.open(after).await? {
+        Start::After(cursor) => Next::From { cursor, wait_ms: 0 },
+        Start::Now | Start::Missed if ended_at(&info).is_some() => Next::Ended(Box::new(info)),
+        Start::Now | Start::Missed => Next::Beginning,
     };
-    Ok(pushed(Watched { ff, id, next, stopping }, room))
+    Ok(pushed(Watched { ff, id, cursors, next, stopping }, room))
 }
 
 /// How far a stream has come.
 struct Watched {
     ff: FlowFabric,
     id: ExecutionId,
+    cursors: Cursors,
     next: Next,
     stopping: CancellationToken,
 }
@@ -95,11 +99,10 @@ impl Telling for Watched {
 impl Watched {
     /// The place comes before the look: what happens in between is told after it, and not missed.
     async fn begin(&mut self) -> Answer<String> {
-        let cursor = self.ff.backend().events(self.asked(None)).await?.next;
+        let page = self.ff.backend().events(self.asked(None)).await?;
         let info = self.ff.backend().describe(&self.id).await?;
-        let text = said("execution", Some(&cursor), &info);
-        self.next = Next::From { cursor, wait_ms: 0 };
-        Ok(text)
+        self.next = Next::From { cursor: page.next.clone(), wait_ms: 0 };
+        Ok(said("execution", Some(&self.shown(page).await?.next), &info))
     }
 
     async fn go_on(&mut self, cursor: EventCursor, wait_ms: u64) -> Answer<String> {
@@ -111,11 +114,15 @@ impl Watched {
         let ends = page.events.iter().any(|told| matches!(told.what, What::Finished { .. }));
         let wait_ms = if ends { 0 } else { SIGN_OF_LIFE_MS };
         self.next = Next::From { cursor: page.next.clone(), wait_ms };
-        Ok(if is_quiet && page.next == cursor {
-            SIGN_OF_LIFE.to_owned()
-        } else {
-            said("events", Some(&page.next), &page)
-        })
+        if is_unchanged(&page, &cursor, &self.cursors) {
+            return Ok(SIGN_OF_LIFE.to_owned());
+        }
+        let page = self.shown(page).await?;
+        Ok(said("events", Some(&page.next), &page))
+    }
+
+    async fn shown(&self, page: EventsPage) -> Answer<EventsPage> {
+        shown(&self.ff, page, &self.asked(None), &self.cursors).await
     }
 
     async fn ended(&self) -> Answer<Option<ExecutionInfo>> {

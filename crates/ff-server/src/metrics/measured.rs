@@ -31,7 +31,7 @@ use ff_core::lane::Lane;
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::snapshot::Snapshot;
-use ff_core::token::WaitpointToken;
+use ff_core::token::{KeyRing, WaitpointToken};
 use ff_core::types::{
     ExecutionId, FlowId, KeyId, LaneId, Namespace, SignalId, TimestampMs, WaitpointId, WorkerInstanceId,
 };
@@ -207,6 +207,7 @@ timed! {
         sweep(partition: u16) -> Swept;
         sweep_workers() -> Vec<WorkerInstanceId>;
         find_key(id: &KeyId) -> Option<ApiKey>;
+        key_ring() -> KeyRing;
         namespace_of(id: &ExecutionId) -> Option<Namespace>;
         namespace_of_flow(id: &FlowId) -> Option<Namespace>;
         snapshot(partition: u16) -> Snapshot;

@@ -11,20 +11,20 @@ const AT_ONCE: Duration = Duration::from_secs(5);
 
 /// One message of a stream.
 #[derive(Debug)]
-struct Message {
-    id: Option<String>,
-    name: String,
-    data: Value,
+pub(crate) struct Message {
+    pub(crate) id: Option<String>,
+    pub(crate) name: String,
+    pub(crate) data: Value,
 }
 
 /// A stream that is read message by message.
-struct Stream {
+pub(crate) struct Stream {
     response: Response,
     text: String,
 }
 
 impl Stream {
-    async fn open(world: &World, path: &str, last: Option<&str>) -> Self {
+    pub(crate) async fn open(world: &World, path: &str, last: Option<&str>) -> Self {
         let request = world.request(Method::GET, path).header("accept", "text/event-stream");
         let request = if let Some(last) = last { request.header("last-event-id", last) } else { request };
         let response = request.send().await.unwrap();
@@ -34,7 +34,7 @@ impl Stream {
     }
 
     /// The next message; none when the stream is over. Signs of life are passed over.
-    async fn next(&mut self) -> Option<Message> {
+    pub(crate) async fn next(&mut self) -> Option<Message> {
         loop {
             while let Some((message, rest)) = self.text.split_once("\n\n") {
                 let (message, rest) = (read(message), rest.to_owned());

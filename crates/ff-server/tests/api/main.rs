@@ -9,6 +9,7 @@ mod bad_input;
 mod bodies;
 mod claims;
 mod crowding;
+mod event_cursors;
 mod event_streams;
 mod flow_bodies;
 mod flow_events;

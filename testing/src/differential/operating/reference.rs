@@ -134,7 +134,7 @@ impl Reference {
     }
 
     fn events(&mut self, args: &EventsArgs, nonce: Nonce) -> Result<EventsPage, Refusal> {
-        args.check()?;
+        args.check_for_store()?;
         let partitions = args.partitions(&self.partitions)?;
         for partition in partitions.clone() {
             self.ask(FollowArgs { partition }, nonce)?;

@@ -26,7 +26,7 @@ use ff_core::key::ApiKey;
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::snapshot::Snapshot;
-use ff_core::token::WaitpointToken;
+use ff_core::token::{KeyRing, WaitpointToken};
 use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, SignalId, TimestampMs, WaitpointId, WorkerInstanceId};
 use ff_sdk::Waitpoint;
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -327,6 +327,10 @@ impl Upkeep for Timed {
 
     async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
         self.store.find_key(id).await
+    }
+
+    async fn key_ring(&self) -> Answer<KeyRing> {
+        self.store.key_ring().await
     }
 
     async fn namespace_of(&self, id: &ExecutionId) -> Answer<Option<Namespace>> {

@@ -43,7 +43,7 @@ use ff_core::suspension::contracts::{
     CloseWaitpointArgs, ClosedWaitpoint, CreateWaitpointArgs, GrantedWaitpoint, ResumeArgs, Resumed, SuspendArgs,
     Suspended, WaitpointInfo,
 };
-use ff_core::token::WaitpointToken;
+use ff_core::token::{KeyRing, WaitpointToken};
 use ff_core::token::contracts::{PartitionKids, RotateSecretArgs, RotationReport};
 use ff_core::types::{
     ExecutionId, FlowId, KeyId, LaneId, Namespace, SignalId, TimestampMs, WaitpointId, WorkerInstanceId,
@@ -252,6 +252,7 @@ watch! {
     Upkeep {
         end_of_flow(id: &FlowId) -> Option<FlowEnd>;
         find_key(id: &KeyId) -> Option<ApiKey>;
+        key_ring() -> KeyRing;
         namespace_of(id: &ExecutionId) -> Option<Namespace>;
         namespace_of_flow(id: &FlowId) -> Option<Namespace>;
         sweep_workers() -> Vec<WorkerInstanceId>;

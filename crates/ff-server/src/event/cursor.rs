@@ -1,0 +1,237 @@
+//! The cursors of callers that are confined to one namespace. They are encrypted, because how far a cursor moved in a
+//! partition's feed shows when other tenants were active. All of them have the same length.
+
+use std::convert::Infallible;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use ff_core::backend::{Answer, Upkeep};
+use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::event::{EventCursor, SealedPlaces};
+use ff_core::signal::Position;
+use ff_core::token::{KeyRing, Secret};
+use ff_core::types::{Kid, TimestampMs};
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::rand::{SecureRandom, SystemRandom};
+
+use crate::tenant;
+
+/// How long the secrets are used before they are read again. A cursor under a name that is not among them has them read at
+/// once.
+const FRESH: Duration = Duration::from_secs(10);
+
+/// Bytes of one place: the milliseconds after the cursor's own moment, and the position within the millisecond.
+const PLACE: usize = 7;
+
+/// How the cursors of one request are read and written.
+#[derive(Clone)]
+pub(crate) struct Cursors {
+    /// Absent where the server asks for no keys, so that there are no tenants.
+    cipher: Option<Arc<CursorCipher>>,
+    is_tenant: bool,
+}
+
+/// Where a reader begins.
+pub(super) enum Start {
+    Now,
+    After(EventCursor),
+    /// Its cursor was encrypted under a secret that is retired: it begins now, and is told that it missed something.
+    Missed,
+}
+
+impl Cursors {
+    /// Whether this caller's cursors are encrypted.
+    pub(super) fn are_sealed(&self) -> bool {
+        self.is_tenant && self.cipher.is_some()
+    }
+
+    /// Where a caller that handed in a cursor goes on.
+    pub(super) async fn open(&self, after: Option<EventCursor>) -> Answer<Start> {
+        let Some(after) = after else { return Ok(Start::Now) };
+        let Some(sealed) = &after.sealed else { return Ok(Start::After(after)) };
+        let cipher = self.cipher.as_ref().ok_or_else(invalid)?;
+        let Some(mut opened) = cipher.open(sealed).await? else { return Ok(Start::Missed) };
+        opened.places.extend(after.places);
+        Ok(Start::After(opened))
+    }
+
+    /// The cursor as this caller may see it, for the partitions it reads.
+    pub(super) async fn close(&self, cursor: &EventCursor, partitions: Range<u16>) -> Answer<EventCursor> {
+        match &self.cipher {
+            Some(cipher) if self.is_tenant => {
+                let sealed = Some(cipher.seal(cursor, partitions).await?);
+                Ok(EventCursor { sealed, ..EventCursor::default() })
+            }
+            _ => Ok(cursor.clone()),
+        }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Cursors {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self { cipher: parts.extensions.get().cloned(), is_tenant: tenant::of(parts).is_some() })
+    }
+}
+
+/// Encrypts cursors under the store's current secret, so that every server of the store can read them.
+pub(crate) struct CursorCipher {
+    store: Arc<dyn Upkeep>,
+    random: SystemRandom,
+    secrets: Mutex<Option<Secrets>>,
+}
+
+/// The store's secrets as they were read.
+#[derive(Clone)]
+struct Secrets {
+    ring: Arc<KeyRing>,
+    read_at: Instant,
+    /// What time it was for the store.
+    now: TimestampMs,
+}
+
+impl CursorCipher {
+    pub(crate) fn new(store: Arc<dyn Upkeep>) -> Self {
+        Self { store, random: SystemRandom::new(), secrets: Mutex::default() }
+    }
+
+    async fn seal(&self, cursor: &EventCursor, partitions: Range<u16>) -> Answer<SealedPlaces> {
+        let secrets = self.secrets(|_| true).await?;
+        let (kid, secret) = secrets.ring.current().ok_or(Code::HmacSecretNotInitialized)?;
+        let failed = |_| EngineError::Unavailable("a cursor cannot be encrypted".into());
+        let mut nonce = [0; NONCE_LEN];
+        self.random.fill(&mut nonce).map_err(failed)?;
+        let mut places = packed(cursor, partitions);
+        let sealing = key(secret).ok_or_else(invalid)?;
+        sealing
+            .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::empty(), &mut places)
+            .map_err(failed)?;
+        let name = kid.as_str().as_bytes();
+        let length = u8::try_from(name.len()).map_err(|_| invalid())?;
+        let text = BASE64_URL_SAFE_NO_PAD.encode([&[length], name, &nonce, &places].concat());
+        Ok(SealedPlaces::new(&text))
+    }
+
+    /// The cursor inside; none when its secret is retired.
+    async fn open(&self, sealed: &SealedPlaces) -> Answer<Option<EventCursor>> {
+        let bytes = BASE64_URL_SAFE_NO_PAD.decode(sealed.text()).map_err(|_| invalid())?;
+        let (kid, nonce, places) = parts(&bytes).ok_or_else(invalid)?;
+        let secrets = self.secrets(|ring| ring.keys.contains_key(&kid)).await?;
+        let Some(secret) = secrets.ring.verifying(&kid, secrets.time()) else { return Ok(None) };
+        let mut places = places.to_vec();
+        let opening = key(secret).ok_or_else(invalid)?;
+        let places = opening.open_in_place(nonce, Aad::empty(), &mut places).map_err(|_| invalid())?;
+        Ok(Some(unpacked(places).ok_or_else(invalid)?))
+    }
+
+    /// The store's secrets; read again when they are old, or not what is needed.
+    async fn secrets(&self, fits: impl Fn(&KeyRing) -> bool) -> Answer<Secrets> {
+        let known = self.secrets.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(known) = known.filter(|known| known.read_at.elapsed() < FRESH && fits(&known.ring)) {
+            return Ok(known);
+        }
+        let now = self.store.now().await?;
+        let read = Secrets { ring: Arc::new(self.store.key_ring().await?), read_at: Instant::now(), now };
+        *self.secrets.lock().unwrap_or_else(PoisonError::into_inner) = Some(read.clone());
+        Ok(read)
+    }
+}
+
+impl Secrets {
+    /// What time it is for the store by now.
+    fn time(&self) -> TimestampMs {
+        self.now + u64::try_from(self.read_at.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+fn key(secret: &Secret) -> Option<LessSafeKey> {
+    let bytes = secret.derive_key("event cursor");
+    UnboundKey::new(&CHACHA20_POLY1305, &bytes).ok().map(LessSafeKey::new)
+}
+
+/// The name of the secret, the nonce, and what is encrypted.
+fn parts(bytes: &[u8]) -> Option<(Kid, Nonce, &[u8])> {
+    let (length, rest) = bytes.split_first()?;
+    let (name, rest) = rest.split_at_checked(usize::from(*length))?;
+    let (nonce, places) = rest.split_at_checked(NONCE_LEN)?;
+    let kid = Kid::parse(std::str::from_utf8(name).ok()?).ok()?;
+    Some((kid, Nonce::try_assume_unique_for_key(nonce).ok()?, places))
+}
+
+/// The places of these partitions: the first of them, its own moment, and a place for each. A place that does not fit comes out
+/// earlier than it is, so that its reader is told something twice and misses nothing.
+fn packed(cursor: &EventCursor, partitions: Range<u16>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(10 + PLACE * partitions.len() + CHACHA20_POLY1305.tag_len());
+    bytes.extend(partitions.start.to_be_bytes());
+    bytes.extend(cursor.from.0.to_be_bytes());
+    for partition in partitions {
+        let place = cursor.place(partition);
+        let after = place.at.0.saturating_sub(cursor.from.0).clamp(0, 0xff_ffff_ffff);
+        bytes.extend(&after.to_be_bytes()[3..]);
+        bytes.extend(u16::try_from(place.nth).unwrap_or(u16::MAX).to_be_bytes());
+    }
+    bytes
+}
+
+fn unpacked(bytes: &[u8]) -> Option<EventCursor> {
+    let (first, rest) = bytes.split_first_chunk::<2>()?;
+    let (from, places) = rest.split_first_chunk::<8>()?;
+    let (first, from) = (u16::from_be_bytes(*first), i64::from_be_bytes(*from));
+    let place = |bytes: &[u8]| {
+        let (after, nth) = bytes.split_first_chunk::<5>()?;
+        let after = after.iter().fold(0, |all, byte| all << 8 | i64::from(*byte));
+        let nth = u16::from_be_bytes(nth.try_into().ok()?).into();
+        Some(Position { at: TimestampMs(from.saturating_add(after)), nth })
+    };
+    let places = (first..).zip(places.chunks(PLACE)).map(|(partition, bytes)| Some((partition, place(bytes)?)));
+    Some(EventCursor { sealed: None, from: TimestampMs(from), places: places.collect::<Option<_>>()? })
+}
+
+fn invalid() -> Refusal {
+    Refusal::new(Code::InvalidCursor).at("after")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cursor(places: &[(u16, i64, u64)]) -> EventCursor {
+        let place = |&(partition, at, nth): &(u16, i64, u64)| (partition, Position { at: TimestampMs(at), nth });
+        EventCursor { sealed: None, from: TimestampMs(1_000), places: places.iter().map(place).collect() }
+    }
+
+    #[test]
+    fn places_come_out_as_they_went_in_and_take_the_same_room() {
+        let busy = cursor(&[(0, 1_000, 1), (3, 2_000_000, 7)]);
+        let opened = unpacked(&packed(&busy, 0..4)).unwrap();
+        for partition in 0..4 {
+            assert_eq!(opened.place(partition), busy.place(partition));
+        }
+        assert_eq!(packed(&busy, 0..4).len(), packed(&cursor(&[]), 0..4).len());
+        let one = unpacked(&packed(&busy, 3..4)).unwrap();
+        assert_eq!((one.place(3), one.places.len()), (busy.place(3), 1));
+    }
+
+    #[test]
+    fn a_place_that_does_not_fit_comes_out_earlier() {
+        let odd = cursor(&[(0, i64::MAX, 9), (1, 0, 1), (2, 1_001, u64::MAX)]);
+        let opened = unpacked(&packed(&odd, 0..3)).unwrap();
+        assert!(opened.place(0) < odd.place(0));
+        assert_eq!(opened.place(1).at, TimestampMs(1_000), "no place is before the cursor's own moment");
+        assert_eq!(opened.place(2), Position { at: TimestampMs(1_001), nth: u16::MAX.into() });
+    }
+
+    #[test]
+    fn bytes_of_another_shape_are_refused() {
+        for bytes in [&[][..], &[0; 9], &[0; 11]] {
+            assert!(unpacked(bytes).is_none(), "{bytes:?}");
+        }
+        assert!(parts(&[]).is_none() && parts(&[9, 1]).is_none() && parts(&[1, b'k', 0]).is_none());
+    }
+}
