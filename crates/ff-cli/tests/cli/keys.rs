@@ -44,6 +44,19 @@ impl Secured {
 }
 
 #[test]
+fn keys_that_travel_in_the_clear_are_warned_of() {
+    let secured = Secured::start(&[]);
+    secured.server.says("keys travel in the clear to 0.0.0.0:");
+    let folder = secured.folder.path();
+    let loopback = ["server", "--store", "sqlite:a.db", "--listen", "127.0.0.1:0"];
+    assert!(secured.server.stop().success());
+    let server = Process::start(command(folder, &loopback));
+    server.prints("serving ");
+    let (_, said) = server.stop_and_tell();
+    assert!(!said.contains("in the clear"), "{said}");
+}
+
+#[test]
 fn a_key_lets_its_holder_do_what_it_is_for_until_it_is_revoked() {
     let secured = Secured::start(&[]);
     let submitter = secured.create(&["--role", "submit", "--namespace", "acme", "--expires", "90d"]);

@@ -1,5 +1,7 @@
 //! A server in front of Valkey, and what is said of a server that cannot be used: one line, and nothing written.
 
+use std::time::{Duration, Instant};
+
 use crate::servers::{Flavour, Process};
 use crate::world::{Process as Running, Ran, command};
 
@@ -19,6 +21,27 @@ fn work_is_served_from_valkey_and_survives_the_server_in_front_of_it() {
     assert!(to(&address, &["doctor"]).ok().contains("1 executions"));
     let direct = Ran::of(command(folder.path(), &["doctor", "--store", &store.url()])).ok();
     assert!(direct.ends_with("nothing is wrong"), "{direct}");
+}
+
+/// A store that hangs is worse than one that is gone: its connections stay open. Its callers are answered all the same, the log says so,
+/// and SIGTERM ends the server.
+#[test]
+fn a_store_that_hangs_is_reported_and_does_not_keep_the_server_from_stopping() {
+    let (folder, store) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
+    let server =
+        Running::start(command(folder.path(), &["server", "--store", &store.url(), "--listen", "127.0.0.1:0"]));
+    let url = server.prints("serving ").split(" at ").nth(1).unwrap().trim().to_owned();
+    let submit = || Ran::of(command(folder.path(), &["submit", "later", "--server", &url]));
+    submit().ok();
+    store.freeze();
+    let began = Instant::now();
+    submit().refused(1, "outcome_unknown");
+    assert!(began.elapsed() < Duration::from_secs(20), "answered after {:?}", began.elapsed());
+    server.says("route=\"/v1/executions\"");
+    let began = Instant::now();
+    assert!(server.stop().success());
+    assert!(began.elapsed() < Duration::from_secs(35), "stopped after {:?}", began.elapsed());
+    store.thaw();
 }
 
 #[test]

@@ -74,6 +74,21 @@ async fn each_key_may_ask_so_often() {
     assert_eq!(world.get("/v1/partitions").await.status, 200, "another key has an allowance of its own");
 }
 
+/// A caller that is refused has cost the server a look at its key, so it counts as every other.
+#[tokio::test]
+async fn callers_that_are_refused_count_toward_the_rate() {
+    let (keyed, admin) = Keyed::new().await;
+    let limits = Limits { rate: NonZeroU32::new(3), ..Limits::default() };
+    let world = World::over_within(keyed.store.clone(), limits).await;
+    let mut statuses = Vec::new();
+    while statuses.last() != Some(&429) && statuses.len() < 20 {
+        statuses.push(world.get("/v1/partitions").await.status.as_u16());
+    }
+    assert!(statuses.len() > 3 && statuses[..statuses.len() - 1].iter().all(|status| *status == 401), "{statuses:?}");
+    assert_eq!(statuses.last(), Some(&429), "{statuses:?}");
+    assert_eq!(answer(world.request_with(&admin, "/v1/partitions")).await.status, 200, "a proven key is not held back");
+}
+
 #[tokio::test]
 async fn json_that_is_too_deep_is_refused_where_somebody_reads_it() {
     let world = World::over(Arc::new(MemoryBackend::default())).await;

@@ -1,10 +1,12 @@
 //! A key of one namespace sees and touches nothing of another: it is answered as if it were not there.
 
+use std::collections::BTreeMap;
+
 use ff_core::flow::member_id;
 use ff_core::key::Role;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{FlowId, IdempotencyKey, Namespace, NodeName};
-use ff_server::ROUTES;
+use ff_server::{Metrics, ROUTES};
 use serde_json::{Value, json};
 
 use crate::bodies::{routes, target};
@@ -68,6 +70,42 @@ async fn another_tenants_ids_are_answered_as_if_they_were_not_there() {
     for path in [format!("/v1/executions/{}", theirs.execution), format!("/v1/flows/{}", theirs.flow)] {
         assert_eq!(acme.get(&path).await.status, 200, "its own is there");
     }
+}
+
+/// What is not there and what is another tenant's take the same questions to the store, so that the time an answer takes does not
+/// tell them apart.
+#[tokio::test]
+async fn another_tenants_id_costs_the_store_the_same_as_one_that_is_not_there() {
+    let (keyed, _) = Keyed::new().await;
+    let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
+    let theirs = Theirs::of(&acme).await;
+    let metrics = Metrics::new();
+    let mut other = World::counted(metrics.over(keyed.store.clone()), metrics).await;
+    let operator = keyed.key(&[Role::Operate], None).await;
+    other.key = Some(keyed.tenant("other").await);
+    let (partition, _) = theirs.execution.rsplit_once(':').unwrap();
+    let nobodys = format!("{partition}:{NOBODYS}");
+    let questions = async || {
+        let text = other.request_with(&operator, "/metrics").send().await.unwrap().text().await.unwrap();
+        let lines = text.lines().filter(|line| line.starts_with("ff_store_seconds_count"));
+        let count =
+            |line: &str| line.rsplit_once(' ').map(|(name, count)| (name.to_owned(), count.parse::<u64>().unwrap()));
+        lines
+            .filter_map(count)
+            .filter(|(name, _)| !name.contains("key") && !name.contains("now"))
+            .collect::<BTreeMap<_, _>>()
+    };
+    let mut asked = Vec::new();
+    for id in [&theirs.execution, &nobodys] {
+        let before = questions().await;
+        for path in ["", "/result", "/attempts", "/signals", "/events"] {
+            other.get(&format!("/v1/executions/{id}{path}")).await.assert_refused(404, "execution_not_found", None);
+        }
+        let more = |(name, count): (String, u64)| (count - before.get(&name).unwrap_or(&0), name);
+        asked.push(questions().await.into_iter().map(more).filter(|(more, _)| *more > 0).collect::<Vec<_>>());
+    }
+    assert_eq!(asked[0], asked[1]);
+    assert_eq!(asked[0].iter().map(|(count, _)| count).sum::<u64>(), 5, "one question each: {asked:?}");
 }
 
 /// The id of a flow follows from its namespace and its key, which others may guess. They can neither take it nor find out

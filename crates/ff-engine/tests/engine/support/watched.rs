@@ -43,8 +43,8 @@ use ff_core::suspension::contracts::{
     CloseWaitpointArgs, ClosedWaitpoint, CreateWaitpointArgs, GrantedWaitpoint, ResumeArgs, Resumed, SuspendArgs,
     Suspended, WaitpointInfo,
 };
-use ff_core::token::{KeyRing, WaitpointToken};
 use ff_core::token::contracts::{PartitionKids, RotateSecretArgs, RotationReport};
+use ff_core::token::{KeyRing, WaitpointToken};
 use ff_core::types::{
     ExecutionId, FlowId, KeyId, LaneId, Namespace, SignalId, TimestampMs, WaitpointId, WorkerInstanceId,
 };
