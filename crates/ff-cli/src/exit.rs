@@ -85,7 +85,7 @@ pub(crate) fn after(error: &anyhow::Error) -> Exit {
         Some(code) => tell(format_args!("error: {code}: {message}")),
         None => tell(format_args!("error: {message}")),
     }
-    if error.is::<Usage>() { Exit::Usage } else { Exit::Trouble }
+    if error.is::<Usage>() || error.is::<ff_bench::NotAStore>() { Exit::Usage } else { Exit::Trouble }
 }
 
 /// The stable code, when the engine gave one.

@@ -1,6 +1,5 @@
 //! `ff`: the server, the tool and a worker for any program, in one binary.
 
-mod bench;
 mod command_line;
 mod commands;
 mod config;
@@ -16,7 +15,6 @@ mod serving_flags;
 mod settings;
 mod signals;
 mod span;
-mod store_url;
 mod table;
 mod trace;
 

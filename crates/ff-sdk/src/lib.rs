@@ -30,6 +30,7 @@ mod job;
 mod local;
 mod operating;
 mod signal;
+pub mod store_url;
 mod waitpoint;
 mod worker;
 

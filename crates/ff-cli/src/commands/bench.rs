@@ -5,13 +5,13 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use ff_core::limits;
 
-use crate::bench::{
-    Chain, ClaimCost, Fanout, Idle, Lifecycle, QuorumCancel, Report, Retention, SearchCost, SuspendToResume,
-};
 use crate::exit::{Exit, Usage};
 use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, span};
+use ff_bench::{
+    Chain, ClaimCost, Fanout, Idle, Lifecycle, QuorumCancel, Report, Retention, SearchCost, SuspendToResume,
+};
 
 /// Measure a store beside the least a bare store could do; give it a store of its own
 #[derive(Args)]

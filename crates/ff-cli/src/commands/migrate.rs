@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::exit::{Exit, Usage};
 use crate::output;
 use crate::settings::Settings;
-use crate::store_url::shown;
+use ff_sdk::store_url::without_password;
 
 /// Make or update the tables of a store in a database, and nothing else; servers do it when they start, if they may
 #[derive(Args)]
@@ -24,7 +24,7 @@ impl Migrate {
             return Err(Usage("only a database is migrated; other stores look after themselves".into()).into());
         }
         let Migrated { from, to } = migrate(&self.store, PostgresOptions::default()).await?;
-        let store = shown(&self.store);
+        let store = without_password(&self.store);
         if settings.json {
             output::json(&json!({ "store": store, "from": from, "to": to }))?;
         } else if from == to {

@@ -11,7 +11,7 @@ use crate::output;
 use crate::serving::Serving;
 use crate::serving_flags::ServingFlags;
 use crate::settings::Settings;
-use crate::store_url::shown;
+use ff_sdk::store_url::without_password;
 
 /// Where a server listens when nobody says.
 pub(super) const LISTEN: &str = "127.0.0.1:7070";
@@ -37,7 +37,7 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let serving = Serving::start(&self.store, self.listen, self.metrics_listen, self.serving.into()).await?;
-        let (store, server) = (shown(&self.store), serving.url());
+        let (store, server) = (without_password(&self.store), serving.url());
         if settings.json {
             let mut started = json!({ "store": store, "server": server, "asks_for_keys": serving.asks_for_keys() });
             if let Some(metrics) = serving.metrics_url() {

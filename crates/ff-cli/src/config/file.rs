@@ -84,7 +84,9 @@ fn read(section: &'static str, key: &str, value: &Spanned<DeValue>, settings: &[
     // What a secret is must not be told, not even to say what is wrong with it.
     let shown = |value: &str| if setting.is_secret() { String::new() } else { format!(" cannot be {value:?}:") };
     match values.iter().find_map(|value| Some((value, setting.objection(value)?))) {
-        Some((value, why)) => Err(format!("{section}.{key}{} {why}", shown(&crate::store_url::shown(value)))),
+        Some((value, why)) => {
+            Err(format!("{section}.{key}{} {why}", shown(&ff_sdk::store_url::without_password(value))))
+        }
         None => Ok(Said { section, name: flag(key), values }),
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::setting::{Setting, settings};
 use super::{File, Typed, configured};
 use crate::exit::Usage;
-use crate::store_url::shown;
+use ff_sdk::store_url::without_password;
 
 /// One setting as it is in force.
 #[derive(Serialize)]
@@ -50,7 +50,7 @@ impl Setting {
         let id = self.arg.get_id().as_str();
         let values = matches.get_raw(id).into_iter().flatten().map(|value| value.to_string_lossy());
         let values: Vec<_> =
-            values.map(|value| if self.is_secret() { "(hidden)".into() } else { shown(&value) }).collect();
+            values.map(|value| if self.is_secret() { "(hidden)".into() } else { without_password(&value) }).collect();
         InForce {
             name: self.full_name(),
             value: (!values.is_empty()).then(|| values.join(",")),

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use crate::store_url::holds_password;
+use ff_sdk::store_url::holds_password;
 
 /// Variables that are secrets, whatever they hold.
 const SECRET: &[&str] = &["FF_API_KEY", "FF_TOKEN"];

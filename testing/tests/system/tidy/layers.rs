@@ -17,6 +17,7 @@ const ROWS: &[&str] = &[
     "ff-scheduler",
     "ff-sdk",
     "ff-server",
+    "ff-bench",
     "ff-cli",
 ];
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::Reading;
 
 /// The file of a store, and the store in it.
-pub(in super::super) struct File {
+pub(crate) struct File {
     store: Arc<SqliteBackend>,
     path: PathBuf,
     durability: Durability,

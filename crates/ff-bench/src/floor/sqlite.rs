@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use ff_backend_sqlite::Durability;
 use rusqlite::{Connection, params};
 
-use super::super::store::FloorLoad;
+use crate::store::FloorLoad;
 
 const SCHEMA: &str = "
     CREATE TABLE job (
@@ -27,7 +27,7 @@ const CLAIM: &str = "
 const COMPLETE: &str = "UPDATE job SET state = 2, lease = NULL WHERE id = ?1";
 
 /// A queue of its own in a file that goes away.
-pub(in super::super) struct SqliteFloor {
+pub(crate) struct SqliteFloor {
     sqlite: Connection,
     path: PathBuf,
     /// Counts what was created, and stands for the time.
@@ -36,7 +36,7 @@ pub(in super::super) struct SqliteFloor {
 
 impl SqliteFloor {
     /// Makes the file, with the durability of the store.
-    pub(in super::super) fn make(path: &Path, durability: Durability) -> anyhow::Result<Self> {
+    pub(crate) fn make(path: &Path, durability: Durability) -> anyhow::Result<Self> {
         remove(path)?;
         let sqlite = Connection::open(path)?;
         let floor = Self { sqlite, path: path.to_owned(), created: 0 };
@@ -51,7 +51,7 @@ impl SqliteFloor {
     }
 
     /// Takes every job through its lifecycle, each step for a batch of jobs in one transaction.
-    pub(in super::super) fn run(mut self, load: &FloorLoad) -> anyhow::Result<Duration> {
+    pub(crate) fn run(mut self, load: &FloorLoad) -> anyhow::Result<Duration> {
         let began = Instant::now();
         let mut left = load.count;
         while left > 0 {

@@ -6,25 +6,25 @@ use ff_sdk::{Flow, Node};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use indicatif::ProgressBar;
 
-use super::store::Subject;
-use super::{KIND, Report};
-use crate::store_url::shown;
+use crate::store::Subject;
+use crate::{KIND, Report};
+use ff_sdk::store_url::without_password;
 
 /// Flows before anything is measured.
 const WARM_UP: usize = 5;
 
 /// What to measure.
-pub(crate) struct Chain {
-    pub(crate) store: String,
+pub struct Chain {
+    pub store: String,
     /// Executions worked on at once.
-    pub(crate) workers: usize,
+    pub workers: usize,
     /// Members of each flow.
-    pub(crate) nodes: usize,
-    pub(crate) flows: usize,
+    pub nodes: usize,
+    pub flows: usize,
 }
 
 impl Chain {
-    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+    pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
         let working = subject.work(self.workers);
         let bar = ProgressBar::new((WARM_UP + 2 * self.flows) as u64);
@@ -34,7 +34,7 @@ impl Chain {
         let latencies = subject.timed.latencies.percentiles();
         let took = self.run(&subject, self.flows, self.flows, &bar).await?;
         bar.finish_and_clear();
-        let mut report = Report::new("chain", shown(&self.store), subject.settings().await?);
+        let mut report = Report::new("chain", without_password(&self.store), subject.settings().await?);
         report.throughput_per_s = Some(self.flows as f64 / took.as_secs_f64());
         report.latency_ms = latencies;
         report.settings.insert("workers", self.workers.into());

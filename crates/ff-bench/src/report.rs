@@ -5,31 +5,31 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::latency::Percentiles;
-use super::machine::Machine;
+use crate::latency::Percentiles;
+use crate::machine::Machine;
 
 /// What was measured, where, and how.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
-    pub(crate) scenario: &'static str,
+pub struct Report {
+    pub scenario: &'static str,
     /// The store's URL, without a password.
-    pub(crate) store: String,
+    pub store: String,
     /// Nothing where a scenario has no rate.
-    pub(crate) throughput_per_s: Option<f64>,
+    pub throughput_per_s: Option<f64>,
     /// What the bare store did in the same run; nothing where there is no bare store.
-    pub(crate) floor_per_s: Option<f64>,
+    pub floor_per_s: Option<f64>,
     /// The middle of the rounds' ratios, each of two neighbouring measurements.
-    pub(crate) ratio: Option<f64>,
-    pub(crate) latency_ms: BTreeMap<String, Percentiles>,
+    pub ratio: Option<f64>,
+    pub latency_ms: BTreeMap<String, Percentiles>,
     /// Other figures, by what they are of.
-    pub(crate) figures: BTreeMap<&'static str, f64>,
+    pub figures: BTreeMap<&'static str, f64>,
     /// How it was measured.
-    pub(crate) settings: BTreeMap<&'static str, Value>,
-    pub(crate) machine: Machine,
+    pub settings: BTreeMap<&'static str, Value>,
+    pub machine: Machine,
 }
 
 impl Report {
-    pub(super) fn new(scenario: &'static str, store: String, settings: BTreeMap<&'static str, Value>) -> Self {
+    pub(crate) fn new(scenario: &'static str, store: String, settings: BTreeMap<&'static str, Value>) -> Self {
         Self {
             scenario,
             store,

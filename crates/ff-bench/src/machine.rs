@@ -6,14 +6,14 @@ use serde::Serialize;
 
 /// A machine, as far as it matters.
 #[derive(Debug, Serialize)]
-pub(crate) struct Machine {
-    pub(crate) cores: usize,
-    pub(crate) processor: String,
-    pub(crate) system: String,
+pub struct Machine {
+    pub cores: usize,
+    pub processor: String,
+    pub system: String,
 }
 
 impl Machine {
-    pub(super) fn this() -> Self {
+    pub(crate) fn this() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let told = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let processor = told.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));

@@ -8,7 +8,7 @@ use anyhow::Context;
 use redis::cmd;
 use uuid::Uuid;
 
-use super::super::store::{FloorLoad, Servers};
+use crate::store::{FloorLoad, Servers};
 
 const LIBRARY: &str = include_str!("floor.lua");
 /// What its keys begin with, and nobody else's.
@@ -19,17 +19,17 @@ const TAGS: usize = 64;
 const REMOVED_AT_ONCE: usize = 500;
 
 /// A queue of its own beside the store.
-pub(in super::super) struct ValkeyFloor<'s> {
+pub(crate) struct ValkeyFloor<'s> {
     servers: &'s mut Servers,
 }
 
 impl<'s> ValkeyFloor<'s> {
-    pub(in super::super) fn over(servers: &'s mut Servers) -> Self {
+    pub(crate) fn over(servers: &'s mut Servers) -> Self {
         Self { servers }
     }
 
     /// Takes every job through its lifecycle and leaves nothing behind.
-    pub(in super::super) async fn run(self, load: &FloorLoad) -> anyhow::Result<Duration> {
+    pub(crate) async fn run(self, load: &FloorLoad) -> anyhow::Result<Duration> {
         self.servers.ask_all::<()>(cmd("FUNCTION").arg("LOAD").arg("REPLACE").arg(LIBRARY)).await?;
         let (took, jobs) = lifecycles(self.servers, load).await?;
         remove(self.servers, &jobs).await?;

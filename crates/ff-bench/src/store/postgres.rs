@@ -11,7 +11,7 @@ use tokio_postgres::Client;
 use super::Reading;
 
 /// The database of a store, the store in it, and another way to it.
-pub(in super::super) struct Database {
+pub(crate) struct Database {
     store: Arc<PostgresBackend>,
     place: Place,
     client: Client,
@@ -26,17 +26,17 @@ impl Database {
     }
 
     /// Another connection of the kind the store has.
-    pub(in super::super) async fn another(&self) -> anyhow::Result<Client> {
+    pub(crate) async fn another(&self) -> anyhow::Result<Client> {
         Ok(self.place.connect().await?)
     }
 
     /// How many connections of the store write.
-    pub(in super::super) fn writers(&self) -> usize {
+    pub(crate) fn writers(&self) -> usize {
         self.place.writers()
     }
 
     /// Statements the store has sent.
-    pub(in super::super) fn statements(&self) -> u64 {
+    pub(crate) fn statements(&self) -> u64 {
         self.store.statements()
     }
 

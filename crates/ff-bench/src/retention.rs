@@ -10,10 +10,10 @@ use ff_core::policy::Policy;
 use ff_sdk::Job;
 use indicatif::ProgressBar;
 
-use super::load::lifecycles;
-use super::store::Subject;
-use super::{KIND, Report, median};
-use crate::store_url::shown;
+use crate::load::lifecycles;
+use crate::store::Subject;
+use crate::{KIND, Report, median};
+use ff_sdk::store_url::without_password;
 
 /// How often memory is looked at.
 const ROUNDS: usize = 20;
@@ -23,18 +23,18 @@ const ENDS: usize = 5;
 const BYTES: usize = 100;
 
 /// What to measure.
-pub(crate) struct Retention {
-    pub(crate) store: String,
-    pub(crate) workers: usize,
-    pub(crate) count: usize,
+pub struct Retention {
+    pub store: String,
+    pub workers: usize,
+    pub count: usize,
     /// How long what has finished is kept.
-    pub(crate) kept: Duration,
+    pub kept: Duration,
 }
 
 impl Retention {
-    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+    pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
-        let mut report = Report::new("retention", shown(&self.store), subject.settings().await?);
+        let mut report = Report::new("retention", without_password(&self.store), subject.settings().await?);
         let mut working = subject.work(self.workers);
         let bar = ProgressBar::new(self.count as u64);
         let kept_ms = u64::try_from(self.kept.as_millis())?;

@@ -16,7 +16,7 @@ use super::Reading;
 
 /// The servers of a store, reached by the client the store uses.
 #[derive(Clone)]
-pub(in super::super) enum Servers {
+pub(crate) enum Servers {
     One { client: Arc<Client>, connection: MultiplexedConnection },
     Cluster { connection: ClusterConnection },
 }
@@ -39,7 +39,7 @@ impl Servers {
     }
 
     /// The one server, where there is one.
-    pub(in super::super) fn only(&self) -> Option<&Client> {
+    pub(crate) fn only(&self) -> Option<&Client> {
         match self {
             Self::One { client, .. } => Some(client),
             Self::Cluster { .. } => None,
@@ -47,7 +47,7 @@ impl Servers {
     }
 
     /// Asks whoever has the key of a command.
-    pub(in super::super) async fn ask<T: FromRedisValue>(&mut self, command: &Cmd) -> anyhow::Result<T> {
+    pub(crate) async fn ask<T: FromRedisValue>(&mut self, command: &Cmd) -> anyhow::Result<T> {
         Ok(match self {
             Self::One { connection, .. } => command.query_async(connection).await?,
             Self::Cluster { connection } => command.query_async(connection).await?,
@@ -55,7 +55,7 @@ impl Servers {
     }
 
     /// Asks every primary.
-    pub(in super::super) async fn ask_all<T: FromRedisValue>(&mut self, command: &Cmd) -> anyhow::Result<Vec<T>> {
+    pub(crate) async fn ask_all<T: FromRedisValue>(&mut self, command: &Cmd) -> anyhow::Result<Vec<T>> {
         match self {
             Self::One { connection, .. } => Ok(vec![command.query_async(connection).await?]),
             Self::Cluster { connection } => {

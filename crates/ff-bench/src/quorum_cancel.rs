@@ -10,9 +10,9 @@ use ff_sdk::{Context, Fault, Flow, Node, Reply, Worker, quorum};
 use indicatif::ProgressBar;
 use tokio::sync::Semaphore;
 
-use super::store::Subject;
-use super::{KIND, Report};
-use crate::store_url::shown;
+use crate::store::Subject;
+use crate::{KIND, Report};
+use ff_sdk::store_url::without_password;
 
 /// Work that ends only when it is cancelled.
 const IDLER: &str = "ff-bench-idler";
@@ -23,15 +23,15 @@ const WINNER: &str = "ff-bench-winner";
 const WARM_UP: usize = 3;
 
 /// What to measure.
-pub(crate) struct QuorumCancel {
-    pub(crate) store: String,
+pub struct QuorumCancel {
+    pub store: String,
     /// Upstreams that are cancelled.
-    pub(crate) width: usize,
-    pub(crate) flows: usize,
+    pub width: usize,
+    pub flows: usize,
 }
 
 impl QuorumCancel {
-    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+    pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
         let let_win = Arc::new(Semaphore::new(0));
         let working = subject.run(racing_worker(&subject, self.width + 2, let_win.clone()));
@@ -44,7 +44,7 @@ impl QuorumCancel {
             bar.inc(1);
         }
         bar.finish_and_clear();
-        let mut report = Report::new("quorum-cancel", shown(&self.store), subject.settings().await?);
+        let mut report = Report::new("quorum-cancel", without_password(&self.store), subject.settings().await?);
         report.latency_ms = subject.timed.latencies.percentiles();
         report.settings.insert("width", self.width.into());
         report.settings.insert("flows", self.flows.into());

@@ -6,7 +6,7 @@ use anyhow::ensure;
 use futures_util::future::try_join_all;
 use tokio_postgres::{Client, Statement};
 
-use super::super::store::{Database, FloorLoad};
+use crate::store::{Database, FloorLoad};
 
 const SCHEMA: &str = "
     DROP TABLE IF EXISTS flowfabric_floor;
@@ -28,15 +28,15 @@ const COMPLETE: &str = "
     FROM unnest($1::int8[]) AS done(id) WHERE job.id = done.id AND job.state = 1";
 
 /// A queue of its own in the database, which goes away.
-pub(in super::super) struct PostgresFloor<'d>(&'d Database);
+pub(crate) struct PostgresFloor<'d>(&'d Database);
 
 impl<'d> PostgresFloor<'d> {
-    pub(in super::super) fn over(database: &'d Database) -> Self {
+    pub(crate) fn over(database: &'d Database) -> Self {
         Self(database)
     }
 
     /// Takes every job through its lifecycle, over as many connections as the store writes with.
-    pub(in super::super) async fn run(self, load: &FloorLoad) -> anyhow::Result<Duration> {
+    pub(crate) async fn run(self, load: &FloorLoad) -> anyhow::Result<Duration> {
         let owner = self.0.another().await?;
         owner.batch_execute(SCHEMA).await?;
         let (writers, per_writer) = (self.0.writers(), load.count.div_ceil(self.0.writers()));

@@ -31,7 +31,7 @@ use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, SignalId, TimestampM
 use ff_sdk::Waitpoint;
 use tokio::sync::{Semaphore, mpsc, watch};
 
-use super::latency::Latencies;
+use crate::latency::Latencies;
 
 /// A store whose operations are timed.
 pub(super) struct Timed {

@@ -10,13 +10,13 @@ use ff_sdk::Job;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use indicatif::ProgressBar;
 
-use super::store::Subject;
+use crate::store::Subject;
 
 /// Bulk submissions at once.
 const AT_ONCE: usize = 4;
 
 /// Submits so many jobs, each by its number.
-pub(super) async fn fill(
+pub(crate) async fn fill(
     subject: &Subject,
     count: usize,
     bar: &ProgressBar,
@@ -37,7 +37,7 @@ pub(super) async fn fill(
 }
 
 /// Has so many callers submit until there are `count` of these jobs, and waits until the last is completed.
-pub(super) async fn lifecycles(
+pub(crate) async fn lifecycles(
     subject: &Subject,
     (callers, count): (usize, usize),
     bar: &ProgressBar,

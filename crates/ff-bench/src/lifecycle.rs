@@ -8,10 +8,10 @@ use ff_core::payload::Payload;
 use ff_sdk::Job;
 use indicatif::ProgressBar;
 
-use super::load::lifecycles;
-use super::store::{FloorLoad, Subject, Working};
-use super::{KIND, Report, median};
-use crate::store_url::shown;
+use crate::load::lifecycles;
+use crate::store::{FloorLoad, Subject, Working};
+use crate::{KIND, Report, median};
+use ff_sdk::store_url::without_password;
 
 /// Measurements of the store, each with the floor before and after it.
 const ROUNDS: usize = 9;
@@ -21,12 +21,12 @@ const IDLE_SUBMISSIONS: usize = 200;
 const WARM_UP: usize = 2_000;
 
 /// What to measure.
-pub(crate) struct Lifecycle {
-    pub(crate) store: String,
+pub struct Lifecycle {
+    pub store: String,
     /// Callers that submit at once, and executions worked on at once.
-    pub(crate) workers: usize,
-    pub(crate) payload: usize,
-    pub(crate) count: usize,
+    pub workers: usize,
+    pub payload: usize,
+    pub count: usize,
 }
 
 /// One round: lifecycles a second of the store, and of its floor right before and right after.
@@ -48,7 +48,7 @@ impl Round {
 }
 
 impl Lifecycle {
-    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+    pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
         let mut working = subject.work(self.workers);
         let bar = ProgressBar::new((WARM_UP + self.per_round() * ROUNDS + IDLE_SUBMISSIONS) as u64);
@@ -71,7 +71,7 @@ impl Lifecycle {
             .extend(subject.timed.latencies.percentiles().into_iter().filter(|(name, _)| name == "submit_to_start"));
         bar.finish_and_clear();
 
-        let mut report = Report::new("lifecycle", shown(&self.store), subject.settings().await?);
+        let mut report = Report::new("lifecycle", without_password(&self.store), subject.settings().await?);
         report.throughput_per_s = median(rounds.iter().map(|round| round.throughput).collect());
         report.floor_per_s = median(rounds.iter().filter_map(|round| round.floor).collect());
         report.ratio = median(rounds.iter().filter_map(Round::ratio).collect());

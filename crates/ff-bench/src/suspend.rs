@@ -10,10 +10,10 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use indicatif::ProgressBar;
 use tokio::sync::mpsc;
 
-use super::latency::Percentiles;
-use super::store::Subject;
-use super::{KIND, Report};
-use crate::store_url::shown;
+use crate::latency::Percentiles;
+use crate::store::Subject;
+use crate::{KIND, Report};
+use ff_sdk::store_url::without_password;
 
 /// Suspensions one at a time, on a store that does nothing else.
 const ALONE: usize = 500;
@@ -24,15 +24,15 @@ const WARM_UP: usize = 50;
 const SIGNAL: &str = "go";
 
 /// What to measure.
-pub(crate) struct SuspendToResume {
-    pub(crate) store: String,
+pub struct SuspendToResume {
+    pub store: String,
     /// Clients that submit and signal at once, and executions worked on at once.
-    pub(crate) workers: usize,
-    pub(crate) count: usize,
+    pub workers: usize,
+    pub count: usize,
 }
 
 impl SuspendToResume {
-    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+    pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
         let suspended = subject.timed.suspended();
         let working = subject.run(waiting_worker(&subject, self.workers));
@@ -40,7 +40,7 @@ impl SuspendToResume {
             measured = self.suspensions(&subject) => measured?,
             Err(error) = signal_all(subject.flowfabric.client(), suspended, self.workers) => return Err(error.into()),
         };
-        let mut report = Report::new("suspend", shown(&self.store), subject.settings().await?);
+        let mut report = Report::new("suspend", without_password(&self.store), subject.settings().await?);
         report.throughput_per_s = Some(self.count as f64 / took.as_secs_f64());
         report.latency_ms = latencies;
         report.settings.insert("workers", self.workers.into());

@@ -17,16 +17,19 @@ mod store;
 mod suspend;
 mod timed;
 
-pub(crate) use chain::Chain;
-pub(crate) use claim::ClaimCost;
-pub(crate) use fanout::Fanout;
-pub(crate) use idle::Idle;
-pub(crate) use lifecycle::Lifecycle;
-pub(crate) use quorum_cancel::QuorumCancel;
-pub(crate) use report::Report;
-pub(crate) use retention::Retention;
-pub(crate) use search::SearchCost;
-pub(crate) use suspend::SuspendToResume;
+pub use chain::Chain;
+pub use claim::ClaimCost;
+pub use fanout::Fanout;
+pub use idle::Idle;
+pub use latency::Percentiles;
+pub use lifecycle::Lifecycle;
+pub use machine::Machine;
+pub use quorum_cancel::QuorumCancel;
+pub use report::Report;
+pub use retention::Retention;
+pub use search::SearchCost;
+pub use store::NotAStore;
+pub use suspend::SuspendToResume;
 
 /// Work that asks nothing of its handler. Nobody else has such work, so that it meets no other in its lane.
 const KIND: &str = "ff-bench";

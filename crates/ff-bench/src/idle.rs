@@ -8,26 +8,26 @@ use indicatif::ProgressBar;
 use rustix::time::{ClockId, clock_gettime};
 use tokio::time::{Instant, interval, timeout_at};
 
-use super::Report;
-use super::store::{Bare, Subject};
-use crate::store_url::shown;
+use crate::Report;
+use crate::store::{Bare, Subject};
+use ff_sdk::store_url::without_password;
 
 /// What to measure.
-pub(crate) struct Idle {
-    pub(crate) store: String,
-    pub(crate) workers: usize,
-    pub(crate) span: Duration,
+pub struct Idle {
+    pub store: String,
+    pub workers: usize,
+    pub span: Duration,
 }
 
 impl Idle {
-    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+    pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
         let working = subject.work(self.workers);
         // Starting looks at every partition once; that is over when all of them have been asked.
         for partition in 0..subject.flowfabric.backend().partitions().num_flow_partitions {
             subject.flowfabric.upkeep().context("the store is elsewhere")?.sweep(partition).await?;
         }
-        let mut report = Report::new("idle", shown(&self.store), subject.settings().await?);
+        let mut report = Report::new("idle", without_password(&self.store), subject.settings().await?);
         let bar = ProgressBar::new(self.span.as_secs());
         let cpu = processor_time();
         let began = Instant::now();

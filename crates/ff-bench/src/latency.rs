@@ -8,18 +8,18 @@ use serde::Serialize;
 
 /// Durations by the name of what took them.
 #[derive(Default)]
-pub(super) struct Latencies(Mutex<BTreeMap<String, Vec<Duration>>>);
+pub(crate) struct Latencies(Mutex<BTreeMap<String, Vec<Duration>>>);
 
 /// What most things took, and what the slow ones took, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Percentiles {
-    pub(crate) p50: f64,
-    pub(crate) p95: f64,
-    pub(crate) p99: f64,
+pub struct Percentiles {
+    pub p50: f64,
+    pub p95: f64,
+    pub p99: f64,
 }
 
 impl Latencies {
-    pub(super) fn took(&self, name: &str, duration: Duration) {
+    pub(crate) fn took(&self, name: &str, duration: Duration) {
         let mut by_name = self.by_name();
         match by_name.get_mut(name) {
             Some(durations) => durations.push(duration),
@@ -30,11 +30,11 @@ impl Latencies {
     }
 
     /// Forgets what was measured so far, as after a warm-up.
-    pub(super) fn forget(&self) {
+    pub(crate) fn forget(&self) {
         self.by_name().clear();
     }
 
-    pub(super) fn percentiles(&self) -> BTreeMap<String, Percentiles> {
+    pub(crate) fn percentiles(&self) -> BTreeMap<String, Percentiles> {
         self.by_name().iter().filter_map(|(name, durations)| Some((name.clone(), percentiles(durations)?))).collect()
     }
 
@@ -44,7 +44,7 @@ impl Latencies {
 }
 
 /// The percentiles of some durations; nothing of none.
-pub(super) fn percentiles(durations: &[Duration]) -> Option<Percentiles> {
+pub(crate) fn percentiles(durations: &[Duration]) -> Option<Percentiles> {
     let mut sorted = durations.to_vec();
     sorted.sort_unstable();
     // The smallest duration that so many of a hundred do not exceed.

@@ -17,14 +17,18 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::KIND;
-use super::floor::{PostgresFloor, SqliteFloor, ValkeyFloor};
-use super::timed::Timed;
-use crate::exit::Usage;
+use crate::KIND;
+use crate::floor::{PostgresFloor, SqliteFloor, ValkeyFloor};
+use crate::timed::Timed;
 
 pub(super) use postgres::Database;
 pub(super) use sqlite::File;
 pub(super) use valkey::Servers;
+
+/// The address of a server, which cannot be measured against the bare store behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a server cannot be measured against its store; give the store")]
+pub struct NotAStore;
 
 /// A store that is being measured.
 pub(super) struct Subject {
@@ -73,7 +77,7 @@ impl Subject {
                 (store, Bare::Valkey(servers))
             }
             Target::Http => {
-                return Err(Usage("a server cannot be measured against its store; give the store".into()).into());
+                return Err(NotAStore.into());
             }
         };
         let timed = Arc::new(Timed::over(store));

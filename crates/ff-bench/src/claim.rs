@@ -11,11 +11,11 @@ use ff_core::types::{Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use ff_sdk::Job;
 use indicatif::ProgressBar;
 
-use super::latency::percentiles;
-use super::load::fill;
-use super::store::Subject;
-use super::{KIND, Report};
-use crate::store_url::shown;
+use crate::latency::percentiles;
+use crate::load::fill;
+use crate::store::Subject;
+use crate::{KIND, Report};
+use ff_sdk::store_url::without_password;
 
 /// Claims measured at each depth, one execution each.
 const CLAIMS: usize = 2_000;
@@ -23,16 +23,16 @@ const CLAIMS: usize = 2_000;
 const BYTES: usize = 100;
 
 /// What to measure.
-pub(crate) struct ClaimCost {
-    pub(crate) store: String,
+pub struct ClaimCost {
+    pub store: String,
     /// How many wait, the fewest first.
-    pub(crate) waiting: Vec<usize>,
+    pub waiting: Vec<usize>,
 }
 
 impl ClaimCost {
-    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+    pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
-        let mut report = Report::new("claim", shown(&self.store), subject.settings().await?);
+        let mut report = Report::new("claim", without_password(&self.store), subject.settings().await?);
         let bar = ProgressBar::new(self.waiting.last().copied().unwrap_or(0) as u64);
         let mut there = 0;
         let mut middles = Vec::new();
@@ -62,7 +62,7 @@ impl ClaimCost {
     }
 
     /// How many may wait at the least: as many as are claimed, and some are left.
-    pub(crate) const LEAST: usize = 2 * CLAIMS;
+    pub const LEAST: usize = 2 * CLAIMS;
 }
 
 /// Claims from one partition after the other, and completes what was claimed outside of the measurement.

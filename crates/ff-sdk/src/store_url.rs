@@ -1,7 +1,7 @@
-//! The address of a store, as it may be shown.
+//! Passwords in the address of a store.
 
 /// A URL without what is in front of the host, and without a parameter of that name: that is where a password would be.
-pub(crate) fn shown(url: &str) -> String {
+pub fn without_password(url: &str) -> String {
     let place = match url.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1))) {
         Some((scheme, place)) => format!("{scheme}://{place}"),
         None => url.to_owned(),
@@ -12,7 +12,7 @@ pub(crate) fn shown(url: &str) -> String {
 }
 
 /// Whether a URL holds a password.
-pub(crate) fn holds_password(url: &str) -> bool {
+pub fn holds_password(url: &str) -> bool {
     let Some((_, rest)) = url.split_once("://") else { return false };
     let named = rest.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
     let said = rest.split_once('?').is_some_and(|(_, said)| said.split('&').any(|one| one.starts_with("password=")));
@@ -24,12 +24,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_password_is_never_shown() {
-        assert_eq!(shown("valkey://me:p@ss@host:1/2?durability=fsync"), "valkey://host:1/2?durability=fsync");
-        assert_eq!(shown("sqlite:jobs.db"), "sqlite:jobs.db");
-        assert_eq!(shown("postgres://host/db?password=x&sslmode=require"), "postgres://host/db?sslmode=require");
-        assert_eq!(shown("postgres://host/db?password=x"), "postgres://host/db");
-        assert_eq!(shown("valkey+cluster://a:1,b:2"), "valkey+cluster://a:1,b:2");
+    fn a_password_is_never_without_password() {
+        assert_eq!(
+            without_password("valkey://me:p@ss@host:1/2?durability=fsync"),
+            "valkey://host:1/2?durability=fsync"
+        );
+        assert_eq!(without_password("sqlite:jobs.db"), "sqlite:jobs.db");
+        assert_eq!(
+            without_password("postgres://host/db?password=x&sslmode=require"),
+            "postgres://host/db?sslmode=require"
+        );
+        assert_eq!(without_password("postgres://host/db?password=x"), "postgres://host/db");
+        assert_eq!(without_password("valkey+cluster://a:1,b:2"), "valkey+cluster://a:1,b:2");
     }
 
     #[test]

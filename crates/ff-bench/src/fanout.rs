@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use ff_sdk::{Flow, Node};
 use indicatif::ProgressBar;
 
-use super::store::Subject;
-use super::{KIND, Report, median};
-use crate::store_url::shown;
+use crate::store::Subject;
+use crate::{KIND, Report, median};
+use ff_sdk::store_url::without_password;
 
 /// How many are waited for where few are.
 const FEW: usize = 10;
@@ -17,15 +17,15 @@ const FEW: usize = 10;
 const ROUNDS: usize = 7;
 
 /// What to measure.
-pub(crate) struct Fanout {
-    pub(crate) store: String,
+pub struct Fanout {
+    pub store: String,
     /// Executions worked on at once.
-    pub(crate) workers: usize,
-    pub(crate) width: usize,
+    pub workers: usize,
+    pub width: usize,
 }
 
 impl Fanout {
-    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+    pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
         let working = subject.work(self.workers);
         let bar = ProgressBar::new((2 * ROUNDS + 1) as u64);
@@ -37,7 +37,7 @@ impl Fanout {
             narrows.push(self.narrow(&subject, &bar).await?);
         }
         bar.finish_and_clear();
-        let mut report = Report::new("fanout", shown(&self.store), subject.settings().await?);
+        let mut report = Report::new("fanout", without_password(&self.store), subject.settings().await?);
         let ratios = wides.iter().zip(&narrows).map(|(wide, narrow)| wide.as_secs_f64() / narrow.as_secs_f64());
         let ratio = median(ratios.collect());
         report.latency_ms = subject.timed.latencies.percentiles();

@@ -9,10 +9,10 @@ use ff_core::types::TimestampMs;
 use ff_sdk::{Job, Search};
 use indicatif::ProgressBar;
 
-use super::load::fill;
-use super::store::Subject;
-use super::{KIND, Report};
-use crate::store_url::shown;
+use crate::load::fill;
+use crate::store::Subject;
+use crate::{KIND, Report};
+use ff_sdk::store_url::without_password;
 
 /// Rows of a page.
 const ROWS: usize = 100;
@@ -28,15 +28,15 @@ const SPANS: i64 = 20;
 const DELAY: Duration = Duration::from_secs(86_400);
 
 /// What to measure.
-pub(crate) struct SearchCost {
-    pub(crate) store: String,
-    pub(crate) executions: usize,
+pub struct SearchCost {
+    pub store: String,
+    pub executions: usize,
 }
 
 impl SearchCost {
-    pub(crate) async fn measure(self) -> anyhow::Result<Report> {
+    pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
-        let mut report = Report::new("search", shown(&self.store), subject.settings().await?);
+        let mut report = Report::new("search", without_password(&self.store), subject.settings().await?);
         let bar = ProgressBar::new((self.executions + 4 * SEARCHES) as u64);
         let began = now(&subject).await?;
         fill(&subject, self.executions, &bar, job).await?;
