@@ -2,11 +2,17 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use ff_backend_sql::Announcer;
-use ff_core::backend::EngineBackend;
-use ff_core::clock::Clock;
+use async_trait::async_trait;
+use ff_backend_sql::{Announcer, Asker, Driver, Question, Read, Row, SqlStore, Value};
+use ff_core::backend::Answer;
+use ff_core::clock::{Clock, MonotonicClock};
+use ff_core::engine_error::EngineError;
+use ff_core::hint::Hints;
+use ff_core::limits;
 use ff_core::partition::PartitionConfig;
+use ff_core::types::TimestampMs;
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -15,7 +21,7 @@ use uuid::Uuid;
 use crate::connector::Connector;
 use crate::hints::{Company, Listener, Notes, pass_on, poll};
 use crate::inbox::take_up;
-use crate::meta::SLOTS;
+use crate::meta::{LATEST, SLOTS};
 use crate::migrate::{Prepared, prepare};
 use crate::readers::Readers;
 use crate::session::Writing;
@@ -24,7 +30,10 @@ use crate::writers::Writers;
 use crate::{ConnectError, PostgresOptions};
 
 /// A store in a Postgres database. Any number of programs may use one.
-pub struct PostgresBackend {
+pub type PostgresBackend = SqlStore<Postgres>;
+
+/// The connections to the database.
+pub struct Postgres {
     pub(crate) writers: Writers,
     pub(crate) readers: Readers,
     pub(crate) announcer: Announcer,
@@ -35,21 +44,21 @@ pub struct PostgresBackend {
     _listening: DropGuard,
 }
 
-impl PostgresBackend {
-    /// Connects to `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
-    ///
-    /// Looks at the database first, and writes only when it can be used: the tables, if it has none as new, the partition
-    /// counts, if the store is new, and the secrets of tokens, where a partition has none.
-    pub async fn connect(url: &str, options: PostgresOptions) -> Result<Self, ConnectError> {
-        Self::connecting(url, options).await
-    }
+/// Connects to `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
+///
+/// Looks at the database first, and writes only when it can be used: the tables, if it has none as new, the partition
+/// counts, if the store is new, and the secrets of tokens, where a partition has none.
+pub async fn connect(url: &str, options: PostgresOptions) -> Result<PostgresBackend, ConnectError> {
+    connecting(url, options).await
+}
 
-    /// Boxed, so that it is compiled here, and not again in every program that connects.
-    #[inline(never)]
-    fn connecting(url: &str, options: PostgresOptions) -> BoxFuture<'_, Result<Self, ConnectError>> {
-        Box::pin(Self::prepare_and_open(url, options))
-    }
+/// Boxed, so that it is compiled here, and not again in every program that connects.
+#[inline(never)]
+fn connecting(url: &str, options: PostgresOptions) -> BoxFuture<'_, Result<PostgresBackend, ConnectError>> {
+    Box::pin(async move { Ok(SqlStore::new(Postgres::prepare_and_open(url, options).await?)) })
+}
 
+impl Postgres {
     async fn prepare_and_open(url: &str, options: PostgresOptions) -> Result<Self, ConnectError> {
         let connector = Arc::new(Connector::new(Place::parse(url)?));
         let Prepared { partitions, class, .. } = prepare(&connector, &options).await?;
@@ -108,12 +117,54 @@ impl PostgresBackend {
     }
 }
 
-impl EngineBackend for PostgresBackend {
+impl Driver for Postgres {
     fn partitions(&self) -> PartitionConfig {
         self.partitions
+    }
+
+    fn writer(&self) -> &Asker {
+        &self.writers.asker
+    }
+
+    async fn read<Q: Question>(&self, question: Q) -> Answer<Q::Answer> {
+        self.readers.read(question).await
+    }
+
+    async fn now(&self) -> Answer<TimestampMs> {
+        let clock = self.clock.as_ref().map(|clock| clock.now());
+        self.readers.read(ReadClock { clock }).await
+    }
+
+    fn hints(&self) -> Hints {
+        self.announcer.listen()
+    }
+
+    fn sweep_every(&self) -> Option<Duration> {
+        Some(Duration::from_millis(limits::SWEEP_MS))
+    }
+}
+
+/// What time it is for the store: never before anything that was written.
+struct ReadClock {
+    /// The server's time is asked for when not said.
+    clock: Option<TimestampMs>,
+}
+
+#[async_trait]
+impl Question for ReadClock {
+    type Answer = TimestampMs;
+
+    async fn ask(self, reader: &mut dyn Read) -> Answer<TimestampMs> {
+        let rows = reader.query(LATEST, &[vec![]]).await?;
+        match rows.iter().flatten().next().map(Row::values) {
+            Some([Value::Int(time), Value::Int(latest)]) => {
+                Ok(self.clock.unwrap_or(TimestampMs(*time)).max(TimestampMs(*latest)))
+            }
+            _ => Err(EngineError::Corrupt("the store has lost its clock".into())),
+        }
     }
 }
 
 fn monotonic(beneath: Arc<dyn Clock>) -> Arc<dyn Clock> {
-    Arc::new(ff_core::clock::MonotonicClock::new(beneath, ff_core::types::TimestampMs::default()))
+    Arc::new(MonotonicClock::new(beneath, TimestampMs::default()))
 }

@@ -1,7 +1,8 @@
 //! What every SQL store shares: everything but the driver and the dialect.
 //!
 //! Callers queue operations; a free writer takes whatever is queued, decides it by the rules over the records it loads,
-//! writes each table once and commits once. A store brings a [`Session`]: how rows are loaded, written and committed.
+//! writes each table once and commits once. [`SqlStore`] implements the store traits
+//! over that; a database brings a [`Session`] (how rows are loaded, written and committed) and a [`Driver`] (its connections).
 
 mod announcer;
 mod batch;
@@ -19,6 +20,7 @@ mod record;
 mod schema;
 mod session;
 mod signal;
+mod store;
 mod suspension;
 mod table;
 mod tape;
@@ -31,11 +33,7 @@ pub use announcer::Announcer;
 pub use batch::{Answered, Brought, TakenUp, execute};
 pub use desk::Known;
 pub use error::SqlError;
-pub use event::{ReadEvents, ReadFeeds};
-pub use execution::{Describe, List, NamespaceOf, ReadAttempts, ReadPayload, ReadResult};
-pub use flow::{Debt, Debts, DescribeFlow, ListFlows, NamespaceOfFlow, ReadFlowEdges, ReadFlowEvents, ReadFlowMembers};
-pub use key::{FindKey, ListKeys};
-pub use lane::{DescribeLane, ListLanes};
+pub use flow::{Debt, Debts};
 pub use queries::{QUERIES, RINGS};
 pub use queue::{Asker, Queue, queue, queues};
 pub use schema::{
@@ -43,10 +41,9 @@ pub use schema::{
     KEY_RING, LANE, LEASE_EVENT, PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TABLES, TAG, WAITPOINT, WORKER,
 };
 pub use session::{Begun, Key, Load, Put, Question, Read, Session};
-pub use signal::{ListSignals, ReadDeliveries, ReadSignal};
-pub use suspension::{ReadKeyRing, ReadKids, ReadWaitpointToken, ReadWaitpoints, missing_rings};
+pub use store::{Driver, SqlStore};
+pub use suspension::missing_rings;
 pub use table::{Column, Columns, Holds, Table};
-pub use upkeep::{Sweep, TakeSnapshot};
+pub use upkeep::TakeSnapshot;
 pub use value::{Row, Value};
-pub use worker::{CheckRoom, ListWorkers, ReadGoneWorkers};
 pub use writer::write;

@@ -3,11 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use ff_backend_sql::Announcer;
-use ff_core::backend::EngineBackend;
-use ff_core::clock::MonotonicClock;
+use ff_backend_sql::{Announcer, Asker, Driver, Question, SqlStore};
+use ff_core::backend::Answer;
+use ff_core::clock::{Clock, MonotonicClock};
+use ff_core::hint::Hints;
 use ff_core::partition::PartitionConfig;
+use ff_core::types::TimestampMs;
 
 use crate::connection::{Connection, Meter, open_to_write};
 use crate::meta;
@@ -19,9 +22,11 @@ use crate::readers::Readers;
 use crate::session::Writing;
 use crate::writer::Writer;
 
-/// A store in one file. Dropping it finishes what is queued and frees the file; so does [`SqliteBackend::close`], without
-/// blocking.
-pub struct SqliteBackend {
+/// A store in one file. Dropping it finishes what is queued and frees the file; so does [`Sqlite::close`], without blocking.
+pub type SqliteBackend = SqlStore<Sqlite>;
+
+/// The connections to the file.
+pub struct Sqlite {
     pub(crate) writer: Writer,
     pub(crate) readers: Readers,
     pub(crate) announcer: Announcer,
@@ -30,43 +35,44 @@ pub struct SqliteBackend {
     meter: Arc<Meter>,
 }
 
-impl SqliteBackend {
-    /// Opens the store in a file, making it when it is not there.
-    ///
-    /// ```
-    /// use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
-    /// use ff_core::backend::ExecutionRoom;
-    /// use ff_core::contracts::SubmitArgs;
-    /// use ff_core::payload::Payload;
-    /// use ff_core::types::Kind;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let directory = tempfile::tempdir()?;
-    /// let store = SqliteBackend::open(&directory.path().join("work.db"), SqliteOptions::default())?;
-    /// let submitted = store.submit(SubmitArgs::new(Kind::parse("resize")?, Payload::json("1"))).await?;
-    /// assert_eq!(store.describe(&submitted.execution_id).await?.kind.as_str(), "resize");
-    /// store.close().await;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenError> {
-        if let Some(asked) = options.partitions {
-            check(asked)?;
-        }
-        let owner = Owner::take(path)?;
-        let path = owner.path.clone();
-        let mut sqlite = open_to_write(&owner, options.durability)?;
-        let partitions = migrate(&mut sqlite, &path, options.partitions, &*options.dice)?;
-        let floor = meta::clock(&sqlite).map_err(|source| OpenError::Sqlite { path: path.clone(), source })?;
-        let clock = Arc::new(MonotonicClock::new(options.clock, floor));
-        let (meter, announcer) = (Arc::new(Meter::default()), Announcer::default());
-        let session = Writing::over(Connection::new(sqlite, meter.clone()), clock.clone(), announcer.clone());
-        let writer = Writer::start(session, owner, partitions, options.dice)
-            .map_err(|source| OpenError::Io { path: path.clone(), source })?;
-        Ok(Self { writer, readers: Readers::new(path, meter.clone()), announcer, clock, partitions, meter })
+/// Opens the store in a file, making it when it is not there.
+///
+/// ```
+/// use ff_backend_sqlite::SqliteOptions;
+/// use ff_core::backend::ExecutionRoom;
+/// use ff_core::contracts::SubmitArgs;
+/// use ff_core::payload::Payload;
+/// use ff_core::types::Kind;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// let store = ff_backend_sqlite::open(&directory.path().join("work.db"), SqliteOptions::default())?;
+/// let submitted = store.submit(SubmitArgs::new(Kind::parse("resize")?, Payload::json("1"))).await?;
+/// assert_eq!(store.describe(&submitted.execution_id).await?.kind.as_str(), "resize");
+/// store.close().await;
+/// # Ok(())
+/// # }
+/// ```
+pub fn open(path: &Path, options: SqliteOptions) -> Result<SqliteBackend, OpenError> {
+    if let Some(asked) = options.partitions {
+        check(asked)?;
     }
+    let owner = Owner::take(path)?;
+    let path = owner.path.clone();
+    let mut sqlite = open_to_write(&owner, options.durability)?;
+    let partitions = migrate(&mut sqlite, &path, options.partitions, &*options.dice)?;
+    let floor = meta::clock(&sqlite).map_err(|source| OpenError::Sqlite { path: path.clone(), source })?;
+    let clock = Arc::new(MonotonicClock::new(options.clock, floor));
+    let (meter, announcer) = (Arc::new(Meter::default()), Announcer::default());
+    let session = Writing::over(Connection::new(sqlite, meter.clone()), clock.clone(), announcer.clone());
+    let writer = Writer::start(session, owner, partitions, options.dice)
+        .map_err(|source| OpenError::Io { path: path.clone(), source })?;
+    let readers = Readers::new(path, meter.clone());
+    Ok(SqlStore::new(Sqlite { writer, readers, announcer, clock, partitions, meter }))
+}
 
+impl Sqlite {
     /// Waits for what is queued, leaves everything in the one file and frees it. What is asked afterwards is answered that
     /// the store is closed.
     pub async fn close(&self) {
@@ -85,9 +91,30 @@ impl SqliteBackend {
     }
 }
 
-impl EngineBackend for SqliteBackend {
+impl Driver for Sqlite {
     fn partitions(&self) -> PartitionConfig {
         self.partitions
+    }
+
+    fn writer(&self) -> &Asker {
+        &self.writer.asker
+    }
+
+    async fn read<Q: Question>(&self, question: Q) -> Answer<Q::Answer> {
+        self.readers.read(question).await
+    }
+
+    async fn now(&self) -> Answer<TimestampMs> {
+        Ok(self.clock.now())
+    }
+
+    fn hints(&self) -> Hints {
+        self.announcer.listen()
+    }
+
+    /// Hints stay within the process, and none is lost.
+    fn sweep_every(&self) -> Option<Duration> {
+        None
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ff_backend_memory::MemoryBackend;
-use ff_backend_postgres::{PostgresBackend, PostgresOptions};
-use ff_backend_sqlite::{Durability, OpenError, SqliteBackend, SqliteOptions};
+use ff_backend_postgres::PostgresOptions;
+use ff_backend_sqlite::{Durability, OpenError, SqliteOptions};
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 use ff_core::backend::Upkeep;
 use ff_core::key::SecretKey;
@@ -116,13 +116,13 @@ impl Connect {
             }
             Target::Sqlite { path, durability } => {
                 let options = SqliteOptions { durability, ..SqliteOptions::default() };
-                let opened = tokio::task::spawn_blocking(move || SqliteBackend::open(&path, options)).await;
+                let opened = tokio::task::spawn_blocking(move || ff_backend_sqlite::open(&path, options)).await;
                 let store = Arc::new(opened.map_err(|error| self.bad(format!("opening it failed: {error}")))??);
                 Ok(self.assemble(store.clone(), Closing::File(store)))
             }
             Target::Postgres => {
                 let options = PostgresOptions { existing: self.existing, ..PostgresOptions::default() };
-                let store = Arc::new(PostgresBackend::connect(&self.url, options).await?);
+                let store = Arc::new(ff_backend_postgres::connect(&self.url, options).await?);
                 Ok(self.assemble(store.clone(), Closing::Database(store)))
             }
             Target::Valkey => {

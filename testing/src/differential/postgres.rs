@@ -50,7 +50,7 @@ async fn open(url: &str, options: &Options) -> PostgresBackend {
         clock: Some(options.clock.clone()),
         ..PostgresOptions::default()
     };
-    PostgresBackend::connect(url, options).await.unwrap()
+    ff_backend_postgres::connect(url, options).await.unwrap()
 }
 
 #[async_trait]

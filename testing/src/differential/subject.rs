@@ -83,7 +83,7 @@ impl Options {
             dice: self.dice.clone(),
             durability: Durability::Normal,
         };
-        SqliteBackend::open(path, options).unwrap()
+        ff_backend_sqlite::open(path, options).unwrap()
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ff_backend_memory::MemoryBackend;
 use ff_backend_postgres::{PostgresBackend, PostgresOptions};
-use ff_backend_sqlite::{Durability, SqliteBackend, SqliteOptions};
+use ff_backend_sqlite::{Durability, SqliteOptions};
 use ff_core::backend::{EngineBackend, Upkeep};
 use ff_core::clock::ManualClock;
 use ff_core::dice::SystemDice;
@@ -25,7 +25,7 @@ const JOBS: u64 = 24;
 async fn many_clients_at_once_see_one_order_of_events_in_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let clock = clock();
-    let store = Arc::new(SqliteBackend::open(&folder.path().join("crowd.db"), options(&clock)).unwrap());
+    let store = Arc::new(ff_backend_sqlite::open(&folder.path().join("crowd.db"), options(&clock)).unwrap());
     crowd(std::slice::from_ref(&store), clock).await;
     store.close().await;
 }
@@ -95,7 +95,7 @@ async fn many_workers_on_many_flows_keep_every_join_in_memory() {
 async fn many_workers_on_many_flows_keep_every_join_in_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let clock = clock();
-    let store = Arc::new(SqliteBackend::open(&folder.path().join("flows.db"), options(&clock)).unwrap());
+    let store = Arc::new(ff_backend_sqlite::open(&folder.path().join("flows.db"), options(&clock)).unwrap());
     flows_fit_their_graphs(store.clone(), clock).await;
     store.close().await;
 }
@@ -137,7 +137,7 @@ fn partitions() -> PartitionConfig {
 async fn connect(url: &str, clock: &Arc<ManualClock>) -> PostgresBackend {
     let options =
         PostgresOptions { partitions: Some(partitions()), clock: Some(clock.clone()), ..PostgresOptions::default() };
-    PostgresBackend::connect(url, options).await.unwrap()
+    ff_backend_postgres::connect(url, options).await.unwrap()
 }
 
 fn options(clock: &Arc<ManualClock>) -> SqliteOptions {

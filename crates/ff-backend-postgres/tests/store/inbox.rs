@@ -119,7 +119,7 @@ async fn work_that_cannot_be_submitted_stays_and_says_why() {
 async fn without_listening_programs_still_learn_of_each_others_work() {
     let place = Place::new();
     let url = format!("{}&listen=off", place.url());
-    let open = async || PostgresBackend::connect(&url, few()).await.unwrap();
+    let open = async || ff_backend_postgres::connect(&url, few()).await.unwrap();
     let (one, two) = (open().await, open().await);
     let mut hints = two.hints();
     let client = place.look().await;

@@ -3,7 +3,6 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ff_backend_postgres::PostgresBackend;
 use ff_core::backend::ExecutionRoom;
 use ff_core::engine_error::Code;
 use tokio::time::{interval, timeout};
@@ -37,7 +36,7 @@ async fn connections_killed_at_random_lose_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
     let mut server = Postgres::start(Disk::Waited, &[]);
-    let store = PostgresBackend::connect(&server.url("flowfabric"), few()).await.unwrap();
+    let store = ff_backend_postgres::connect(&server.url("flowfabric"), few()).await.unwrap();
     let load = Load::new(vec![store], 3_000);
     let noticed = || load.unanswered.load(Ordering::Relaxed) > 0;
     let killing = async {

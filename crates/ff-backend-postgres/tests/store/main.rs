@@ -56,7 +56,7 @@ impl Place {
     }
 
     async fn open_with(&self, options: PostgresOptions) -> PostgresBackend {
-        PostgresBackend::connect(&self.url(), options).await.unwrap()
+        ff_backend_postgres::connect(&self.url(), options).await.unwrap()
     }
 
     /// The database as anybody sees it, for looking behind the store's back.

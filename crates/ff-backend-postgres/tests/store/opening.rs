@@ -1,6 +1,6 @@
 //! Who may use a database, and which databases.
 
-use ff_backend_postgres::{ConnectError, Migrated, PostgresBackend, PostgresOptions, migrate};
+use ff_backend_postgres::{ConnectError, Migrated, PostgresOptions, migrate};
 use ff_core::backend::{EngineBackend, ExecutionRoom, Upkeep};
 use ff_core::partition::PartitionConfig;
 use futures_util::future::join_all;
@@ -16,7 +16,7 @@ fn few() -> PartitionConfig {
 }
 
 async fn refusal(place: &Place, options: PostgresOptions) -> ConnectError {
-    match PostgresBackend::connect(&place.url(), options).await {
+    match ff_backend_postgres::connect(&place.url(), options).await {
         Ok(_) => panic!("it was opened"),
         Err(error) => error,
     }
@@ -107,7 +107,7 @@ async fn a_user_without_rights_to_change_tables_can_work() {
     let client = place.look().await;
     client.batch_execute("CREATE ROLE worker LOGIN").await.unwrap();
     let url = place.url().replace("postgres@", "worker@");
-    let stranger = PostgresBackend::connect(&url, PostgresOptions::default()).await.err().unwrap();
+    let stranger = ff_backend_postgres::connect(&url, PostgresOptions::default()).await.err().unwrap();
     assert!(
         stranger.to_string().ends_with("does not let us in: permission denied for schema flowfabric"),
         "{stranger}"
@@ -115,17 +115,17 @@ async fn a_user_without_rights_to_change_tables_can_work() {
     let grant = "GRANT USAGE ON SCHEMA flowfabric TO worker;
         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA flowfabric TO worker";
     client.batch_execute(grant).await.unwrap();
-    let store = PostgresBackend::connect(&url, PostgresOptions::default()).await.unwrap();
+    let store = ff_backend_postgres::connect(&url, PostgresOptions::default()).await.unwrap();
     store.submit(work()).await.unwrap();
     let other = url.replace("schema=flowfabric", "schema=another");
-    let error = PostgresBackend::connect(&other, PostgresOptions::default()).await.err().unwrap();
+    let error = ff_backend_postgres::connect(&other, PostgresOptions::default()).await.err().unwrap();
     assert!(matches!(error, ConnectError::NotAllowed { .. }), "{error}");
 }
 
 #[tokio::test]
 async fn two_schemas_are_two_stores() {
     let place = Place::new();
-    let other = PostgresBackend::connect(&place.0.url("other"), with(few())).await.unwrap();
+    let other = ff_backend_postgres::connect(&place.0.url("other"), with(few())).await.unwrap();
     let id = place.open_with(with(few())).await.submit(work()).await.unwrap().execution_id;
     assert!(other.describe(&id).await.is_err());
 }
@@ -139,7 +139,7 @@ async fn a_server_that_is_not_there_is_named() {
     assert!(error.to_string().contains(&format!("127.0.0.1:{}", place.0.port)), "{error}");
     let url = "postgres://postgres@127.0.0.1:1/nowhere?sslmode=require";
     assert!(matches!(
-        PostgresBackend::connect(url, PostgresOptions::default()).await.err(),
+        ff_backend_postgres::connect(url, PostgresOptions::default()).await.err(),
         Some(ConnectError::Unreachable { .. })
     ));
 }

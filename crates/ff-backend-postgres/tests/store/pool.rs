@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use ff_backend_postgres::PostgresBackend;
 use ff_core::backend::ExecutionRoom;
 use ff_core::engine_error::Code;
 
@@ -13,7 +12,7 @@ use crate::{Place, work};
 async fn who_finds_no_connection_free_is_told_so_in_time() {
     let place = Place::new();
     let url = format!("{}&readers=1", place.url());
-    let store = Arc::new(PostgresBackend::connect(&url, few()).await.unwrap());
+    let store = Arc::new(ff_backend_postgres::connect(&url, few()).await.unwrap());
     let id = store.submit(work()).await.unwrap().execution_id;
     let (mut client, observer) = (place.look().await, place.look().await);
     let blocking = client.transaction().await.unwrap();

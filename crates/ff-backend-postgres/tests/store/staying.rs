@@ -129,7 +129,7 @@ async fn a_program_that_says_nothing_gets_a_partition_from_one_that_never_rests(
 async fn a_program_that_froze_with_partitions_is_waited_for_at_most_five_seconds() {
     const STORE: &str = "FF_WORK_UNTIL_FROZEN";
     if let Ok(url) = std::env::var(STORE) {
-        let store = PostgresBackend::connect(&url, few()).await.unwrap();
+        let store = ff_backend_postgres::connect(&url, few()).await.unwrap();
         loop {
             submit(&store).await;
         }

@@ -58,7 +58,7 @@ async fn what_never_succeeds_is_not_tried_for_ever_and_leaves_nothing() {
 async fn a_deadlock_is_survived() {
     let place = Place::new();
     let url = format!("{}&writers=1", place.url());
-    let store = PostgresBackend::connect(&url, few()).await.unwrap();
+    let store = ff_backend_postgres::connect(&url, few()).await.unwrap();
     let (outsider, observer) = (place.look().await, place.look().await);
     outsider.batch_execute("SET deadlock_timeout = '1h'").await.unwrap();
     lock(&outsider, 3).await;

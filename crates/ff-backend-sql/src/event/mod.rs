@@ -2,7 +2,7 @@
 
 mod feed;
 mod read;
+mod store;
 
 pub(crate) use feed::{feed_of, tell_events};
 pub(crate) use read::read_told;
-pub use read::{ReadEvents, ReadFeeds};

@@ -19,7 +19,7 @@ use crate::tape::{EVENTS, Place};
 use crate::value::Row;
 
 /// Since when and until when each partition tells what happens on it.
-pub struct ReadFeeds {
+pub(crate) struct ReadFeeds {
     /// The partitions there are.
     pub partitions: PartitionConfig,
 }
@@ -43,7 +43,7 @@ impl Asker {
 }
 
 /// What happened since a cursor, on feeds that somebody follows.
-pub struct ReadEvents {
+pub(crate) struct ReadEvents {
     /// Since when, whose, and how many.
     pub args: EventsArgs,
     /// The partitions there are.

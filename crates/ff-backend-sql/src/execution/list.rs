@@ -15,7 +15,7 @@ use crate::session::{Question, Read, key_of};
 use crate::value::Row;
 
 /// One page of what a filter means.
-pub struct List(pub ListArgs);
+pub(crate) struct List(pub ListArgs);
 
 #[async_trait]
 impl Question for List {

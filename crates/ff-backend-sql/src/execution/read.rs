@@ -20,7 +20,7 @@ use crate::session::{Key, Question, Read, key_of};
 use crate::table::Table;
 
 /// How an execution stands.
-pub struct Describe(pub ExecutionId);
+pub(crate) struct Describe(pub ExecutionId);
 
 #[async_trait]
 impl Question for Describe {
@@ -32,7 +32,7 @@ impl Question for Describe {
 }
 
 /// Whose an execution is.
-pub struct NamespaceOf(pub ExecutionId);
+pub(crate) struct NamespaceOf(pub ExecutionId);
 
 #[async_trait]
 impl Question for NamespaceOf {
@@ -55,7 +55,7 @@ pub(crate) async fn namespace_in(
 }
 
 /// The bytes an execution was submitted with.
-pub struct ReadPayload(pub ExecutionId);
+pub(crate) struct ReadPayload(pub ExecutionId);
 
 #[async_trait]
 impl Question for ReadPayload {
@@ -69,7 +69,7 @@ impl Question for ReadPayload {
 }
 
 /// How an execution ended, and with what.
-pub struct ReadResult(pub ExecutionId);
+pub(crate) struct ReadResult(pub ExecutionId);
 
 #[async_trait]
 impl Question for ReadResult {
@@ -87,7 +87,7 @@ impl Question for ReadResult {
 }
 
 /// Every try at an execution, and the leases it lost.
-pub struct ReadAttempts(pub ExecutionId);
+pub(crate) struct ReadAttempts(pub ExecutionId);
 
 #[async_trait]
 impl Question for ReadAttempts {

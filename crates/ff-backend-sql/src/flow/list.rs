@@ -20,7 +20,7 @@ use crate::value::{Row, Value};
 ///
 /// The index is by state, as that of executions is, and a list of every state is merged from one short list of each. Kinds
 /// and tags are picked out on the way.
-pub struct ListFlows(pub ListFlowsArgs);
+pub(crate) struct ListFlows(pub ListFlowsArgs);
 
 #[async_trait]
 impl Question for ListFlows {

@@ -23,7 +23,7 @@ use crate::session::{Question, Read};
 use crate::value::{Row, Value};
 
 /// How a flow stands.
-pub struct DescribeFlow {
+pub(crate) struct DescribeFlow {
     /// Which flow.
     pub flow_id: FlowId,
     /// The partitions of the store.
@@ -40,7 +40,7 @@ impl Question for DescribeFlow {
 }
 
 /// Whose a flow is.
-pub struct NamespaceOfFlow {
+pub(crate) struct NamespaceOfFlow {
     /// Which flow.
     pub flow_id: FlowId,
     /// The partitions of the store.
@@ -58,7 +58,7 @@ impl Question for NamespaceOfFlow {
 }
 
 /// One page of a flow's members, in the order they were added.
-pub struct ReadFlowMembers {
+pub(crate) struct ReadFlowMembers {
     /// Which of them.
     pub args: FlowMembersArgs,
     /// The partitions of the store.
@@ -87,7 +87,7 @@ fn member(row: &Row) -> Result<Option<MemberInfo>, SqlError> {
 }
 
 /// One page of a flow's edges, in the order of their ids.
-pub struct ReadFlowEdges {
+pub(crate) struct ReadFlowEdges {
     /// Which of them.
     pub args: FlowEdgesArgs,
     /// The partitions of the store.
@@ -110,7 +110,7 @@ impl Question for ReadFlowEdges {
 }
 
 /// What happened in a flow since.
-pub struct ReadFlowEvents {
+pub(crate) struct ReadFlowEvents {
     /// Since when.
     pub args: FlowEventsArgs,
     /// The partitions of the store.

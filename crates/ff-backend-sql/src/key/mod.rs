@@ -2,6 +2,7 @@
 
 mod read;
 mod row;
+mod store;
 
-pub use read::{FindKey, ListKeys};
+pub(crate) use read::FindKey;
 pub(crate) use row::api_key_of;

@@ -14,7 +14,7 @@ use crate::session::{Question, Read};
 use crate::value::{Row, Value};
 
 /// One key, with what is kept of its secret.
-pub struct FindKey(pub KeyId);
+pub(crate) struct FindKey(pub KeyId);
 
 #[async_trait]
 impl Question for FindKey {
@@ -28,7 +28,7 @@ impl Question for FindKey {
 }
 
 /// Keys by their ids.
-pub struct ListKeys(pub ListKeysArgs);
+pub(crate) struct ListKeys(pub ListKeysArgs);
 
 #[async_trait]
 impl Question for ListKeys {

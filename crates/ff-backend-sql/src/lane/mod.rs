@@ -4,6 +4,6 @@ mod depths;
 mod read;
 mod row;
 mod steps;
+mod store;
 
-pub use read::{DescribeLane, ListLanes};
 pub(crate) use row::{key_of_lane, lane_of_record};

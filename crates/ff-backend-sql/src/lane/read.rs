@@ -17,7 +17,7 @@ use crate::schema::LANE;
 use crate::session::{Question, Read};
 
 /// How a lane is configured, and how much of it is where.
-pub struct DescribeLane {
+pub(crate) struct DescribeLane {
     /// The lane, named as indexes name it.
     pub lane: LaneId,
     /// The partitions there are.
@@ -34,7 +34,7 @@ impl Question for DescribeLane {
 }
 
 /// The lanes somebody configured and those that have something.
-pub struct ListLanes {
+pub(crate) struct ListLanes {
     /// Whose, and from where on.
     pub args: ListLanesArgs,
     /// The partitions there are.

@@ -2,5 +2,6 @@
 
 mod claim;
 mod history;
+mod store;
 
 pub(crate) use history::{event_of, trim};

@@ -15,7 +15,7 @@ use crate::session::{Question, Read, Session};
 use crate::tape::{DELIVERIES, Place};
 
 /// What was delivered since a cursor.
-pub struct ReadDeliveries {
+pub(crate) struct ReadDeliveries {
     /// Since when, and how many.
     pub args: DeliveriesArgs,
     /// The partitions there are.

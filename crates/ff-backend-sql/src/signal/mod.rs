@@ -3,8 +3,8 @@
 mod deliveries;
 mod read;
 mod row;
+mod store;
 
-pub use deliveries::ReadDeliveries;
 pub(crate) use deliveries::{tell, unread};
-pub use read::{ListSignals, ReadSignal};
+
 pub(crate) use row::{key_of_signal, key_of_signal_key, read_signal, read_signal_key, signal_key_of, signal_of};

@@ -16,7 +16,7 @@ use crate::session::{Question, Read, key_of};
 use crate::value::Value;
 
 /// One page of an execution's signals, oldest first.
-pub struct ListSignals(pub SignalsArgs);
+pub(crate) struct ListSignals(pub SignalsArgs);
 
 #[async_trait]
 impl Question for ListSignals {
@@ -36,7 +36,7 @@ impl Question for ListSignals {
 }
 
 /// One signal, with what it carried.
-pub struct ReadSignal {
+pub(crate) struct ReadSignal {
     /// Of which execution.
     pub execution_id: ExecutionId,
     /// Which of its signals.

@@ -3,8 +3,9 @@
 mod read;
 mod ring;
 mod row;
+mod store;
 
-pub use read::{ReadWaitpointToken, ReadWaitpoints};
-pub use ring::{ReadKeyRing, ReadKids, missing_rings};
+pub(crate) use ring::ReadKeyRing;
+pub use ring::missing_rings;
 pub(crate) use ring::{read_ring, ring_of};
 pub(crate) use row::{key_of_waitpoint, read_suspend_key, suspend_key_of, waitpoint_of};

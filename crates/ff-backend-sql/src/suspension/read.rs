@@ -18,7 +18,7 @@ use crate::schema::{KEY_RING, WAITPOINT};
 use crate::session::{Question, Read};
 
 /// The open waitpoints of an execution, oldest first.
-pub struct ReadWaitpoints {
+pub(crate) struct ReadWaitpoints {
     /// Of which execution.
     pub execution_id: ExecutionId,
     /// What time it is.
@@ -47,7 +47,7 @@ impl Question for ReadWaitpoints {
 }
 
 /// What opens a waitpoint.
-pub struct ReadWaitpointToken {
+pub(crate) struct ReadWaitpointToken {
     /// Of which execution.
     pub execution_id: ExecutionId,
     /// Which of its waitpoints.

@@ -45,7 +45,7 @@ pub fn missing_rings(
 }
 
 /// The secrets of the first partition, which are those of all.
-pub struct ReadKeyRing;
+pub(crate) struct ReadKeyRing;
 
 #[async_trait]
 impl Question for ReadKeyRing {
@@ -59,7 +59,7 @@ impl Question for ReadKeyRing {
 }
 
 /// The names of the secrets of every partition.
-pub struct ReadKids {
+pub(crate) struct ReadKids {
     /// The partitions there are.
     pub partitions: PartitionConfig,
     /// What time it is.

@@ -3,9 +3,9 @@
 mod flows;
 mod operating;
 mod snapshot;
+mod store;
 mod sweep;
 mod waits;
 
 pub use snapshot::TakeSnapshot;
-pub use sweep::Sweep;
 pub(crate) use sweep::ready_on;

@@ -12,7 +12,7 @@ use crate::session::{Question, Read};
 use crate::value::{Row, Value};
 
 /// What waits on a partition, and what is due there when.
-pub struct Sweep {
+pub(crate) struct Sweep {
     /// Which partition.
     pub partition: u16,
 }

@@ -2,6 +2,7 @@
 
 mod read;
 mod row;
+mod store;
 
-pub use read::{CheckRoom, ListWorkers, ReadGoneWorkers};
+pub(crate) use read::ReadGoneWorkers;
 pub(crate) use row::worker_of;

@@ -14,7 +14,7 @@ use crate::session::{Question, Read};
 use crate::value::{Row, Value};
 
 /// The worker instances that are there.
-pub struct ListWorkers {
+pub(crate) struct ListWorkers {
     /// Whose, and from where on.
     pub args: ListWorkersArgs,
     /// What time it is.
@@ -43,7 +43,7 @@ impl Question for ListWorkers {
 }
 
 /// Whether a worker instance has room beside the others of its namespace.
-pub struct CheckRoom {
+pub(crate) struct CheckRoom {
     /// Who comes.
     pub args: RegisterWorkerArgs,
     /// What time it is.
@@ -70,7 +70,7 @@ impl Question for CheckRoom {
 }
 
 /// The worker instances that went without a word.
-pub struct ReadGoneWorkers {
+pub(crate) struct ReadGoneWorkers {
     /// What time it is.
     pub now: TimestampMs,
 }

@@ -64,7 +64,7 @@ impl Busy {
     fn new(place: &Place) -> Self {
         let gate = Arc::new(Gate::default());
         let options = SqliteOptions { clock: gate.clone(), ..options() };
-        let store = Arc::new(SqliteBackend::open(&place.path(), options).unwrap());
+        let store = Arc::new(ff_backend_sqlite::open(&place.path(), options).unwrap());
         let busy = store.clone();
         let mut first = async move { busy.submit(work()).await }.boxed();
         assert!(first.as_mut().now_or_never().is_none());

@@ -46,7 +46,7 @@ async fn a_reader_sees_what_was_delivered_on_any_partition_once() {
 async fn a_full_feed_keeps_its_newest_and_says_when_some_were_missed() {
     let place = Place::new();
     let one = PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
-    let open = || SqliteBackend::open(&place.path(), SqliteOptions { partitions: Some(one), ..options() }).unwrap();
+    let open = || ff_backend_sqlite::open(&place.path(), SqliteOptions { partitions: Some(one), ..options() }).unwrap();
     let store = open();
     let (id, granted) = suspended(&store).await;
     store.deliver(signal(&id, &granted, "go")).await.unwrap();

@@ -177,7 +177,7 @@ async fn results_are_handed_on_byte_for_byte() {
 async fn a_submission_that_stopped_half_way_is_not_there_and_then_gone() {
     let place = Place::new();
     let clock = standing_clock();
-    let store = SqliteBackend::open(&place.path(), SqliteOptions { clock: clock.clone(), ..options() }).unwrap();
+    let store = ff_backend_sqlite::open(&place.path(), SqliteOptions { clock: clock.clone(), ..options() }).unwrap();
     let large = graph(500, (1..500).map(|n| edge(0, n)));
     let id = large.header.flow_id;
     let mut submission = Box::pin(store.submit_flow(large.clone()));
@@ -224,7 +224,7 @@ async fn a_large_flow_is_there_at_once_and_listed_as_its_members_are_opened() {
 async fn flows_are_listed_newest_first_by_what_is_asked_for() {
     let place = Place::new();
     let clock = standing_clock();
-    let store = SqliteBackend::open(&place.path(), SqliteOptions { clock: clock.clone(), ..options() }).unwrap();
+    let store = ff_backend_sqlite::open(&place.path(), SqliteOptions { clock: clock.clone(), ..options() }).unwrap();
     let mut ids = Vec::new();
     for n in 0..7 {
         let mut args = chain(1);

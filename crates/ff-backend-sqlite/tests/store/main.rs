@@ -55,7 +55,7 @@ impl Place {
     }
 
     fn open(&self) -> SqliteBackend {
-        SqliteBackend::open(&self.path(), options()).unwrap()
+        ff_backend_sqlite::open(&self.path(), options()).unwrap()
     }
 
     /// The file as SQLite sees it, for looking behind the store's back while nobody has it open.

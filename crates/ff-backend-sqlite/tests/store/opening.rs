@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use ff_backend_sqlite::{OpenError, SqliteBackend, SqliteOptions};
+use ff_backend_sqlite::{OpenError, SqliteOptions};
 use ff_core::backend::EngineBackend;
 use ff_core::partition::PartitionConfig;
 
@@ -18,7 +18,7 @@ fn few() -> PartitionConfig {
 }
 
 fn refusal(place: &Place, options: SqliteOptions) -> OpenError {
-    match SqliteBackend::open(&place.path(), options) {
+    match ff_backend_sqlite::open(&place.path(), options) {
         Ok(_) => panic!("it was opened"),
         Err(error) => error,
     }
@@ -42,7 +42,7 @@ fn a_link_to_a_file_is_that_file() {
     let _store = place.open();
     let link = place.0.path().join("link.db");
     std::os::unix::fs::symlink(place.path(), &link).unwrap();
-    assert!(matches!(SqliteBackend::open(&link, options()), Err(OpenError::InUse { .. })));
+    assert!(matches!(ff_backend_sqlite::open(&link, options()), Err(OpenError::InUse { .. })));
 }
 
 #[cfg(unix)]
@@ -62,7 +62,7 @@ fn a_new_file_and_what_lies_beside_it_is_for_its_user_only() {
 fn another_process_is_told_that_the_file_is_in_use() {
     const FILE: &str = "FF_TRY_TO_OPEN";
     if let Some(path) = std::env::var_os(FILE) {
-        let opened = SqliteBackend::open(path.as_ref(), options());
+        let opened = ff_backend_sqlite::open(path.as_ref(), options());
         println!("opening says: {}", opened.err().map_or("opened".into(), |error| error.to_string()));
         return;
     }
@@ -84,14 +84,14 @@ fn another_process_is_told_that_the_file_is_in_use() {
 #[test]
 fn partition_counts_are_those_the_file_was_made_with() {
     let place = Place::new();
-    drop(SqliteBackend::open(&place.path(), with(few())).unwrap());
+    drop(ff_backend_sqlite::open(&place.path(), with(few())).unwrap());
     assert_eq!(place.open().partitions(), few(), "not said");
     let other = PartitionConfig { num_flow_partitions: 8, ..few() };
     let error = refusal(&place, with(other));
     assert!(matches!(error, OpenError::Partitions { stored, asked } if stored == few() && asked == other), "{error}");
     let text = error.to_string();
     assert!(text.contains("4 flow, 2 budget and 1 quota") && text.contains("8 flow, 2 budget and 1 quota"), "{text}");
-    drop(SqliteBackend::open(&place.path(), with(few())).unwrap());
+    drop(ff_backend_sqlite::open(&place.path(), with(few())).unwrap());
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn an_empty_file_is_a_new_store() {
 fn a_missing_directory_is_named() {
     let place = Place::new();
     let missing = place.0.path().join("not-there");
-    let error = SqliteBackend::open(&missing.join("work.db"), options()).err().unwrap();
+    let error = ff_backend_sqlite::open(&missing.join("work.db"), options()).err().unwrap();
     assert!(matches!(&error, OpenError::NoDirectory { path } if *path == missing), "{error}");
     assert_eq!(error.to_string(), format!("the directory {} does not exist", missing.display()));
 }

@@ -31,7 +31,7 @@ const ONE: PartitionConfig =
 pub(crate) fn store(place: &Place, partitions: Option<PartitionConfig>) -> (SqliteBackend, Arc<ManualClock>) {
     let clock = standing_clock();
     let options = SqliteOptions { partitions, clock: clock.clone(), ..options() };
-    (SqliteBackend::open(&place.path(), options).unwrap(), clock)
+    (ff_backend_sqlite::open(&place.path(), options).unwrap(), clock)
 }
 
 /// Labels from their names and values.
@@ -57,7 +57,7 @@ async fn a_limit_holds_on_all_partitions_together_and_over_a_restart() {
 
     let (store, clock) = {
         let options = SqliteOptions { clock: clock.clone(), ..options() };
-        (SqliteBackend::open(&place.path(), options).unwrap(), clock)
+        (ff_backend_sqlite::open(&place.path(), options).unwrap(), clock)
     };
     assert!(claim_all(&store).await.is_empty());
     for (execution_id, fence) in &held[..3] {
@@ -221,7 +221,7 @@ async fn a_reader_goes_on_where_it_was_after_a_restart() {
     let id = first.submit(work()).await.unwrap().execution_id;
     first.close().await;
     drop(first);
-    let store = SqliteBackend::open(&place.path(), SqliteOptions { clock: clock.clone(), ..options() }).unwrap();
+    let store = ff_backend_sqlite::open(&place.path(), SqliteOptions { clock: clock.clone(), ..options() }).unwrap();
     cancel(&store, id).await;
     let kept: EventCursor = start.next.to_string().parse().unwrap();
     let page = store.events(read(Some(kept))).await.unwrap();

@@ -31,7 +31,7 @@ impl Pair {
         let clock = standing_clock();
         let dice = Arc::new(SeededDice::new(3));
         let options = SqliteOptions { partitions: Some(ONE), clock: clock.clone(), dice, ..options() };
-        let store = SqliteBackend::open(&place.path(), options).unwrap();
+        let store = ff_backend_sqlite::open(&place.path(), options).unwrap();
         let (mut model, dice) = (Model::default(), SeededDice::new(3));
         model.set_ring(0, KeyRing::of(Kid::first(), Secret::drawn(dice.secret())));
         Self { store, model, clock, dice }

@@ -15,7 +15,7 @@ use crate::{Place, at, claim_on, findings, options, signal, standing_clock, susp
 #[tokio::test]
 async fn everything_is_there_after_reopening() {
     let place = Place::new();
-    let store = SqliteBackend::open(&place.path(), SqliteOptions::default()).unwrap();
+    let store = ff_backend_sqlite::open(&place.path(), SqliteOptions::default()).unwrap();
     let keyed = SubmitArgs { idempotency_key: Some(IdempotencyKey::parse("order 7").unwrap()), ..work() };
     let done = store.submit(keyed.clone()).await.unwrap().execution_id;
     let lost = store.claim(claim_on(&done)).await.unwrap().claimed.remove(0).task;
@@ -56,13 +56,13 @@ async fn everything(store: &SqliteBackend) -> Vec<ff_core::snapshot::Snapshot> {
 async fn time_does_not_run_backwards_over_a_restart() {
     let place = Place::new();
     let clock = standing_clock();
-    let store = SqliteBackend::open(&place.path(), SqliteOptions { clock: clock.clone(), ..options() }).unwrap();
+    let store = ff_backend_sqlite::open(&place.path(), SqliteOptions { clock: clock.clone(), ..options() }).unwrap();
     clock.advance(5_000);
     store.submit(work()).await.unwrap();
     drop(store);
 
     let earlier = Arc::new(ManualClock::at(at(0)));
-    let store = SqliteBackend::open(&place.path(), SqliteOptions { clock: earlier.clone(), ..options() }).unwrap();
+    let store = ff_backend_sqlite::open(&place.path(), SqliteOptions { clock: earlier.clone(), ..options() }).unwrap();
     assert_eq!(store.now().await, Ok(at(5_000)));
     earlier.advance(6_000);
     assert_eq!(store.now().await, Ok(at(6_000)));

@@ -19,7 +19,7 @@ pub(crate) struct Database {
 
 impl Database {
     pub(super) async fn connect(url: &str) -> anyhow::Result<(Arc<PostgresBackend>, Self)> {
-        let store = Arc::new(PostgresBackend::connect(url, PostgresOptions::default()).await?);
+        let store = Arc::new(ff_backend_postgres::connect(url, PostgresOptions::default()).await?);
         let place = Place::parse(url)?;
         let client = place.connect().await?;
         Ok((store.clone(), Self { store, place, client }))

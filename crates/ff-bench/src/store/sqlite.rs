@@ -18,7 +18,7 @@ pub(crate) struct File {
 
 impl File {
     pub(super) fn open(path: &Path, durability: Durability) -> anyhow::Result<(Arc<SqliteBackend>, Self)> {
-        let store = Arc::new(SqliteBackend::open(path, SqliteOptions { durability, ..SqliteOptions::default() })?);
+        let store = Arc::new(ff_backend_sqlite::open(path, SqliteOptions { durability, ..SqliteOptions::default() })?);
         Ok((store.clone(), Self { store, path: path.to_owned(), durability }))
     }
 

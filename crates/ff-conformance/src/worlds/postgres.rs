@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ff_backend_postgres::{PostgresBackend, PostgresOptions};
+use ff_backend_postgres::PostgresOptions;
 use tokio_postgres::NoTls;
 
 use super::http::behind_a_server;
@@ -23,7 +23,7 @@ pub async fn on_postgres(server: &Postgres) -> World {
         clock: Some(hands.clone()),
         ..PostgresOptions::default()
     };
-    let store = Arc::new(PostgresBackend::connect(&server.url(&schema), options).await.unwrap());
+    let store = Arc::new(ff_backend_postgres::connect(&server.url(&schema), options).await.unwrap());
     over(store.clone(), hands, async move {
         store.close().await;
         FREE.lock().unwrap().push((port, schema));

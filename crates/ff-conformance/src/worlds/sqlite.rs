@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
+use ff_backend_sqlite::SqliteOptions;
 
 use super::{few_partitions, over};
 use crate::world::{Hands, World};
@@ -13,7 +13,7 @@ pub async fn sqlite() -> World {
     let folder = tempfile::tempdir().unwrap();
     let options =
         SqliteOptions { partitions: Some(few_partitions()), clock: hands.clone(), ..SqliteOptions::default() };
-    let store = Arc::new(SqliteBackend::open(&folder.path().join("flowfabric.db"), options).unwrap());
+    let store = Arc::new(ff_backend_sqlite::open(&folder.path().join("flowfabric.db"), options).unwrap());
     over(store.clone(), hands, async move {
         store.close().await;
         drop(folder);

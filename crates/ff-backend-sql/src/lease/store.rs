@@ -1,22 +1,22 @@
-//! The room of leases, on SQLite.
+//! The room of leases, on every SQL store.
 
 use async_trait::async_trait;
 use ff_core::backend::{Answer, LeaseRoom};
 use ff_core::contracts::{ClaimArgs, Claims, RenewArgs, Renewed, RevokeArgs, Revoked};
 
-use crate::SqliteBackend;
+use crate::store::{Driver, SqlStore};
 
 #[async_trait]
-impl LeaseRoom for SqliteBackend {
+impl<D: Driver> LeaseRoom for SqlStore<D> {
     async fn claim(&self, args: ClaimArgs) -> Answer<Claims> {
-        self.writer.asker.claim(args).await
+        self.writer().claim(args).await
     }
 
     async fn renew(&self, args: RenewArgs) -> Answer<Renewed> {
-        self.writer.asker.ask(args).await
+        self.writer().ask(args).await
     }
 
     async fn revoke(&self, args: RevokeArgs) -> Answer<Revoked> {
-        self.writer.asker.ask(args).await
+        self.writer().ask(args).await
     }
 }

@@ -1,19 +1,20 @@
-//! The room of signals, on Postgres.
+//! The room of signals, on every SQL store.
 
 use async_trait::async_trait;
-use ff_backend_sql::{ListSignals, ReadDeliveries, ReadSignal};
-use ff_core::backend::{Answer, EngineBackend, SignalRoom};
+use ff_core::backend::{Answer, SignalRoom};
 use ff_core::contracts::{
     DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage,
 };
 use ff_core::types::{ExecutionId, SignalId};
 
-use crate::PostgresBackend;
+use super::deliveries::ReadDeliveries;
+use super::read::{ListSignals, ReadSignal};
+use crate::store::{Driver, SqlStore};
 
 #[async_trait]
-impl SignalRoom for PostgresBackend {
+impl<D: Driver> SignalRoom for SqlStore<D> {
     async fn deliver(&self, args: DeliverArgs) -> Answer<Delivered> {
-        self.writers.asker.ask(args).await
+        self.writer().ask(args).await
     }
 
     async fn signals(&self, args: SignalsArgs) -> Answer<SignalsPage> {
@@ -28,6 +29,6 @@ impl SignalRoom for PostgresBackend {
 
     async fn deliveries(&self, args: DeliveriesArgs) -> Answer<DeliveriesPage> {
         args.check()?;
-        self.readers.read(ReadDeliveries { args, partitions: self.partitions() }).await
+        self.read(ReadDeliveries { args, partitions: self.driver().partitions() }).await
     }
 }

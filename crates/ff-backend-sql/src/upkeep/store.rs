@@ -1,11 +1,9 @@
-//! What an engine asks, on SQLite.
+//! What an engine asks, on every SQL store.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ff_backend_sql::{FindKey, NamespaceOf, NamespaceOfFlow, ReadGoneWorkers, ReadKeyRing, Sweep, TakeSnapshot};
-use ff_core::backend::{Answer, EngineBackend, Swept, Upkeep};
-use ff_core::clock::Clock;
+use ff_core::backend::{Answer, Swept, Upkeep};
 use ff_core::contracts::{PumpArgs, SweepWorkerArgs};
 use ff_core::due::Pumped;
 use ff_core::hint::Hints;
@@ -15,29 +13,36 @@ use ff_core::snapshot::Snapshot;
 use ff_core::token::KeyRing;
 use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WorkerInstanceId};
 
-use crate::SqliteBackend;
+use super::snapshot::TakeSnapshot;
+use super::sweep::Sweep;
+use crate::execution::NamespaceOf;
+use crate::flow::NamespaceOfFlow;
+use crate::key::FindKey;
+use crate::store::{Driver, SqlStore};
+use crate::suspension::ReadKeyRing;
+use crate::worker::ReadGoneWorkers;
 
 #[async_trait]
-impl Upkeep for SqliteBackend {
+impl<D: Driver> Upkeep for SqlStore<D> {
     async fn now(&self) -> Answer<TimestampMs> {
-        Ok(self.clock.now())
+        self.driver().now().await
     }
 
     async fn pump(&self, partition: u16) -> Answer<Pumped> {
-        self.writer.asker.ask(PumpArgs { partition }).await
+        self.writer().ask(PumpArgs { partition }).await
     }
 
     async fn sweep(&self, partition: u16) -> Answer<Swept> {
         self.check(partition)?;
-        self.readers.read(Sweep { partition }).await
+        self.read(Sweep { partition }).await
     }
 
     async fn sweep_workers(&self) -> Answer<Vec<WorkerInstanceId>> {
-        let gone = self.readers.read(ReadGoneWorkers { now: self.clock.now() }).await?;
+        let gone = self.read(ReadGoneWorkers { now: self.driver().now().await? }).await?;
         let mut swept = Vec::new();
         for worker_instance_id in gone {
             let args = SweepWorkerArgs { worker_instance_id: worker_instance_id.clone() };
-            if self.writer.asker.ask(args).await?.gone {
+            if self.writer().ask(args).await?.gone {
                 swept.push(worker_instance_id);
             }
         }
@@ -45,38 +50,38 @@ impl Upkeep for SqliteBackend {
     }
 
     async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
-        self.readers.read(FindKey(id.clone())).await
+        self.read(FindKey(id.clone())).await
     }
 
     async fn key_ring(&self) -> Answer<KeyRing> {
-        self.readers.read(ReadKeyRing).await
+        self.read(ReadKeyRing).await
     }
 
     async fn namespace_of(&self, id: &ExecutionId) -> Answer<Option<Namespace>> {
-        self.readers.read(NamespaceOf(*id)).await
+        self.read(NamespaceOf(*id)).await
     }
 
     async fn namespace_of_flow(&self, id: &FlowId) -> Answer<Option<Namespace>> {
-        self.readers.read(NamespaceOfFlow { flow_id: *id, partitions: self.partitions() }).await
+        self.read(NamespaceOfFlow { flow_id: *id, partitions: self.driver().partitions() }).await
     }
 
     fn sweep_every(&self) -> Option<Duration> {
-        None
+        self.driver().sweep_every()
     }
 
     fn hints(&self) -> Hints {
-        self.announcer.listen()
+        self.driver().hints()
     }
 
     async fn snapshot(&self, partition: u16) -> Answer<Snapshot> {
         self.check(partition)?;
-        self.readers.read(TakeSnapshot { partition }).await
+        self.read(TakeSnapshot { partition }).await
     }
 }
 
-impl SqliteBackend {
+impl<D: Driver> SqlStore<D> {
     /// Refuses a partition this store does not have, as a pump of it would be.
     fn check(&self, partition: u16) -> Answer<()> {
-        Ok(Operation::Pump(PumpArgs { partition }).check(&self.partitions())?)
+        Ok(Operation::Pump(PumpArgs { partition }).check(&self.driver().partitions())?)
     }
 }

@@ -1,8 +1,7 @@
-//! The room of lanes, on SQLite.
+//! The room of lanes, on every SQL store.
 
 use async_trait::async_trait;
-use ff_backend_sql::{DescribeLane, ListLanes};
-use ff_core::backend::{Answer, EngineBackend, LaneRoom, LaneSteps};
+use ff_core::backend::{Answer, LaneRoom, LaneSteps};
 use ff_core::contracts::{
     AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, LaneCount, LaneInfo, LaneSettled, LanesPage, ListLanesArgs,
     RecountLaneArgs, SettleLaneArgs,
@@ -10,45 +9,46 @@ use ff_core::contracts::{
 use ff_core::lane::Lane;
 use ff_core::types::{LaneId, Namespace};
 
-use crate::SqliteBackend;
+use super::read::{DescribeLane, ListLanes};
+use crate::store::{Driver, SqlStore};
 
 #[async_trait]
-impl LaneRoom for SqliteBackend {
+impl<D: Driver> LaneRoom for SqlStore<D> {
     async fn configure_lane(&self, args: ConfigureLaneArgs) -> Answer<LaneInfo> {
-        let lane = self.writer.asker.configure_lane(args, &self.partitions()).await?;
+        let lane = self.writer().configure_lane(args, &self.driver().partitions()).await?;
         self.describe_lane(&lane.namespace, &lane.lane).await
     }
 
     async fn describe_lane(&self, namespace: &Namespace, lane: &LaneId) -> Answer<LaneInfo> {
         let lane = lane.within(namespace);
-        self.readers.read(DescribeLane { lane, partitions: self.partitions() }).await
+        self.read(DescribeLane { lane, partitions: self.driver().partitions() }).await
     }
 
     async fn list_lanes(&self, args: ListLanesArgs) -> Answer<LanesPage> {
         args.check()?;
-        self.readers.read(ListLanes { args, partitions: self.partitions() }).await
+        self.read(ListLanes { args, partitions: self.driver().partitions() }).await
     }
 }
 
 #[async_trait]
-impl LaneSteps for SqliteBackend {
+impl<D: Driver> LaneSteps for SqlStore<D> {
     async fn configure(&self, args: ConfigureLaneArgs) -> Answer<Lane> {
-        self.writer.asker.configure(args).await
+        self.writer().configure(args).await
     }
 
     async fn copy(&self, args: CopyLaneArgs) -> Answer<LaneCount> {
-        self.writer.asker.copy(args).await
+        self.writer().copy(args).await
     }
 
     async fn allot(&self, args: AllotArgs) -> Answer<Allotted> {
-        self.writer.asker.allot(args).await
+        self.writer().allot(args).await
     }
 
     async fn recount(&self, args: RecountLaneArgs) -> Answer<LaneCount> {
-        self.writer.asker.recount(args).await
+        self.writer().recount(args).await
     }
 
     async fn settle(&self, args: SettleLaneArgs) -> Answer<LaneSettled> {
-        self.writer.asker.settle(args).await
+        self.writer().settle(args).await
     }
 }

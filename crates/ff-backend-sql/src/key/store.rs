@@ -1,24 +1,24 @@
-//! The room of API keys, on SQLite.
+//! The room of API keys, on every SQL store.
 
 use async_trait::async_trait;
-use ff_backend_sql::ListKeys;
 use ff_core::backend::{Answer, KeyRoom};
 use ff_core::contracts::{CreateKeyArgs, CreatedKey, KeysPage, ListKeysArgs, RevokeKeyArgs, RevokedKey};
 
-use crate::SqliteBackend;
+use super::read::ListKeys;
+use crate::store::{Driver, SqlStore};
 
 #[async_trait]
-impl KeyRoom for SqliteBackend {
+impl<D: Driver> KeyRoom for SqlStore<D> {
     async fn create_key(&self, args: CreateKeyArgs) -> Answer<CreatedKey> {
-        self.writer.asker.ask(args).await
+        self.writer().ask(args).await
     }
 
     async fn revoke_key(&self, args: RevokeKeyArgs) -> Answer<RevokedKey> {
-        self.writer.asker.ask(args).await
+        self.writer().ask(args).await
     }
 
     async fn list_keys(&self, args: ListKeysArgs) -> Answer<KeysPage> {
         args.check()?;
-        self.readers.read(ListKeys(args)).await
+        self.read(ListKeys(args)).await
     }
 }
