@@ -21,6 +21,7 @@ use ff_core::dice::{Dice, SystemDice};
 use ff_core::engine_error::EngineError;
 use ff_core::model::Model;
 use ff_core::operation::{Ask, Conditions};
+use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::token::{KeyRing, Secret};
 use ff_core::types::{Kid, TimestampMs};
@@ -34,6 +35,7 @@ pub struct MemoryBackend {
     dice: Arc<dyn Dice>,
     model: Mutex<Model>,
     announcer: Announcer,
+    outages: OutageLog,
 }
 
 impl MemoryBackend {
@@ -48,6 +50,7 @@ impl MemoryBackend {
             dice,
             model: Mutex::new(model),
             announcer: Announcer::default(),
+            outages: OutageLog::default(),
         }
     }
 

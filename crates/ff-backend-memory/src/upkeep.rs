@@ -10,6 +10,7 @@ use ff_core::due::Pumped;
 use ff_core::hint::Hints;
 use ff_core::key::ApiKey;
 use ff_core::operation::Operation;
+use ff_core::outage::OutageLog;
 use ff_core::snapshot::Snapshot;
 use ff_core::token::KeyRing;
 use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WorkerInstanceId};
@@ -64,6 +65,10 @@ impl Upkeep for MemoryBackend {
 
     fn hints(&self) -> Hints {
         self.announcer.listen()
+    }
+
+    fn outages(&self) -> &OutageLog {
+        &self.outages
     }
 
     async fn snapshot(&self, partition: u16) -> Answer<Snapshot> {

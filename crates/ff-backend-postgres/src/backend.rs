@@ -11,6 +11,7 @@ use ff_core::clock::{Clock, MonotonicClock};
 use ff_core::engine_error::EngineError;
 use ff_core::hint::Hints;
 use ff_core::limits;
+use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
 use futures_util::future::BoxFuture;
@@ -39,6 +40,7 @@ pub struct Postgres {
     pub(crate) announcer: Announcer,
     pub(crate) clock: Option<Arc<dyn Clock>>,
     pub(crate) connector: Arc<Connector>,
+    pub(crate) outages: Arc<OutageLog>,
     partitions: PartitionConfig,
     /// Hints are heard, and the inbox is emptied, for as long as the store lives.
     _listening: DropGuard,
@@ -61,7 +63,10 @@ fn connecting(url: &str, options: PostgresOptions) -> BoxFuture<'_, Result<Postg
 impl Postgres {
     async fn prepare_and_open(url: &str, options: PostgresOptions) -> Result<Self, ConnectError> {
         let connector = Arc::new(Connector::new(Place::parse(url)?));
-        let Prepared { partitions, class, .. } = prepare(&connector, &options).await?;
+        let Prepared { partitions, class, risks, .. } = prepare(&connector, &options).await?;
+        for risk in risks {
+            tracing::warn!("{} may lose acknowledged work: {risk}", connector.place.address());
+        }
         let clock = options.clock.map(monotonic);
         let announcer = Announcer::default();
         let ourselves = Uuid::new_v4();
@@ -79,13 +84,14 @@ impl Postgres {
         let writers = Writers::start(sessions, partitions, &options.dice).map_err(threadless)?;
         let readers = Readers::new(connector.clone());
         let listening = CancellationToken::new();
-        let inbox = Arc::new(Notify::new());
+        let (inbox, outages) = (Arc::new(Notify::new()), Arc::<OutageLog>::default());
         if connector.place.listen {
             let unheard = |trouble: crate::trouble::Trouble| ConnectError::Server {
                 address: connector.place.address(),
                 why: trouble.why().to_owned(),
             };
-            let listener = Listener { connector: connector.clone(), class, ourselves: sender, company };
+            let (connector, outages) = (connector.clone(), outages.clone());
+            let listener = Listener { connector, class, ourselves: sender, company, outages };
             let subscription = listener.subscribe().await.map_err(unheard)?;
             let passing = pass_on(subscription, listener, announcer.clone(), inbox.clone());
             tokio::spawn(listening.clone().run_until_cancelled_owned(passing));
@@ -96,7 +102,7 @@ impl Postgres {
         let taking = take_up(connector.clone(), writers.asker.clone(), inbox);
         tokio::spawn(listening.clone().run_until_cancelled_owned(taking));
         let _listening = listening.drop_guard();
-        Ok(Self { writers, readers, announcer, clock, connector, partitions, _listening })
+        Ok(Self { writers, readers, announcer, clock, connector, outages, partitions, _listening })
     }
 
     /// Waits for what is queued and lets nobody in any more. What is asked afterwards is answered that the store is closed.
@@ -137,6 +143,10 @@ impl Driver for Postgres {
 
     fn hints(&self) -> Hints {
         self.announcer.listen()
+    }
+
+    fn outages(&self) -> &OutageLog {
+        &self.outages
     }
 
     fn sweep_every(&self) -> Option<Duration> {

@@ -79,6 +79,14 @@ pub enum ConnectError {
         /// What the options say.
         asked: PartitionConfig,
     },
+    /// The server's settings may lose acknowledged work, and that was to be refused.
+    #[error("{address} may lose acknowledged work: {why}")]
+    NotDurable {
+        /// The server.
+        address: String,
+        /// The settings, and what they should be.
+        why: String,
+    },
     /// The server did not do what is needed to make the store or to look at it.
     #[error("{address}: {why}")]
     Server {

@@ -16,6 +16,7 @@ mod outbox;
 mod pooler;
 mod readers;
 mod request;
+mod risks;
 mod secrets;
 mod session;
 mod tls;

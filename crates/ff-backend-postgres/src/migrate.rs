@@ -9,7 +9,7 @@ use crate::connector::Connector;
 use crate::pooler;
 use crate::trouble::{Trouble, said};
 use crate::url::Place;
-use crate::{ConnectError, PostgresOptions, meta, secrets};
+use crate::{ConnectError, PostgresOptions, meta, risks, secrets};
 
 /// Every step of the schema, in order. The first makes version 1.
 const MIGRATIONS: &[&str] = &[
@@ -47,6 +47,8 @@ pub(crate) struct Prepared {
     pub(crate) partitions: PartitionConfig,
     /// Names the locks of this store among those of others in the database.
     pub(crate) class: i32,
+    /// Settings of the server that may lose acknowledged work.
+    pub(crate) risks: Vec<String>,
     migrated: Migrated,
 }
 
@@ -65,6 +67,10 @@ pub(crate) async fn prepare(connector: &Connector, options: &PostgresOptions) ->
     }
     let mut client = open(connector).await?;
     let failed = |error: tokio_postgres::Error| failed(place, &error);
+    let risks = risks::find(&client).await.map_err(failed)?;
+    if options.strict_durability && !risks.is_empty() {
+        return Err(ConnectError::NotDurable { address: place.address(), why: risks.join("; ") });
+    }
     let found = find(&mut client, place).await.map_err(failed)?;
     let known = version(MIGRATIONS.len());
     if found.version > known {
@@ -90,7 +96,7 @@ pub(crate) async fn prepare(connector: &Connector, options: &PostgresOptions) ->
     let stored = partitions.ok_or_else(unmade)?;
     match asked {
         Some(asked) if asked != stored => Err(ConnectError::Partitions { stored, asked }),
-        _ => Ok(Prepared { partitions: stored, class, migrated }),
+        _ => Ok(Prepared { partitions: stored, class, risks, migrated }),
     }
 }
 

@@ -14,12 +14,14 @@ pub struct PostgresOptions {
     pub existing: bool,
     /// Where randomness comes from.
     pub dice: Arc<dyn Dice>,
+    /// Refuses a server whose settings may lose acknowledged work, instead of logging a warning.
+    pub strict_durability: bool,
     /// For tests: time comes from here instead of the server.
     pub clock: Option<Arc<dyn Clock>>,
 }
 
 impl Default for PostgresOptions {
     fn default() -> Self {
-        Self { partitions: None, existing: false, dice: Arc::new(SystemDice), clock: None }
+        Self { partitions: None, existing: false, dice: Arc::new(SystemDice), strict_durability: false, clock: None }
     }
 }

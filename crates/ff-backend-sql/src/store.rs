@@ -7,6 +7,7 @@ use std::time::Duration;
 use ff_core::backend::{Answer, EngineBackend};
 use ff_core::hint::Hints;
 use ff_core::operation::check_id;
+use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{ExecutionId, TimestampMs};
 
@@ -29,6 +30,9 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Hints from now on.
     fn hints(&self) -> Hints;
+
+    /// What was logged of the database being away.
+    fn outages(&self) -> &OutageLog;
 
     /// How often every partition must be swept because hints can be lost; never, where they cannot.
     fn sweep_every(&self) -> Option<Duration>;

@@ -9,6 +9,7 @@ use ff_backend_sql::{Announcer, Asker, Driver, Question, SqlStore};
 use ff_core::backend::Answer;
 use ff_core::clock::{Clock, MonotonicClock};
 use ff_core::hint::Hints;
+use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
 
@@ -31,6 +32,7 @@ pub struct Sqlite {
     pub(crate) readers: Readers,
     pub(crate) announcer: Announcer,
     pub(crate) clock: Arc<MonotonicClock>,
+    pub(crate) outages: OutageLog,
     partitions: PartitionConfig,
     meter: Arc<Meter>,
 }
@@ -68,8 +70,8 @@ pub fn open(path: &Path, options: SqliteOptions) -> Result<SqliteBackend, OpenEr
     let session = Writing::over(Connection::new(sqlite, meter.clone()), clock.clone(), announcer.clone());
     let writer = Writer::start(session, owner, partitions, options.dice)
         .map_err(|source| OpenError::Io { path: path.clone(), source })?;
-    let readers = Readers::new(path, meter.clone());
-    Ok(SqlStore::new(Sqlite { writer, readers, announcer, clock, partitions, meter }))
+    let (readers, outages) = (Readers::new(path, meter.clone()), OutageLog::default());
+    Ok(SqlStore::new(Sqlite { writer, readers, announcer, clock, outages, partitions, meter }))
 }
 
 impl Sqlite {
@@ -110,6 +112,10 @@ impl Driver for Sqlite {
 
     fn hints(&self) -> Hints {
         self.announcer.listen()
+    }
+
+    fn outages(&self) -> &OutageLog {
+        &self.outages
     }
 
     /// Hints stay within the process, and none is lost.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ff_core::backend::EngineBackend;
 use ff_core::contracts::CompleteArgs;
 use ff_core::dice::Dice;
+use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_script::execution::PlainWork;
 use futures_util::future::BoxFuture;
@@ -24,6 +25,7 @@ pub struct ValkeyBackend {
     pub(crate) partitions: PartitionConfig,
     pub(crate) dice: Arc<dyn Dice>,
     pub(crate) announcer: Announcer,
+    pub(crate) outages: Arc<OutageLog>,
     pub(crate) submissions: Arc<Together<PlainWork>>,
     pub(crate) completions: Arc<Together<CompleteArgs>>,
     pub(crate) secrets: Secrets,

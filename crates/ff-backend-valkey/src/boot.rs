@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use ff_core::keys::global_config_partitions;
+use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_script::upkeep::ff_configure_partitions;
 use ff_script::{LibraryClock, check_library, ensure_library};
@@ -20,7 +21,7 @@ use crate::probe::{probe, refusal};
 use crate::reconcile::Sweeps;
 use crate::secrets::{self, Secrets};
 use crate::url::Place;
-use crate::{ConnectError, Durability, ValkeyBackend, ValkeyOptions};
+use crate::{ConnectError, Durability, ValkeyBackend, ValkeyOptions, risks};
 
 pub(crate) async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyBackend, ConnectError> {
     use_one_tls_provider();
@@ -42,6 +43,7 @@ pub(crate) async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyB
     if place.durability.unwrap_or(options.durability) == Durability::Fsync {
         calls.fsync = Some(fsync(&place, &primaries).await?);
     }
+    check_durability(&place, &primaries, options.strict_durability).await?;
     give_library(&primaries, calls.library_clock()).await?;
     let wanted = stored.or(asked).unwrap_or_default();
     let partitions =
@@ -59,12 +61,12 @@ async fn finish(
     partitions: PartitionConfig,
     dice: Arc<dyn ff_core::dice::Dice>,
 ) -> Result<ValkeyBackend, ConnectError> {
-    let (calls, announcer) = (Arc::new(calls), Announcer::new());
+    let (calls, announcer, outages) = (Arc::new(calls), Announcer::new(), Arc::<OutageLog>::default());
     let posts = calls.link.listening_posts().await;
     let subscription = subscribe(posts).await.map_err(|error| refusal("the server of hints", &error))?;
     let stopped = CancellationToken::new();
     let listening = stopped.clone().drop_guard();
-    let passing = pass_on(subscription, calls.clone(), announcer.clone());
+    let passing = pass_on(subscription, calls.clone(), announcer.clone(), outages.clone());
     tokio::spawn(async move { stopped.run_until_cancelled(passing).await });
     let lane_counter = LaneCounter::start(calls.clone(), partitions);
     Ok(ValkeyBackend {
@@ -72,6 +74,7 @@ async fn finish(
         partitions,
         dice,
         announcer,
+        outages,
         submissions: Arc::default(),
         completions: Arc::default(),
         secrets: Secrets::default(),
@@ -153,6 +156,19 @@ async fn give_library(primaries: &[Plain], clock: LibraryClock) -> Result<(), Co
     }
     for primary in primaries {
         ensure_library(primary, clock).await?;
+    }
+    Ok(())
+}
+
+/// Warns of settings that may lose acknowledged work, or refuses them.
+async fn check_durability(place: &Place, primaries: &[Plain], is_strict: bool) -> Result<(), ConnectError> {
+    let address = place.nodes.iter().map(|node| node.addr().to_string()).collect::<Vec<_>>().join(",");
+    let risks = risks::find(&address, primaries).await?;
+    if is_strict && !risks.is_empty() {
+        return Err(ConnectError::NotDurable { address, why: Vec::from_iter(risks).join("; ") });
+    }
+    for risk in risks {
+        tracing::warn!("{address} may lose acknowledged work: {risk}");
     }
     Ok(())
 }

@@ -89,6 +89,14 @@ pub enum ConnectError {
         /// What is missing.
         why: String,
     },
+    /// The server's settings may lose acknowledged work, and that was to be refused.
+    #[error("{address} may lose acknowledged work: {why}")]
+    NotDurable {
+        /// The server.
+        address: String,
+        /// The settings, and what they should be.
+        why: String,
+    },
     /// The server stopped answering while it was being looked at.
     #[error(transparent)]
     Server(#[from] EngineError),

@@ -4,8 +4,10 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ff_core::engine_error::EngineError;
 use ff_core::hint::{Hint, Hints};
 use ff_core::keys::HINTS_CHANNEL;
+use ff_core::outage::OutageLog;
 use futures_util::{StreamExt, stream};
 use redis::RedisResult;
 use tokio::sync::broadcast::error::RecvError;
@@ -101,7 +103,12 @@ pub(crate) async fn subscribe(posts: Vec<Post>) -> RedisResult<Subscription> {
 
 /// Passes on what is heard for ever. When the connection breaks, listens again and says that something was missed; so when
 /// partitions came to another primary, which may know less.
-pub(crate) async fn pass_on(mut subscription: Subscription, calls: Arc<Calls>, announcer: Announcer) {
+pub(crate) async fn pass_on(
+    mut subscription: Subscription,
+    calls: Arc<Calls>,
+    announcer: Announcer,
+    outages: Arc<OutageLog>,
+) {
     let mut changes = calls.link.changes();
     loop {
         tokio::select! {
@@ -115,7 +122,8 @@ pub(crate) async fn pass_on(mut subscription: Subscription, calls: Arc<Calls>, a
                 None => {
                     // A program that ends may end the connection before this task, which is then not asked again.
                     tokio::task::yield_now().await;
-                    tracing::warn!("hints are not heard any more; listening again");
+                    let lost = EngineError::Unavailable("the connection over which hints come is lost".into());
+                    outages.noted("hints", &lost);
                     subscription = listen_again(&calls).await;
                     subscription.kept_until += KEPT_FOR;
                 }

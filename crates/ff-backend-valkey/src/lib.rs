@@ -32,6 +32,7 @@ mod newest;
 mod options;
 mod probe;
 mod reconcile;
+mod risks;
 mod secrets;
 mod signal;
 mod snapshot;

@@ -16,6 +16,8 @@ pub struct ValkeyOptions {
     pub dice: Arc<dyn Dice>,
     /// What an acknowledgement survives, unless the URL says it.
     pub durability: Durability,
+    /// Refuses a server whose settings may lose acknowledged work, instead of logging a warning.
+    pub strict_durability: bool,
     /// For tests: time comes from here instead of the server. The server is given functions that ordinary programs refuse
     /// to work with.
     pub clock: Option<Arc<dyn Clock>>,
@@ -28,6 +30,7 @@ impl Default for ValkeyOptions {
             existing: false,
             dice: Arc::new(SystemDice),
             durability: Durability::default(),
+            strict_durability: false,
             clock: None,
         }
     }

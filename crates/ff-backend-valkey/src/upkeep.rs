@@ -12,6 +12,7 @@ use ff_core::hint::Hints;
 use ff_core::key::ApiKey;
 use ff_core::keys::{ExecKeyContext, FlowKeyContext};
 use ff_core::limits;
+use ff_core::outage::OutageLog;
 use ff_core::partition::{Partition, PartitionFamily, execution_partition, flow_partition};
 use ff_core::snapshot::Snapshot;
 use ff_core::token::KeyRing;
@@ -80,6 +81,10 @@ impl Upkeep for ValkeyBackend {
 
     fn hints(&self) -> Hints {
         self.announcer.listen()
+    }
+
+    fn outages(&self) -> &OutageLog {
+        &self.outages
     }
 
     async fn end_of(&self, id: &ExecutionId) -> Answer<Option<Ended>> {

@@ -31,7 +31,7 @@ pub(crate) struct Serving {
 impl Serving {
     /// Opens a store, starts its engine, and listens.
     pub(crate) async fn start(
-        store: &str,
+        store: Connect,
         listen: SocketAddr,
         metrics_listen: Option<SocketAddr>,
         mut options: ServerOptions,
@@ -44,7 +44,7 @@ impl Serving {
         let signals = Signals::listen()?;
         let metrics = Metrics::new();
         let counting = metrics.clone();
-        let flowfabric = Connect::to(store).through(move |store| counting.over(store)).connect().await?;
+        let flowfabric = store.through(move |store| counting.over(store)).connect().await?;
         match listen_on(listen, metrics_listen, metrics, flowfabric.clone(), options).await {
             Ok((server, url, metrics_url)) => Ok(Self { flowfabric, server, url, metrics_url, signals }),
             Err(error) => {

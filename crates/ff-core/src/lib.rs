@@ -25,6 +25,7 @@ pub mod lease;
 pub mod limits;
 pub mod model;
 pub mod operation;
+pub mod outage;
 pub mod partition;
 pub mod payload;
 pub mod policy;

@@ -125,7 +125,7 @@ impl Pump {
             match self.store.now().await {
                 Ok(now) => self.read_clock(now, towards),
                 Err(error) => {
-                    tracing::warn!(%error, "the store's clock could not be read");
+                    self.store.outages().noted("clock", &error);
                     self.backoff.failed();
                 }
             }
@@ -152,6 +152,7 @@ impl Pump {
         match answer {
             Ok(Pumped { fired, next_due, .. }) => {
                 self.failures = 0;
+                self.store.outages().answered(partition);
                 self.backoff.succeeded();
                 match next_due {
                     // The partition's clock is behind the one that was read.
@@ -165,7 +166,7 @@ impl Pump {
                 }
             }
             Err(error) => {
-                tracing::warn!(partition, %error, "a partition could not be pumped");
+                self.store.outages().failed("pump", partition, &error);
                 self.failures = self.failures.saturating_add(1);
                 // Each partition is left alone for itself; all of them only when none answers.
                 if self.failures >= AT_ONCE {

@@ -17,7 +17,7 @@ pub(crate) async fn call_the_roll(store: Arc<dyn Upkeep>) {
         match store.sweep_workers().await {
             Ok(gone) if gone.is_empty() => {}
             Ok(gone) => tracing::info!(workers = gone.len(), "workers went without a word"),
-            Err(error) => tracing::warn!(%error, "the workers could not be swept"),
+            Err(error) => store.outages().noted("worker sweep", &error),
         }
     }
 }

@@ -68,12 +68,13 @@ impl Sweeper {
                 Some(looked) = self.looking.join_next() => match looked {
                     Ok((partition, Ok(swept))) => {
                         self.failures = 0;
+                        self.store.outages().answered(partition);
                         self.backoff.succeeded();
                         self.failed.retain(|failed| *failed != partition);
                         return Some((partition, swept));
                     }
                     Ok((partition, Err(error))) => {
-                        tracing::warn!(partition, %error, "a partition could not be swept");
+                        self.store.outages().failed("sweep", partition, &error);
                         self.failures = self.failures.saturating_add(1);
                         self.backoff.failed();
                         self.failed.retain(|failed| *failed != partition);

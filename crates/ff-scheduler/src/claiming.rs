@@ -8,6 +8,7 @@ use ff_core::contracts::{DelayArgs, Start};
 use ff_core::engine_error::EngineError;
 use ff_core::lease::contracts::{ClaimArgs, Claimed, Claims, Head, NextArgs};
 use ff_core::limits;
+use ff_core::outage::is_away;
 use futures_util::future::join_all;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -113,7 +114,7 @@ impl Claiming {
             match answer {
                 Ok(some) => claimed.extend(some),
                 Err(error) => {
-                    tracing::warn!(%error, "a partition could not be asked for work");
+                    self.store.outages().noted("claim", &error);
                     failed = Some(error);
                 }
             }
@@ -177,15 +178,10 @@ impl Claiming {
         for Claimed { task, .. } in claimed {
             let args = DelayArgs { execution_id: task.execution_id, fence: task.fence, start: Start::Now };
             if let Err(error) = self.store.delay(args).await {
-                tracing::warn!(execution = %task.execution_id, %error, "could not be given back; its lease will expire");
+                self.store.outages().noted("give back", &error);
             }
         }
     }
-}
-
-/// Whether the store, or the part of it that was asked, did not answer.
-fn is_away(error: &EngineError) -> bool {
-    matches!(error, EngineError::Unavailable(_) | EngineError::Unknown(_))
 }
 
 /// Executions claimed for a caller that has not heard of them yet.

@@ -95,7 +95,7 @@ impl Limits {
 
     fn counted(&mut self, lane: LaneId, counted: Answer<()>) {
         if let Err(error) = counted {
-            tracing::warn!(%lane, %error, "what ended could not be counted; it is found out later");
+            self.store.outages().noted("lane count", &error);
         }
         self.tries.remove(&lane);
         self.busy.remove(&lane);

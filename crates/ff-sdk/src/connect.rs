@@ -38,6 +38,7 @@ pub struct Connect {
     url: String,
     engine: bool,
     existing: bool,
+    strict_durability: bool,
     through: Option<Through>,
     http: HttpOptions,
 }
@@ -57,6 +58,8 @@ pub enum ConnectError {
     NoStore { url: String },
     #[error("{url:?}: {why}")]
     BadUrl { url: String, why: String },
+    #[error("{url} may lose acknowledged work: {why}")]
+    NotDurable { url: String, why: String },
     #[error(transparent)]
     Sqlite(#[from] OpenError),
     #[error(transparent)]
@@ -70,7 +73,7 @@ pub enum ConnectError {
 impl Connect {
     pub fn to(url: &str) -> Self {
         let http = HttpOptions::default();
-        Self { url: url.to_owned(), engine: true, existing: false, through: None, http }
+        Self { url: url.to_owned(), engine: true, existing: false, strict_durability: false, through: None, http }
     }
 
     /// Leaves firing what is due to another process.
@@ -82,6 +85,14 @@ impl Connect {
     /// Refuses a place that holds no store, instead of making one.
     pub fn existing(mut self) -> Self {
         self.existing = true;
+        self
+    }
+
+    /// Refuses a store that may lose acknowledged work: a server with settings that do, a file with `synchronous=normal`, memory.
+    /// Otherwise settings of a server that may lose work are a warning in the log. What a server reached over HTTP stores in, it
+    /// checks itself.
+    pub fn strict_durability(mut self) -> Self {
+        self.strict_durability = true;
         self
     }
 
@@ -109,7 +120,12 @@ impl Connect {
     }
 
     async fn open(self) -> Result<FlowFabric, ConnectError> {
+        let (existing, strict_durability) = (self.existing, self.strict_durability);
         match Target::parse(&self.url)? {
+            Target::Memory if self.strict_durability => Err(self.not_durable("it keeps nothing when its process ends")),
+            Target::Sqlite { durability: Durability::Normal, .. } if self.strict_durability => {
+                Err(self.not_durable("synchronous is normal: set it to full"))
+            }
             Target::Memory => Ok(self.assemble(Arc::new(MemoryBackend::default()), Closing::Nothing)),
             Target::Sqlite { path, .. } if self.existing && !path.exists() => {
                 Err(ConnectError::NoStore { url: path.display().to_string() })
@@ -121,12 +137,12 @@ impl Connect {
                 Ok(self.assemble(store.clone(), Closing::File(store)))
             }
             Target::Postgres => {
-                let options = PostgresOptions { existing: self.existing, ..PostgresOptions::default() };
+                let options = PostgresOptions { existing, strict_durability, ..PostgresOptions::default() };
                 let store = Arc::new(ff_backend_postgres::connect(&self.url, options).await?);
                 Ok(self.assemble(store.clone(), Closing::Database(store)))
             }
             Target::Valkey => {
-                let options = ValkeyOptions { existing: self.existing, ..ValkeyOptions::default() };
+                let options = ValkeyOptions { existing, strict_durability, ..ValkeyOptions::default() };
                 let store = ValkeyBackend::connect(&self.url, options).await?;
                 Ok(self.assemble(Arc::new(store), Closing::Nothing))
             }
@@ -140,6 +156,10 @@ impl Connect {
     fn assemble(&self, store: Arc<dyn Upkeep>, closing: Closing) -> FlowFabric {
         let store = self.through.as_ref().map_or(store.clone(), |front| front(store));
         FlowFabric::assemble(store, closing, self.engine)
+    }
+
+    fn not_durable(&self, why: &str) -> ConnectError {
+        ConnectError::NotDurable { url: self.url.clone(), why: why.to_owned() }
     }
 
     fn bad(&self, why: String) -> ConnectError {

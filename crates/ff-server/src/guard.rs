@@ -9,6 +9,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use ff_core::backend::Upkeep;
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::key::unauthenticated;
 use ff_core::limits;
@@ -23,7 +24,7 @@ use crate::callers::Caller;
 use crate::capacity::{Capacity, Slot};
 use crate::keyring::{Accepted, Keyring};
 use crate::options::Limits;
-use crate::problem::Problem;
+use crate::problem::{Problem, StoreOutage};
 use crate::rate::Rate;
 use crate::transport::Busy;
 use crate::written::until_written;
@@ -56,13 +57,28 @@ pub(crate) struct Guard {
     capacity: Capacity,
     rate: Option<Arc<Rate>>,
     stopping: CancellationToken,
+    /// The store whose outages are logged; none in front of another server.
+    store: Option<Arc<dyn Upkeep>>,
 }
 
 impl Guard {
     pub(crate) fn new(keyring: Option<Keyring>, limits: &Limits, stopping: CancellationToken) -> Self {
         let rate = limits.rate.map(|each_second| Arc::new(Rate::of(each_second)));
         let capacity = Capacity::new(limits, keyring.is_some());
-        Self { keyring: keyring.map(Arc::new), capacity, rate, stopping }
+        Self { keyring: keyring.map(Arc::new), capacity, rate, stopping, store: None }
+    }
+
+    /// Logs requests that this store does not answer among its outages.
+    pub(crate) fn over(self, store: Option<Arc<dyn Upkeep>>) -> Self {
+        Self { store, ..self }
+    }
+
+    fn log_outage(&self, response: &Response) {
+        match (response.extensions().get::<StoreOutage>(), &self.store) {
+            (Some(StoreOutage(error)), Some(store)) => store.outages().noted("request", error),
+            (Some(StoreOutage(error)), None) => tracing::error!("{error}"),
+            (None, _) => {}
+        }
     }
 
     /// Lets a request in: it may ask, does not ask too often, and there is capacity for it. One with a body takes its place when the
@@ -177,6 +193,7 @@ pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
         tracing::error_span!("request", method = %request.method(), route = route.as_str(), execution, lane, worker);
     async move {
         let response = answer(&guard, &route, request, next).await;
+        guard.log_outage(&response);
         tracing::debug!(status = response.status().as_u16(), "answered");
         response
     }

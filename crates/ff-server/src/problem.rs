@@ -3,9 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
+use axum::extract::Extension;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::outage::is_away;
 use ff_sdk::http::wire;
 
 /// When to ask again for a stream there was no room for.
@@ -21,6 +23,10 @@ pub(crate) struct Problem {
     /// How long the caller should wait before it asks again.
     retry_after: Option<Duration>,
 }
+
+/// Travels with the response to a request that the store did not answer.
+#[derive(Clone)]
+pub(crate) struct StoreOutage(pub(crate) EngineError);
 
 impl<E: Into<EngineError>> From<E> for Problem {
     fn from(error: E) -> Self {
@@ -64,6 +70,8 @@ impl Problem {
         match &self.error {
             // Quoted, because it may repeat what the caller sent: a line break in it must not begin a line of the log.
             EngineError::Refused(refusal) => tracing::debug!("{:?}", refusal.to_string()),
+            // Logged by the guard, which knows the store's outages.
+            error if is_away(error) => tracing::debug!("{error}"),
             error => tracing::error!("{error}"),
         }
     }
@@ -79,12 +87,13 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         self.log();
         let retry_after = self.retry_after.map(|wait| [(header::RETRY_AFTER, seconds(wait))]);
+        let unanswered = is_away(&self.error).then(|| Extension(StoreOutage(self.error.clone())));
         let problem = wire::Problem::from(self.error);
         let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let media_type = (header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         // A client that asks without a key is to be told what kind of one.
         let asked = (status == StatusCode::UNAUTHORIZED).then_some([(header::WWW_AUTHENTICATE, "Bearer")]);
-        (status, retry_after, asked, [media_type], axum::Json(problem)).into_response()
+        (status, retry_after, asked, unanswered, [media_type], axum::Json(problem)).into_response()
     }
 }
 

@@ -138,7 +138,7 @@ impl Server {
     }
 
     async fn take_connections(self, shutdown: CancellationToken) -> io::Result<()> {
-        let watch = Guard::new(self.keyring, &self.limits, shutdown.clone());
+        let watch = Guard::new(self.keyring, &self.limits, shutdown.clone()).over(self.flowfabric.upkeep().cloned());
         let app = routes::router(self.flowfabric.clone(), watch, self.metrics, shutdown.clone());
         let callers = Arc::<Callers>::default();
         let open = Connections::new(self.limits.connections, self.limits.connections_per_address);

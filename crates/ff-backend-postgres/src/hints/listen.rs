@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ff_backend_sql::Announcer;
+use ff_core::engine_error::EngineError;
 use ff_core::hint::Hint;
+use ff_core::outage::OutageLog;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_postgres::{AsyncMessage, Client};
@@ -36,6 +38,7 @@ pub(crate) struct Listener {
     /// By which a program knows its own notes.
     pub(crate) ourselves: String,
     pub(crate) company: Company,
+    pub(crate) outages: Arc<OutageLog>,
 }
 
 /// Notes as they come, for as long as the connection lives; nothing instead of one when there is something in the inbox.
@@ -167,7 +170,8 @@ pub(crate) async fn pass_on(
         }
         // A program that ends may end the connection before this task, which is then not asked again.
         tokio::task::yield_now().await;
-        tracing::warn!("hints are not heard any more; listening again");
+        let lost = EngineError::Unavailable("the connection over which hints come is lost".into());
+        listener.outages.noted("hints", &lost);
         listener.company.may_be_there();
         subscription = listener.subscribe_again().await;
         announcer.announce(vec![Hint::Missed]);

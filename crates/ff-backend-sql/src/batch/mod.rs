@@ -21,6 +21,7 @@ use ff_core::dice::Nonce;
 use ff_core::engine_error::EngineError;
 use ff_core::hint::lane_hints;
 use ff_core::operation::{Conditions, Operation, Reply};
+use ff_core::outage::is_away;
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 
@@ -74,7 +75,12 @@ pub async fn execute(
     match persist(session, known, batch, partitions).await {
         Ok(answers) => answers,
         Err(error) => {
-            tracing::error!(%error, operations = batch.len(), "a batch was not committed");
+            // Each caller learns that the store did not answer, and logs it where it logs outages.
+            if is_away(&error) {
+                tracing::debug!(%error, operations = batch.len(), "a batch was not committed");
+            } else {
+                tracing::error!(%error, operations = batch.len(), "a batch was not committed");
+            }
             batch.iter().map(|_| Err(error.clone())).collect()
         }
     }

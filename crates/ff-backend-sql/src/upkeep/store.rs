@@ -9,6 +9,7 @@ use ff_core::due::Pumped;
 use ff_core::hint::Hints;
 use ff_core::key::ApiKey;
 use ff_core::operation::Operation;
+use ff_core::outage::OutageLog;
 use ff_core::snapshot::Snapshot;
 use ff_core::token::KeyRing;
 use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WorkerInstanceId};
@@ -71,6 +72,10 @@ impl<D: Driver> Upkeep for SqlStore<D> {
 
     fn hints(&self) -> Hints {
         self.driver().hints()
+    }
+
+    fn outages(&self) -> &OutageLog {
+        self.driver().outages()
     }
 
     async fn snapshot(&self, partition: u16) -> Answer<Snapshot> {

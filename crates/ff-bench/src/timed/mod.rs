@@ -23,6 +23,7 @@ use ff_core::contracts::{
 use ff_core::due::Pumped;
 use ff_core::hint::Hints;
 use ff_core::key::ApiKey;
+use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::snapshot::Snapshot;
@@ -347,6 +348,10 @@ impl Upkeep for Timed {
 
     fn hints(&self) -> Hints {
         self.store.hints()
+    }
+
+    fn outages(&self) -> &OutageLog {
+        self.store.outages()
     }
 
     async fn end_of(&self, id: &ExecutionId) -> Answer<Option<Ended>> {

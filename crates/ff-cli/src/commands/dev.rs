@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
+use ff_sdk::Connect;
 use ff_server::ServerOptions;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -38,7 +39,7 @@ impl Dev {
         let file = self.data.join("flowfabric.db");
         let file = file.to_str().with_context(|| format!("the name of {folder} is not text"))?;
         let store = format!("sqlite:{file}");
-        let serving = Serving::start(&store, self.listen, None, ServerOptions::default()).await?;
+        let serving = Serving::start(Connect::to(&store), self.listen, None, ServerOptions::default()).await?;
         let server = serving.url();
         if settings.json {
             output::json(&json!({ "store": store, "server": server }))?;

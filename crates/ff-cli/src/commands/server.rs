@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use clap::Args;
+use ff_sdk::Connect;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -30,13 +31,20 @@ pub(crate) struct Server {
     /// Tell metrics to anybody at an address of their own, besides at /metrics where the server listens
     #[arg(long, env = "FF_METRICS_LISTEN", value_name = "ADDR")]
     metrics_listen: Option<SocketAddr>,
+
+    /// Refuse a store that may lose acknowledged work, instead of warning of it
+    #[arg(long, env = "FF_STRICT_DURABILITY")]
+    strict_durability: bool,
+
     #[command(flatten)]
     serving: ServingFlags,
 }
 
 impl Server {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let serving = Serving::start(&self.store, self.listen, self.metrics_listen, self.serving.into()).await?;
+        let connect = Connect::to(&self.store);
+        let connect = if self.strict_durability { connect.strict_durability() } else { connect };
+        let serving = Serving::start(connect, self.listen, self.metrics_listen, self.serving.into()).await?;
         let (store, server) = (without_password(&self.store), serving.url());
         if settings.json {
             let mut started = json!({ "store": store, "server": server, "asks_for_keys": serving.asks_for_keys() });

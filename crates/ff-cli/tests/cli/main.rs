@@ -7,6 +7,7 @@ mod completions;
 mod config;
 mod deciding;
 mod doctor;
+mod durability;
 mod flows;
 mod help;
 mod keys;

@@ -1,11 +1,11 @@
 //! A server in front of Postgres, its tables made ahead, and what is said of a database that cannot be used: one line.
 
-use crate::postgres_server::Postgres;
+use crate::postgres_server::{Disk, Postgres};
 use crate::world::{Process as Running, Ran, command};
 
 #[test]
 fn work_is_served_from_postgres_and_survives_the_server_in_front_of_it() {
-    let (folder, database) = (tempfile::tempdir().unwrap(), Postgres::quick());
+    let (folder, database) = (tempfile::tempdir().unwrap(), Postgres::start(Disk::Waited, &[]));
     let store = database.url("flowfabric");
     let ran = |args: &[&str]| Ran::of(command(folder.path(), args)).ok();
     assert!(ran(&["migrate", "--store", &store]).ends_with(" now, and had 0"));

@@ -177,6 +177,16 @@ impl Process {
         find(&self.stderr, text).unwrap_or_else(|| panic!("it did not say {text:?}"))
     }
 
+    /// Every line of its standard error up to one that contains this.
+    pub(crate) fn says_until(&self, text: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        while !lines.last().is_some_and(|line: &String| line.contains(text)) {
+            let line = self.stderr.recv_timeout(LONG);
+            lines.push(line.unwrap_or_else(|_| panic!("it did not say {text:?}, but {lines:#?}")));
+        }
+        lines
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         kill_process(pid, signal).unwrap();

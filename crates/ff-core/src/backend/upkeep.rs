@@ -12,6 +12,7 @@ use crate::flow::contracts::FlowEnd;
 use crate::hint::Hints;
 use crate::key::ApiKey;
 use crate::lease::contracts::Head;
+use crate::outage::OutageLog;
 use crate::snapshot::Snapshot;
 use crate::token::KeyRing;
 use crate::types::{ExecutionId, FlowId, KeyId, Kind, LaneId, Namespace, TimestampMs, WorkerInstanceId};
@@ -50,6 +51,9 @@ pub trait Upkeep: EngineBackend + LaneSteps {
 
     /// Hints from now on.
     fn hints(&self) -> Hints;
+
+    /// Where every loop over this store logs that it does not answer.
+    fn outages(&self) -> &OutageLog;
 
     /// How an execution ended. While it has not, its end is among the hints from now on, for at least a long poll's time;
     /// stores may leave out ends nobody asked about.

@@ -78,7 +78,7 @@ impl Lanes {
                 let behind = ff.pump_behind(now).unwrap_or_default();
                 self.pump_lag.set(behind.as_secs_f64());
             }
-            Err(error) => tracing::warn!(%error, "the lanes cannot be told of"),
+            Err(error) => store.outages().noted("metrics", &error),
         }
     }
 

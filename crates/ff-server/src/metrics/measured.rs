@@ -28,6 +28,7 @@ use ff_core::due::Pumped;
 use ff_core::hint::Hints;
 use ff_core::key::ApiKey;
 use ff_core::lane::Lane;
+use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::snapshot::Snapshot;
@@ -230,6 +231,10 @@ timed! {
 
             fn hints(&self) -> Hints {
                 self.store.hints()
+            }
+
+            fn outages(&self) -> &OutageLog {
+                self.store.outages()
             }
         }
     }

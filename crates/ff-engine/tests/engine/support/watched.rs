@@ -33,6 +33,7 @@ use ff_core::lane::contracts::{
     RecountLaneArgs, SettleLaneArgs,
 };
 use ff_core::lease::contracts::{ClaimArgs, Claims, RenewArgs, Renewed, RevokeArgs, Revoked};
+use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::signal::contracts::{
@@ -291,6 +292,10 @@ watch! {
                     Some((missed.recv().await.ok()?, missed))
                 });
                 Box::pin(stream::select(heard, missed))
+            }
+
+            fn outages(&self) -> &OutageLog {
+                self.beneath.outages()
             }
         }
     }
