@@ -190,12 +190,13 @@ async fn meet(stream: TcpStream, tls: Option<TlsAcceptor>, caller: Caller, app: 
     }
     let Some(tls) = tls else { return converse(stream, caller, app, stopping).await };
     let met = tokio::select! {
-        met = tokio::time::timeout(HANDSHAKE, tls.accept(stream)) => met,
+        met = tokio::time::timeout(HANDSHAKE, tls::accept(&tls, stream)) => met,
         () = caller.connection_closed() => return,
         () = stopping.cancelled() => return,
     };
     match met {
-        Ok(Ok(private)) => converse(private, caller, app, stopping).await,
+        Ok(Ok(Some(private))) => converse(private, caller, app, stopping).await,
+        Ok(Ok(None)) => tracing::debug!("a caller spoke plain HTTP where TLS is spoken"),
         Ok(Err(error)) => tracing::debug!("a connection did not become private: {error}"),
         Err(_) => tracing::debug!("a connection did not become private in {} s", HANDSHAKE.as_secs()),
     }

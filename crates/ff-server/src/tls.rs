@@ -4,10 +4,15 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_sdk::http::wire;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
 use crate::options::TlsFiles;
 
@@ -30,6 +35,31 @@ pub(crate) fn acceptor(files: &TlsFiles) -> io::Result<TlsAcceptor> {
         bad("key", &files.key, &format!("it does not go with the certificate {}: {error}", cert.display()))
     })?;
     Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// The first byte of a TLS handshake.
+const HANDSHAKE: u8 = 22;
+
+/// Makes a connection private. A caller that speaks plain HTTP is answered in plain HTTP that TLS is spoken here, and then there is no
+/// connection.
+pub(crate) async fn accept(tls: &TlsAcceptor, mut stream: TcpStream) -> io::Result<Option<TlsStream<TcpStream>>> {
+    let mut first = [0];
+    let peeked = stream.peek(&mut first).await?;
+    if peeked == 0 || first == [HANDSHAKE] {
+        return tls.accept(stream).await.map(Some);
+    }
+    // A connection that is closed with bytes unread is reset, and the answer may be lost with it.
+    let mut request = vec![0; 64 * 1024];
+    stream.try_read(&mut request)?;
+    let refusal = Refusal::new(Code::InvalidInput).because("the server speaks TLS there: use https://");
+    let body = serde_json::to_string(&wire::Problem::from(EngineError::from(refusal)))?;
+    let answer = format!(
+        "HTTP/1.1 400 Bad Request\r\ncontent-type: application/problem+json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(answer.as_bytes()).await?;
+    stream.shutdown().await?;
+    Ok(None)
 }
 
 fn bad(what: &str, file: &Path, why: &str) -> io::Error {

@@ -23,6 +23,7 @@ mod servers;
 mod serving;
 mod steering;
 mod submitting;
+mod tls;
 mod tracing;
 mod valkey;
 mod waiting;

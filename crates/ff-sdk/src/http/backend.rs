@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ff_core::backend::EngineBackend;
-use ff_core::engine_error::EngineError;
+use ff_core::engine_error::{Code, EngineError};
 use ff_core::partition::PartitionConfig;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 
 use super::HttpOptions;
+use super::tls::TLS;
 
 /// How long to try before a server counts as unreachable.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -35,6 +36,9 @@ pub enum HttpConnectError {
     /// The server does not hear who asks: it wants a key, or another.
     #[error("the server at {url} refuses to answer: {why}")]
     Refused { url: String, why: String },
+    /// The two ends do not agree on TLS, or the server's certificate is not accepted.
+    #[error("cannot connect to {url}: {why}")]
+    Tls { url: String, why: String },
     /// Nobody is there.
     #[error("no server answers at {url}: {why}")]
     Unreachable { url: String, why: String },
@@ -57,6 +61,11 @@ impl HttpBackend {
         let client = client(&address, &options).map_err(bad)?;
         let mut backend = Self { client, url: address, partitions: PartitionConfig::default() };
         backend.partitions = backend.get(&["partitions"], &[], 0).await.map_err(|error| match error {
+            EngineError::Unavailable(why) if why.starts_with(TLS) => HttpConnectError::Tls { url: url.into(), why },
+            // Nothing about the question can be wrong but how it came.
+            EngineError::Refused(why) if why.code == Code::InvalidInput => {
+                HttpConnectError::Tls { url: url.into(), why: format!("{TLS}{}", why.detail.unwrap_or_default()) }
+            }
             EngineError::Unavailable(why) => HttpConnectError::Unreachable { url: url.into(), why },
             EngineError::Unknown(why) | EngineError::Corrupt(why) => {
                 HttpConnectError::NotFlowFabric { url: url.into(), why }

@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::HttpBackend;
 use super::backend::root_cause;
+use super::tls::explained;
 use super::wire::Problem;
 
 /// How long an answer may take beyond the time it was asked to wait.
@@ -77,6 +78,9 @@ fn read<T: DeserializeOwned>(body: &[u8]) -> Answer<T> {
 
 /// A connection that was never made asked for nothing; past that, the server may have acted.
 fn unanswered(error: reqwest::Error) -> EngineError {
+    if let Some(why) = explained(&error) {
+        return EngineError::Unavailable(why);
+    }
     let cause = root_cause(&error);
     if error.is_connect() || error.is_builder() {
         EngineError::Unavailable(cause)

@@ -12,6 +12,7 @@ mod lease;
 mod options;
 mod signal;
 mod suspension;
+mod tls;
 mod waits;
 pub mod wire;
 mod worker;

@@ -1,14 +1,13 @@
 //! How a server is reached: by which key, and by whom it proves its name.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use ff_core::key::SecretKey;
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::{ClientConfig, RootCertStore};
+
+use super::tls::{self, trusted_by_file};
 
 /// Where a key is found when none is given.
 const API_KEY: &str = "FF_API_KEY";
@@ -44,29 +43,15 @@ impl HttpOptions {
         Ok(headers)
     }
 
-    /// TLS as both ends speak it, where the address asks for it. A server is always asked to prove its name.
+    /// TLS where the address asks for it.
     pub(super) fn tls_for(&self, address: &Url) -> Result<ClientConfig, String> {
-        let trusted = match &self.ca {
+        let (trusted, named) = match &self.ca {
             Some(file) => trusted_by_file(file)?,
-            None if address.scheme() == "https" => trusted_by_the_system()?,
-            None => RootCertStore::empty(),
+            None if address.scheme() == "https" => (trusted_by_the_system()?, Vec::new()),
+            None => (RootCertStore::empty(), Vec::new()),
         };
-        let algorithms = Arc::new(rustls::crypto::ring::default_provider());
-        let versions = ClientConfig::builder_with_provider(algorithms).with_safe_default_protocol_versions();
-        let versions = versions.map_err(|error| error.to_string())?;
-        Ok(versions.with_root_certificates(trusted).with_no_client_auth())
+        tls::config(trusted, named)
     }
-}
-
-fn trusted_by_file(file: &Path) -> Result<RootCertStore, String> {
-    let named = file.display();
-    let unreadable = |error: PemError| format!("ca={named} cannot be read: {error}");
-    let mut trusted = RootCertStore::empty();
-    for certificate in CertificateDer::pem_file_iter(file).map_err(unreadable)? {
-        let odd = |error: rustls::Error| format!("ca={named} is not a certificate to trust: {error}");
-        trusted.add(certificate.map_err(unreadable)?).map_err(odd)?;
-    }
-    if trusted.is_empty() { Err(format!("ca={named} holds no certificate")) } else { Ok(trusted) }
 }
 
 fn trusted_by_the_system() -> Result<RootCertStore, String> {
