@@ -140,7 +140,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.code)?;
         match (&self.field, &self.detail) {
-            (Some(field), Some(detail)) => write!(f, "{field} {detail}"),
+            (Some(field), Some(detail)) => write!(f, "{field}: {detail}"),
             (Some(field), None) => write!(f, "{} ({field})", self.code.sentence()),
             (None, Some(detail)) => f.write_str(detail),
             (None, None) => f.write_str(self.code.sentence()),
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_refusal_names_the_field_and_the_limit() {
         let refusal = Refusal::over_limit(Code::PayloadTooLarge, "payload", 10, 11);
-        assert_eq!(refusal.to_string(), "payload_too_large: payload must be at most 10, got 11");
+        assert_eq!(refusal.to_string(), "payload_too_large: payload: must be at most 10, got 11");
         assert_eq!(refusal.limit, Some((10, 11)));
     }
 }

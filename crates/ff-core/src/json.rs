@@ -10,7 +10,7 @@ use crate::engine_error::{Code, Refusal};
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut json).map_err(refusal)?;
-    json.end().map_err(|error| Refusal::new(Code::InvalidJson).because(error))?;
+    json.end().map_err(|error| not_json(&error.to_string()))?;
     Ok(value)
 }
 
@@ -29,15 +29,23 @@ fn refusal(error: serde_path_to_error::Error<serde_json::Error>) -> Refusal {
         return Refusal::new(Code::InvalidInput).at(join(&parent, &name)).because("is required");
     }
     if error.is_syntax() || error.is_eof() {
-        return Refusal::new(Code::InvalidJson).because(message);
+        return not_json(&message);
     }
     let detail = without_position(&message);
-    let mut refusal = Refusal::new(Code::InvalidInput).because(detail);
+    let worded = match detail.strip_prefix("UUID parsing failed: ") {
+        Some(why) => format!("must be a UUID: {why}"),
+        None => detail.to_owned(),
+    };
+    let mut refusal = Refusal::new(Code::InvalidInput).because(worded);
     if let Some(passed) = limit_in(detail) {
         refusal.code = Code::LimitExceeded;
         refusal.limit = Some(passed);
     }
     if parent.is_empty() { refusal } else { refusal.at(parent) }
+}
+
+fn not_json(why: &str) -> Refusal {
+    Refusal::new(Code::InvalidJson).because(format!("must be JSON: {why}"))
 }
 
 /// The limit a value went past and what was sent, from how names, texts and priorities word it.

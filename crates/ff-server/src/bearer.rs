@@ -15,7 +15,7 @@ pub(crate) fn shown(headers: &HeaderMap) -> Result<Option<SecretKey>, Refusal> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
-        return Err(unauthenticated("is given twice"));
+        return Err(unauthenticated("must be given once, is given twice"));
     }
     let (scheme, key) = value.to_str().ok().and_then(|text| text.split_once(' ')).ok_or_else(unknown_key)?;
     if !scheme.eq_ignore_ascii_case("bearer") {

@@ -117,7 +117,11 @@ async fn read<T: Bounded>(request: Request) -> Result<T, Problem> {
     said_to_be_json(request.headers())?;
     let (parts, body) = request.into_parts();
     let bytes = arrived(&parts, body, T::BODY_BYTES).await?;
-    let mut said: T = wire::object(if bytes.is_empty() { b"{}" } else { &bytes })?;
+    let said = wire::object(if bytes.is_empty() { b"{}" } else { &bytes });
+    let mut said: T = said.map_err(|refusal: Refusal| match refusal.field {
+        Some(_) => refusal,
+        None => refusal.at("body"),
+    })?;
     if let Some(named) = said.namespace() {
         tenant::settle(tenant::of(&parts).as_ref(), named)?;
     }
@@ -171,7 +175,7 @@ async fn collected(
         let frame = tokio::time::timeout_at(began + allowed(kept.len()), body.frame()).await;
         let Some(frame) = frame.map_err(|_| too_slow(kept.len()))? else { return Ok(kept.freeze()) };
         let frame =
-            frame.map_err(|error| Refusal::new(Code::InvalidJson).because(format!("the body broke off: {error}")))?;
+            frame.map_err(|error| Refusal::new(Code::InvalidJson).at("body").because(format!("broke off: {error}")))?;
         let Ok(data) = frame.into_data() else { continue };
         if kept.len() + data.len() > limit {
             return Err(too_large(kept.len() + data.len()).into());

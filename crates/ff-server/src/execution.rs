@@ -191,7 +191,7 @@ pub(crate) fn key_in(headers: &HeaderMap) -> std::result::Result<Option<Idempote
     let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
-        return Err(Refusal::invalid(NAME, "is given twice"));
+        return Err(Refusal::invalid(NAME, "must be given once, is given twice"));
     }
     let text = std::str::from_utf8(value.as_bytes()).map_err(|_| Refusal::invalid(NAME, "must be UTF-8 text"))?;
     word(NAME, text).map(Some)

@@ -34,12 +34,12 @@ impl Params {
     }
 
     pub(crate) fn of(uri: &Uri) -> Result<Self, Refusal> {
-        let unreadable = |error| Refusal::new(Code::InvalidInput).because(format!("the query cannot be read: {error}"));
+        let unreadable = |error| Refusal::invalid("query", format!("cannot be read: {error}"));
         let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).map_err(unreadable)?;
         let mut params = BTreeMap::new();
         for (name, value) in pairs {
             if params.contains_key(&name) {
-                return Err(Refusal::invalid(name, "is given twice"));
+                return Err(Refusal::invalid(name, "must be given once, is given twice"));
             }
             params.insert(name, value);
         }

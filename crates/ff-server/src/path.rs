@@ -23,7 +23,9 @@ impl FromRequestParts<FlowFabric> for Id {
     async fn from_request_parts(parts: &mut Parts, ff: &FlowFabric) -> Result<Self, Problem> {
         let refused = |why: String| Refusal::new(Code::InvalidExecutionId).at("execution_id").because(why);
         let text = segment(parts, ff, "id").await.map_err(refused)?;
-        let id = text.parse::<ExecutionId>().map_err(|error| refused(format!("{text:?} is not one: {error}")))?;
+        let id = text
+            .parse::<ExecutionId>()
+            .map_err(|error| refused(format!("must be the id of an execution, got {text:?}: {error}")))?;
         check_id(&id, &ff.backend().partitions())?;
         tenant::owns_execution(parts, ff, &id).await?;
         Span::current().record("execution", display(&id));

@@ -54,7 +54,7 @@ pub fn stage(
         return Ok((StagedFlow::Staged { next_part: args.part + 1 }, step.run()?));
     }
     if record.nodes == 0 {
-        return Err(Refusal::invalid("nodes", "a flow has at least one").into());
+        return Err(Refusal::invalid("nodes", "must contain at least one node").into());
     }
     record.graph_revision = 1;
     let (nodes, edges, staged) = (record.nodes, record.edges, record.staging.take().is_some());

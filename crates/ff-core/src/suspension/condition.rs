@@ -70,7 +70,7 @@ impl Condition {
             return Ok(());
         }
         match waitpoints.iter().position(|key| !survey.named.contains(*key)) {
-            Some(nth) => Err(Refusal::invalid(format!("waitpoints[{nth}].key"), "is in no part of the condition")),
+            Some(nth) => Err(Refusal::invalid(format!("waitpoints[{nth}].key"), "must be named in the condition")),
             None => Ok(()),
         }
     }
@@ -145,7 +145,7 @@ impl<'c> Survey<'c> {
             }
             Condition::Count { n, of, waitpoints, .. } => self.count(*n as usize, *of, waitpoints, path),
             Condition::OperatorOnly | Condition::TimeoutOnly if depth > 1 => {
-                Err(Refusal::invalid(path, "may only stand for a whole condition"))
+                Err(Refusal::invalid(path, "must be the whole condition, and no part of one"))
             }
             Condition::OperatorOnly | Condition::TimeoutOnly => Ok(()),
         }
@@ -161,7 +161,10 @@ impl<'c> Survey<'c> {
         }
         for (nth, key) in keys.iter().enumerate() {
             if keys[..nth].contains(key) {
-                return Err(Refusal::invalid(field(&format!("waitpoints[{nth}]")), "is named twice"));
+                return Err(Refusal::invalid(
+                    field(&format!("waitpoints[{nth}]")),
+                    "must be named once, is named twice",
+                ));
             }
             self.name(key, &field(&format!("waitpoints[{nth}]")))?;
         }

@@ -63,7 +63,7 @@ elseif not is_last then
   staging.go_on(flow, moment)
   return ok('staged', text(part + 1))
 elseif flow.core.nodes == 0 then
-  return no.invalid_input('field', 'nodes', 'detail', 'a flow has at least one')
+  return no.invalid_input('field', 'nodes', 'detail', 'must contain at least one node')
 end
 staging.open(flow)
 step.run()

@@ -161,7 +161,7 @@ function graph.set_join(flow, spec, holder)
     group.begin_round(joined)
   end
   if joined.n > 0 and not group.joins(joined, spec.join) then
-    local detail = 'is fixed: there are edges that join otherwise'
+    local detail = 'cannot be changed: there are edges that join otherwise'
     return no.invalid_input('field', field, 'detail', detail)
   end
   group.join(joined, spec.join)

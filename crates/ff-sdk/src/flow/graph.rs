@@ -143,7 +143,7 @@ impl Flow {
     pub(crate) fn build_empty(self) -> Result<CreateFlowArgs, Error> {
         let (header, draft) = self.parts?;
         if !draft.nodes.is_empty() || !draft.edges.is_empty() {
-            return Err(Refusal::invalid("nodes", "a flow that is held open begins without any").into());
+            return Err(Refusal::invalid("nodes", "must be empty for a flow that is held open").into());
         }
         Ok(CreateFlowArgs { header })
     }

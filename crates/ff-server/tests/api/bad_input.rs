@@ -71,11 +71,11 @@ async fn a_body_that_is_not_an_object_of_json_is_refused() {
         let (path, good) = target(&world, &route).await;
         for broken in ["{", "nonsense", "{\"kind\":}", "{'kind':'k'}", "{} {}", "{\"kind\":\"\u{1}\"}", "\u{feff}{}"] {
             let reply = unchanged(&world, broken, world.post_text(&path, broken)).await;
-            reply.assert_refused(400, "invalid_json", None);
+            reply.assert_refused(400, "invalid_json", Some("body"));
         }
         for other in ["[]", "[\"k\"]", "5", "null", "\"k\"", "true"] {
             let reply = unchanged(&world, other, world.post_text(&path, other)).await;
-            reply.assert_refused(400, "invalid_input", None);
+            reply.assert_refused(400, "invalid_input", Some("body"));
         }
         let latin1 = vec![b'{', b'"', 0xe9, b'"', b':', b'1', b'}'];
         let reply = unchanged(&world, "latin1", world.post_text(&path, latin1)).await;

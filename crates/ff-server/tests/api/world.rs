@@ -202,6 +202,20 @@ impl Reply {
         assert_eq!(self.body["type"], format!("/errors/{code}"), "{self:?}");
         assert!(self.body["title"].as_str().is_some_and(|title| title.ends_with('.')), "{self:?}");
         assert!(self.body["class"].is_string(), "{self:?}");
+        self.assert_says_what_is_wrong();
+    }
+
+    /// Bad input reads `field: what is wrong, what is allowed`; the field is a path, which may hold names the caller chose, or a header.
+    fn assert_says_what_is_wrong(&self) {
+        let Some(field) = self.body.get("field").and_then(Value::as_str).filter(|_| self.status == 400) else {
+            assert_ne!(self.body["code"], "invalid_input", "{self:?}");
+            return;
+        };
+        assert!(field.starts_with(|first: char| first.is_ascii_alphabetic()), "{self:?}");
+        if let Some(detail) = self.body.get("detail").and_then(Value::as_str) {
+            let what = detail.strip_prefix(field).and_then(|detail| detail.strip_prefix(": "));
+            assert!(what.is_some_and(|what| what.starts_with(|first: char| first.is_ascii_lowercase())), "{self:?}");
+        }
     }
 }
 

@@ -70,7 +70,7 @@ impl GrowFlowArgs {
 
     pub fn check(&self) -> Result<(), Refusal> {
         if self.nodes.is_empty() && self.edges.is_empty() {
-            return Err(Refusal::invalid("nodes", "there is nothing to add"));
+            return Err(Refusal::invalid("nodes", "must contain at least one node, or edges at least one edge"));
         }
         check_call(&self.nodes, self.edges.len())?;
         if self.joins.len() > limits::FLOW_CALL_NODES {

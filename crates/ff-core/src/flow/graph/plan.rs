@@ -24,7 +24,7 @@ impl SubmitFlowArgs {
     /// Every node by its name.
     fn numbers(&self) -> Result<HashMap<&NodeName, usize>, Refusal> {
         if self.nodes.is_empty() {
-            return Err(Refusal::invalid("nodes", "a flow has at least one"));
+            return Err(Refusal::invalid("nodes", "must contain at least one node"));
         }
         over("nodes", limits::FLOW_NODES, self.nodes.len(), Code::LimitExceeded)?;
         over("edges", limits::FLOW_EDGES, self.edges.len(), Code::LimitExceeded)?;
@@ -35,7 +35,7 @@ impl SubmitFlowArgs {
             node.check()?;
             if numbers.insert(&node.name, number).is_some() {
                 let refusal = Code::ExecutionAlreadyInFlow.refusal().at(format!("nodes.{}", node.name));
-                return Err(refusal.because("is there twice"));
+                return Err(refusal.because("must be there once, is there twice"));
             }
         }
         Ok(numbers)
@@ -59,7 +59,7 @@ impl SubmitFlowArgs {
                 return refused(Code::SelfReferencingEdge, "leaves and enters the same node".into());
             }
             if !seen.insert((from, to)) {
-                return refused(Code::DependencyAlreadyExists, "is there twice".into());
+                return refused(Code::DependencyAlreadyExists, "must be there once, is there twice".into());
             }
             if let Some(Passing::Input(name)) = &edge.passes
                 && !inputs.insert((to, name))

@@ -60,7 +60,7 @@ impl Join {
     /// Refuses a quorum of nobody.
     pub(crate) fn check(self, field: &str) -> Result<(), Refusal> {
         match self {
-            Self::Quorum { k: 0, .. } => Err(Refusal::invalid(field, "a quorum is of at least 1")),
+            Self::Quorum { k: 0, .. } => Err(Refusal::invalid(field, "must be a quorum of at least 1")),
             _ => Ok(()),
         }
     }

@@ -74,7 +74,7 @@ impl SuspendArgs {
         }
         let keys: Vec<_> = self.waitpoints.iter().map(WaitpointBinding::key).collect();
         if let Some(nth) = (1..keys.len()).find(|nth| keys[..*nth].contains(&keys[*nth])) {
-            return Err(Refusal::invalid(format!("waitpoints[{nth}].key"), "is named twice"));
+            return Err(Refusal::invalid(format!("waitpoints[{nth}].key"), "must be named once, is named twice"));
         }
         self.condition.check(&keys)?;
         if self.condition == Condition::TimeoutOnly && self.timeout.is_none() {

@@ -112,7 +112,7 @@ impl Bulk {
         let (reason, requested_by, reopen_downstream) = (self.reason, self.requested_by, self.reopen_downstream);
         let action = match self.action {
             Bulking::Cancel if reopen_downstream => {
-                return Err(Refusal::invalid("reopen_downstream", "is for a replay"));
+                return Err(Refusal::invalid("reopen_downstream", "is allowed with the action replay only"));
             }
             Bulking::Cancel => BulkAction::Cancel { reason, requested_by },
             Bulking::Replay => BulkAction::Replay { reason, requested_by, reopen_downstream },

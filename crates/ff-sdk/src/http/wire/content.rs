@@ -90,7 +90,7 @@ impl Content {
                 Err(Refusal::invalid(format!("{field}_base64"), format!("cannot be given together with {field}")))
             }
             (Some(_), None, Some(kind)) if !kind.is_json() => {
-                let detail = format!("{kind:?} is not JSON; send such bytes as {field}_base64");
+                let detail = format!("must be JSON beside {field}, got {kind:?}; send such bytes as {field}_base64");
                 Err(Refusal::invalid("content_type", detail))
             }
             (Some(json), None, kind) => {

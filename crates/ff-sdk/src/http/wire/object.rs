@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub fn object<T: DeserializeOwned>(text: &[u8]) -> Result<T, Refusal> {
     let read = match text.trim_ascii_start().first() {
         Some(b'{') => json::read(text),
-        _ => Err(Refusal::new(Code::InvalidInput).because("a request is a JSON object")),
+        _ => Err(Refusal::new(Code::InvalidInput).because("must be a JSON object")),
     };
     // What is not JSON at all is called that, whatever else came to light before its end.
     read.map_err(|refusal| json::read::<IgnoredAny>(text).err().unwrap_or(refusal))

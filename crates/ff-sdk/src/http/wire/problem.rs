@@ -103,17 +103,17 @@ impl From<EngineError> for Problem {
     }
 }
 
-/// A detail is a sentence about its field; on its own it needs the field in front.
+/// A detail says what is wrong with its field; on its own it needs the field in front.
 fn with_field(detail: Option<String>, field: Option<&str>) -> Option<String> {
     match (detail, field) {
-        (Some(detail), Some(field)) => Some(format!("{field} {detail}")),
+        (Some(detail), Some(field)) => Some(format!("{field}: {detail}")),
         (detail, _) => detail,
     }
 }
 
 fn without_field(detail: Option<String>, field: Option<&str>) -> Option<String> {
     let detail = detail?;
-    let rest = field.and_then(|field| detail.strip_prefix(field)?.strip_prefix(' ').map(str::to_owned));
+    let rest = field.and_then(|field| detail.strip_prefix(field)?.strip_prefix(": ").map(str::to_owned));
     Some(rest.unwrap_or(detail))
 }
 
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn a_detail_reads_as_a_sentence_about_its_field() {
         let problem = Problem::from(Refusal::over_limit(Code::PayloadTooLarge, "payload", 10, 11));
-        assert_eq!(problem.detail.as_deref(), Some("payload must be at most 10, got 11"));
+        assert_eq!(problem.detail.as_deref(), Some("payload: must be at most 10, got 11"));
         assert_eq!((problem.status, problem.limit, problem.sent), (413, Some(10), Some(11)));
     }
 

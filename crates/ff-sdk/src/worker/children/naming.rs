@@ -38,7 +38,7 @@ pub(super) fn check_twice<'n>(names: impl Iterator<Item = &'n str>) -> Result<()
     let mut seen = HashSet::new();
     for name in names {
         if !seen.insert(name) {
-            return Err(Refusal::invalid(format!("nodes.{name}"), "is there twice").into());
+            return Err(Refusal::invalid(format!("nodes.{name}"), "must be there once, is there twice").into());
         }
     }
     Ok(())

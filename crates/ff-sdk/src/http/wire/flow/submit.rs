@@ -92,7 +92,10 @@ impl SubmitFlow {
         match (self.held_open, nodes.is_empty()) {
             (false, _) => Ok(NewFlow::Whole(SubmitFlowArgs { header, nodes, edges })),
             (true, true) => Ok(NewFlow::HeldOpen(CreateFlowArgs { header })),
-            (true, false) => Err(Refusal::invalid("held_open", "a flow that is held open begins without nodes")),
+            (true, false) => Err(Refusal::invalid(
+                "held_open",
+                "must be false beside nodes: a flow that is held open begins without any",
+            )),
         }
     }
 }
