@@ -28,6 +28,15 @@ The page is made from the table in `crates/ff-core/src/error_table.rs` by
 |---|---|---|---|
 ";
 
+const RESERVED: &str = "
+## Reserved
+
+Nothing raises these codes today: they belong to the published contract, and to features that are not there yet. A program may meet them with a later version.
+
+| code | class | HTTP status | what it will mean |
+|---|---|---|---|
+";
+
 #[test]
 fn the_page_of_errors_says_what_the_table_says() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors.md");
@@ -40,11 +49,66 @@ fn the_page_of_errors_says_what_the_table_says() {
 }
 
 fn page() -> String {
-    INTRODUCTION.to_owned() + &Code::ALL.iter().map(row).collect::<String>()
+    let source = Source::read();
+    let (raised, reserved): (Vec<_>, Vec<_>) = Code::ALL.iter().partition(|code| source.raises(**code));
+    let rows = |codes: Vec<&Code>| codes.into_iter().map(row).collect::<String>();
+    INTRODUCTION.to_owned() + &rows(raised) + RESERVED + &rows(reserved)
 }
 
 fn row(code: &Code) -> String {
     let class = serde_json::to_value(code.class()).expect("a class is a word");
     let class = class.as_str().expect("a class is a word");
     format!("| `{code}` | {class} | {} | {} |\n", code.http_status(), code.sentence())
+}
+
+/// The code of every crate, without the table and the tests inside it.
+struct Source {
+    rust: String,
+    lua: String,
+}
+
+impl Source {
+    fn read() -> Self {
+        let mut source = Self { rust: String::new(), lua: String::new() };
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for entry in std::fs::read_dir(crates).expect("the crates can be listed") {
+            let folder = entry.expect("a crate can be listed").path();
+            for below in ["src", "lua"] {
+                source.add(&folder.join(below));
+            }
+        }
+        assert!(source.rust.len() > 100_000 && source.lua.len() > 10_000, "the sources were not found");
+        source
+    }
+
+    fn add(&mut self, folder: &Path) {
+        let Ok(entries) = std::fs::read_dir(folder) else { return };
+        for entry in entries {
+            let path = entry.expect("a source can be listed").path();
+            if path.is_dir() {
+                self.add(&path);
+                continue;
+            }
+            let text = || std::fs::read_to_string(&path).expect("a source can be read");
+            match path.extension().and_then(|extension| extension.to_str()) {
+                Some("rs") => self.rust += text().split("#[cfg(test)]\nmod tests").next().unwrap_or_default(),
+                Some("lua") => self.lua.extend(text().lines().filter(|line| !line.starts_with("--")).map(in_line)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether any code makes an error with this code, or looks for one.
+    fn raises(&self, code: Code) -> bool {
+        let variant = format!("Code::{code:?}");
+        let is_word = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_');
+        let in_rust = self.rust.match_indices(&variant).any(|(at, _)| is_word(&self.rust[at + variant.len()..]));
+        let refusal = format!("no.{code}");
+        let in_lua = self.lua.match_indices(&refusal).any(|(at, _)| is_word(&self.lua[at + refusal.len()..]));
+        in_rust || in_lua || self.lua.contains(&format!("'{code}'"))
+    }
+}
+
+fn in_line(line: &str) -> String {
+    format!("{line}\n")
 }
