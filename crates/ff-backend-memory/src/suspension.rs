@@ -47,7 +47,7 @@ impl SuspensionRoom for MemoryBackend {
     async fn waitpoint_token(&self, id: &ExecutionId, waitpoint: &WaitpointId) -> Answer<WaitpointToken> {
         self.look(id, |model, _| {
             let found = model.waitpoints(id).find(|known| known.id == *waitpoint);
-            Ok(found.ok_or(Code::WaitpointNotFound)?.handed_out(model.ring(id.partition()).ok().flatten())?)
+            Ok(found.ok_or(Code::WaitpointNotFound)?.mint(model.ring(id.partition()).ok().flatten())?)
         })
     }
 

@@ -7,13 +7,15 @@ use ff_core::backend::{Answer, Swept, Upkeep};
 use ff_core::clock::Clock;
 use ff_core::contracts::{PumpArgs, SweepWorkerArgs};
 use ff_core::due::Pumped;
+use ff_core::engine_error::Code;
 use ff_core::hint::Hints;
 use ff_core::key::ApiKey;
 use ff_core::operation::Operation;
 use ff_core::outage::OutageLog;
 use ff_core::snapshot::Snapshot;
-use ff_core::token::KeyRing;
-use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WorkerInstanceId};
+use ff_core::token::{KeyRing, PresentedToken};
+use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId};
+use ff_core::view::View;
 
 use crate::MemoryBackend;
 
@@ -49,6 +51,12 @@ impl Upkeep for MemoryBackend {
 
     async fn key_ring(&self) -> Answer<KeyRing> {
         Ok(self.model()?.key_ring(0))
+    }
+
+    async fn judge_token(&self, id: &ExecutionId, waitpoint: &WaitpointId, shown: &PresentedToken) -> Answer<()> {
+        let (model, now) = (self.model()?, self.clock.now());
+        let found = model.waitpoints(id).find(|known| known.id == *waitpoint).ok_or(Code::InvalidToken)?;
+        Ok(found.verify(model.ring(id.partition()).ok().flatten(), shown, now)?)
     }
 
     async fn namespace_of(&self, id: &ExecutionId) -> Answer<Option<Namespace>> {

@@ -3,15 +3,16 @@
 use async_trait::async_trait;
 use ff_core::backend::{Answer, SignalRoom};
 use ff_core::contracts::{
-    DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage,
+    DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage, WaitpointRef,
 };
 use ff_core::engine_error::Code;
 use ff_core::operation::check_id;
 use ff_core::signal::{FeedCursor, FeedPart};
-use ff_core::token::WaitpointToken;
-use ff_core::types::{ExecutionId, SignalId};
+use ff_core::token::{PresentedToken, WaitpointToken};
+use ff_core::types::{ExecutionId, SignalId, WaitpointId};
 use ff_script::signal::{
-    ff_deliver_signal, ff_feed_end, ff_open_waitpoint, ff_read_deliveries, ff_read_signal, ff_read_signals,
+    VerifiedToken, ff_deliver_signal, ff_feed_end, ff_open_waitpoint, ff_read_deliveries, ff_read_signal,
+    ff_read_signals,
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 
@@ -22,17 +23,12 @@ const AT_ONCE: usize = 64;
 
 #[async_trait]
 impl SignalRoom for ValkeyBackend {
-    /// The MAC is judged here, since the server has no way to compute it. That the token is the one which was handed out,
-    /// and its secret still stands, is judged in the step that writes.
+    /// The MAC is verified here, since the server has no way to compute it. That the secret is still the same, and still
+    /// verifies, is judged in the step that writes.
     async fn deliver(&self, args: DeliverArgs) -> Answer<Delivered> {
         let (args, nonce) = (self.checked(args)?, self.dice.nonce());
-        if args.token.is_missing() {
-            return Err(Code::MissingToken.into());
-        }
-        let kid = WaitpointToken::parse(args.token.expose()).map_err(|_| Code::InvalidToken)?.kid;
-        let opened = ff_open_waitpoint(&*self.calls, &args, &kid).await?;
-        let token = opened.verify(&args, &kid)?;
-        Ok(ff_deliver_signal(&*self.calls, args, &opened.waitpoint_id, &token, &nonce).await?)
+        let (waitpoint_id, token) = self.verify_token(&args.execution_id, &args.waitpoint, &args.token).await?;
+        Ok(ff_deliver_signal(&*self.calls, args, &waitpoint_id, &token, &nonce).await?)
     }
 
     async fn signals(&self, args: SignalsArgs) -> Answer<SignalsPage> {
@@ -62,6 +58,21 @@ impl SignalRoom for ValkeyBackend {
 }
 
 impl ValkeyBackend {
+    /// The waitpoint that is meant and the token that opens it; refused alike, whatever is not there.
+    pub(crate) async fn verify_token(
+        &self,
+        execution: &ExecutionId,
+        waitpoint: &WaitpointRef,
+        shown: &PresentedToken,
+    ) -> Answer<(WaitpointId, VerifiedToken)> {
+        if shown.is_missing() {
+            return Err(Code::MissingToken.into());
+        }
+        let kid = WaitpointToken::parse(shown.expose()).map_err(|_| Code::InvalidToken)?.kid;
+        let opened = ff_open_waitpoint(&*self.calls, execution, waitpoint, &kid).await?;
+        Ok((opened.waitpoint_id, opened.verify(execution, shown, &kid)?))
+    }
+
     /// Where every feed ends now.
     async fn feed_ends(&self) -> Answer<FeedCursor> {
         let end = |partition| async move { Answer::Ok((partition, ff_feed_end(&*self.calls, partition).await?)) };

@@ -75,7 +75,7 @@ impl SuspensionRoom for ValkeyBackend {
         let found = ff_read_waitpoints(&*self.calls, id, Some(waitpoint), false).await?.pop();
         let waitpoint = found.ok_or(Code::WaitpointNotFound)?.waitpoint;
         let signing = ff_read_waitpoint_hmac_secrets(&*self.calls, id.partition()).await?;
-        Ok(waitpoint.handed_out(signing.as_ref().map(|signing| &signing.ring))?)
+        Ok(waitpoint.mint(signing.as_ref().map(|signing| &signing.ring))?)
     }
 
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ff_core::backend::{Answer, Swept, Upkeep};
-use ff_core::contracts::{Ended, FlowEnd, PumpArgs};
+use ff_core::contracts::{Ended, FlowEnd, PumpArgs, WaitpointRef};
 use ff_core::due::Pumped;
 use ff_core::engine_error::EngineError;
 use ff_core::hint::Hints;
@@ -15,8 +15,8 @@ use ff_core::limits;
 use ff_core::outage::OutageLog;
 use ff_core::partition::{Partition, PartitionFamily, execution_partition, flow_partition};
 use ff_core::snapshot::Snapshot;
-use ff_core::token::KeyRing;
-use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WorkerInstanceId};
+use ff_core::token::{KeyRing, PresentedToken};
+use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId};
 use ff_script::Kept;
 use ff_script::execution::Beside;
 use ff_script::flow::FlowLook;
@@ -65,6 +65,10 @@ impl Upkeep for ValkeyBackend {
     async fn key_ring(&self) -> Answer<KeyRing> {
         let signing = ff_read_waitpoint_hmac_secrets(&*self.calls, 0).await?;
         Ok(signing.map(|signing| signing.ring).unwrap_or_default())
+    }
+
+    async fn judge_token(&self, id: &ExecutionId, waitpoint: &WaitpointId, shown: &PresentedToken) -> Answer<()> {
+        self.verify_token(id, &WaitpointRef::Id(*waitpoint), shown).await.map(drop)
     }
 
     async fn namespace_of(&self, id: &ExecutionId) -> Answer<Option<Namespace>> {

@@ -5,6 +5,7 @@ mod ring;
 mod row;
 mod store;
 
+pub(crate) use read::JudgeToken;
 pub(crate) use ring::ReadKeyRing;
 pub use ring::missing_rings;
 pub(crate) use ring::{read_ring, ring_of};

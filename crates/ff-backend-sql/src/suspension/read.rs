@@ -6,7 +6,7 @@ use ff_core::contracts::WaitpointInfo;
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{Execution, Phase};
 use ff_core::suspension::{Waitpoint, WaitpointState};
-use ff_core::token::WaitpointToken;
+use ff_core::token::{KeyRing, PresentedToken, WaitpointToken};
 use ff_core::types::{ExecutionId, TimestampMs, WaitpointId};
 
 use super::key_of_waitpoint;
@@ -60,13 +60,43 @@ impl Question for ReadWaitpointToken {
 
     async fn ask(self, reader: &mut dyn Read) -> Answer<WaitpointToken> {
         found(reader, &self.execution_id).await?;
-        let mut one = waitpoints(reader, &self.execution_id, &[self.waitpoint_id]).await?;
-        let waitpoint = one.pop().flatten().ok_or(Code::WaitpointNotFound)?;
-        let partition = self.execution_id.partition();
-        let rows = reader.load(&KEY_RING, KEY_RING.named(&["record"]), &[vec![partition.into()]]).await?;
-        let ring = rows.iter().flatten().map(|row| read_ring(row.text(0)?)).next().transpose()?;
-        Ok(waitpoint.handed_out(ring.as_ref())?)
+        let (waitpoint, ring) = with_ring(reader, &self.execution_id, self.waitpoint_id).await?;
+        Ok(waitpoint.ok_or(Code::WaitpointNotFound)?.mint(ring.as_ref())?)
     }
+}
+
+/// Whether a token opens a waitpoint.
+pub(crate) struct JudgeToken {
+    /// Of which execution.
+    pub execution_id: ExecutionId,
+    /// Which of its waitpoints.
+    pub waitpoint_id: WaitpointId,
+    /// What is shown for it.
+    pub shown: PresentedToken,
+    /// What time it is.
+    pub now: TimestampMs,
+}
+
+#[async_trait]
+impl Question for JudgeToken {
+    type Answer = ();
+
+    async fn ask(self, reader: &mut dyn Read) -> Answer<()> {
+        let (waitpoint, ring) = with_ring(reader, &self.execution_id, self.waitpoint_id).await?;
+        Ok(waitpoint.ok_or(Code::InvalidToken)?.verify(ring.as_ref(), &self.shown, self.now)?)
+    }
+}
+
+/// A waitpoint, and the secrets of its partition.
+async fn with_ring(
+    reader: &mut dyn Read,
+    execution: &ExecutionId,
+    waitpoint: WaitpointId,
+) -> Result<(Option<Waitpoint>, Option<KeyRing>), SqlError> {
+    let found = waitpoints(reader, execution, &[waitpoint]).await?.pop().flatten();
+    let rows = reader.load(&KEY_RING, KEY_RING.named(&["record"]), &[vec![execution.partition().into()]]).await?;
+    let ring = rows.iter().flatten().map(|row| read_ring(row.text(0)?)).next().transpose()?;
+    Ok((found, ring))
 }
 
 /// The waitpoints an execution has in mind. No other can be open, however many it ever had.

@@ -11,8 +11,8 @@ use ff_core::key::ApiKey;
 use ff_core::operation::Operation;
 use ff_core::outage::OutageLog;
 use ff_core::snapshot::Snapshot;
-use ff_core::token::KeyRing;
-use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WorkerInstanceId};
+use ff_core::token::{KeyRing, PresentedToken};
+use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId};
 
 use super::snapshot::TakeSnapshot;
 use super::sweep::Sweep;
@@ -20,7 +20,7 @@ use crate::execution::NamespaceOf;
 use crate::flow::NamespaceOfFlow;
 use crate::key::FindKey;
 use crate::store::{Driver, SqlStore};
-use crate::suspension::ReadKeyRing;
+use crate::suspension::{JudgeToken, ReadKeyRing};
 use crate::worker::ReadGoneWorkers;
 
 #[async_trait]
@@ -56,6 +56,11 @@ impl<D: Driver> Upkeep for SqlStore<D> {
 
     async fn key_ring(&self) -> Answer<KeyRing> {
         self.read(ReadKeyRing).await
+    }
+
+    async fn judge_token(&self, id: &ExecutionId, waitpoint: &WaitpointId, shown: &PresentedToken) -> Answer<()> {
+        let (shown, now) = (shown.clone(), self.driver().now().await?);
+        self.read(JudgeToken { execution_id: *id, waitpoint_id: *waitpoint, shown, now }).await
     }
 
     async fn namespace_of(&self, id: &ExecutionId) -> Answer<Option<Namespace>> {

@@ -27,7 +27,7 @@ use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::snapshot::Snapshot;
-use ff_core::token::{KeyRing, WaitpointToken};
+use ff_core::token::{KeyRing, PresentedToken, WaitpointToken};
 use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, SignalId, TimestampMs, WaitpointId, WorkerInstanceId};
 use ff_sdk::Waitpoint;
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -332,6 +332,10 @@ impl Upkeep for Timed {
 
     async fn key_ring(&self) -> Answer<KeyRing> {
         self.store.key_ring().await
+    }
+
+    async fn judge_token(&self, id: &ExecutionId, waitpoint: &WaitpointId, shown: &PresentedToken) -> Answer<()> {
+        self.store.judge_token(id, waitpoint, shown).await
     }
 
     async fn namespace_of(&self, id: &ExecutionId) -> Answer<Option<Namespace>> {

@@ -79,7 +79,7 @@ impl Forger {
             }
             9 => DeliverArgs { waitpoint: WaitpointRef::Key(key(&format!("votes{nth}"))), ..current.signal("forged") },
             10 => showing(with_a_capital(&genuine, nth_of)),
-            11 => DeliverArgs { token: self.signed_with_the_secret(), ..retired.signal("forged") },
+            11 => DeliverArgs { token: self.signed_for_another(), ..current.signal("forged") },
             12 => showing(format!("{:064x}", nth)),
             13 => showing(format!("k2:{:064x}", nth)),
             14 => return (retired.signal("forged"), "token_expired"),
@@ -88,8 +88,8 @@ impl Forger {
         (args, "invalid_token")
     }
 
-    /// A MAC that is right for the retired waitpoint, under the secret that is current: nobody handed it out.
-    fn signed_with_the_secret(&self) -> PresentedToken {
+    /// A MAC that is right for the retired waitpoint, under the secret that is current.
+    fn signed_for_another(&self) -> PresentedToken {
         let (granted, id) = (&self.retired.granted, &self.retired.execution_id);
         let mac = Mac::of(&self.secret, id, &granted.waitpoint_id, &granted.waitpoint_key);
         PresentedToken::from(&WaitpointToken { kid: Kid::parse("k2").unwrap(), mac })

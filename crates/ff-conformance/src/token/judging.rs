@@ -2,13 +2,14 @@
 
 use ff_core::contracts::{DeliverArgs, RotateSecretArgs, WaitpointRef};
 use ff_core::signal::Effect;
-use ff_core::token::{Mac, PresentedToken, WaitpointToken};
+use ff_core::suspension::Distinct;
+use ff_core::token::{PresentedToken, WaitpointToken};
 use ff_core::types::{ExecutionId, WaitpointId};
 use uuid::Uuid;
 
 use crate::refused::{assert_refused, refused_as};
-use crate::world::conditions::{all, key, signal};
-use crate::{Waitpoint, World};
+use crate::world::conditions::{all, count, key, signal};
+use crate::{Waitpoint, World, ms};
 
 /// Without a valid token, work that exists is answered like work that does not, whatever state it is in.
 pub(crate) async fn the_token_is_judged_before_anything_about_state_is_revealed(world: World) {
@@ -49,19 +50,64 @@ pub(crate) async fn a_token_opens_its_own_waitpoint_only(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-/// Whoever knows the secret can sign anything; only what was handed out opens anything.
-pub(crate) async fn only_the_token_that_was_handed_out_opens_anything(world: World) {
-    let (_, waitpoint) = world.suspended().await;
-    let rotation = RotateSecretArgs::parse("k2", &"5e".repeat(16), 60_000).unwrap();
-    world.backend.rotate_secret(rotation.clone()).await.unwrap();
-    let granted = &waitpoint.granted;
-    let mac = Mac::of(&rotation.secret, &waitpoint.execution_id, &granted.waitpoint_id, &granted.waitpoint_key);
-    let signed = WaitpointToken { kid: rotation.kid, mac };
+/// A page that shows a question judges the token first, and uses nothing up.
+pub(crate) async fn a_token_can_be_judged_without_using_it(world: World) {
+    let (held, waitpoint) = world.suspended().await;
+    let judge = async |id: &ExecutionId, waitpoint: &WaitpointId, token: &PresentedToken| {
+        world.upkeep.judge_token(id, waitpoint, token).await
+    };
+    let (id, at, genuine) = (held.id(), waitpoint.id(), waitpoint.token());
     let before = world.contents().await;
-    let args = DeliverArgs { token: PresentedToken::from(&signed), ..waitpoint.signal("go") };
-    assert_refused!(world.backend.deliver(args).await, "invalid_token");
+    judge(&id, &at, &genuine).await.unwrap();
+    let forged = PresentedToken::new(format!("k1:{}", "00".repeat(32)));
+    assert_refused!(judge(&id, &at, &forged).await, "invalid_token");
+    assert_refused!(judge(&id, &at, &PresentedToken::default()).await, "missing_token");
+    assert_refused!(judge(&id, &WaitpointId::new(), &genuine).await, "invalid_token");
+    assert_refused!(judge(&ExecutionId::new(0, Uuid::now_v7()), &at, &genuine).await, "invalid_token");
     assert_eq!(world.contents().await, before);
-    assert_eq!(waitpoint.effect("go").await, Effect::Satisfied);
+    rotate(&world, "k2", 1_000).await;
+    judge(&id, &at, &genuine).await.unwrap();
+    world.clock.advance(ms(1_000)).await;
+    assert_refused!(judge(&id, &at, &genuine).await, "token_expired");
+    let minted = world.backend.waitpoint_token(&id, &at).await.unwrap();
+    judge(&id, &at, &PresentedToken::from(&minted)).await.unwrap();
+}
+
+/// A rotation shuts nobody out: what is asked for afterwards is signed with the secret there is then.
+pub(crate) async fn a_token_asked_for_after_a_rotation_and_its_grace_opens(world: World) {
+    let (held, waitpoint) = world.suspended().await;
+    rotate(&world, "k2", 1_000).await;
+    let token = async || world.backend.waitpoint_token(&held.id(), &waitpoint.id()).await.unwrap();
+    let within = token().await;
+    assert_eq!(within.kid.as_str(), "k2");
+    world.clock.advance(ms(1_000)).await;
+    rotate(&world, "k3", 0).await;
+    let after = token().await;
+    assert_eq!(after.kid.as_str(), "k3");
+    let signal = |token: &WaitpointToken| DeliverArgs { token: token.into(), ..waitpoint.signal("approved") };
+    let before = world.contents().await;
+    assert_refused!(waitpoint.send("approved").await, "invalid_token");
+    assert_refused!(world.backend.deliver(signal(&within)).await, "token_expired");
+    assert_eq!(world.contents().await, before);
+    assert_eq!(world.backend.deliver(signal(&after)).await.unwrap().effect, Effect::Satisfied);
+    assert_eq!(world.worker("other").claim().await.id(), held.id());
+}
+
+/// Every token minted for a waitpoint opens it while its secret verifies.
+pub(crate) async fn an_older_token_opens_within_its_grace_beside_a_newer_one(world: World) {
+    let held = world.held().await;
+    let [waitpoint] = held.wait_for(count(3, Distinct::Signals, &["votes"]), ["votes"]).await;
+    rotate(&world, "k2", 60_000).await;
+    let minted = world.backend.waitpoint_token(&held.id(), &waitpoint.id()).await.unwrap();
+    assert_eq!(waitpoint.effect("vote").await, Effect::Appended);
+    let newer = DeliverArgs { token: (&minted).into(), ..waitpoint.signal("vote") };
+    assert_eq!(world.backend.deliver(newer).await.unwrap().effect, Effect::Appended);
+    assert_eq!(waitpoint.effect("vote").await, Effect::Satisfied);
+}
+
+async fn rotate(world: &World, kid: &str, grace_ms: u64) {
+    let rotation = RotateSecretArgs::parse(kid, &"5e".repeat(16), grace_ms).unwrap();
+    assert!(world.backend.rotate_secret(rotation).await.unwrap().is_complete());
 }
 
 pub(crate) async fn an_operator_can_read_a_token(world: World) {

@@ -17,7 +17,9 @@ macro_rules! token_promises {
                 the_token_is_judged_before_anything_about_state_is_revealed,
                 a_duplicate_needs_its_token_as_well,
                 a_token_opens_its_own_waitpoint_only,
-                only_the_token_that_was_handed_out_opens_anything,
+                a_token_can_be_judged_without_using_it,
+                a_token_asked_for_after_a_rotation_and_its_grace_opens,
+                an_older_token_opens_within_its_grace_beside_a_newer_one,
                 an_operator_can_read_a_token,
             }
             rotating {

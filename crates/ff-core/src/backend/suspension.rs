@@ -30,7 +30,7 @@ pub trait SuspensionRoom: Send + Sync {
     /// The open waitpoints of an execution, without their tokens, oldest first.
     async fn waitpoints(&self, id: &ExecutionId) -> Answer<Vec<WaitpointInfo>>;
 
-    /// What opens a waitpoint, for an operator.
+    /// Mints a token for a waitpoint under the current secret, for an operator.
     async fn waitpoint_token(&self, id: &ExecutionId, waitpoint: &WaitpointId) -> Answer<WaitpointToken>;
 
     /// Brings a new secret to every partition, and says what became of it on each.

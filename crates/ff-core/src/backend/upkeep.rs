@@ -14,8 +14,8 @@ use crate::key::ApiKey;
 use crate::lease::contracts::Head;
 use crate::outage::OutageLog;
 use crate::snapshot::Snapshot;
-use crate::token::KeyRing;
-use crate::types::{ExecutionId, FlowId, KeyId, Kind, LaneId, Namespace, TimestampMs, WorkerInstanceId};
+use crate::token::{KeyRing, PresentedToken};
+use crate::types::{ExecutionId, FlowId, KeyId, Kind, LaneId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId};
 
 /// What happens unasked: firing what is due, finding what hints have missed, checking the whole.
 #[async_trait]
@@ -38,6 +38,10 @@ pub trait Upkeep: EngineBackend + LaneSteps {
 
     /// The secrets tokens are signed under, for a server that signs something of its own. Every partition has the same.
     async fn key_ring(&self) -> Answer<KeyRing>;
+
+    /// Whether a token opens a waitpoint, without using it. Refused as `invalid_token` whatever is missing, so that nothing is told to a
+    /// caller without one.
+    async fn judge_token(&self, id: &ExecutionId, waitpoint: &WaitpointId, shown: &PresentedToken) -> Answer<()>;
 
     /// Whose an execution is; none where there is none of this id. It is asked before anything else of an id a tenant names, and reads the
     /// same little of one that is there and one that is not, so that how long it takes does not tell them apart.

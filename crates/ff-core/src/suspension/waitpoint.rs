@@ -9,7 +9,7 @@ use crate::engine_error::{Code, Refusal};
 use crate::execution::{Execution, Phase};
 use crate::signal::Source;
 use crate::state::words;
-use crate::token::{KeyRing, Mac, WaitpointToken};
+use crate::token::{KeyRing, PresentedToken, WaitpointToken};
 use crate::types::{ExecutionId, SignalId, SignalName, SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
 
 /// One thing an execution waits on, or is going to.
@@ -18,7 +18,8 @@ pub struct Waitpoint {
     pub id: WaitpointId,
     pub execution_id: ExecutionId,
     pub key: WaitpointKey,
-    /// What opens it. A token is minted once and stays.
+    /// The token its maker was told, kept so that the maker is told the same when it asks again. It opens the waitpoint while its
+    /// secret verifies, and so does every other token that was minted for it.
     pub token: WaitpointToken,
     pub created_at: TimestampMs,
     /// Until when it may wait for its suspension, when it was made ahead of one.
@@ -48,13 +49,15 @@ impl Waitpoint {
         Self { id, execution_id, key, token, created_at: now, expires_at, suspension_id, closed, buffered }
     }
 
-    /// The token that was handed out for it, to be told or compared, given the secrets there are now. A kid that is gone may come
-    /// again with another secret; a token from before that opens nothing, whatever the names say.
-    pub fn handed_out(&self, ring: Option<&KeyRing>) -> Result<WaitpointToken, Refusal> {
-        let signing = ring.and_then(|ring| ring.keys.get(&self.token.kid));
-        let reused =
-            signing.is_some_and(|key| Mac::of(&key.secret, &self.execution_id, &self.id, &self.key) != self.token.mac);
-        if reused { Err(Code::TokenExpired.into()) } else { Ok(self.token.clone()) }
+    /// A token for it under the secret that is current now: the maker's own may be of a secret that was retired since.
+    pub fn mint(&self, ring: Option<&KeyRing>) -> Result<WaitpointToken, Refusal> {
+        ring.ok_or(Code::HmacSecretNotInitialized)?.mint(&self.execution_id, &self.id, &self.key)
+    }
+
+    /// Whether a token opens it: minted for it, under a secret that verifies now.
+    pub fn verify(&self, ring: Option<&KeyRing>, shown: &PresentedToken, now: TimestampMs) -> Result<(), Code> {
+        let ring = ring.ok_or(Code::InvalidToken)?;
+        ring.verify(shown, &self.execution_id, &self.id, &self.key, now).map(drop)
     }
 
     /// This waitpoint as a suspension names it.

@@ -51,7 +51,7 @@ end
 
 return function(id, shown, sent, only_pending, moment)
   local waitpoint = waitpoint_record.read(id, shown.waitpoint_id)
-  local refusal = ring.judge(waitpoint, shown.kid, shown.mac, moment)
+  local refusal = ring.judge(waitpoint, shown.kid, shown.mac, shown.mark, moment)
   local e = not refusal and record.load(id)
   if not e then
     return refusal or no.invalid_token()

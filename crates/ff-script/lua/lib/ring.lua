@@ -1,5 +1,5 @@
---- The secrets tokens are signed under, as this partition has them. Tokens are signed elsewhere: what is judged here is
---- whether a token is the one that was handed out, and whether its secret still stands.
+--- The secrets tokens are signed under, as this partition has them. Tokens are signed and their MACs verified elsewhere: what is
+--- judged here is whether that was done under the secret there is now, and whether it still stands.
 
 local ring = {}
 
@@ -44,12 +44,13 @@ end
 --- Stands for the MAC of a waitpoint that is not there, so that one is compared all the same.
 local NO_MAC = ('-'):rep(64)
 
---- What who shows a token for a waitpoint is refused with, unless it is the one that was handed out and its secret still
---- verifies. Only the genuine token is told that its secret was retired.
-function ring.judge(waitpoint, kid, mac, moment)
+--- The refusal of a token shown for a waitpoint, unless its secret still verifies and the token is genuine: it is the one its maker
+--- was told, or the caller verified its MAC under the secret of this mark. Only the genuine token is told that its secret was retired.
+function ring.judge(waitpoint, kid, mac, mark, moment)
   local secret, expires_at = unpack(call('HMGET', keys.secrets(), 'secret:' .. kid, 'expires_at:' .. kid))
-  local same = ring.equal(waitpoint and waitpoint.mac or NO_MAC, mac)
-  if not same or waitpoint.kid ~= kid or not secret then
+  local same = ring.equal(waitpoint and waitpoint.mac or NO_MAC, mac) and waitpoint.kid == kid
+  local verified = mark and mark == ring.mark(kid)
+  if not waitpoint or not secret or not (same or verified) then
     return no.invalid_token()
   elseif expires_at and moment >= tonumber(expires_at) then
     return no.token_expired()

@@ -13,6 +13,7 @@
 --- arg  content_type     text?   absent when it is JSON
 --- arg  idempotency_key  text?
 --- arg  dedup_ttl_ms     int     how long the key is remembered
+--- arg+ secret_mark      text?   of the secret the caller verified the MAC under; not needed for the token its maker was told
 ---
 --- ok   signal_id        of a duplicate, the id of the first
 --- ok   effect
@@ -25,7 +26,7 @@
 --- no   signal_limit_exceeded
 --- no   invalid_args
 
-local shown = { waitpoint_id = waitpoint_id, kid = kid, mac = mac }
+local shown = { waitpoint_id = waitpoint_id, kid = kid, mac = mac, mark = secret_mark }
 local sent = {
   id = signal_id,
   name = signal_name,

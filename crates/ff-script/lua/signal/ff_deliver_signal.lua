@@ -1,6 +1,6 @@
 --- Delivers a signal by the authority of a token: counts it where somebody waits for it, or keeps it where somebody is going
---- to. That the token's MAC is genuine is judged before; here it must be the one that was handed out, under a secret that
---- still verifies.
+--- to. The caller verifies the token's MAC and says by its mark under which secret; here that secret must still be there and
+--- verify.
 ---
 --- key  core             hash
 --- arg  waitpoint_id     uuid
@@ -14,6 +14,7 @@
 --- arg  content_type     text?   absent when it is JSON
 --- arg  idempotency_key  text?
 --- arg  dedup_ttl_ms     int     how long the key is remembered
+--- arg+ secret_mark      text?   of the secret the caller verified the MAC under; not needed for the token its maker was told
 ---
 --- ok   signal_id        of a duplicate, the id of the first
 --- ok   effect
@@ -25,7 +26,7 @@
 --- no   signal_limit_exceeded
 --- no   invalid_args
 
-local shown = { waitpoint_id = waitpoint_id, kid = kid, mac = mac }
+local shown = { waitpoint_id = waitpoint_id, kid = kid, mac = mac, mark = secret_mark }
 local sent = {
   id = signal_id,
   name = signal_name,

@@ -11,6 +11,7 @@
 --- ok   secret_hex
 --- ok   expires_at     ms, empty when it is the current one
 --- ok   now            ms
+--- ok   secret_mark    to be shown with a token that was verified under this secret
 --- no   invalid_token
 --- no   invalid_args
 --- flag no-writes
@@ -23,4 +24,4 @@ local secret, expires_at = unpack(call('HMGET', keys.secrets(), 'secret:' .. kid
 if not kept or not secret then
   return no.invalid_token()
 end
-return ok(meant, kept.key, secret, expires_at or '', text(math.max(here.memory.moment, clock())))
+return ok(meant, kept.key, secret, expires_at or '', text(math.max(here.memory.moment, clock())), ring.mark(kid))

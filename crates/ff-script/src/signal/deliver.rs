@@ -3,9 +3,9 @@
 use bytes::Bytes;
 use ff_core::contracts::{DeliverArgs, Delivered};
 use ff_core::dice::Nonce;
-use ff_core::token::WaitpointToken;
 use ff_core::types::WaitpointId;
 
+use super::VerifiedToken;
 use crate::execution::{core_key, unless_json};
 use crate::server::ask;
 use crate::signature::{BufferSignalForPendingWaitpoint, DeliverSignal};
@@ -13,13 +13,13 @@ use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
 /// The two functions take the same.
 macro_rules! delivery {
-    ($function:ident, $args:ident, $waitpoint:ident, $token:ident, $nonce:ident) => {{
+    ($function:ident, $args:ident, $waitpoint:ident, $shown:ident, $nonce:ident) => {{
         let (payload, content_type) = body(&$args);
         $function {
             core: core_key(&$args.execution_id),
             waitpoint_id: $waitpoint.to_string(),
-            kid: $token.kid.to_string(),
-            mac: $token.mac.expose_hex(),
+            kid: $shown.token.kid.to_string(),
+            mac: $shown.token.mac.expose_hex(),
             signal_id: $nonce.signal().to_string(),
             signal_name: $args.name.to_string(),
             source_type: $args.source.kind.to_string(),
@@ -28,20 +28,21 @@ macro_rules! delivery {
             content_type,
             idempotency_key: $args.idempotency_key.map(|key| key.to_string()),
             dedup_ttl_ms: $args.dedup_ttl_ms,
+            secret_mark: $shown.secret_mark.clone(),
         }
     }};
 }
 
-/// Delivers a signal to a waitpoint. Its token was judged before; that it is the one which was handed out, and that its
-/// secret still verifies, is judged in the step that writes.
+/// Delivers a signal to a waitpoint. Its token was verified before; that the secret it was verified under is still there and
+/// verifies is judged in the step that writes.
 pub async fn ff_deliver_signal(
     server: &dyn Server,
     args: DeliverArgs,
     waitpoint: &WaitpointId,
-    token: &WaitpointToken,
+    shown: &VerifiedToken,
     nonce: &Nonce,
 ) -> Result<Delivered, ScriptError> {
-    let deliver = delivery!(DeliverSignal, args, waitpoint, token, nonce);
+    let deliver = delivery!(DeliverSignal, args, waitpoint, shown, nonce);
     ask(server, deliver.call()).await
 }
 
@@ -50,10 +51,10 @@ pub async fn ff_buffer_signal_for_pending_waitpoint(
     server: &dyn Server,
     args: DeliverArgs,
     waitpoint: &WaitpointId,
-    token: &WaitpointToken,
+    shown: &VerifiedToken,
     nonce: &Nonce,
 ) -> Result<Delivered, ScriptError> {
-    let buffer = delivery!(BufferSignalForPendingWaitpoint, args, waitpoint, token, nonce);
+    let buffer = delivery!(BufferSignalForPendingWaitpoint, args, waitpoint, shown, nonce);
     ask(server, buffer.call()).await
 }
 

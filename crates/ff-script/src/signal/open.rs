@@ -1,9 +1,9 @@
 //! What it takes to judge a token.
 
-use ff_core::contracts::{DeliverArgs, WaitpointRef};
+use ff_core::contracts::WaitpointRef;
 use ff_core::engine_error::Code;
-use ff_core::token::{KeyRing, RingKey, Secret, WaitpointToken};
-use ff_core::types::{Kid, TimestampMs, WaitpointId, WaitpointKey};
+use ff_core::token::{KeyRing, PresentedToken, RingKey, Secret, WaitpointToken};
+use ff_core::types::{ExecutionId, Kid, TimestampMs, WaitpointId, WaitpointKey};
 
 use crate::execution::core_key;
 use crate::server::ask;
@@ -18,24 +18,39 @@ pub struct Opened {
     secret: Secret,
     expires_at: Option<TimestampMs>,
     now: TimestampMs,
+    secret_mark: Option<String>,
+}
+
+/// A token whose MAC is right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifiedToken {
+    pub token: WaitpointToken,
+    /// Stands for the secret it was verified under. The token that the maker of a waitpoint was told needs none.
+    pub secret_mark: Option<String>,
 }
 
 impl Opened {
-    /// Judges the token of a signal: genuine, and under a secret that verifies.
-    pub fn verify(&self, args: &DeliverArgs, kid: &Kid) -> Result<WaitpointToken, Code> {
+    /// Judges a token shown for the waitpoint: genuine, and under a secret that verifies.
+    pub fn verify(&self, execution: &ExecutionId, shown: &PresentedToken, kid: &Kid) -> Result<VerifiedToken, Code> {
         let key = RingKey { secret: self.secret.clone(), expires_at: self.expires_at };
         let ring = KeyRing { current: None, keys: [(kid.clone(), key)].into() };
-        ring.verify(&args.token, &args.execution_id, &self.waitpoint_id, &self.waitpoint_key, self.now)
+        let token = ring.verify(shown, execution, &self.waitpoint_id, &self.waitpoint_key, self.now)?;
+        Ok(VerifiedToken { token, secret_mark: self.secret_mark.clone() })
     }
 }
 
-/// Which waitpoint a signal means, and the secret of its token's kid. Refused alike, whatever is not there.
-pub async fn ff_open_waitpoint(server: &dyn Server, args: &DeliverArgs, kid: &Kid) -> Result<Opened, ScriptError> {
-    let (waitpoint_id, waitpoint_key) = match &args.waitpoint {
+/// Which waitpoint of an execution is meant, and the secret of a token's kid. Refused alike, whatever is not there.
+pub async fn ff_open_waitpoint(
+    server: &dyn Server,
+    execution: &ExecutionId,
+    waitpoint: &WaitpointRef,
+    kid: &Kid,
+) -> Result<Opened, ScriptError> {
+    let (waitpoint_id, waitpoint_key) = match waitpoint {
         WaitpointRef::Id(id) => (Some(id.to_string()), None),
         WaitpointRef::Key(key) => (None, Some(key.to_string())),
     };
-    let core = core_key(&args.execution_id);
+    let core = core_key(execution);
     ask(server, OpenWaitpoint { core, waitpoint_id, waitpoint_key, kid: kid.to_string() }.call()).await
 }
 
@@ -45,6 +60,7 @@ impl FromFcallResult for Opened {
         let (waitpoint_id, waitpoint_key) = (fields.read()?, fields.read()?);
         let secret = Secret::from_hex(&fields.text()?).map_err(|error| ScriptError::parse(error.to_string()))?;
         let expires_at = fields.maybe_read()?.map(TimestampMs);
-        Ok(Self { waitpoint_id, waitpoint_key, secret, expires_at, now: TimestampMs(fields.read()?) })
+        let (now, secret_mark) = (TimestampMs(fields.read()?), fields.maybe_text()?);
+        Ok(Self { waitpoint_id, waitpoint_key, secret, expires_at, now, secret_mark })
     }
 }

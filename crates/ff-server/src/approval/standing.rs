@@ -7,7 +7,7 @@ use ff_core::limits;
 use ff_core::signal::{Effect, Signal, Source};
 use ff_core::state::PublicState;
 use ff_core::suspension::{SuspendReason, TimeoutBehavior};
-use ff_core::token::{PresentedToken, WaitpointToken};
+use ff_core::token::PresentedToken;
 use ff_core::types::{ExecutionId, Kind, TimestampMs, WaitpointId, WaitpointKey};
 use ff_sdk::FlowFabric;
 
@@ -48,21 +48,8 @@ pub(super) async fn judge(
     waitpoint: &WaitpointId,
     shown: &PresentedToken,
 ) -> Result<(), EngineError> {
-    let shown = WaitpointToken::parse(shown.expose()).map_err(|_| Code::InvalidToken)?;
-    let kept = match ff.backend().waitpoint_token(id, waitpoint).await {
-        Err(EngineError::Refused(_)) => return Err(Code::InvalidToken.into()),
-        answer => answer?,
-    };
-    if shown != kept {
-        return Err(Code::InvalidToken.into());
-    }
-    // Whoever knows a secret that was retired could make the token that is kept here.
-    let rings = ff.backend().kids().await?;
-    let ring = rings.into_iter().find(|ring| ring.partition == id.partition());
-    let live = ring.is_some_and(|ring| {
-        ring.kids.current_kid.as_ref() == Some(&kept.kid) || ring.kids.verifying.iter().any(|old| old.kid == kept.kid)
-    });
-    if live { Ok(()) } else { Err(Code::TokenExpired.into()) }
+    let store = ff.upkeep().ok_or(Code::InvalidToken)?;
+    store.judge_token(id, waitpoint, shown).await
 }
 
 /// How the matter of a waitpoint stands.

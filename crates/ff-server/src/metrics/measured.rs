@@ -32,7 +32,7 @@ use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::snapshot::Snapshot;
-use ff_core::token::{KeyRing, WaitpointToken};
+use ff_core::token::{KeyRing, PresentedToken, WaitpointToken};
 use ff_core::types::{
     ExecutionId, FlowId, KeyId, LaneId, Namespace, SignalId, TimestampMs, WaitpointId, WorkerInstanceId,
 };
@@ -209,6 +209,7 @@ timed! {
         sweep_workers() -> Vec<WorkerInstanceId>;
         find_key(id: &KeyId) -> Option<ApiKey>;
         key_ring() -> KeyRing;
+        judge_token(id: &ExecutionId, waitpoint: &WaitpointId, shown: &PresentedToken) -> ();
         namespace_of(id: &ExecutionId) -> Option<Namespace>;
         namespace_of_flow(id: &FlowId) -> Option<Namespace>;
         snapshot(partition: u16) -> Snapshot;

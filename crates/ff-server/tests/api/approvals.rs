@@ -233,12 +233,22 @@ async fn a_link_that_opens_nothing_is_the_same_page_whatever_it_names() {
 }
 
 #[tokio::test]
-async fn a_link_that_has_run_out_says_so() {
+async fn a_link_that_has_run_out_says_so_and_a_new_one_opens() {
     let world = World::start().await;
     let asked = Asked::start(&world, approval("deploy")).await;
     world.post("/v1/secrets/rotate", &json!({"kid": "k2", "secret_hex": "00".repeat(16), "grace_ms": 0})).await;
     asked.look(&world).await.assert_is(410, "This link has expired");
     asked.answer(&world, "approve").await.assert_is(410, "This link has expired");
+
+    let waitpoint_id = asked.granted["waitpoint_id"].as_str().unwrap();
+    let minted = world.get(&asked.held.path(&format!("waitpoints/{waitpoint_id}/token"))).await.body;
+    let asked = Asked {
+        granted: json!({"waitpoint_id": waitpoint_id, "waitpoint_token": minted["waitpoint_token"]}),
+        held: asked.held,
+    };
+    asked.look(&world).await.assert_is(200, "deploy");
+    asked.answer(&world, "reject").await.assert_is(200, "Rejected");
+    assert_eq!(asked.heard(&world).await["name"], "rejected");
 }
 
 #[tokio::test]

@@ -98,7 +98,7 @@ fn token(reference: &Reference, id: &ExecutionId, waitpoint: &WaitpointId) -> Re
     find(reference, id)?;
     let known = reference.model.waitpoints(id).find(|known| known.id == *waitpoint);
     let ring = reference.model.ring(id.partition()).ok().flatten();
-    known.ok_or_else(|| Code::WaitpointNotFound.refusal())?.handed_out(ring)
+    known.ok_or_else(|| Code::WaitpointNotFound.refusal())?.mint(ring)
 }
 
 fn signals(reference: &Reference, args: &SignalsArgs) -> Result<SignalsPage, Refusal> {

@@ -9,12 +9,12 @@ use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation};
 use ff_core::partition::PartitionConfig;
 use ff_core::suspension::Waitpoint;
-use ff_core::token::PresentedToken;
+use ff_core::token::{PresentedToken, WaitpointToken};
 use ff_core::types::{ExecutionId, SignalName, TimestampMs};
 use ff_core::view::{Stop, View};
 
 use super::deed::Verdict;
-use super::waiting::{Standing, standing};
+use super::waiting::{Standing, judged, standing};
 
 /// I11 and I12: tries every token on its own waitpoint and on its neighbours.
 pub(crate) fn tokens_open_nothing_else(
@@ -26,15 +26,21 @@ pub(crate) fn tokens_open_nothing_else(
     let at = Conditions { partitions, nonce, now };
     let all: Vec<_> = model.executions().flat_map(|e| model.waitpoints(&e.id).map(move |w| (e, w))).collect();
     for (execution, waitpoint) in &all {
-        let answer = answer(model, waitpoint, &execution.id, waitpoint, &at);
-        if answer != expected(model, execution, waitpoint, now) {
-            return Err(format!("I11: the token of {} is answered {answer:?}", waitpoint.id));
+        let ring = model.ring(execution.id.partition()).ok().flatten();
+        let minted =
+            waitpoint.mint(ring).map_err(|refusal| format!("I12: no token for {}: {refusal}", waitpoint.id))?;
+        for token in [&waitpoint.token, &minted] {
+            let answer = answer(model, token, &execution.id, waitpoint, &at);
+            if answer != expected(model, execution, waitpoint, token, now) {
+                return Err(format!("I11: {token:?} of {} is answered {answer:?}", waitpoint.id));
+            }
         }
+        judged(model, waitpoint, &minted, now).map_err(|code| format!("I12: a token minted now is {code}"))?;
     }
     for pair in all.windows(2) {
         let ((one_execution, one), (other_execution, other)) = (pair[0], pair[1]);
-        let there = answer(model, one, &other_execution.id, other, &at);
-        let here = answer(model, other, &one_execution.id, one, &at);
+        let there = answer(model, &one.token, &other_execution.id, other, &at);
+        let here = answer(model, &other.token, &one_execution.id, one, &at);
         if (there, here) != (Err(Code::InvalidToken), Err(Code::InvalidToken)) {
             return Err(format!("I12: {} and {} open each other: {there:?}, {here:?}", one.id, other.id));
         }
@@ -42,13 +48,14 @@ pub(crate) fn tokens_open_nothing_else(
     Ok(())
 }
 
-fn expected(model: &Model, execution: &Execution, waitpoint: &Waitpoint, now: TimestampMs) -> Result<(), Code> {
-    let ring = model.ring(execution.id.partition()).ok().flatten();
-    match ring.and_then(|ring| ring.keys.get(&waitpoint.token.kid)).map(|key| key.expires_at) {
-        None => return Err(Code::InvalidToken),
-        Some(Some(at)) if now >= at => return Err(Code::TokenExpired),
-        Some(_) => {}
-    }
+fn expected(
+    model: &Model,
+    execution: &Execution,
+    waitpoint: &Waitpoint,
+    shown: &WaitpointToken,
+    now: TimestampMs,
+) -> Result<(), Code> {
+    judged(model, waitpoint, shown, now)?;
     match standing(execution, waitpoint, now) {
         _ if execution.is_finished() => Err(Code::TargetNotSignalable),
         Standing::Pending | Standing::Waited => Ok(()),
@@ -57,15 +64,15 @@ fn expected(model: &Model, execution: &Execution, waitpoint: &Waitpoint, now: Ti
     }
 }
 
-/// What a signal with one waitpoint's token is told at another.
+/// What a signal with a token is told at a waitpoint.
 fn answer(
     model: &Model,
-    shown: &Waitpoint,
+    shown: &WaitpointToken,
     execution: &ExecutionId,
     to: &Waitpoint,
     at: &Conditions,
 ) -> Result<(), Code> {
-    let token = PresentedToken::from(&shown.token);
+    let token = PresentedToken::from(shown);
     let name = SignalName::parse("go").expect("a name");
     let signal = DeliverArgs::new(*execution, WaitpointRef::Id(to.id), token, name);
     match Operation::Deliver(signal).decide(model, at) {

@@ -10,6 +10,7 @@ use ff_core::limits;
 use ff_core::model::Model;
 use ff_core::operation::Operation;
 use ff_core::suspension::{SuspensionEnd, Waitpoint};
+use ff_core::token::{Mac, WaitpointToken};
 use ff_core::types::{ExecutionId, TimestampMs, WaitpointId};
 use ff_core::view::View;
 
@@ -91,13 +92,8 @@ pub(crate) fn delivery(model: &Model, args: &DeliverArgs, now: TimestampMs) -> R
         WaitpointRef::Key(key) => execution.waitpoint_by_key(key),
     };
     let waitpoint = id.and_then(|id| waitpoint(model, &execution.id, &id)).ok_or(Code::InvalidToken)?;
-    let ring = model.ring(execution.id.partition()).ok().flatten().ok_or(Code::InvalidToken)?;
-    let signing = ring.keys.get(&waitpoint.token.kid);
-    match signing.filter(|_| waitpoint.token.expose() == args.token.expose()).map(|key| key.expires_at) {
-        None => return Err(Code::InvalidToken),
-        Some(Some(at)) if now >= at => return Err(Code::TokenExpired),
-        Some(_) => {}
-    }
+    let shown = WaitpointToken::parse(args.token.expose()).map_err(|_| Code::InvalidToken)?;
+    judged(model, waitpoint, &shown, now)?;
     let key = args.idempotency_key.as_ref();
     let first = key.and_then(|key| model.signal_key(&execution.id, &waitpoint.id, key).ok().flatten());
     if first.is_some_and(|first| now < first.until) {
@@ -108,6 +104,24 @@ pub(crate) fn delivery(model: &Model, args: &DeliverArgs, now: TimestampMs) -> R
         Standing::Pending | Standing::Waited => Ok(Effect::Done),
         Standing::RanOut => Err(Code::PendingWaitpointExpired),
         Standing::Over => Err(Code::WaitpointClosed),
+    }
+}
+
+/// Whether a token opens a waitpoint: its MAC is right under the secret of its kid, and that secret verifies.
+pub(crate) fn judged(
+    model: &Model,
+    waitpoint: &Waitpoint,
+    shown: &WaitpointToken,
+    now: TimestampMs,
+) -> Result<(), Code> {
+    let ring = model.ring(waitpoint.execution_id.partition()).ok().flatten();
+    let signing = ring
+        .and_then(|ring| ring.keys.get(&shown.kid))
+        .filter(|key| Mac::of(&key.secret, &waitpoint.execution_id, &waitpoint.id, &waitpoint.key) == shown.mac);
+    match signing.map(|key| key.expires_at) {
+        None => Err(Code::InvalidToken),
+        Some(Some(at)) if now >= at => Err(Code::TokenExpired),
+        Some(_) => Ok(()),
     }
 }
 

@@ -45,7 +45,7 @@ use ff_core::suspension::contracts::{
     Suspended, WaitpointInfo,
 };
 use ff_core::token::contracts::{PartitionKids, RotateSecretArgs, RotationReport};
-use ff_core::token::{KeyRing, WaitpointToken};
+use ff_core::token::{KeyRing, PresentedToken, WaitpointToken};
 use ff_core::types::{
     ExecutionId, FlowId, KeyId, LaneId, Namespace, SignalId, TimestampMs, WaitpointId, WorkerInstanceId,
 };
@@ -254,6 +254,7 @@ watch! {
         end_of_flow(id: &FlowId) -> Option<FlowEnd>;
         find_key(id: &KeyId) -> Option<ApiKey>;
         key_ring() -> KeyRing;
+        judge_token(id: &ExecutionId, waitpoint: &WaitpointId, shown: &PresentedToken) -> ();
         namespace_of(id: &ExecutionId) -> Option<Namespace>;
         namespace_of_flow(id: &FlowId) -> Option<Namespace>;
         sweep_workers() -> Vec<WorkerInstanceId>;

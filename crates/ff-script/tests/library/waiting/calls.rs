@@ -161,6 +161,7 @@ impl Scene<'_> {
             content_type: None,
             idempotency_key: Some("once".into()),
             dedup_ttl_ms: 1_000,
+            secret_mark: None,
         }
     }
 
@@ -180,6 +181,7 @@ impl Scene<'_> {
             content_type: None,
             idempotency_key: None,
             dedup_ttl_ms: 0,
+            secret_mark: None,
         }
     }
 

@@ -10,7 +10,7 @@ use ff_core::payload::Payload;
 use ff_core::suspension::{Condition, Distinct};
 use ff_core::types::{AttemptIndex, IdempotencyKey, LaneId};
 use ff_script::LibraryClock;
-use ff_script::signal::ff_deliver_signal;
+use ff_script::signal::{VerifiedToken, ff_deliver_signal};
 use ff_script::suspension::{SuspendExecutionArgs, SuspendOpKeys, ff_suspend_execution};
 use redis::cmd;
 
@@ -98,8 +98,9 @@ async fn deliver(scene: &Scene<'_>, idempotency_key: &str) -> ff_core::types::Si
         idempotency_key: IdempotencyKey::parse(idempotency_key).ok(),
         ..scene.signal()
     };
-    let (token, nonce) = (&granted.waitpoint_token, SystemDice.nonce());
-    ff_deliver_signal(scene.wire, args, &granted.waitpoint_id, token, &nonce).await.unwrap().signal_id
+    let shown = VerifiedToken { token: granted.waitpoint_token.clone(), secret_mark: None };
+    let nonce = SystemDice.nonce();
+    ff_deliver_signal(scene.wire, args, &granted.waitpoint_id, &shown, &nonce).await.unwrap().signal_id
 }
 
 fn added<'k>(

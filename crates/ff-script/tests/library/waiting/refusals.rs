@@ -260,6 +260,11 @@ const DELIVER: &[Case] = &[
         |scene| DeliverSignal { waitpoint_id: WaitpointId::new().to_string(), ..scene.deliver_call() }.call(),
         InvalidToken,
     ),
+    (
+        Suspended,
+        |scene| DeliverSignal { secret_mark: Some("0".repeat(16)), ..wrong_mac_call(scene, 31) }.call(),
+        InvalidToken,
+    ),
     (Retired, |scene| scene.deliver_call().call(), TokenExpired),
     (Cancelled, |scene| scene.deliver_call().call(), TargetNotSignalable),
     (PendingRanOut, |scene| scene.deliver_call().call(), PendingWaitpointExpired),
@@ -282,8 +287,12 @@ const OPEN: &[Case] = &[
 ];
 
 fn wrong_mac(scene: &Scene, at: usize) -> Fcall {
+    wrong_mac_call(scene, at).call()
+}
+
+fn wrong_mac_call(scene: &Scene, at: usize) -> DeliverSignal {
     let call = scene.deliver_call();
-    DeliverSignal { mac: forged(&call.mac, at), ..call }.call()
+    DeliverSignal { mac: forged(&call.mac, at), ..call }
 }
 
 const BUFFER: &[Case] = &[

@@ -7,11 +7,13 @@ use ff_core::lease::Holder;
 use ff_core::payload::Payload;
 use ff_core::signal::Effect;
 use ff_core::suspension::ResumedBy;
-use ff_core::types::{WorkerId, WorkerInstanceId};
+use ff_core::token::PresentedToken;
+use ff_core::types::{Kid, WorkerId, WorkerInstanceId};
 use ff_script::lease::ff_claim_resumed_execution;
-use ff_script::signal::{ff_buffer_signal_for_pending_waitpoint, ff_open_waitpoint};
+use ff_script::signal::{VerifiedToken, ff_buffer_signal_for_pending_waitpoint, ff_deliver_signal, ff_open_waitpoint};
 use ff_script::suspension::{
-    NamedWaitpoint, SuspendExecutionArgs, SuspendExecutionResult, SuspendOpKeys, ff_suspend_execution,
+    NamedWaitpoint, SuspendExecutionArgs, SuspendExecutionResult, SuspendOpKeys, ff_read_waitpoint_hmac_secrets,
+    ff_suspend_execution,
 };
 use ff_script::{LibraryClock, ScriptError};
 
@@ -51,13 +53,8 @@ async fn what_was_kept_for_a_suspension_satisfies_it() {
     let scene = Stand::Pending.arrange(&wire).await;
     let granted = scene.granted();
     let nonce = SystemDice.nonce();
-    let kept = ff_buffer_signal_for_pending_waitpoint(
-        &wire,
-        scene.signal(),
-        &granted.waitpoint_id,
-        &granted.waitpoint_token,
-        &nonce,
-    );
+    let shown = VerifiedToken { token: granted.waitpoint_token.clone(), secret_mark: None };
+    let kept = ff_buffer_signal_for_pending_waitpoint(&wire, scene.signal(), &granted.waitpoint_id, &shown, &nonce);
     assert_eq!(kept.await.unwrap().effect, Effect::Buffered);
     let ahead = NamedWaitpoint { id: granted.waitpoint_id, key: granted.waitpoint_key.clone(), token: None };
     let args = SuspendExecutionArgs { waitpoints: vec![ahead], ..scene.suspension("a") };
@@ -71,11 +68,35 @@ async fn a_token_is_judged_by_the_secret_of_its_kid() {
     let wire = Wire::start(LibraryClock::Test).await;
     let scene = Stand::Suspended.arrange(&wire).await;
     let (args, token) = (scene.signal(), &scene.granted().waitpoint_token);
-    let opened = ff_open_waitpoint(&wire, &args, &token.kid).await.unwrap();
-    assert_eq!(opened.verify(&args, &token.kid).as_ref(), Ok(token));
+    let open = async || ff_open_waitpoint(&wire, &args.execution_id, &args.waitpoint, &token.kid).await.unwrap();
+    let verified = open().await.verify(&args.execution_id, &args.token, &token.kid).unwrap();
+    assert_eq!(verified.token, *token);
     scene.rotate("k2", 1_000).await;
     wire.advance(1_000).await;
-    let opened = ff_open_waitpoint(&wire, &args, &token.kid).await.unwrap();
-    assert_eq!(opened.verify(&args, &token.kid), Err(Code::TokenExpired));
+    let opened = open().await;
+    assert_eq!(opened.verify(&args.execution_id, &args.token, &token.kid), Err(Code::TokenExpired));
     assert!(!format!("{opened:?}").contains(&scene.ring.keys[&token.kid].secret.expose_hex()), "it shows no secret");
+}
+
+/// A MAC that its caller verified counts for the secret it was verified under, and for no other of the same name.
+#[tokio::test]
+async fn a_token_of_another_secret_opens_by_the_mark_of_that_secret() {
+    let wire = Wire::start(LibraryClock::Test).await;
+    let scene = Stand::Suspended.arrange(&wire).await;
+    scene.rotate("k2", 0).await;
+    let (args, granted, kid) = (scene.signal(), scene.granted(), Kid::parse("k2").unwrap());
+    let ring = ff_read_waitpoint_hmac_secrets(&wire, 0).await.unwrap().unwrap().ring;
+    let minted = ring.mint(&args.execution_id, &granted.waitpoint_id, &granted.waitpoint_key).unwrap();
+    let opened = ff_open_waitpoint(&wire, &args.execution_id, &args.waitpoint, &kid).await.unwrap();
+    let verified = opened.verify(&args.execution_id, &PresentedToken::from(&minted), &kid).unwrap();
+    let nonce = SystemDice.nonce();
+    let deliver = |shown: VerifiedToken| {
+        let (args, wire, nonce) = (args.clone(), &wire, &nonce);
+        async move { ff_deliver_signal(wire, args, &granted.waitpoint_id, &shown, nonce).await }
+    };
+    for secret_mark in [None, Some("0".repeat(16))] {
+        let error = deliver(VerifiedToken { secret_mark, ..verified.clone() }).await.unwrap_err();
+        assert_eq!(error.refusal().unwrap().code, Code::InvalidToken);
+    }
+    assert_eq!(deliver(verified).await.unwrap().effect, Effect::Satisfied);
 }

@@ -9,7 +9,7 @@ use ff_core::limits;
 use ff_core::token::{KeyRing, PresentedToken, Secret};
 use ff_core::types::{Kid, SignalName, WaitpointKey};
 use ff_script::execution::{ff_cancel_execution, ff_delay_execution};
-use ff_script::signal::ff_deliver_signal;
+use ff_script::signal::{VerifiedToken, ff_deliver_signal};
 use ff_script::suspension::{
     CreatePendingWaitpointArgs, CreatePendingWaitpointResult, RotateWaitpointHmacSecretArgs, SuspendExecutionArgs,
     SuspendOpKeys, WaitpointOpKeys, ff_close_waitpoint, ff_create_pending_waitpoint, ff_rotate_waitpoint_hmac_secret,
@@ -190,7 +190,8 @@ impl Scene<'_> {
     pub(crate) async fn deliver(&self) {
         let GrantedWaitpoint { waitpoint_id, waitpoint_token, .. } = self.granted();
         let nonce = SystemDice.nonce();
-        ff_deliver_signal(self.wire, self.signal(), waitpoint_id, waitpoint_token, &nonce).await.unwrap();
+        let shown = VerifiedToken { token: waitpoint_token.clone(), secret_mark: None };
+        ff_deliver_signal(self.wire, self.signal(), waitpoint_id, &shown, &nonce).await.unwrap();
     }
 
     pub(crate) async fn rotate(&self, kid: &str, grace_ms: u64) {
