@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
+use ff_sdk::PublicUrl;
 use ff_server::{Limits, ServerOptions, TlsFiles};
 
 /// Options of a server that others reach.
@@ -16,6 +17,10 @@ pub(crate) struct ServingFlags {
     /// The key of the certificate, as PEM
     #[arg(long, env = "FF_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+
+    /// The address outsiders reach the server by; approval links begin with it
+    #[arg(long, env = "FF_PUBLIC_URL", value_name = "URL")]
+    public_url: Option<PublicUrl>,
 
     /// Requests under way at once, without those that wait for something
     #[arg(long, env = "FF_MAX_IN_FLIGHT", value_name = "COUNT", default_value_t = Limits::default().in_flight)]
@@ -60,6 +65,6 @@ impl From<ServingFlags> for ServerOptions {
             connections_per_address: flags.max_connections_per_address,
             rate: NonZeroU32::new(flags.max_rate),
         };
-        Self { tls, limits }
+        Self { tls, limits, public_url: flags.public_url }
     }
 }

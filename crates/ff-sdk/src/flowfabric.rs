@@ -86,6 +86,14 @@ impl FlowFabric {
         self.here().map(|here| &here.upkeep)
     }
 
+    /// What approval links begin with at the server this is connected to; nothing for a store in this process.
+    pub fn public_url(&self) -> Option<&str> {
+        match &self.place {
+            Place::Here(_) => None,
+            Place::AtServer(server) => Some(&server.public_url),
+        }
+    }
+
     /// Checks the invariants over everything the store holds, telling of each partition as it is through.
     pub async fn examine(&self, mut on_partition: impl FnMut(u16)) -> Answer<DoctorReport> {
         let mut report = DoctorReport::default();

@@ -46,7 +46,7 @@ pub use job::Job;
 pub use local::Local;
 pub use operating::{Bulk, BulkDone, Events, Found, LaneHandle, Search};
 pub use signal::{Received, Signal};
-pub use waitpoint::Waitpoint;
+pub use waitpoint::{PublicUrl, Waitpoint};
 pub use worker::{
     AddChildren, Child, Children, Context, CreateWaitpoint, Decision, Fault, Handler, Handling, IntoReply, Reply,
     Suspend, Verdict, WaitError, WaitForApproval, WaitForSignal, Woken, Worker,

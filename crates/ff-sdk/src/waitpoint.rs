@@ -1,6 +1,7 @@
 //! A waitpoint as it is handed to whoever is to signal it.
 
 use std::fmt;
+use std::str::FromStr;
 
 use ff_core::contracts::GrantedWaitpoint;
 use ff_core::engine_error::Refusal;
@@ -45,12 +46,41 @@ impl Waitpoint {
 
     fn at(&self, base: &str, path: &[&str]) -> Result<Url, Error> {
         let mut url = Url::parse(base).map_err(|error| Refusal::invalid("base", format!("is no address: {error}")))?;
+        // The address a client connects by may say which certificates it trusts; that is nothing to others.
+        url.set_query(None);
+        url.set_fragment(None);
         let Ok(mut segments) = url.path_segments_mut() else {
             return Err(Refusal::invalid("base", "must be the address of a server, as in http://127.0.0.1:7070").into());
         };
         segments.pop_if_empty().extend(path);
         drop(segments);
         Ok(url)
+    }
+}
+
+/// The address outsiders reach a server by, which links begin with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicUrl(Url);
+
+impl PublicUrl {
+    /// Its host, as browsers name it.
+    pub fn host(&self) -> &str {
+        self.0.host_str().unwrap_or_default()
+    }
+
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl FromStr for PublicUrl {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let expected = "expected an address such as https://flowfabric.example.org, without ? and #";
+        let url = Url::parse(text).map_err(|_| expected)?;
+        let plain = url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
+        if matches!(url.scheme(), "http" | "https") && plain { Ok(Self(url)) } else { Err(expected) }
     }
 }
 
@@ -82,8 +112,19 @@ mod tests {
         assert_eq!(link, format!("http://127.0.0.1:7070/approvals/%7Bfp:7%7D:{nil}/{nil}?token=k1%3A{token}"));
         let behind = waitpoint().signal_url("https://gateway/flowfabric/").unwrap();
         assert_eq!(behind, format!("https://gateway/flowfabric/v1/executions/%7Bfp:7%7D:{nil}/signals"));
+        let trusting = waitpoint().approval_url("https://gateway?ca=/etc/ca.pem#x").unwrap();
+        assert_eq!(trusting, format!("https://gateway/approvals/%7Bfp:7%7D:{nil}/{nil}?token=k1%3A{token}"));
         for base in ["", "127.0.0.1", "mailto:ada"] {
             assert!(waitpoint().approval_url(base).unwrap_err().to_string().contains("base"), "{base:?}");
+        }
+    }
+
+    #[test]
+    fn a_public_address_is_one_that_a_link_can_begin_with() {
+        let url: PublicUrl = "https://ff.example.org/flows".parse().unwrap();
+        assert_eq!((url.host(), url.as_str()), ("ff.example.org", "https://ff.example.org/flows"));
+        for text in ["", "ff.example.org", "ftp://ff.example.org", "https://a@b", "https://a?ca=x", "https://a#x"] {
+            assert!(text.parse::<PublicUrl>().is_err(), "{text:?}");
         }
     }
 

@@ -13,6 +13,7 @@ use ff_core::backend::Upkeep;
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::key::unauthenticated;
 use ff_core::limits;
+use ff_sdk::PublicUrl;
 use futures_util::FutureExt;
 use hyper::body::Body as _;
 use tokio_util::sync::CancellationToken;
@@ -56,16 +57,24 @@ pub(crate) struct Guard {
     keyring: Option<Arc<Keyring>>,
     capacity: Capacity,
     rate: Option<Arc<Rate>>,
+    /// The host outsiders open approval links at.
+    public_host: Option<String>,
     stopping: CancellationToken,
     /// The store whose outages are logged; none in front of another server.
     store: Option<Arc<dyn Upkeep>>,
 }
 
 impl Guard {
-    pub(crate) fn new(keyring: Option<Keyring>, limits: &Limits, stopping: CancellationToken) -> Self {
+    pub(crate) fn new(
+        keyring: Option<Keyring>,
+        limits: &Limits,
+        public_url: Option<&PublicUrl>,
+        stopping: CancellationToken,
+    ) -> Self {
         let rate = limits.rate.map(|each_second| Arc::new(Rate::of(each_second)));
         let capacity = Capacity::new(limits, keyring.is_some());
-        Self { keyring: keyring.map(Arc::new), capacity, rate, stopping, store: None }
+        let public_host = public_url.map(|url| url.host().to_owned());
+        Self { keyring: keyring.map(Arc::new), capacity, rate, public_host, stopping, store: None }
     }
 
     /// Logs requests that this store does not answer among its outages.
@@ -107,7 +116,10 @@ impl Guard {
         bearer::conceal(request.headers_mut());
         let caller = request.extensions().get::<Caller>().cloned().unwrap_or_default();
         let Some(keyring) = &self.keyring else {
-            neighbour::check(request.headers())?;
+            // A page for outsiders is opened at the public address; all else stays on this machine.
+            let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+            let public_host = self.public_host.as_deref().filter(|_| path == Some(routes::APPROVAL));
+            neighbour::check(request.headers(), public_host)?;
             caller.prove_connection();
             return Ok(());
         };
@@ -262,8 +274,8 @@ mod tests {
 
     async fn asked(stopping: &CancellationToken, path: &str) -> (StatusCode, String) {
         let app = Router::new().route("/panics", get(panics)).route("/fine", get(async || "fine"));
-        let app =
-            app.layer(middleware::from_fn_with_state(Guard::new(None, &Limits::default(), stopping.clone()), guard));
+        let app = app
+            .layer(middleware::from_fn_with_state(Guard::new(None, &Limits::default(), None, stopping.clone()), guard));
         let response = app.oneshot(Request::get(path).body(Body::empty()).unwrap()).await.unwrap();
         let status = response.status();
         let body = response.into_body().collect().await.unwrap().to_bytes();

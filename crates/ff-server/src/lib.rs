@@ -39,6 +39,7 @@ mod key;
 mod keyring;
 mod lane;
 mod lease;
+mod links;
 mod metrics;
 mod neighbour;
 mod openapi;

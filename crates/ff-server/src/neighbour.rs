@@ -8,8 +8,9 @@ use std::net::IpAddr;
 use axum::http::{HeaderMap, header};
 use ff_core::engine_error::{Code, Refusal};
 
-/// Refuses a request that is addressed to another machine, or comes from a page of one.
-pub(crate) fn check(headers: &HeaderMap) -> Result<(), Refusal> {
+/// Refuses a request that is addressed to another machine, or comes from a page of one. A further host may be this machine's, too.
+pub(crate) fn check(headers: &HeaderMap, further: Option<&str>) -> Result<(), Refusal> {
+    let is_here = |host: &str| is_here(host) || further.is_some_and(|known| name(host).eq_ignore_ascii_case(known));
     let text = |name| headers.get(name).map(|value: &header::HeaderValue| value.to_str().unwrap_or_default());
     if text(header::HOST).is_some_and(|host| !is_here(host)) {
         return Err(refusal("Host", "must name this machine"));
@@ -27,12 +28,17 @@ fn refusal(header: &str, detail: &str) -> Refusal {
 
 /// Whether a host, with or without its port, is this machine by its loopback name or address.
 fn is_here(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(v6) => v6.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
+    let name = name(host);
     let local = name.eq_ignore_ascii_case("localhost") || name.to_ascii_lowercase().ends_with(".localhost");
     local || name.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+}
+
+/// A host without its port.
+fn name(host: &str) -> &str {
+    match host.strip_prefix('[') {
+        Some(v6) => v6.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    }
 }
 
 #[cfg(test)]
@@ -61,9 +67,14 @@ mod tests {
             headers.insert(header::ORIGIN, origin.parse().unwrap());
             headers
         };
-        assert_eq!(check(&headers("http://localhost:3000")), Ok(()));
+        assert_eq!(check(&headers("http://localhost:3000"), None), Ok(()));
+        assert_eq!(check(&headers("https://FF.example.org:8443"), Some("ff.example.org")), Ok(()));
         for origin in ["https://example.org", "null", "http://127.0.0.1.example.org"] {
-            assert_eq!(check(&headers(origin)).unwrap_err().field.as_deref(), Some("Origin"), "{origin}");
+            assert_eq!(
+                check(&headers(origin), Some("ff.example.org")).unwrap_err().field.as_deref(),
+                Some("Origin"),
+                "{origin}"
+            );
         }
     }
 }

@@ -2,12 +2,16 @@
 
 use std::path::PathBuf;
 
+use ff_sdk::PublicUrl;
+
 /// How a server serves. The defaults are for one that is left alone.
 #[derive(Clone, Debug, Default)]
 pub struct ServerOptions {
     /// The files by which it proves its name; it speaks plain HTTP without them.
     pub tls: Option<TlsFiles>,
     pub limits: Limits,
+    /// The address outsiders reach it by. Without one, links begin with the address the caller used.
+    pub public_url: Option<PublicUrl>,
 }
 
 /// A certificate with what leads to it, and its key, both as PEM.

@@ -8,8 +8,8 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, State};
 use axum::middleware;
 use ff_core::engine_error::{Class, Code};
-use ff_core::partition::PartitionConfig;
 use ff_sdk::FlowFabric;
+use ff_sdk::http::wire::Deployment;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -19,6 +19,7 @@ use crate::access::{ADMIN, ANY, Access, CLOSE, EVERYBODY, GROW, OPEN, OPERATE, R
 use crate::event::CursorCipher;
 use crate::guard::{self, Guard};
 use crate::health::Readiness;
+use crate::links::Links;
 use crate::metrics::Metrics;
 use crate::params::Params;
 use crate::problem::{Problem, Result};
@@ -109,6 +110,9 @@ routes! {
     post "/v1/keys/{key}/revoke"                              ADMIN     key::revoke;
 }
 
+/// The page of an approval link.
+pub(crate) const APPROVAL: &str = "/approvals/{id}/{waitpoint}";
+
 /// What a route asks of its caller; nothing, where there is no such route.
 pub(crate) fn access(method: &str, path: &str) -> Access {
     let route = ROUTES.iter().find(|route| route.1 == path && route.0.eq_ignore_ascii_case(method));
@@ -119,6 +123,7 @@ pub(crate) fn access(method: &str, path: &str) -> Access {
 pub(crate) fn router(
     flowfabric: FlowFabric,
     watch: Guard,
+    links: Links,
     metrics: Option<Metrics>,
     stopping: CancellationToken,
 ) -> Router {
@@ -128,6 +133,7 @@ pub(crate) fn router(
         .method_not_allowed_fallback(async || Problem::from(Code::MethodNotAllowed))
         .layer(option_layer(cipher.map(Extension)))
         .layer(Extension(stopping))
+        .layer(Extension(links))
         .layer(Extension(Readiness::default()))
         .layer(Extension(metrics.clone()))
         .layer(middleware::from_fn_with_state(watch, guard::guard))
@@ -153,8 +159,13 @@ async fn meaning(code: std::result::Result<Path<String>, PathRejection>, params:
     Ok(Json(Meaning { code: code.as_str(), class: code.class(), status: code.http_status(), title: code.sentence() }))
 }
 
-/// How many partitions the store was made with, which a client must know to place what it submits.
-async fn partitions(State(ff): State<FlowFabric>, params: Params) -> Result<Json<PartitionConfig>> {
+/// How many partitions the store was made with, which a client must know to place what it submits, and where links lead.
+async fn partitions(
+    State(ff): State<FlowFabric>,
+    Extension(links): Extension<Links>,
+    params: Params,
+) -> Result<Json<Deployment>> {
     params.done()?;
-    Ok(Json(ff.backend().partitions()))
+    let public_url = links.public_url().map(|url| url.as_str().to_owned());
+    Ok(Json(Deployment { partitions: ff.backend().partitions(), public_url }))
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::Request;
-use ff_sdk::FlowFabric;
+use ff_sdk::{FlowFabric, PublicUrl};
 use futures_util::future::BoxFuture;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -26,6 +26,7 @@ use crate::callers::{Caller, Callers};
 use crate::connections::Connections;
 use crate::guard::Guard;
 use crate::keyring::Keyring;
+use crate::links::Links;
 use crate::metrics::{Metrics, MetricsListener};
 use crate::options::{Limits, ServerOptions};
 use crate::transport::{Requests, Transport};
@@ -54,6 +55,7 @@ pub struct Server {
     keyring: Option<Keyring>,
     tls: Option<TlsAcceptor>,
     limits: Limits,
+    public_url: Option<PublicUrl>,
     metrics: Option<Metrics>,
     scraped: Option<MetricsListener>,
 }
@@ -88,6 +90,7 @@ impl Server {
             keyring,
             tls,
             limits: options.limits,
+            public_url: options.public_url,
             metrics: None,
             scraped: None,
         })
@@ -138,8 +141,10 @@ impl Server {
     }
 
     async fn take_connections(self, shutdown: CancellationToken) -> io::Result<()> {
-        let watch = Guard::new(self.keyring, &self.limits, shutdown.clone()).over(self.flowfabric.upkeep().cloned());
-        let app = routes::router(self.flowfabric.clone(), watch, self.metrics, shutdown.clone());
+        let links = Links::new(self.public_url, self.tls.is_some());
+        let watch = Guard::new(self.keyring, &self.limits, links.public_url(), shutdown.clone())
+            .over(self.flowfabric.upkeep().cloned());
+        let app = routes::router(self.flowfabric.clone(), watch, links, self.metrics, shutdown.clone());
         let callers = Arc::<Callers>::default();
         let open = Connections::new(self.limits.connections, self.limits.connections_per_address);
         let mut connections = JoinSet::new();

@@ -1,29 +1,56 @@
 //! The room of suspensions over HTTP: what a holder waits on, and what operators decide about what waits.
 
 use axum::Json;
-use axum::extract::State;
-use axum::http::header;
+use axum::extract::{Extension, State};
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use ff_core::contracts::{ClosedWaitpoint, GrantedWaitpoint, Resumed, Suspended};
+use ff_core::contracts::{ClosedWaitpoint, GrantedWaitpoint, ProgressArgs, Resumed, SuspendArgs};
+use ff_core::engine_error::EngineError;
 use ff_core::suspension::OperatorDecision;
 use ff_core::types::ExecutionId;
-use ff_sdk::FlowFabric;
-use ff_sdk::http::wire::{CloseWaitpoint, CreateWaitpoint, Decide, Suspend, TokenOf, Waitpoints};
+use ff_sdk::http::wire::{CloseWaitpoint, CreateWaitpoint, Decide, Strict, Suspend, SuspendReply, TokenOf, Waitpoints};
+use ff_sdk::{FlowFabric, Waitpoint};
 
 use crate::audit;
 use crate::body::Body;
 use crate::callers::Caller;
+use crate::links::Links;
 use crate::params::Params;
-use crate::path::{Id, Waitpoint};
-use crate::problem::Result;
+use crate::path::{self, Id};
+use crate::problem::{Problem, Result};
 
 /// Lets the holder go and the execution wait, unless what it would wait for is there already.
 pub(crate) async fn suspend(
     State(ff): State<FlowFabric>,
+    Extension(links): Extension<Links>,
     Id(id): Id,
+    headers: HeaderMap,
     Body(call): Body<Suspend>,
-) -> Result<Json<Suspended>> {
-    Ok(Json(ff.backend().suspend(call.into_args(id)?).await?))
+) -> Result<Json<SuspendReply>> {
+    let question = call.approval.as_ref().map(|Strict(approval)| approval.question.clone());
+    let args = call.into_args(id)?;
+    let Some(question) = question else {
+        return Ok(Json(SuspendReply { suspended: ff.backend().suspend(args).await?, approval_url: None }));
+    };
+    let base = links.base(&headers)?;
+    args.check()?;
+    ask(&ff, &args, question).await?;
+    let suspended = ff.backend().suspend(args).await?;
+    let asked_at = suspended.waitpoints.first().map(|granted| Waitpoint::new(id, granted.clone()));
+    let approval_url = asked_at.map(|waitpoint| waitpoint.approval_url(base.as_str())).transpose();
+    let approval_url = approval_url.map_err(|error| Problem::defect(&error.to_string()))?;
+    Ok(Json(SuspendReply { suspended, approval_url }))
+}
+
+/// Notes the question of an approval where it is shown. A refusal is not told: the suspension gives the same one, unless it was
+/// done before and is answered again.
+async fn ask(ff: &FlowFabric, args: &SuspendArgs, question: String) -> Result<()> {
+    let (execution_id, fence) = (args.execution_id, args.fence);
+    let asked = ProgressArgs { execution_id, fence, percent: None, message: Some(question) };
+    match ff.backend().progress(asked).await {
+        Ok(_) | Err(EngineError::Refused(_)) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Makes a waitpoint ahead of a suspension, so that its token can be handed out first.
@@ -46,7 +73,7 @@ pub(crate) async fn token(
     State(ff): State<FlowFabric>,
     caller: Caller,
     Id(id): Id,
-    Waitpoint(waitpoint): Waitpoint,
+    path::Waitpoint(waitpoint): path::Waitpoint,
     params: Params,
 ) -> Result<Response> {
     params.done()?;
@@ -59,7 +86,7 @@ pub(crate) async fn token(
 pub(crate) async fn close_waitpoint(
     State(ff): State<FlowFabric>,
     Id(id): Id,
-    Waitpoint(waitpoint): Waitpoint,
+    path::Waitpoint(waitpoint): path::Waitpoint,
     Body(call): Body<CloseWaitpoint>,
 ) -> Result<Json<ClosedWaitpoint>> {
     Ok(Json(ff.backend().close_waitpoint(call.into_args(id, waitpoint)).await?))

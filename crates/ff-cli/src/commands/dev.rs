@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use ff_sdk::Connect;
+use ff_sdk::{Connect, PublicUrl};
 use ff_server::ServerOptions;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -27,6 +27,10 @@ pub(crate) struct Dev {
     #[arg(long, value_name = "DIR", default_value = ".flowfabric")]
     data: PathBuf,
 
+    /// The address outsiders reach the server by; approval links begin with it
+    #[arg(long, value_name = "URL")]
+    public_url: Option<PublicUrl>,
+
     /// Run a small worker and submit work to watch
     #[arg(long)]
     demo: bool,
@@ -39,7 +43,8 @@ impl Dev {
         let file = self.data.join("flowfabric.db");
         let file = file.to_str().with_context(|| format!("the name of {folder} is not text"))?;
         let store = format!("sqlite:{file}");
-        let serving = Serving::start(Connect::to(&store), self.listen, None, ServerOptions::default()).await?;
+        let options = ServerOptions { public_url: self.public_url, ..ServerOptions::default() };
+        let serving = Serving::start(Connect::to(&store), self.listen, None, options).await?;
         let server = serving.url();
         if settings.json {
             output::json(&json!({ "store": store, "server": server }))?;

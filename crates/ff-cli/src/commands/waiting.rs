@@ -42,7 +42,8 @@ pub(crate) struct Waiting {
 
 impl Waiting {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let client = settings.connect().await?.client();
+        let flowfabric = settings.connect().await?;
+        let client = flowfabric.client();
         let args = ListArgs {
             filter: Filter {
                 lane: self.lane,
@@ -55,7 +56,8 @@ impl Waiting {
         let page = if self.all { every_page(&client, args).await? } else { client.list(args).await? };
         let next = page.next;
         if self.links {
-            show_links(settings, &client, page).await?;
+            let base = flowfabric.public_url().unwrap_or(&settings.server);
+            show_links(settings, &client, page, base).await?;
         } else if settings.json {
             output::json(&wire::Page::from(page))?;
         } else {
@@ -122,12 +124,12 @@ struct Links {
     next_cursor: Option<String>,
 }
 
-async fn show_links(settings: &Settings, client: &Client, page: Page) -> anyhow::Result<()> {
+async fn show_links(settings: &Settings, client: &Client, page: Page, base: &str) -> anyhow::Result<()> {
     let mut links = Vec::new();
     for execution_id in page.executions.iter().map(|info| info.execution_id) {
         for open in client.waitpoints(&execution_id).await? {
             let waitpoint = client.open_waitpoint(&execution_id, &open).await?;
-            let approval_url = waitpoint.approval_url(&settings.server)?;
+            let approval_url = waitpoint.approval_url(base)?;
             let (waitpoint_id, waitpoint_key) = (waitpoint.waitpoint_id, waitpoint.waitpoint_key);
             links.push(Link { execution_id, waitpoint_id, waitpoint_key, approval_url });
         }

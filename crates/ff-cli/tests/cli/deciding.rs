@@ -18,7 +18,10 @@ struct Asking {
 
 impl Asking {
     fn start() -> Self {
-        let world = World::start();
+        Self::at(World::start())
+    }
+
+    fn at(world: World) -> Self {
         let working = Runtime::new().unwrap();
         let server = world.server.clone();
         working.spawn(async move {
@@ -163,6 +166,29 @@ fn a_signal_is_delivered_with_a_token_or_as_an_operator() {
         "resume_condition_satisfied"
     );
     assert_eq!(asking.result(&id), "2");
+}
+
+#[test]
+fn links_lead_to_the_public_address_and_work_after_a_rotation() {
+    let asking = Asking::at(World::with(&["--public-url", "https://ff.example.org/"]));
+    let id = asking.waits("deploy");
+    let token = || {
+        let links = asking.world.json(&["waiting", "--links"])["links"].clone();
+        let link = links[0]["approval_url"].as_str().unwrap().to_owned();
+        assert!(link.starts_with("https://ff.example.org/approvals/%7Bfp:"), "{link}");
+        link.split_once("?token=").unwrap().1.replace("%3A", ":")
+    };
+    let old = token();
+    asking.world.ok(&["secrets", "rotate", "--kid", "k2", "--grace", "0s"]);
+    let answer = |token: &str, name: &str| {
+        let mut signal = asking.world.command(&["signal", &id, name, "--waitpoint", "Deploy 1.4?"]);
+        signal.env("FF_TOKEN", token);
+        Ran::of(signal)
+    };
+    answer(&old, "rejected").refused(1, "retired");
+    assert!(answer(&token(), "rejected").ok().contains("goes on"));
+    assert_eq!(asking.result(&id), r#""no from cli: ""#);
+    asking.world.run(&["dev", "--public-url", "ff.example.org"]).refused(2, "expected an address such as https://");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
+use crate::signal::Signal;
 use crate::state::words;
 use crate::types::{SignalName, WaitpointKey};
 
@@ -53,6 +54,12 @@ words! {
 }
 
 impl Condition {
+    /// An answer at a waitpoint: a signal named `approved` or `rejected`, whichever comes.
+    pub fn approval(waitpoint: &WaitpointKey) -> Self {
+        let answer = |text| Self::Signal { waitpoint: waitpoint.clone(), name: SignalName::parse(text).ok() };
+        Self::AnyOf { members: vec![answer(Signal::APPROVED), answer(Signal::REJECTED)] }
+    }
+
     /// Reads a condition, refusing what could never be met.
     pub fn parse(json: &[u8]) -> Result<Self, Refusal> {
         crate::json::read(json).map_err(|refusal| {

@@ -10,8 +10,8 @@ use ff_core::partition::PartitionConfig;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 
-use super::HttpOptions;
 use super::tls::TLS;
+use super::{HttpOptions, wire};
 
 /// How long to try before a server counts as unreachable.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -25,6 +25,8 @@ pub struct HttpBackend {
     pub(super) client: Client,
     pub(super) url: Url,
     pub(super) partitions: PartitionConfig,
+    /// What links begin with: the address outsiders reach the server by, or the one it was reached by here.
+    pub(crate) public_url: String,
 }
 
 /// Why no connection to a server could be made.
@@ -59,8 +61,9 @@ impl HttpBackend {
         let options = HttpOptions { ca: ca.or(options.ca), ..options };
         let bad = |why: String| HttpConnectError::BadUrl { url: url.into(), why };
         let client = client(&address, &options).map_err(bad)?;
-        let mut backend = Self { client, url: address, partitions: PartitionConfig::default() };
-        backend.partitions = backend.get(&["partitions"], &[], 0).await.map_err(|error| match error {
+        let public_url = address.to_string();
+        let mut backend = Self { client, url: address, partitions: PartitionConfig::default(), public_url };
+        let deployment: wire::Deployment = backend.get(&["partitions"], &[], 0).await.map_err(|error| match error {
             EngineError::Unavailable(why) if why.starts_with(TLS) => HttpConnectError::Tls { url: url.into(), why },
             // Nothing about the question can be wrong but how it came.
             EngineError::Refused(why) if why.code == Code::InvalidInput => {
@@ -72,6 +75,10 @@ impl HttpBackend {
             }
             EngineError::Refused(why) => HttpConnectError::Refused { url: url.into(), why: why.to_string() },
         })?;
+        backend.partitions = deployment.partitions;
+        if let Some(public_url) = deployment.public_url {
+            backend.public_url = public_url;
+        }
         Ok(backend)
     }
 }

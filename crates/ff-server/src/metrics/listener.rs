@@ -80,7 +80,7 @@ impl MetricsListener {
 /// Answers a scraper. What is reached over loopback only is not for pages of other sites that a browser on this machine shows.
 async fn answer(State(only_here): State<bool>, request: Request, next: Next) -> Response {
     let busy = request.extensions().get().cloned();
-    let checked = if only_here { neighbour::check(request.headers()) } else { Ok(()) };
+    let checked = if only_here { neighbour::check(request.headers(), None) } else { Ok(()) };
     let response = match checked {
         Ok(()) => next.run(request).await,
         Err(refusal) => Problem::from(refusal).into_response(),

@@ -1,7 +1,6 @@
 //! The routes about the service itself.
 
-use ff_core::partition::PartitionConfig;
-use ff_sdk::http::wire::{DoctorReport, RotateSecret, RotationReport, Secrets};
+use ff_sdk::http::wire::{Deployment, DoctorReport, RotateSecret, RotationReport, Secrets};
 use serde_json::json;
 
 use super::book::Book;
@@ -26,7 +25,7 @@ pub(super) fn describe(book: &mut Book) {
         .done();
     book.get("/errors/{code}", "Says what an error code means.").answers::<Meaning>(200, "What it means.").done();
     book.get("/v1/partitions", "Says how many partitions the store has.")
-        .answers::<PartitionConfig>(200, "So many.")
+        .answers::<Deployment>(200, "So many, and where links lead.")
         .done();
     book.get("/v1/doctor", "Checks the invariants of the store.")
         .query_of(

@@ -1,11 +1,10 @@
 //! The routes of suspensions, waitpoints and signals.
 
-use ff_core::contracts::{
-    ClosedWaitpoint, Delivered, DeliveriesPage, GrantedWaitpoint, Resumed, SignalsPage, Suspended,
-};
+use ff_core::contracts::{ClosedWaitpoint, Delivered, DeliveriesPage, GrantedWaitpoint, Resumed, SignalsPage};
 use ff_core::types::IdempotencyKey;
 use ff_sdk::http::wire::{
-    CloseWaitpoint, CreateWaitpoint, Decide, Deliver, Encoding, ReceivedSignal, Suspend, TokenOf, Waitpoints,
+    CloseWaitpoint, CreateWaitpoint, Decide, Deliver, Encoding, ReceivedSignal, Suspend, SuspendReply, TokenOf,
+    Waitpoints,
 };
 
 use super::book::Book;
@@ -14,7 +13,7 @@ use crate::body::Bounded;
 pub(super) fn describe(book: &mut Book) {
     book.post("/v1/executions/{id}/suspend", "Lets the holder go and the execution wait.")
         .takes::<Suspend>(Suspend::BODY_BYTES)
-        .answers::<Suspended>(200, "It waits, or what it would wait for was there already.")
+        .answers::<SuspendReply>(200, "It waits, or what it would wait for was there already.")
         .refused(&[409])
         .done();
     for (path, summary) in [

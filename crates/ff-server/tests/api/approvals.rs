@@ -1,5 +1,9 @@
 //! The approval link: a page that says what is asked, and a form that takes the answer, in any browser.
 
+use std::sync::Arc;
+
+use ff_backend_memory::MemoryBackend;
+use ff_server::ServerOptions;
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
@@ -175,6 +179,48 @@ async fn an_answer_before_anybody_waits_is_kept() {
     assert!(page.html.contains("was kept"), "{}", page.html);
     asked.look(&world).await.assert_is(200, "Already answered");
     asked.answer(&world, "reject").await.assert_is(409, "Already answered");
+}
+
+/// An approval is one call: it says the question, and its reply has the link.
+#[tokio::test]
+async fn an_approval_is_asked_for_in_one_call_and_heard_whatever_the_answer() {
+    let world = World::start().await;
+    for (decision, heading, name) in [("approve", "Approved", "approved"), ("reject", "Rejected", "rejected")] {
+        let held = world.running("deploy").await;
+        let reply = held.suspend(&world, json!({"approval": {"question": "Deploy <1.4>?"}})).await;
+        assert_eq!(
+            held.suspend(&world, json!({"approval": {"question": "Deploy <1.4>?"}})).await,
+            reply,
+            "asked again"
+        );
+        let asked = Asked { granted: reply["waitpoints"][0].clone(), held };
+        let link = reply["approval_url"].as_str().unwrap();
+        let path = link.strip_prefix(&world.url).unwrap_or_else(|| panic!("{link} leads elsewhere"));
+        let page = Page::of(world.request(Method::GET, path)).await;
+        page.assert_is(200, "approval");
+        assert!(page.html.contains("<p class=\"said\">Deploy &lt;1.4&gt;?</p>"), "{}", page.html);
+        let page = asked.answer(&world, decision).await;
+        page.assert_is(200, heading);
+        assert!(!page.html.contains("not what the work waits for"), "{}", page.html);
+        assert_eq!(asked.heard(&world).await["name"], name);
+    }
+}
+
+#[tokio::test]
+async fn links_lead_to_the_public_address_and_its_page_can_be_answered_there() {
+    let options = ServerOptions { public_url: Some("https://ff.example.org/x".parse().unwrap()), ..Default::default() };
+    let world = World::over_with(Arc::new(MemoryBackend::default()), options).await;
+    assert_eq!(world.get("/v1/partitions").await.body["public_url"], "https://ff.example.org/x");
+    let held = world.running("deploy").await;
+    let reply = held.suspend(&world, json!({"approval": {"question": "?"}, "waitpoints": [{"key": "deploy"}]})).await;
+    let link = reply["approval_url"].as_str().unwrap();
+    assert!(link.starts_with("https://ff.example.org/x/approvals/%7Bfp:"), "{link}");
+    let asked = Asked { granted: reply["waitpoints"][0].clone(), held };
+    let form = format!("token={}&decision=reject", asked.token());
+    let there = posted_from("https://ff.example.org", &world, &asked.path(), &form).header("host", "ff.example.org");
+    Page::of(there).await.assert_is(200, "Rejected");
+    let elsewhere = world.request(Method::GET, "/v1/partitions").header("host", "ff.example.org");
+    assert_eq!(elsewhere.send().await.unwrap().status(), 403, "only the pages of links are there for outsiders");
 }
 
 #[tokio::test]

@@ -138,6 +138,15 @@ async fn what_is_wrong_inside_a_field_is_named_by_its_path() {
     let held = world.running("held").await;
     for (said, code, field) in [
         (json!({"waitpoints": [["a"]]}), "invalid_input", "waitpoints[0]"),
+        (json!({}), "invalid_input", "waitpoints"),
+        (json!({"approval": {}}), "invalid_input", "approval.question"),
+        (json!({"approval": {"question": ""}}), "invalid_input", "approval.question"),
+        (json!({"approval": {"question": 7}}), "invalid_input", "approval.question"),
+        (json!({"approval": "deploy?"}), "invalid_input", "approval"),
+        (json!({"approval": {"question": "x".repeat(8_193)}}), "limit_exceeded", "approval.question"),
+        (json!({"approval": {"question": "?", "ask": "ada"}}), "unknown_field", "approval.ask"),
+        (json!({"approval": {"question": "?"}, "timeout_in_ms": u64::MAX}), "limit_exceeded", "timeout_in_ms"),
+        (json!({"approval": {"question": "?"}, "condition": {"type": "operator_only"}}), "invalid_input", "condition"),
         (json!({"waitpoints": [{"key": "a", "kee": 1}]}), "unknown_field", "waitpoints[0].kee"),
         (json!({"waitpoints": [{"key": "a"}, {"key": "a"}]}), "invalid_input", "condition"),
         (json!({"waitpoints": [{"key": "a"}], "condition": {"type": "never"}}), "invalid_input", "condition.type"),

@@ -50,7 +50,11 @@ impl World {
 
     /// A server that takes on no more than this.
     pub(crate) async fn over_within(store: Arc<dyn Upkeep>, limits: Limits) -> Self {
-        let options = ServerOptions { limits, ..ServerOptions::default() };
+        Self::over_with(store, ServerOptions { limits, ..ServerOptions::default() }).await
+    }
+
+    /// A server that serves as it is told.
+    pub(crate) async fn over_with(store: Arc<dyn Upkeep>, options: ServerOptions) -> Self {
         let ff = FlowFabric::over(store.clone());
         let server = Server::bind_with("127.0.0.1:0".parse().unwrap(), ff, options).await.unwrap();
         Self::serving(server, store)

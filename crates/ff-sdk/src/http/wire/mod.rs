@@ -5,6 +5,7 @@ mod claim;
 mod claimed;
 mod condition;
 mod content;
+mod deployment;
 mod doctor;
 mod execution;
 mod fenced;
@@ -32,6 +33,7 @@ pub use bulk::{Bulk, Bulking};
 pub use claim::{Claim, ClaimOf};
 pub use claimed::{Claimed, Claims, Input};
 pub use content::{Base64, Content, Encoding};
+pub use deployment::Deployment;
 pub use doctor::{DoctorReport, Finding};
 pub use execution::{Ended, Page, PayloadView};
 pub use flow::{
@@ -47,7 +49,7 @@ pub use secret::{FailedPartition, RotateSecret, RotatedPartition, RotationReport
 pub use signal::{Deliver, ReceivedSignal};
 pub use steer::{Cancel, ChangePriority, Replay, Revoke, SetTags};
 pub use submit::{Batch, Batched, Submit, Tried, TriedOutcome};
-pub use suspend::{Binding, CreateWaitpoint, Suspend};
+pub use suspend::{Approval, Binding, CreateWaitpoint, Suspend, SuspendReply};
 pub use trace::Trace;
 pub use unshown::Unshown;
 pub use waitpoint::{CloseWaitpoint, Decide, TokenOf, Waitpoints};

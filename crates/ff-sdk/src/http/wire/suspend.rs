@@ -1,10 +1,10 @@
 //! Waiting on the wire: the holder lets go, or makes a waitpoint ahead.
 
-use ff_core::contracts::{CreateWaitpointArgs, SuspendArgs, Timeout, WaitpointBinding};
+use ff_core::contracts::{CreateWaitpointArgs, SuspendArgs, Suspended, Timeout, WaitpointBinding, check_message};
 use ff_core::engine_error::Refusal;
 use ff_core::lease::Fence;
 use ff_core::limits;
-use ff_core::suspension::{Condition, ResumePolicy, SuspendReason, SuspendedBy, TimeoutBehavior};
+use ff_core::suspension::{Condition, Handed, ResumePolicy, SuspendReason, SuspendedBy, TimeoutBehavior};
 use ff_core::types::{
     AttemptId, ExecutionId, IdempotencyKey, LeaseEpoch, LeaseId, TimestampMs, WaitpointId, WaitpointKey,
 };
@@ -19,7 +19,12 @@ use super::word::word;
 holder_calls! {
     /// The holder lets go and waits.
     Suspend {
+        /// At least one, unless an approval is waited for.
+        #[serde(default)]
         waitpoints: Vec<Strict<Binding>>,
+        /// Waits for a person's yes or no instead of a condition.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approval: Option<Strict<Approval>>,
         /// Read on its own, because it is a tree. Any signal at the one waitpoint there is, when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         condition: Option<Box<RawValue>>,
@@ -62,6 +67,29 @@ pub struct Binding {
     pub id: Option<WaitpointId>,
 }
 
+/// What a person is to answer.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Approval {
+    /// In words for people: shown with the execution, and on the page of the approval link.
+    pub question: String,
+}
+
+/// The waitpoint of an approval that names none.
+const APPROVAL_KEY: &str = "approval";
+
+/// What became of the wish to wait, and where a person answers.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SuspendReply {
+    #[serde(flatten)]
+    pub suspended: Suspended,
+    /// The link to the page where the question is answered, when an approval was asked for. It holds the waitpoint's token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_url: Option<String>,
+}
+
 impl From<WaitpointBinding> for Binding {
     fn from(binding: WaitpointBinding) -> Self {
         match binding {
@@ -92,6 +120,7 @@ impl Suspend {
         Ok(held!(
             Suspend, args.fence,
             waitpoints: args.waitpoints.into_iter().map(|binding| Strict(binding.into())).collect(),
+            approval: None,
             condition: Some(to_raw_value(&args.condition)?),
             reason: Some(args.reason),
             requested_by: Some(args.requested_by),
@@ -108,12 +137,29 @@ impl Suspend {
     /// What is asked of an execution, with what was left out filled in.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<SuspendArgs, Refusal> {
         let fence = self.fence()?;
-        let waitpoints: Vec<WaitpointBinding> = self.waitpoints.into_iter().map(|Strict(one)| one.into()).collect();
+        let mut waitpoints: Vec<WaitpointBinding> = self.waitpoints.into_iter().map(|Strict(one)| one.into()).collect();
+        let asks = self.approval.is_some();
+        if let Some(Strict(approval)) = &self.approval {
+            approval.check(&mut waitpoints)?;
+        }
         let condition = match (self.condition, &waitpoints[..]) {
+            (Some(_), _) if asks => {
+                return Err(Refusal::invalid("condition", "cannot be given together with approval"));
+            }
+            (None, [only, ..]) if asks => Condition::approval(only.key()),
             (Some(json), _) => condition::read(&json)?,
             (None, [only]) => Condition::Signal { waitpoint: only.key().clone(), name: None },
-            (None, []) => return Err(Refusal::invalid("waitpoints", "must not be empty")),
+            (None, []) => {
+                return Err(Refusal::invalid("waitpoints", "must name at least one, unless there is an approval"));
+            }
             (None, _) => return Err(Refusal::invalid("condition", "is required beside several waitpoints")),
+        };
+        let (reason, resume_policy) = match asks {
+            // All answers are handed over, so that the first of several that came early can be told from the rest.
+            true => {
+                (SuspendReason::WaitingForApproval, ResumePolicy { handed: Handed::All, ..ResumePolicy::default() })
+            }
+            false => (SuspendReason::WaitingForSignal, ResumePolicy::default()),
         };
         let timeout = match (self.timeout_in_ms, self.timeout_at) {
             (Some(_), Some(_)) => {
@@ -128,15 +174,35 @@ impl Suspend {
             fence,
             waitpoints,
             condition,
-            reason: self.reason.unwrap_or(SuspendReason::WaitingForSignal),
+            reason: self.reason.unwrap_or(reason),
             requested_by: self.requested_by.unwrap_or(SuspendedBy::Worker),
             timeout,
             timeout_behavior: self.timeout_behavior.unwrap_or(TimeoutBehavior::Fail),
-            resume_policy: self.resume_policy.map_or_else(|| Ok(ResumePolicy::default()), policy)?,
+            resume_policy: self.resume_policy.map_or_else(|| Ok(resume_policy), policy)?,
             continuation: self.continuation,
             idempotency_key: self.idempotency_key,
             dedup_ttl_ms: self.dedup_ttl_ms.unwrap_or(limits::SUSPEND_DEDUP_MS),
         })
+    }
+}
+
+impl Approval {
+    /// Refuses a question that cannot be shown, and makes sure that there is one place to answer it.
+    fn check(&self, waitpoints: &mut Vec<WaitpointBinding>) -> Result<(), Refusal> {
+        if self.question.trim().is_empty() {
+            return Err(Refusal::invalid("approval.question", "must not be empty"));
+        }
+        check_message("approval.question", Some(&self.question))?;
+        match waitpoints.len() {
+            0 => {
+                let key = WaitpointKey::parse(APPROVAL_KEY)
+                    .map_err(|error| Refusal::invalid("waitpoints", error.to_string()))?;
+                waitpoints.push(WaitpointBinding::Fresh { key });
+                Ok(())
+            }
+            1 => Ok(()),
+            _ => Err(Refusal::invalid("waitpoints", "must be at most one beside an approval")),
+        }
     }
 }
 
@@ -159,7 +225,7 @@ mod tests {
     use super::*;
     use ff_core::engine_error::Code;
     use ff_core::json;
-    use ff_core::suspension::{Distinct, Handed};
+    use ff_core::suspension::Distinct;
 
     fn id() -> ExecutionId {
         ExecutionId::new(7, uuid::Uuid::from_u128(1))
@@ -221,9 +287,26 @@ mod tests {
     }
 
     #[test]
+    fn an_approval_waits_for_a_yes_or_a_no() {
+        let args = read(r#""approval":{"question":"Deploy?"}"#).unwrap();
+        assert_eq!(args.waitpoints, [WaitpointBinding::Fresh { key: key("approval") }]);
+        assert_eq!(args.condition, Condition::approval(&key("approval")));
+        assert_eq!((args.reason, args.resume_policy.handed), (SuspendReason::WaitingForApproval, Handed::All));
+        let named = read(r#""approval":{"question":"Deploy?"},"waitpoints":[{"key":"deploy"}],"timeout_in_ms":5"#);
+        let named = named.unwrap();
+        assert_eq!((named.condition, named.timeout), (Condition::approval(&key("deploy")), Some(Timeout::After(5))));
+    }
+
+    #[test]
     fn what_is_wrong_in_a_wait_is_named_from_the_top() {
         for (said, code, field) in [
             (r#""waitpoints":[]"#, Code::InvalidInput, "waitpoints"),
+            (r#""reason":"step_boundary""#, Code::InvalidInput, "waitpoints"),
+            (r#""approval":{}"#, Code::InvalidInput, "approval.question"),
+            (r#""approval":{"question":" "}"#, Code::InvalidInput, "approval.question"),
+            (r#""approval":{"question":"?","who":"ada"}"#, Code::UnknownField, "approval.who"),
+            (r#""approval":{"question":"?"},"condition":{"type":"operator_only"}"#, Code::InvalidInput, "condition"),
+            (r#""approval":{"question":"?"},"waitpoints":[{"key":"a"},{"key":"b"}]"#, Code::InvalidInput, "waitpoints"),
             (r#""waitpoints":[["a"]]"#, Code::InvalidInput, "waitpoints[0]"),
             (r#""waitpoints":[{"key":"a","kee":1}]"#, Code::UnknownField, "waitpoints[0].kee"),
             (r#""waitpoints":[{"key":"a"},{"key":"b"}]"#, Code::InvalidInput, "condition"),

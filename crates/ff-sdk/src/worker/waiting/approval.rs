@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ff_core::signal::{Signal, Source};
 use ff_core::suspension::{Condition, Handed, ResumedBy, SuspendReason, TimeoutBehavior};
-use ff_core::types::{SignalName, TimestampMs};
+use ff_core::types::TimestampMs;
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
 
@@ -57,10 +57,7 @@ pub struct WaitForApproval {
 impl WaitForApproval {
     pub(in crate::worker) fn new(context: Context, name: &str) -> Self {
         let wait = Suspend::new(context, name).reason(SuspendReason::WaitingForApproval).set(|plan| {
-            let at = || plan.name.clone();
-            let named = |text| SignalName::parse(text).ok();
-            let says = |text| Condition::Signal { waitpoint: at(), name: named(text) };
-            plan.condition = Condition::AnyOf { members: vec![says(Signal::APPROVED), says(Signal::REJECTED)] };
+            plan.condition = Condition::approval(&plan.name);
             // Answers that came early are all handed over, so that the first of them can be told from the rest.
             plan.resume_policy.handed = Handed::All;
         });
@@ -138,7 +135,7 @@ mod tests {
     use ff_core::contracts::ReceivedSignal;
     use ff_core::payload::Payload;
     use ff_core::signal::Effect;
-    use ff_core::types::{ExecutionId, SignalId};
+    use ff_core::types::{ExecutionId, SignalId, SignalName};
 
     fn said(name: &str, at: i64, payload: Option<&'static str>) -> Received {
         let signal = Signal {
