@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tower::util::option_layer;
 
 use crate::access::{ADMIN, ANY, Access, CLOSE, EVERYBODY, GROW, OPEN, OPERATE, READ, STEER, SUBMIT, TOKEN, WORK};
+use crate::callers::Caller;
 use crate::event::CursorCipher;
 use crate::guard::{self, Guard};
 use crate::health::Readiness;
@@ -163,9 +164,10 @@ async fn meaning(code: std::result::Result<Path<String>, PathRejection>, params:
 async fn partitions(
     State(ff): State<FlowFabric>,
     Extension(links): Extension<Links>,
+    caller: Caller,
     params: Params,
 ) -> Result<Json<Deployment>> {
     params.done()?;
     let public_url = links.public_url().map(|url| url.as_str().to_owned());
-    Ok(Json(Deployment { partitions: ff.backend().partitions(), public_url }))
+    Ok(Json(Deployment { partitions: ff.backend().partitions(), public_url, namespace: caller.tenant().cloned() }))
 }

@@ -57,13 +57,33 @@ fn keys_that_travel_in_the_clear_are_warned_of() {
 }
 
 #[test]
+fn the_namespace_of_a_key_need_not_be_named() {
+    let secured = Secured::start(&[]);
+    let every = ["--role", "submit", "--role", "work", "--role", "operate", "--namespace", "acme"];
+    let made = secured.create(&every);
+    let key = made["key"].as_str().unwrap();
+    let run = |args: &[&str]| Ran::of(secured.with(key, args));
+    let id = run(&["submit", "echo", "--payload", "1"]).ok();
+    assert_eq!(run(&["get", &id, "--json"]).json()["namespace"], "acme");
+    let worker = Process::start(secured.with(key, &["worker", "--kind", "echo", "--exec", "cat"]));
+    assert_eq!(run(&["result", &id, "--wait"]).ok(), "1");
+    assert!(run(&["workers"]).ok().contains("ff-worker"));
+    assert!(run(&["list"]).ok().contains(&id));
+    assert!(run(&["lanes", "list"]).ok().contains("default"));
+    assert!(run(&["flow", "list"]).ok().contains("ID"));
+    assert!(worker.stop().success());
+    let seen = Ran::of(secured.with(&secured.admin, &["list", "--namespace", "acme"])).ok();
+    assert!(seen.contains(&id), "{seen}");
+}
+
+#[test]
 fn a_key_lets_its_holder_do_what_it_is_for_until_it_is_revoked() {
     let secured = Secured::start(&[]);
     let submitter = secured.create(&["--role", "submit", "--namespace", "acme", "--expires", "90d"]);
     let key = submitter["key"].as_str().unwrap();
     let submit = ["submit", "echo", "--payload", "1", "--namespace", "acme"];
     let id = Ran::of(secured.with(key, &submit)).ok();
-    let elsewhere = Ran::of(secured.with(key, &["submit", "echo", "--payload", "1"]));
+    let elsewhere = Ran::of(secured.with(key, &["submit", "echo", "--payload", "1", "--namespace", "other"]));
     elsewhere.refused(1, "the key is for the namespace acme");
     Ran::of(secured.with(key, &["keys", "list"])).refused(1, "lacks the role admin");
     let other = secured.create(&["--role", "submit", "--namespace", "other"]);

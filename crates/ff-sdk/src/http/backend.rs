@@ -7,6 +7,7 @@ use std::time::Duration;
 use ff_core::backend::EngineBackend;
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::partition::PartitionConfig;
+use ff_core::types::Namespace;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 
@@ -27,6 +28,8 @@ pub struct HttpBackend {
     pub(super) partitions: PartitionConfig,
     /// What links begin with: the address outsiders reach the server by, or the one it was reached by here.
     pub(crate) public_url: String,
+    /// The namespace of the key that is shown, when it is for one.
+    own: Option<Namespace>,
 }
 
 /// Why no connection to a server could be made.
@@ -62,7 +65,7 @@ impl HttpBackend {
         let bad = |why: String| HttpConnectError::BadUrl { url: url.into(), why };
         let client = client(&address, &options).map_err(bad)?;
         let public_url = address.to_string();
-        let mut backend = Self { client, url: address, partitions: PartitionConfig::default(), public_url };
+        let mut backend = Self { client, url: address, partitions: PartitionConfig::default(), public_url, own: None };
         let deployment: wire::Deployment = backend.get(&["partitions"], &[], 0).await.map_err(|error| match error {
             EngineError::Unavailable(why) if why.starts_with(TLS) => HttpConnectError::Tls { url: url.into(), why },
             // Nothing about the question can be wrong but how it came.
@@ -76,10 +79,16 @@ impl HttpBackend {
             EngineError::Refused(why) => HttpConnectError::Refused { url: url.into(), why: why.to_string() },
         })?;
         backend.partitions = deployment.partitions;
+        backend.own = deployment.namespace;
         if let Some(public_url) = deployment.public_url {
             backend.public_url = public_url;
         }
         Ok(backend)
+    }
+
+    /// Whose work a call is about: that of the key's namespace, unless another is named.
+    pub(super) fn whose(&self, named: &Namespace) -> Namespace {
+        self.own.as_ref().filter(|_| named.is_default()).unwrap_or(named).clone()
     }
 }
 

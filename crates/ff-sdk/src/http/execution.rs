@@ -27,8 +27,9 @@ pub(super) const EXACT: (&str, &str) = ("encoding", "base64");
 
 #[async_trait]
 impl ExecutionRoom for HttpBackend {
-    async fn submit(&self, args: SubmitArgs) -> Answer<Submitted> {
+    async fn submit(&self, mut args: SubmitArgs) -> Answer<Submitted> {
         args.check()?;
+        args.namespace = self.whose(&args.namespace);
         let submit = wire::Submit::of(args).map_err(|error| unwritable(&error))?;
         self.post(&["executions"], &submit, 0).await
     }
@@ -38,7 +39,8 @@ impl ExecutionRoom for HttpBackend {
             return Err(Refusal::over_limit(Code::LimitExceeded, "executions", limits::BULK, args.len()).into());
         }
         let (mut answers, mut sendable) = (Vec::with_capacity(args.len()), Vec::new());
-        for (at, args) in args.into_iter().enumerate() {
+        for (at, mut args) in args.into_iter().enumerate() {
+            args.namespace = self.whose(&args.namespace);
             match args.check() {
                 Err(refusal) => answers.push((at, Err(refusal.into()))),
                 Ok(()) => sendable.push((at, written(args)?)),
@@ -59,7 +61,7 @@ impl ExecutionRoom for HttpBackend {
         args.check()?;
         let Filter { namespace, lane, state, kind, tags, created_from, created_until } = args.filter;
         let labels: Vec<_> = tags.iter().map(|(key, value)| (format!("tag.{key}"), value.to_string())).collect();
-        let mut query = vec![("namespace", namespace.to_string()), ("limit", args.limit.to_string())];
+        let mut query = vec![("namespace", self.whose(&namespace).to_string()), ("limit", args.limit.to_string())];
         query.extend(lane.map(|lane| ("lane", lane.to_string())));
         query.extend(state.map(|state| ("state", state.to_string())));
         query.extend(kind.map(|kind| ("kind", kind.to_string())));
@@ -116,8 +118,9 @@ impl ExecutionRoom for HttpBackend {
         self.ask(args.execution_id, "replay", wire::Replay::of(args)).await
     }
 
-    async fn bulk(&self, args: BulkArgs) -> Answer<BulkPage> {
+    async fn bulk(&self, mut args: BulkArgs) -> Answer<BulkPage> {
         args.check()?;
+        args.filter.namespace = self.whose(&args.filter.namespace);
         self.post(&["executions", "bulk"], &wire::Bulk::of(args), 0).await
     }
 

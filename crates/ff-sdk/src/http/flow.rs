@@ -18,14 +18,16 @@ use super::wire;
 
 #[async_trait]
 impl FlowRoom for HttpBackend {
-    async fn submit_flow(&self, args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
+    async fn submit_flow(&self, mut args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
+        args.header.namespace = self.whose(&args.header.namespace);
         args.clone().plan()?;
         let submit = wire::SubmitFlow::of(args).map_err(|error| unwritable(&error))?;
         self.post(&["flows"], &submit, 0).await
     }
 
-    async fn create_flow(&self, args: CreateFlowArgs) -> Answer<SubmittedFlow> {
+    async fn create_flow(&self, mut args: CreateFlowArgs) -> Answer<SubmittedFlow> {
         args.header.check()?;
+        args.header.namespace = self.whose(&args.header.namespace);
         self.post(&["flows"], &wire::SubmitFlow::held_open(args), 0).await
     }
 
@@ -68,7 +70,7 @@ impl FlowRoom for HttpBackend {
 
     async fn list_flows(&self, args: ListFlowsArgs) -> Answer<FlowsPage> {
         args.check()?;
-        let mut query = vec![("namespace", args.namespace.to_string()), ("limit", args.limit.to_string())];
+        let mut query = vec![("namespace", self.whose(&args.namespace).to_string()), ("limit", args.limit.to_string())];
         query.extend(args.kind.map(|kind| ("kind", kind.to_string())));
         query.extend(args.state.map(|state| ("state", state.to_string())));
         query.extend(args.tag.map(|(key, value)| ("tag", format!("{key}:{value}"))));

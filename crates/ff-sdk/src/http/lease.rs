@@ -10,8 +10,9 @@ use super::wire;
 
 #[async_trait]
 impl LeaseRoom for HttpBackend {
-    async fn claim(&self, args: ClaimArgs) -> Answer<Claims> {
+    async fn claim(&self, mut args: ClaimArgs) -> Answer<Claims> {
         args.check()?;
+        args.namespace = self.whose(&args.namespace);
         let instance = args.holder.worker_instance_id.clone();
         let claims: wire::Claims =
             self.post(&["workers", instance.as_str(), "claim"], &wire::Claim::of(args), 0).await?;

@@ -15,8 +15,9 @@ use super::wire;
 
 #[async_trait]
 impl Waits for HttpBackend {
-    async fn next(&self, args: NextArgs) -> Answer<Vec<Claimed>> {
+    async fn next(&self, mut args: NextArgs) -> Answer<Vec<Claimed>> {
         args.check()?;
+        args.namespace = self.whose(&args.namespace);
         let (instance, wait_ms) = (args.holder.worker_instance_id.clone(), args.wait_ms);
         let claim = wire::Claim::anywhere(args);
         let claims: wire::Claims = self.post(&["workers", instance.as_str(), "claim"], &claim, wait_ms).await?;

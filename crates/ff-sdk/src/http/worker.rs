@@ -15,18 +15,21 @@ use super::wire;
 
 #[async_trait]
 impl WorkerRoom for HttpBackend {
-    async fn register_worker(&self, args: RegisterWorkerArgs) -> Answer<RegisteredWorker> {
+    async fn register_worker(&self, mut args: RegisterWorkerArgs) -> Answer<RegisteredWorker> {
         args.check()?;
+        args.namespace = self.whose(&args.namespace);
         let instance = args.worker_instance_id.clone();
         self.tell(&instance, "register", wire::RegisterWorker::of(args)).await
     }
 
-    async fn heartbeat(&self, args: HeartbeatArgs) -> Answer<SeenWorker> {
+    async fn heartbeat(&self, mut args: HeartbeatArgs) -> Answer<SeenWorker> {
+        args.namespace = self.whose(&args.namespace);
         let instance = args.worker_instance_id.clone();
         self.tell(&instance, "heartbeat", wire::Heartbeat::of(args)).await
     }
 
-    async fn leave(&self, args: LeaveArgs) -> Answer<LeftWorker> {
+    async fn leave(&self, mut args: LeaveArgs) -> Answer<LeftWorker> {
+        args.namespace = self.whose(&args.namespace);
         let instance = args.worker_instance_id.clone();
         self.tell(&instance, "leave", wire::Leave::of(args)).await
     }
@@ -34,7 +37,7 @@ impl WorkerRoom for HttpBackend {
     async fn list_workers(&self, args: ListWorkersArgs) -> Answer<WorkersPage> {
         args.check()?;
         let mut query = vec![("limit", args.limit.to_string())];
-        query.extend(args.namespace.map(|namespace| ("namespace", namespace.to_string())));
+        query.extend(args.namespace.map(|namespace| ("namespace", self.whose(&namespace).to_string())));
         query.extend(args.after.map(|after| ("after", after.to_string())));
         self.get(&["workers"], &query, 0).await
     }

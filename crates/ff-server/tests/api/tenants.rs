@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use ff_core::contracts::{Filter, ListArgs};
 use ff_core::flow::member_id;
-use ff_core::key::Role;
+use ff_core::key::{Role, SecretKey};
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{FlowId, IdempotencyKey, Namespace, NodeName};
+use ff_sdk::{Connect, Context, Fault, Job};
 use ff_server::{Metrics, ROUTES};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::bodies::{routes, target};
 use crate::keyed::Keyed;
@@ -36,6 +39,32 @@ impl Theirs {
             flow,
         }
     }
+}
+
+/// A program that names no namespace works in that of its key.
+#[tokio::test]
+async fn the_namespace_of_a_key_is_the_default_of_whoever_shows_it() {
+    let (keyed, _) = Keyed::new().await;
+    let key = keyed.tenant("acme").await;
+    let world = keyed.asked_with(&key).await;
+    assert_eq!(world.get("/v1/partitions").await.body["namespace"], "acme");
+    let ff = Connect::to(&world.url).key(SecretKey::parse(&key).unwrap()).connect().await.unwrap();
+    let client = ff.client();
+    let id = client.submit(Job::new("a", &1).idempotency_key("once")).await.unwrap().execution_id;
+    let filter = Filter::everything(Namespace::default_name());
+    let everything = ListArgs { filter, after: None, limit: 10 };
+    let found = client.list(everything).await.unwrap();
+    let found: Vec<_> = found.executions.iter().map(|info| (info.execution_id, info.namespace.as_str())).collect();
+    assert_eq!(found, [(id, "acme")]);
+    let done = CancellationToken::new();
+    let worker =
+        ff.worker("w").on("a", |context: Context| async move { Ok::<_, Fault>(context.task().namespace.to_string()) });
+    let working = tokio::spawn(worker.run_until(done.clone().cancelled_owned()));
+    assert_eq!(client.wait(&id).await.unwrap().json::<String>().unwrap(), "acme");
+    done.cancel();
+    working.await.unwrap().unwrap();
+    let lane = client.lane("default").unwrap().describe().await.unwrap();
+    assert_eq!(lane.namespace.as_str(), "acme");
 }
 
 #[tokio::test]
