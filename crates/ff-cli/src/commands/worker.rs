@@ -1,12 +1,17 @@
 //! Any program as a worker.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use clap::Args;
+use ff_core::contracts::Task;
 use ff_core::limits;
 use ff_core::types::{ContentType, Kind, LaneId, WorkerId};
-use ff_sdk::Context;
+use ff_sdk::{Context, Fault, Reply};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::exit::{Exit, tell};
 use crate::program::Program;
@@ -61,6 +66,7 @@ impl Worker {
         let mut signals = Signals::listen()?;
         let flowfabric = settings.connect().await?;
         let program = Arc::new(Program::new(self.exec, self.content_type));
+        let running = Arc::new(AtomicUsize::new(0));
         let mut worker = flowfabric
             .worker(self.name.as_str())
             .namespace(settings.namespace.as_str())
@@ -70,16 +76,73 @@ impl Worker {
             worker = worker.lane(lane.as_str());
         }
         for kind in &self.kinds {
-            let program = program.clone();
+            let (program, running) = (program.clone(), running.clone());
             worker = worker.on(kind.as_str(), move |work: Context| {
-                let program = program.clone();
-                async move { program.run(&work).await }
+                let (program, job) = (program.clone(), JobLine::begin(&running, work.task()));
+                async move { job.end(program.run(&work).await) }
             });
         }
         let kinds: Vec<_> = self.kinds.iter().map(Kind::as_str).collect();
         tell(format_args!("{} takes {} from {}", self.name, kinds.join(", "), settings.server));
-        worker.run_until(async move { signals.next().await }).await?;
-        Ok(Exit::Done)
+        let asked = CancellationToken::new();
+        let mut working = pin!(worker.run_until(asked.clone().cancelled_owned()));
+        tokio::select! {
+            ended = &mut working => return Ok(ended.map(|()| Exit::Done)?),
+            () = signals.next() => {}
+        }
+        match running.load(Ordering::Relaxed) {
+            0 => tell("stopping"),
+            1 => tell("stopping: waiting for 1 running job; Ctrl-C again stops it now"),
+            count => tell(format_args!("stopping: waiting for {count} running jobs; Ctrl-C again stops them now")),
+        }
+        asked.cancel();
+        tokio::select! {
+            ended = &mut working => Ok(ended.map(|()| Exit::Done)?),
+            // What still runs is dropped with the worker, and another takes it up when its lease ends.
+            () = signals.next() => Ok(Exit::Interrupted),
+        }
+    }
+}
+
+/// The lines about one job: one when it begins, one when it ends.
+struct JobLine {
+    running: Arc<AtomicUsize>,
+    what: String,
+    since: Instant,
+    told: bool,
+}
+
+impl JobLine {
+    fn begin(running: &Arc<AtomicUsize>, task: &Task) -> Self {
+        running.fetch_add(1, Ordering::Relaxed);
+        let what = format!("{} {}", task.kind, task.execution_id);
+        tell(format_args!("running {what}"));
+        Self { running: running.clone(), what, since: Instant::now(), told: false }
+    }
+
+    fn end(mut self, ended: Result<Reply, Fault>) -> Result<Reply, Fault> {
+        match &ended {
+            Ok(Reply::Done(_)) => self.tell("done", ""),
+            Ok(Reply::Later(_)) => self.tell("given back", ""),
+            Err(fault) => self.tell("failed", &format!(": {}: {}", fault.category, fault.message)),
+        }
+        ended
+    }
+
+    fn tell(&mut self, outcome: &str, why: &str) {
+        let took = span::short(u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX));
+        tell(format_args!("{outcome} {} after {took}{why}", self.what));
+        self.told = true;
+    }
+}
+
+/// A job that was dropped before its end was lost, or stopped with the worker.
+impl Drop for JobLine {
+    fn drop(&mut self) {
+        self.running.fetch_sub(1, Ordering::Relaxed);
+        if !self.told {
+            self.tell("stopped", "");
+        }
     }
 }
 

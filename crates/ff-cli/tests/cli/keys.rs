@@ -57,6 +57,22 @@ fn keys_that_travel_in_the_clear_are_warned_of() {
 }
 
 #[test]
+fn a_worker_whose_key_was_revoked_ends_with_an_error() {
+    let secured = Secured::start(&[]);
+    let made = secured.create(&["--role", "submit", "--role", "work", "--namespace", "acme"]);
+    let (id, key) = (made["key_id"].as_str().unwrap(), made["key"].as_str().unwrap());
+    let worker = Process::start(secured.with(key, &["worker", "--kind", "echo", "--exec", "cat"]));
+    worker.says("takes echo");
+    Ran::of(secured.with(&secured.admin, &["keys", "revoke", id])).ok();
+    let refused = |_: &usize| Ran::of(secured.with(key, &["list"])).code == Some(1);
+    assert!((0..500).find(refused).is_some(), "the key still works");
+    let submitter = secured.create(&["--role", "submit", "--namespace", "acme"]);
+    Ran::of(secured.with(submitter["key"].as_str().unwrap(), &["submit", "echo", "--payload", "1"])).ok();
+    worker.says("error: unauthenticated");
+    assert_eq!(worker.wait().code(), Some(1));
+}
+
+#[test]
 fn the_namespace_of_a_key_need_not_be_named() {
     let secured = Secured::start(&[]);
     let every = ["--role", "submit", "--role", "work", "--role", "operate", "--namespace", "acme"];

@@ -5,6 +5,7 @@ use std::thread;
 
 use ff_core::dice::SystemDice;
 use ff_core::key::SecretKey;
+use rustix::process::Signal;
 use serde_json::json;
 
 use crate::world::{Process, World};
@@ -136,6 +137,36 @@ fn a_worker_that_is_asked_to_stop_finishes_what_it_holds() {
     assert_eq!(world.ok(&["result", &id, "--wait"]), "through");
     assert!(stopping.join().unwrap().success());
     assert_eq!(world.json(&["attempts", &id])["attempts"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_worker_tells_of_every_job_in_two_lines() {
+    let world = World::start();
+    let worker = world.worker("job", "read code; exit $code");
+    let done = world.ok(&["submit", "job", "--payload", "0\n"]);
+    worker.says(&format!("running job {done}"));
+    worker.says(&format!("done job {done} after "));
+    let failed = world.ok(&["submit", "job", "--payload", "65\n"]);
+    let said = worker.says(&format!("failed job {failed} after "));
+    assert!(said.contains("exit_65"), "{said}");
+}
+
+#[test]
+fn a_worker_says_what_it_waits_for_and_stops_at_once_when_asked_twice() {
+    let world = World::start();
+    let args = ["worker", "--kind", "nap", "--exec", "echo napping >&2; sleep 600", "--concurrency", "2"];
+    let worker = world.spawn(&args);
+    let ids: Vec<_> = (0..2).map(|_| world.ok(&["submit", "nap"])).collect();
+    for _ in &ids {
+        worker.says("napping");
+    }
+    worker.signal(Signal::INT);
+    worker.says("stopping: waiting for 2 running jobs; Ctrl-C again stops them now");
+    worker.signal(Signal::INT);
+    for _ in &ids {
+        worker.says("stopped nap ");
+    }
+    assert_eq!(worker.wait().code(), Some(130));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ff_core::contracts::{Claimed, NextArgs};
+use ff_core::engine_error::{Code, EngineError};
 use tokio::time::Instant;
 
 use super::options::Setup;
@@ -11,8 +12,9 @@ use super::options::Setup;
 /// How long one question may stay open.
 const WAIT_MS: u64 = 30_000;
 
-/// The next pieces of work, at most `room` of them. Returns when there are some, however long it takes.
-pub(super) async fn next(setup: Arc<Setup>, room: usize) -> Vec<Claimed> {
+/// The next pieces of work, at most `room` of them. Returns when there are some, however long it takes, or when the server no
+/// longer takes the worker's key: asking again does not help then.
+pub(super) async fn next(setup: Arc<Setup>, room: usize) -> Result<Vec<Claimed>, EngineError> {
     let mut backoff = Backoff::default();
     loop {
         let asked = Instant::now();
@@ -26,10 +28,11 @@ pub(super) async fn next(setup: Arc<Setup>, room: usize) -> Vec<Claimed> {
             wait_ms: WAIT_MS,
         };
         match setup.waits.next(args).await {
-            Ok(claimed) if !claimed.is_empty() => return claimed,
+            Ok(claimed) if !claimed.is_empty() => return Ok(claimed),
             // An empty answer that took no time comes from something that is stopping.
             Ok(_) if asked.elapsed() < Duration::from_millis(1) => backoff.pause().await,
             Ok(_) => backoff.reset(),
+            Err(error) if matches!(error.code(), Code::Unauthenticated | Code::Unauthorized) => return Err(error),
             Err(error) => {
                 tracing::warn!(%error, "cannot claim work; trying again");
                 backoff.pause().await;

@@ -109,11 +109,11 @@ impl Worker {
         self.run_until(shutdown::asked_to_stop()).await
     }
 
-    /// Works until `stop` is ready, then finishes what it holds.
+    /// Works until `stop` is ready, then finishes what it holds. It ends by itself, with an error, when the server no longer takes
+    /// its key.
     pub async fn run_until(self, stop: impl Future<Output = ()> + Send) -> Result<(), Error> {
         let setup = self.set_up()?;
-        running::run(setup, Box::pin(stop)).await;
-        Ok(())
+        Ok(running::run(setup, Box::pin(stop)).await?)
     }
 
     fn set_up(self) -> Result<Setup, Error> {

@@ -23,14 +23,14 @@ use super::{Fault, Reply, listening, report, span};
 /// How often other tasks get their turn before a question is asked.
 const MOMENT: usize = 4;
 
-/// Works until `stop` is ready, then lets what is in hand finish. Boxed, so that it is compiled here, and not again in every
+/// Works until `stop` is ready, or its key is refused, then lets what is in hand finish. Boxed, so that it is compiled here, and not again in every
 /// program that has a worker.
 #[inline(never)]
-pub(super) fn run(setup: Setup, stop: BoxFuture<'_, ()>) -> BoxFuture<'_, ()> {
+pub(super) fn run(setup: Setup, stop: BoxFuture<'_, ()>) -> BoxFuture<'_, Result<(), EngineError>> {
     Box::pin(work(setup, stop))
 }
 
-async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) {
+async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) -> Result<(), EngineError> {
     let setup = Arc::new(setup);
     let held = Held::default();
     let listener = {
@@ -43,27 +43,32 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) {
     // Kept while handlers come and go: a claim dropped on the way would have to be given back.
     let mut claiming = None;
     tracing::info!(worker = %setup.holder.worker_instance_id, lanes = ?setup.lanes, "working");
-    loop {
+    let ended = loop {
         let room = slots.room(at_work.len());
         if claiming.is_none() && room > 0 {
             claiming = Some(Box::pin(claiming::next(setup.clone(), room)));
         }
         tokio::select! {
-            () = &mut stop => break,
+            () = &mut stop => break Ok(()),
             Some(_) = at_work.join_next() => while at_work.try_join_next().is_some() {},
             () = slots.left() => others_too().await,
             Some(claimed) = OptionFuture::from(claiming.as_mut()) => {
                 claiming = None;
+                let claimed = match claimed {
+                    Ok(claimed) => claimed,
+                    Err(error) => break Err(error),
+                };
                 for claimed in claimed {
                     let span = span::of(&setup.holder, &claimed.task);
                     at_work.spawn(handle(setup.clone(), held.clone(), slots.take(), claimed).instrument(span));
                 }
             }
         }
-    }
+    };
     drain(&setup, &held, at_work).await;
     listener.abort();
     attendance.end().await;
+    ended
 }
 
 /// Lets handlers that end at the same moment end, so that one question asks for all the room they leave. A process with
