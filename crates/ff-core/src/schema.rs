@@ -29,6 +29,15 @@ pub(crate) fn text(limit: usize, refused: &str) -> Schema {
     json_schema!({ "type": "string", "minLength": 1, "maxLength": limit, "pattern": pattern, "description": bytes })
 }
 
+/// A text with a limit of which some are known words.
+pub(crate) fn open_words(known: &[&str]) -> Schema {
+    let mut schema = text(limits::TEXT_BYTES, "refused_in_a_text");
+    let described =
+        format!("One of {}, or a text of your own. At most {} bytes of UTF-8.", known.join(", "), limits::TEXT_BYTES);
+    schema.insert("description".into(), described.into());
+    schema
+}
+
 /// An id that is a plain uuid.
 pub(crate) fn uuid() -> Schema {
     json_schema!({ "type": "string", "pattern": format!("^{UUID}$") })

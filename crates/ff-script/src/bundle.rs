@@ -6,14 +6,14 @@ use ff_core::dice::ROLL;
 use ff_core::flow::CancelPolicy;
 use ff_core::limits;
 use ff_core::policy::Policy;
-use ff_core::suspension::{SuspendReason, SuspendedBy, TimeoutBehavior};
+use ff_core::suspension::TimeoutBehavior;
 
 /// The library's name on a server.
 pub const LIBRARY: &str = "flowfabric";
 
 /// The library of this program. Raise the minor number with every change to the Lua: servers keep what they were given
 /// until they are given something newer. Raise the major number when programs of the version before cannot use it.
-pub const VERSION: Version = Version { major: 1, minor: 6 };
+pub const VERSION: Version = Version { major: 1, minor: 7 };
 
 /// A version of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,6 +91,10 @@ fn constants(clock: LibraryClock) -> String {
     constant("name_bytes", limits::NAME_BYTES.to_string());
     constant("text_bytes", limits::TEXT_BYTES.to_string());
     constant("span_max_ms", limits::SPAN_MAX_MS.to_string());
+    constant("max_retries_max", limits::MAX_RETRIES_MAX.to_string());
+    constant("backoff_ceiling_ms", limits::BACKOFF_CEILING_MS.to_string());
+    constant("backoff_multiplier_max", limits::BACKOFF_MULTIPLIER_MAX.to_string());
+    constant("retryable_categories", limits::RETRYABLE_CATEGORIES.to_string());
     constant("waitpoints", limits::WAITPOINTS.to_string());
     constant("pending_waitpoints", limits::PENDING_WAITPOINTS.to_string());
     constant("suspend_dedup_ms", limits::SUSPEND_DEDUP_MS.to_string());
@@ -123,8 +127,6 @@ fn constants(clock: LibraryClock) -> String {
     constant("flow_read_at_once", FLOW_READ_AT_ONCE.to_string());
     constant("flow_events_at_once", FLOW_EVENTS_AT_ONCE.to_string());
     constant("cancel_policies", set(CancelPolicy::ALL.iter().map(|word| word.as_str())));
-    constant("suspend_reasons", set(SuspendReason::ALL.iter().map(|word| word.as_str())));
-    constant("suspended_by", set(SuspendedBy::ALL.iter().map(|word| word.as_str())));
     constant("timeout_behaviors", set(TimeoutBehavior::ALL.iter().map(|word| word.as_str())));
     text + "}\n"
 }

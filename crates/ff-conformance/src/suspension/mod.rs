@@ -112,6 +112,7 @@ macro_rules! suspension_promises {
                 a_suspension_reads_back_as_it_was_asked_for,
                 open_waitpoints_are_told_without_what_opens_them,
                 every_reason_has_its_words,
+                words_of_a_callers_own_are_kept,
                 what_waits_is_listed_with_its_reason_and_its_age,
                 work_may_wait_again_and_again,
                 waitpoints_are_granted_in_the_order_they_were_asked_for,

@@ -133,18 +133,28 @@ pub(crate) async fn open_waitpoints_are_told_without_what_opens_them(world: Worl
 pub(crate) async fn every_reason_has_its_words(world: World) {
     for reason in SuspendReason::ALL {
         let held = world.held().await;
-        let [_] = held.wait(SuspendArgs { reason: *reason, ..held.wish("approval") }).await;
+        let [_] = held.wait(SuspendArgs { reason: reason.clone(), ..held.wish("approval") }).await;
         let expected = StateVector {
             lifecycle_phase: LifecyclePhase::Suspended,
             ownership_state: OwnershipState::Unowned,
             eligibility_state: EligibilityState::NotApplicable,
-            blocking_reason: BlockingReason::from(*reason),
+            blocking_reason: BlockingReason::from(reason),
             terminal_outcome: TerminalOutcome::None,
             attempt_state: AttemptState::AttemptInterrupted,
             public_state: PublicState::Suspended,
         };
         assert_eq!(world.describe(&held.id()).await.state, expected, "{reason}");
     }
+}
+
+pub(crate) async fn words_of_a_callers_own_are_kept(world: World) {
+    let held = world.held().await;
+    let (reason, requested_by) = ("waits for Zoë".parse().unwrap(), "a robot".parse().unwrap());
+    let [_] = held.wait(SuspendArgs { reason, requested_by, ..held.wish("approval") }).await;
+    let read = world.describe(&held.id()).await;
+    assert_eq!(read.state.blocking_reason, BlockingReason::WaitingForSignal);
+    let read = read.suspension.unwrap();
+    assert_eq!((read.reason.as_str(), read.requested_by.as_str()), ("waits for Zoë", "a robot"));
 }
 
 pub(crate) async fn what_waits_is_listed_with_its_reason_and_its_age(world: World) {
@@ -160,7 +170,7 @@ pub(crate) async fn what_waits_is_listed_with_its_reason_and_its_age(world: Worl
     let [row] = &world.backend.list(args.clone()).await.unwrap().executions[..] else { panic!("not one row") };
     assert_eq!(*row, world.describe(&held.id()).await);
     let suspension = row.suspension.as_ref().unwrap();
-    assert_eq!((suspension.reason, suspension.suspended_at), (SuspendReason::WaitingForSignal, suspended_at));
+    assert_eq!((&suspension.reason, suspension.suspended_at), (&SuspendReason::WaitingForSignal, suspended_at));
     waitpoint.send("approved").await.unwrap();
     assert!(world.backend.list(args).await.unwrap().executions.is_empty());
 }

@@ -27,6 +27,7 @@ macro_rules! token_promises {
                 a_rotation_reaches_every_partition,
                 the_key_ring_is_the_one_tokens_are_signed_under,
                 a_rotation_can_be_repeated,
+                a_kid_that_still_verifies_becomes_current_again,
                 a_kid_that_verifies_stands_for_one_secret,
                 a_token_minted_before_two_rotations_works_within_its_grace_and_not_after,
                 several_retired_secrets_are_alive_at_once_each_for_its_own_grace,

@@ -60,6 +60,25 @@ pub(crate) async fn a_rotation_can_be_repeated(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
+pub(crate) async fn a_kid_that_still_verifies_becomes_current_again(world: World) {
+    rotate(&world, "k2", "c0ffee", 1_000).await;
+    let waitpoint = open(&world).await;
+    rotate(&world, "k3", "0b", 1_000).await;
+    let report = rotate(&world, "k2", "c0ffee", 500).await;
+    let rotated = Rotated::Rotated { previous_kid: Some(kid("k3")), new_kid: kid("k2"), gc_count: 0 };
+    assert_eq!(report.rotated, everywhere(&world, &rotated));
+    for of in world.backend.kids().await.unwrap() {
+        assert_eq!(names(&of.kids), ("k2", vec!["k1", "k3"]));
+    }
+    world.clock.advance(ms(1_000)).await;
+    assert_eq!(waitpoint.effect("vote").await, Effect::Appended, "it does not expire any more");
+    let again = open(&world).await;
+    assert_eq!(again.granted.waitpoint_token.kid, kid("k2"));
+    for of in world.backend.kids().await.unwrap() {
+        assert_eq!(names(&of.kids), ("k2", vec![]));
+    }
+}
+
 /// Whoever was told a kid must not find another secret behind it.
 pub(crate) async fn a_kid_that_verifies_stands_for_one_secret(world: World) {
     rotate(&world, "k2", "0a", 0).await;

@@ -174,7 +174,7 @@ impl Execution {
             Phase::Delayed { .. } => BlockingReason::WaitingForDelay,
             Phase::Blocked { .. } => BlockingReason::WaitingForChildren,
             Phase::Suspended { suspension } if suspension.escalated_at.is_some() => BlockingReason::PausedByOperator,
-            Phase::Suspended { suspension } => suspension.reason.into(),
+            Phase::Suspended { suspension } => (&suspension.reason).into(),
             Phase::Running { .. } | Phase::Finished { .. } => BlockingReason::None,
         }
     }

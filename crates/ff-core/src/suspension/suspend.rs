@@ -185,8 +185,8 @@ fn begin(
     Suspension {
         id,
         at: now,
-        reason: args.reason,
-        requested_by: args.requested_by,
+        reason: args.reason.clone(),
+        requested_by: args.requested_by.clone(),
         waitpoints: waitpoints.iter().map(Waitpoint::bound).collect(),
         condition: args.condition.clone(),
         resume_policy: args.resume_policy.clone(),

@@ -1,8 +1,75 @@
 //! The words of suspensions.
 
 use crate::state::{BlockingReason, words};
+use crate::types::{BadText, FreeText};
 
-words! {
+/// Vocabularies that callers may add to: a known word has its meaning, another text is stored as it is.
+macro_rules! open_words {
+    ($($(#[$doc:meta])* $name:ident { $($variant:ident $word:literal,)* })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $($variant,)*
+            /// A text of the caller's own.
+            Other(FreeText),
+        }
+
+        impl $name {
+            /// Every known word, in the order of the table.
+            pub const ALL: &[$name] = &[$($name::$variant),*];
+
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$variant => $word,)*
+                    Self::Other(text) => text.as_str(),
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = BadText;
+
+            fn from_str(text: &str) -> Result<Self, BadText> {
+                match text {
+                    $($word => Ok(Self::$variant),)*
+                    _ => FreeText::parse(text).map(Self::Other),
+                }
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+
+        #[cfg(feature = "schema")]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                crate::schema::open_words(&[$($word),*])
+            }
+        }
+    )*};
+}
+
+open_words! {
     /// Why an execution is suspended, as its holder says.
     SuspendReason {
         WaitingForSignal "waiting_for_signal",
@@ -23,7 +90,9 @@ words! {
         Policy "policy",
         SystemTimeoutPolicy "system_timeout_policy",
     }
+}
 
+words! {
     /// What happens to a suspension that was not ended in time.
     TimeoutBehavior {
         /// The execution fails.
@@ -53,10 +122,12 @@ words! {
     }
 }
 
-impl From<SuspendReason> for BlockingReason {
-    fn from(reason: SuspendReason) -> Self {
+impl From<&SuspendReason> for BlockingReason {
+    fn from(reason: &SuspendReason) -> Self {
         match reason {
-            SuspendReason::WaitingForSignal | SuspendReason::StepBoundary => Self::WaitingForSignal,
+            SuspendReason::WaitingForSignal | SuspendReason::StepBoundary | SuspendReason::Other(_) => {
+                Self::WaitingForSignal
+            }
             SuspendReason::WaitingForApproval => Self::WaitingForApproval,
             SuspendReason::WaitingForCallback => Self::WaitingForCallback,
             SuspendReason::WaitingForToolResult => Self::WaitingForToolResult,
@@ -64,5 +135,29 @@ impl From<SuspendReason> for BlockingReason {
             SuspendReason::PausedByPolicy => Self::PausedByPolicy,
             SuspendReason::PausedByBudget => Self::WaitingForBudget,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_word_has_its_meaning_and_another_text_is_kept() {
+        for reason in SuspendReason::ALL {
+            assert_eq!(reason.as_str().parse().as_ref(), Ok(reason));
+        }
+        let other: SuspendReason = "waiting for the moon".parse().unwrap();
+        assert_eq!(serde_json::to_string(&other).unwrap(), "\"waiting for the moon\"");
+        assert_eq!(serde_json::from_str::<SuspendReason>("\"waiting for the moon\"").unwrap(), other);
+        assert_eq!(BlockingReason::from(&other), BlockingReason::WaitingForSignal);
+        assert_eq!("operator".parse(), Ok(SuspendedBy::Operator));
+    }
+
+    #[test]
+    fn a_text_of_ones_own_is_taken_at_its_limit_and_refused_one_past_it() {
+        assert!("v".repeat(256).parse::<SuspendedBy>().is_ok());
+        assert_eq!("v".repeat(257).parse::<SuspendedBy>(), Err(BadText::TooLong { limit: 256, sent: 257 }));
+        assert_eq!("".parse::<SuspendReason>(), Err(BadText::Empty));
     }
 }

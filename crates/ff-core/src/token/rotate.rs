@@ -9,7 +9,8 @@ use crate::types::TimestampMs;
 /// Makes a secret the current one of a ring. Asked again it changes nothing, so a rotation that reached some partitions
 /// can be repeated over all of them.
 ///
-/// A kid stands for one secret for as long as it verifies; whoever was told the kid must not find another behind it.
+/// A kid stands for one secret for as long as it verifies; whoever was told the kid must not find another behind it. One
+/// that was retired and still verifies becomes current again, and does not expire any more.
 pub fn rotate(
     ring: &KeyRing,
     args: &RotateSecretArgs,
@@ -19,12 +20,14 @@ pub fn rotate(
         if known.secret != args.secret {
             return Err(Code::RotationConflict.refusal().at("kid"));
         }
-        return Ok((Rotated::Noop { kid: args.kid.clone() }, None));
+        if ring.current.as_ref() == Some(&args.kid) {
+            return Ok((Rotated::Noop { kid: args.kid.clone() }, None));
+        }
     }
     let mut after = ring.clone();
     after.keys.retain(|_, key| key.is_live(now));
     let gc_count = ring.keys.len() - after.keys.len();
-    if after.keys.len() >= limits::RING_KIDS {
+    if after.keys.len() >= limits::RING_KIDS && !after.keys.contains_key(&args.kid) {
         return Err(Refusal::over_limit(Code::LimitExceeded, "kid", limits::RING_KIDS, after.keys.len() + 1));
     }
     let previous_kid = after.current.replace(args.kid.clone());
@@ -69,10 +72,23 @@ mod tests {
     fn the_same_rotation_again_changes_nothing() {
         let a = rotated(&KeyRing::default(), &args("a", "0a", 0), at(0));
         let b = rotated(&a, &args("b", "0b", 1_000), at(10));
-        for repeated in [args("b", "0b", 1_000), args("a", "0a", 5)] {
+        for repeated in [args("b", "0b", 1_000), args("b", "0b", 5)] {
             let noop = Rotated::Noop { kid: repeated.kid.clone() };
             assert_eq!(rotate(&b, &repeated, at(20)), Ok((noop, None)));
         }
+    }
+
+    #[test]
+    fn a_kid_that_still_verifies_becomes_current_again() {
+        let a = rotated(&KeyRing::default(), &args("a", "0a", 0), at(0));
+        let b = rotated(&a, &args("b", "0b", 1_000), at(10));
+        let (outcome, back) = rotate(&b, &args("a", "0a", 500), at(20)).unwrap();
+        let (previous_kid, new_kid) = (Kid::parse("b").ok(), Kid::parse("a").unwrap());
+        assert_eq!(outcome, Rotated::Rotated { previous_kid, new_kid, gc_count: 0 });
+        let back = back.unwrap();
+        assert_eq!(kids(&back, at(519)), (Some("a".into()), vec!["b".into()]));
+        assert_eq!(kids(&back, at(520)), (Some("a".into()), vec![]));
+        assert_eq!(kids(&back, at(2_000)), (Some("a".into()), vec![]), "it does not expire any more");
     }
 
     #[test]
@@ -103,5 +119,6 @@ mod tests {
             ring = rotated(&ring, &args(&format!("k{nth}"), "0a", 1_000), at(0));
         }
         assert_eq!(rotate(&ring, &args("more", "0a", 0), at(0)).unwrap_err().code, Code::LimitExceeded);
+        assert!(rotate(&ring, &args("k0", "0a", 0), at(0)).is_ok(), "one it has takes no room");
     }
 }

@@ -15,7 +15,7 @@ pub use execution_id::{ExecutionId, ExecutionIdError};
 pub use key::{KeyId, KeyName};
 pub use names::{InputName, Kind, LaneId, Namespace, NodeName, SignalName, TagKey, WorkerId, WorkerInstanceId};
 pub use numbers::{AttemptIndex, BadPriority, LeaseEpoch, Priority, TimestampMs};
-pub use text::{Capability, ContentType, IdempotencyKey, Kid, SourceIdentity, TagValue, WaitpointKey};
+pub use text::{Capability, ContentType, FreeText, IdempotencyKey, Kid, SourceIdentity, TagValue, WaitpointKey};
 pub use uuids::{
     AttemptId, BudgetId, EdgeId, FlowId, LeaseId, NotAUuid, QuotaPolicyId, SignalId, SuspensionId, WaitpointId,
     is_derived,

@@ -12,6 +12,8 @@ checked_text! { refused_in_a_text:
     WaitpointKey, at most limits::TEXT_BYTES;
     /// Who sent a signal, as its sender says.
     SourceIdentity, at most limits::TEXT_BYTES;
+    /// A text of the caller's own where a known word is expected and others are stored.
+    FreeText, at most limits::TEXT_BYTES;
     /// What kind of bytes a payload holds, as a media type.
     ContentType, at most limits::NAME_BYTES;
 }

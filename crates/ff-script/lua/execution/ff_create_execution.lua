@@ -14,7 +14,7 @@
 --- arg  start_at              int?    at a moment; at once when neither is said
 --- arg  deadline_in_ms        int?
 --- arg  attempt_timeout_ms    int?
---- arg  policy_json           text?   JSON, absent when it is the default one
+--- arg  policy_json           text?   JSON, absent when it is the default one; fields it leaves out are the default's
 --- arg  traceparent           text?   the submitter's trace, when there is one
 --- arg  tracestate            text?
 --- arg  tags                  list    key, value, key, value
@@ -23,16 +23,21 @@
 --- ok   public_state
 --- no   idempotency_conflict
 --- no   not_runnable
+--- no   invalid_policy_json
 --- no   invalid_args
 
 if #tags % 2 == 1 then
   return no.invalid_args('field', 'tags')
 end
+local refusal = policy_json and policy_refusal(policy_json)
+if refusal then
+  return refusal
+end
 local moment = now()
 local id = keys.id(core)
 local existing = idempotency_key and submission.found_by_key(namespace, idempotency_key, moment)
 local lane = record.lane(namespace, lane_id)
-local refusal = not existing and settings.refusal(lane, lane_id, 'lane')
+refusal = not existing and settings.refusal(lane, lane_id, 'lane')
 if refusal then
   existing = record.find(id)
   if not existing then

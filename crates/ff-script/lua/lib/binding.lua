@@ -1,4 +1,4 @@
---- The waitpoints a suspension is to wait on: new ones with their tokens, and those made ahead.
+--- The waitpoints a suspension is to wait on: new ones, most with their tokens, and those made ahead.
 
 local binding = {}
 
@@ -16,12 +16,10 @@ end
 function binding.refusal(all)
   local known = {}
   for nth, one in ipairs(all) do
-    if not waitpoint_record.is_key(one.key) then
+    if not printable(one.key) then
       return no.invalid_waitpoint_key('field', 'waitpoints[' .. nth - 1 .. '].key')
     elseif #one.id ~= 36 or known[one.key] or not one.pending and known[one.id] or nth > limits.waitpoints then
       return no.additional_waitpoint_binding_malformed('field', 'waitpoints[' .. nth - 1 .. ']')
-    elseif not one.pending and not one.token then
-      return no.waitpoint_token_required()
     end
     known[one.key], known[one.id] = true, true
   end
@@ -53,7 +51,12 @@ local function taken(e, one, field, moment, mark)
       return no.waitpoint_already_exists('field', field .. '.key', 'detail', detail)
     end
   end
-  local refusal = ring.refusal(one.token, mark)
+  local refusal
+  if one.token then
+    refusal = ring.refusal(one.token, mark)
+  else
+    one.token, refusal = ring.mint(e.id, one.id, one.key)
+  end
   if not refusal and call('EXISTS', keys.waitpoint(one.id)) == 1 then
     return no.waitpoint_already_exists('field', field .. '.id')
   end

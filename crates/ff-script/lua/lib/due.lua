@@ -103,7 +103,7 @@ function due.fire_one(core, row, moment)
   end
   local at = row.at(e)
   if not at or at > moment then
-    return already('not_yet_due', e.core.public_state)
+    return ok('not_yet_due', e.core.public_state)
   end
   row.fire(e, moment)
   record.save(e)

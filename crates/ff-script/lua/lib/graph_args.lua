@@ -77,7 +77,7 @@ function graph_args.nodes(items)
     local is_join
     node.join, is_join = read_join(read)
     node.tags = read_tags(read)
-    if not is_join then
+    if not is_join or node.policy_json and policy_refusal(node.policy_json) then
       return nil
     end
     nodes[#nodes + 1] = node

@@ -71,6 +71,22 @@ function lease.held(id, lease_id, attempt, moment)
   return nil, lease.refusal(id, lease_id, attempt)
 end
 
+--- The execution, if a worker holds it and its attempt has this index; otherwise nothing, and the refusal. For callers that
+--- know no fence.
+function lease.held_as(id, attempt_index, moment)
+  local e = record.load(id)
+  if not e then
+    return nil, no.execution_not_found()
+  elseif not e.lease then
+    return nil, lease.not_active(e)
+  elseif e.core.current_attempt_index ~= attempt_index then
+    return nil, no.stale_lease()
+  elseif moment >= e.lease.expires_at then
+    return nil, no.lease_expired()
+  end
+  return e
+end
+
 --- A try as it is written down when its lease ends.
 local function attempt_of(held, moment)
   local ran_ms = (held.ran_ms or 0) + math.max(0, moment - held.acquired_at)

@@ -48,7 +48,7 @@ end
 local function kept_ms(e)
   local json = e.node.policy_json
   local own = json and json:find('"retention_ms"', 1, true) and cjson.decode(json).retention_ms
-  return own or e.core.lane_retention_ms or limits.retention_ms
+  return own and own ~= cjson.null and own or e.core.lane_retention_ms or limits.retention_ms
 end
 
 --- Adds a member. One that edges enter, or that is staged, is blocked; any other waits at once. Gives the refusal, when it is

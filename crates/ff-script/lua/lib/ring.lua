@@ -1,5 +1,5 @@
---- The secrets tokens are signed under, as this partition has them. Tokens are signed and their MACs verified elsewhere: what is
---- judged here is whether that was done under the secret there is now, and whether it still stands.
+--- The secrets tokens are signed under, as this partition has them. The program that calls signs most tokens and verifies their
+--- MACs; what is judged here is whether that was done under the secret there is now, and whether it still stands.
 
 local ring = {}
 
@@ -39,6 +39,19 @@ function ring.refusal(token, mark)
   elseif ring.parts(token) ~= current or mark and mark ~= ring.mark(current) then
     return no.waitpoint_token_required()
   end
+end
+
+--- The version of the message a token signs, as the rules have it.
+local MESSAGE_VERSION = '1'
+
+--- A token for a new waitpoint, for a caller that sends none; or nothing, and the refusal.
+function ring.mint(execution_id, waitpoint_id, key)
+  local current = call('HGET', keys.secrets(), 'current_kid')
+  local secret = current and call('HGET', keys.secrets(), 'secret:' .. current)
+  if not secret then
+    return nil, no.hmac_secret_not_initialized()
+  end
+  return current .. ':' .. hmac(secret, { MESSAGE_VERSION, execution_id, waitpoint_id, key })
 end
 
 --- Stands for the MAC of a waitpoint that is not there, so that one is compared all the same.

@@ -18,9 +18,9 @@ end
 
 --- What is wrong with a suspension, whatever the execution.
 function suspend.refusal(reason_code, requested_by, timeout_behavior, condition_json, policy_json)
-  if not limits.suspend_reasons[reason_code] then
+  if not printable(reason_code) then
     return no.invalid_input('field', 'reason_code')
-  elseif not limits.suspended_by[requested_by] then
+  elseif not printable(requested_by) then
     return no.invalid_input('field', 'requested_by')
   elseif not limits.timeout_behaviors[timeout_behavior] then
     return no.invalid_input('field', 'timeout_behavior')

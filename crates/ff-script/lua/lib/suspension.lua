@@ -141,7 +141,7 @@ function suspension.forget(e)
   if suspension.last(e) then
     local last = keys.of(e.id, 'suspension:last')
     call('HSET', last, 'how', 'execution_ended')
-    call('HDEL', last, 'handed', 'continuation', 'decision', 'requested_by', 'reason')
+    call('HDEL', last, 'handed', 'continuation', 'decision', 'trigger_type', 'requested_by', 'reason')
   end
 end
 

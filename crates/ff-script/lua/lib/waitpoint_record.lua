@@ -21,11 +21,6 @@ function waitpoint_record.read(execution_id, id)
   }
 end
 
---- Whether a text can be the key of a waitpoint.
-function waitpoint_record.is_key(key)
-  return key ~= '' and #key <= limits.text_bytes and not key:find('%c')
-end
-
 --- How a waitpoint of an execution stands.
 function waitpoint_record.state(e, waitpoint, moment)
   for _, one in ipairs(pending.of(e)) do

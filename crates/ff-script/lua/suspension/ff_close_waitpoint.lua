@@ -28,7 +28,7 @@ local state = waitpoint_record.state(e, kept, moment)
 if state == 'active' then
   return no.waitpoint_not_pending('detail', 'a suspension waits on it')
 elseif state ~= 'pending' then
-  return already('already_closed')
+  return ok('already_closed')
 end
 pending.keep(e, pending.except(e, waitpoint_id))
 local fields = { 'closed_at', moment }

@@ -6,7 +6,7 @@
 --- key  pending_waitpoint_expiry  zset
 --- key+ waitpoint_hmac_secrets    hash
 --- arg  execution_id              text
---- arg  attempt_index             int?
+--- arg  attempt_index             int?     the current one, where there is no fence
 --- arg  waitpoint_id              uuid
 --- arg  waitpoint_key             bytes
 --- arg  expires_at                int?
@@ -14,7 +14,7 @@
 --- arg+ lease_id                  uuid?
 --- arg+ lease_epoch               int?
 --- arg+ attempt_id                uuid?
---- arg+ waitpoint_token           text?
+--- arg+ waitpoint_token           text?    signed here when absent
 --- arg+ secret_mark               text?    of the secret the token is signed under
 ---
 --- ok   waitpoint_id
@@ -35,10 +35,11 @@
 --- no   limit_exceeded
 --- no   invalid_args
 
-if not waitpoint_record.is_key(waitpoint_key) then
+if not printable(waitpoint_key) then
   return no.invalid_waitpoint_key('field', 'waitpoint_key')
 end
-local refusal = fence(lease_id, lease_epoch, attempt_id)
+local fenced = lease_id or lease_epoch or attempt_id or not attempt_index
+local refusal = fenced and fence(lease_id, lease_epoch, attempt_id)
 if refusal then
   return refusal
 end
@@ -47,8 +48,13 @@ local ends_at = expires_in_ms and moment + expires_in_ms or expires_at
 if not ends_at or ends_at <= moment then
   return no.invalid_input('field', 'expires_at')
 end
-local attempt = lease.attempt_text(text(lease_epoch), attempt_id)
-local e, refused = lease.held(keys.id(exec_core), lease_id, attempt, moment)
+local e, refused
+if fenced then
+  local attempt = lease.attempt_text(text(lease_epoch), attempt_id)
+  e, refused = lease.held(keys.id(exec_core), lease_id, attempt, moment)
+else
+  e, refused = lease.held_as(keys.id(exec_core), attempt_index, moment)
+end
 if not e then
   return refused
 end
@@ -62,17 +68,22 @@ if #live >= limits.pending_waitpoints then
   local limit, sent = text(limits.pending_waitpoints), text(#live + 1)
   return no.limit_exceeded('field', 'waitpoints', 'limit', limit, 'sent', sent)
 end
-refusal = ring.refusal(waitpoint_token, secret_mark)
+local token = waitpoint_token
+if token then
+  refusal = ring.refusal(token, secret_mark)
+else
+  token, refusal = ring.mint(e.id, waitpoint_id, waitpoint_key)
+end
 if refusal then
   return refusal
 elseif call('EXISTS', keys.waitpoint(waitpoint_id)) == 1 then
   return no.waitpoint_already_exists('field', 'waitpoint_id')
 end
 
-waitpoint_record.create(e, waitpoint_id, waitpoint_key, waitpoint_token, { 'expires_at', ends_at }, moment)
+waitpoint_record.create(e, waitpoint_id, waitpoint_key, token, { 'expires_at', ends_at }, moment)
 live[#live + 1] = { id = waitpoint_id, expires_at = ends_at, key = waitpoint_key }
 pending.keep(e, live)
 -- Its end has to close the waitpoint, so its holder's calls read all of it from now on.
 call('HSET', keys.of(e.id, 'lease:current'), 'rare', '1')
 record.save(e)
-return ok(waitpoint_id, waitpoint_key, waitpoint_token)
+return ok(waitpoint_id, waitpoint_key, token)

@@ -14,7 +14,7 @@
 --- key  lease_history        list
 --- arg  execution_id         text
 ---
---- ok   behavior             or why nothing was done
+--- ok   behavior             or why nothing was done, and nothing after it
 --- ok   public_state
 --- no   invalid_args
 --- flag allow-oom                     a full server must still be able to fire what is due
@@ -24,11 +24,11 @@ local e = record.load(id)
 if not e or not e.suspension then
   index.untime(id)
   local why = not e and 'not_found' or e.state ~= 'suspended' and 'not_suspended' or 'no_active_suspension'
-  return already(why .. '_cleaned')
+  return ok(why .. '_cleaned')
 end
 local behavior, at = e.suspension.timeout_behavior, due.SUSPENSION.at(e)
 if not at or at > moment then
-  return already('not_yet_due')
+  return ok('not_yet_due')
 end
 due.SUSPENSION.fire(e, moment)
 record.save(e)

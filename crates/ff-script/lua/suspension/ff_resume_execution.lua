@@ -10,7 +10,7 @@
 --- key  lane_delayed        zset
 --- key  lane_suspended      zset
 --- arg  execution_id        text
---- arg  trigger_type        text     resume, approve or reject; operator is resume
+--- arg  trigger_type        text     resume, approve or reject; another text is kept, and means resume
 --- arg  resume_delay_ms     int?     as its policy says when not said
 --- arg+ suspension_id       uuid?    only this suspension, when said
 --- arg+ signal_id           uuid?    of the decision; the suspension's own when not said, for it ends once
@@ -21,6 +21,7 @@
 ---
 --- ok   public_state
 --- ok   suspension_id
+--- ok   already             when the same decision had ended it before, otherwise nothing
 --- no   execution_not_found
 --- no   execution_not_suspended
 --- no   invalid_input
@@ -29,10 +30,13 @@
 
 local NAMES = { resume = 'resumed', approve = 'approved', reject = 'rejected' }
 
-local decision = trigger_type == 'operator' and 'resume' or trigger_type
-if not NAMES[decision] then
+if not printable(trigger_type) then
   return no.invalid_input('field', 'trigger_type')
+elseif requested_by and not printable(requested_by) then
+  return no.invalid_input('field', 'requested_by')
 end
+local is_known = NAMES[trigger_type] ~= nil
+local decision = is_known and trigger_type or 'resume'
 local moment = now()
 local e = record.load(keys.id(exec_core))
 if not e then
@@ -43,7 +47,7 @@ if not current or suspension_id and suspension_id ~= current.suspension_id then
   local last = suspension.last(e)
   local meant = last and (not suspension_id or suspension_id == last.suspension_id)
   if meant and last.how == 'operator' and last.decision == decision then
-    return already(state, last.suspension_id)
+    return ok(state, last.suspension_id, 'already')
   elseif current then
     local detail = 'that suspension is over, and the execution is in another'
     return no.execution_not_suspended('state', state, 'detail', detail)
@@ -60,6 +64,7 @@ local sent = {
   bytes = #payload,
 }
 local ended = { how = 'operator', decision = decision, requested_by = requested_by, reason = reason }
+ended.trigger_type = not is_known and trigger_type or nil
 suspension.release_with(e, ended, sent, resume_delay_ms, moment)
 local resumed = e.core.public_state
 record.save(e)

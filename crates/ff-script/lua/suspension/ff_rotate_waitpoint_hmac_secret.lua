@@ -1,5 +1,5 @@
 --- Makes a secret the current one of a partition. The one before goes on verifying for a while; those whose time is over are
---- thrown away. Asked again it changes nothing, so a rotation that reached some partitions can be repeated over all.
+--- thrown away. A retired one that still verifies becomes current again. Asked again it changes nothing, so a rotation that reached some partitions can be repeated over all.
 ---
 --- key  waitpoint_hmac_secrets  hash
 --- arg  new_kid                 bytes
@@ -32,10 +32,10 @@ local function is_live(kid)
 end
 
 local known = kept['secret:' .. new_kid]
-if known and is_live(new_kid) then
-  if not ring.equal(known, secret) then
-    return no.rotation_conflict('field', 'kid')
-  end
+local verifies = known and is_live(new_kid)
+if verifies and not ring.equal(known, secret) then
+  return no.rotation_conflict('field', 'kid')
+elseif verifies and kept.current_kid == new_kid then
   return ok('noop', new_kid)
 end
 local live, gone = 0, {}
@@ -47,14 +47,12 @@ for name in pairs(kept) do
     gone[#gone + 1], gone[#gone + 2] = name, 'expires_at:' .. kid
   end
 end
-if live >= limits.ring_kids then
+if live >= limits.ring_kids and not verifies then
   local limit, sent = text(limits.ring_kids), text(live + 1)
   return no.limit_exceeded('field', 'kid', 'limit', limit, 'sent', sent)
 end
 
-if gone[1] then
-  call('HDEL', waitpoint_hmac_secrets, unpack(gone))
-end
+call('HDEL', waitpoint_hmac_secrets, 'expires_at:' .. new_kid, unpack(gone))
 local previous = kept.current_kid
 local fields = { 'current_kid', new_kid, 'secret:' .. new_kid, secret }
 if previous then

@@ -40,7 +40,7 @@
 --- arg  use_pending_waitpoint          flag
 --- arg  timeout_behavior               text
 --- arg  lease_history_maxlen           int?
---- arg+ waitpoint_token                text?     absent when the waitpoint was made ahead
+--- arg+ waitpoint_token                text?     signed here when a new waitpoint has none
 --- arg+ timeout_in_ms                  int?      wins over a moment
 --- arg+ idempotency_key                text?
 --- arg+ dedup_ttl_ms                   int?      how long the key is remembered

@@ -29,12 +29,12 @@ pub async fn ff_expire_execution(server: &dyn Server, id: &ExecutionId) -> Resul
 
 impl FromFcallResult for DueOutcome {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        match result {
-            FcallResult::Ok(mut fields) => Ok(Self::Fired(fields.read()?)),
-            FcallResult::AlreadySatisfied(mut fields) | FcallResult::Duplicate(mut fields) => {
-                fields.text()?;
-                Ok(Self::NotYetDue(fields.read()?))
-            }
+        let (mut fields, _) = result.into_fields();
+        let word = fields.text()?;
+        if !fields.is_empty() {
+            return Ok(Self::NotYetDue(fields.read()?));
         }
+        let unknown = |error| ScriptError::parse(format!("no execution is {word}: {error}"));
+        Ok(Self::Fired(word.parse().map_err(unknown)?))
     }
 }

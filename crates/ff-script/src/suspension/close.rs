@@ -32,7 +32,7 @@ pub async fn ff_close_waitpoint(
 
 impl FromFcallResult for CloseWaitpointResult {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (_, already) = result.into_fields();
-        Ok(Self::Closed(ClosedWaitpoint { already }))
+        let (fields, _) = result.into_fields();
+        Ok(Self::Closed(ClosedWaitpoint { already: !fields.is_empty() }))
     }
 }

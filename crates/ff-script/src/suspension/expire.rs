@@ -53,10 +53,12 @@ pub async fn ff_expire_suspension(
 
 impl FromFcallResult for ExpireSuspensionResult {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, already) = result.into_fields();
-        match already {
-            true => Ok(Self::AlreadySatisfied { reason: fields.text()? }),
-            false => Ok(Self::Expired { behavior_applied: fields.read()? }),
+        let (mut fields, _) = result.into_fields();
+        let word = fields.text()?;
+        if fields.is_empty() {
+            return Ok(Self::AlreadySatisfied { reason: word });
         }
+        let unknown = |error| ScriptError::parse(format!("no suspension ends as {word}: {error}"));
+        Ok(Self::Expired { behavior_applied: word.parse().map_err(unknown)? })
     }
 }

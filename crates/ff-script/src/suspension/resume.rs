@@ -63,8 +63,8 @@ pub async fn ff_resume_execution(
 
 impl FromFcallResult for ResumeExecutionResult {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, already) = result.into_fields();
-        let public_state = fields.read()?;
-        Ok(Self::Resumed(Resumed { suspension_id: fields.read()?, public_state, already }))
+        let (mut fields, _) = result.into_fields();
+        let (public_state, suspension_id) = (fields.read()?, fields.read()?);
+        Ok(Self::Resumed(Resumed { suspension_id, public_state, already: !fields.is_empty() }))
     }
 }

@@ -12,6 +12,7 @@ mod keys;
 mod loading;
 mod malformed;
 mod operating;
+mod policies;
 mod refusals;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 mod servers;

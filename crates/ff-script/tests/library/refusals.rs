@@ -9,6 +9,7 @@ use ff_core::dice::{Dice, SystemDice};
 use ff_core::engine_error::Code;
 use ff_core::execution::Failure;
 use ff_core::payload::Payload;
+use ff_core::policy::Policy;
 use ff_core::types::{IdempotencyKey, Kind};
 use ff_script::execution::{
     Beside, PlainWork, ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_create_execution,
@@ -36,6 +37,7 @@ enum Call {
     CompleteTogether,
     CreateOfAnotherKind,
     CreateWithAnotherPayload,
+    CreateWithABadPolicy,
     CreateTogether,
     CreateUnderAKey,
     Delay,
@@ -66,6 +68,7 @@ const CASES: &[(Call, Situation, Code)] = &[
     (CompleteTogether, Revoked, LeaseRevoked),
     (CreateOfAnotherKind, Waiting, IdempotencyConflict),
     (CreateWithAnotherPayload, Held, IdempotencyConflict),
+    (CreateWithABadPolicy, Absent, InvalidPolicyJson),
     (CreateUnderAKey, Completed, IdempotencyConflict),
     (CreateTogether, Held, IdempotencyConflict),
     (Delay, Absent, ExecutionNotFound),
@@ -135,7 +138,9 @@ impl Call {
             Complete => "ff_complete_execution",
             CompleteTogether => "ff_complete_executions",
             CreateTogether => "ff_create_executions",
-            CreateOfAnotherKind | CreateWithAnotherPayload | CreateUnderAKey => "ff_create_execution",
+            CreateOfAnotherKind | CreateWithAnotherPayload | CreateWithABadPolicy | CreateUnderAKey => {
+                "ff_create_execution"
+            }
             Delay => "ff_delay_execution",
             Expire => "ff_expire_execution",
             Fail => "ff_fail_execution",
@@ -170,6 +175,10 @@ impl Call {
             }
             CreateOfAnotherKind => again(SubmitArgs { kind: Kind::parse("mail").unwrap(), ..submitted }).await,
             CreateWithAnotherPayload => again(SubmitArgs { payload: Payload::json("2"), ..submitted }).await,
+            CreateWithABadPolicy => {
+                let policy = Policy { max_replay_count: u32::MAX, ..submitted.policy };
+                again(SubmitArgs { policy, ..submitted }).await
+            }
             CreateUnderAKey => {
                 let idempotency_key = Some(IdempotencyKey::parse("order 7").unwrap());
                 again(SubmitArgs { idempotency_key, ..submitted }).await

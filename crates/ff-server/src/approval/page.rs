@@ -133,7 +133,7 @@ impl Page {
         let said = asked.message.as_ref().map(|message| format!("<p class=\"said\">{}</p>\n", escaped(message)));
         let rows = [
             ("Work", Some(escaped(asked.kind.as_str()))),
-            ("Waits for", Some(waits_for(asked.reason).to_owned())),
+            ("Waits for", Some(escaped(waits_for(asked.reason.as_ref())))),
             ("Since", Some(format!("{} ({})", ago(asked.since, now), utc(asked.since)))),
             ("Answer by", asked.until.map(|(at, then)| deadline(at, then, now))),
             ("Reference", Some(escaped(&asked.execution.to_string()))),
@@ -212,7 +212,7 @@ fn form(token: &PresentedToken) -> String {
     )
 }
 
-fn waits_for(reason: Option<SuspendReason>) -> &'static str {
+fn waits_for(reason: Option<&SuspendReason>) -> &str {
     match reason {
         None => "nothing yet; your answer is kept until it does",
         Some(SuspendReason::WaitingForApproval) => "an approval",
@@ -223,6 +223,7 @@ fn waits_for(reason: Option<SuspendReason>) -> &'static str {
         Some(SuspendReason::PausedByPolicy) => "a policy to let it go on",
         Some(SuspendReason::PausedByBudget) => "a budget to let it go on",
         Some(SuspendReason::ManualPause) => "somebody to let it go on",
+        Some(SuspendReason::Other(text)) => text.as_str(),
     }
 }
 

@@ -80,7 +80,7 @@ async fn asked(
         execution: info.execution_id,
         kind: info.kind.clone(),
         message: info.progress.as_ref().and_then(|progress| progress.message.clone()),
-        reason: suspension.map(|suspension| suspension.reason),
+        reason: suspension.map(|suspension| suspension.reason.clone()),
         since: suspension.map_or(open.created_at, |suspension| suspension.suspended_at),
         until: suspension.and_then(|suspension| Some((suspension.timeout_at?, suspension.timeout_behavior))),
     }))

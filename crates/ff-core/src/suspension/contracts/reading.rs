@@ -35,8 +35,8 @@ impl From<&Suspension> for SuspensionInfo {
         Self {
             suspension_id: suspension.id,
             suspended_at: suspension.at,
-            reason: suspension.reason,
-            requested_by: suspension.requested_by,
+            reason: suspension.reason.clone(),
+            requested_by: suspension.requested_by.clone(),
             waitpoints: suspension.waitpoints.clone(),
             condition: suspension.condition.clone(),
             resume_policy: suspension.resume_policy.clone(),

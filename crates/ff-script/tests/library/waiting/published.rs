@@ -1,13 +1,18 @@
 //! Calls with exactly the keys and arguments that were published: programs that know no more still get their answer.
 
 use bytes::Bytes;
+use ff_core::contracts::GrantedWaitpoint;
+use ff_core::execution::Phase;
 use ff_core::keys::{ExecKeyContext, IndexKeys};
 use ff_core::partition::execution_partition;
 use ff_core::suspension::TimeoutBehavior;
-use ff_script::signature::{CloseWaitpoint, Signature};
+use ff_core::token::{KeyRing, Secret, WaitpointToken};
+use ff_core::types::Kid;
+use ff_script::execution::{Beside, ff_read_execution};
+use ff_script::signature::{CloseWaitpoint, ResumeExecution, Signature, SuspendExecution};
 use ff_script::suspension::{
     ExpireSuspensionArgs, ExpireSuspensionOpKeys, ExpireSuspensionResult, ListWaitpointHmacKidsArgs,
-    ff_expire_suspension, ff_list_waitpoint_hmac_kids,
+    ff_expire_suspension, ff_list_waitpoint_hmac_kids, ff_seed_waitpoint_hmac_secrets,
 };
 use ff_script::{Fcall, LibraryClock, Server, Value};
 use redis::cmd;
@@ -35,18 +40,71 @@ async fn answer(scene: &Scene<'_>, call: Fcall) -> Vec<String> {
     values.into_iter().map(word).collect()
 }
 
+/// A token that the server signs has the bytes it would have here, and what it opens is opened by one that is signed here.
 #[tokio::test]
-async fn a_suspension_without_a_token_is_refused_and_nothing_is_written() {
+async fn a_suspension_without_a_token_gets_the_one_that_is_signed_here() {
+    let wire = Wire::start(LibraryClock::Test).await;
+    for secret in ["00", "c0ffee5ec4e7c0ffee5ec4e7c0ffee5e", &"5a".repeat(64), &"a5".repeat(65), &"ff".repeat(1_024)] {
+        for text in
+            ["a", "a key of sixty-four bytes, which is what one block of SHA has:::", "für Zoë 🌙", &"k".repeat(256)]
+        {
+            wire.empty().await;
+            let mut scene = Stand::WithoutSecrets.arrange(&wire).await;
+            scene.ring = KeyRing::of(Kid::first(), Secret::from_hex(secret).unwrap());
+            ff_seed_waitpoint_hmac_secrets(&wire, 0, &scene.ring).await.unwrap();
+            let call = published(under(text, scene.suspend_call()).call());
+            assert_eq!((call.keys.len(), call.args.len()), (17, 17));
+            let told = answer(&scene, call).await;
+            let token = scene.token(&told[3].parse().unwrap(), text);
+            assert_eq!(told[..2], ["1", "OK"]);
+            assert_eq!(told[4..6], [text, &token]);
+            scene.granted = Some(granted(&told[3..6]));
+            scene.deliver().await;
+        }
+    }
+}
+
+fn under(text: &str, call: SuspendExecution) -> SuspendExecution {
+    let resume_condition_json = serde_json::json!({ "type": "signal", "waitpoint": text }).to_string();
+    SuspendExecution { waitpoint_key: text.to_owned().into(), resume_condition_json, ..call }
+}
+
+fn granted(told: &[String]) -> GrantedWaitpoint {
+    let (waitpoint_id, waitpoint_key) = (told[0].parse().unwrap(), told[1].parse().unwrap());
+    GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token: WaitpointToken::parse(&told[2]).unwrap() }
+}
+
+#[tokio::test]
+async fn a_waitpoint_is_made_ahead_by_the_index_of_the_attempt() {
+    let wire = Wire::start(LibraryClock::Test).await;
+    let mut scene = Stand::Plain(Situation::Held).arrange(&wire).await;
+    let mut call = scene.create_call("b");
+    call.expires_at = Some(wire.now() + 1_000);
+    let call = published(call.call());
+    assert_eq!((call.keys.len(), call.args.len()), (3, 5));
+    let told = answer(&scene, call.clone()).await;
+    let token = scene.token(&told[2].parse().unwrap(), "b");
+    assert_eq!([&told[..2], &told[3..]].concat(), ["1", "OK", "b", &token]);
+    assert_eq!(answer(&scene, call).await, told, "asked again it is the same one");
+    scene.granted = Some(granted(&told[2..]));
+    scene.deliver().await;
+}
+
+#[tokio::test]
+async fn words_of_a_callers_own_are_kept() {
     let wire = Wire::start(LibraryClock::Test).await;
     let scene = Stand::Plain(Situation::Held).arrange(&wire).await;
-    let before = wire.contents().await;
-    let call = published(scene.suspend_call().call());
-    assert_eq!((call.keys.len(), call.args.len()), (17, 17));
-    assert_eq!(answer(&scene, call).await, ["0", "waitpoint_token_required"]);
-    let call = published(scene.create_call("b").call());
-    assert_eq!((call.keys.len(), call.args.len()), (3, 5));
-    assert_eq!(answer(&scene, call).await[..2], ["0", "fence_required"]);
-    assert_eq!(wire.contents().await, before);
+    let mut call = scene.suspend_call();
+    (call.reason_code, call.requested_by) = ("waits for Zoë".into(), "a robot".into());
+    assert_eq!(answer(&scene, published(call.call())).await[..2], ["1", "OK"]);
+    let snapshot = ff_read_execution(&wire, &scene.subject.id, Beside::default()).await.unwrap();
+    let Phase::Suspended { suspension } = snapshot.execution.phase else { panic!("it is suspended") };
+    assert_eq!((suspension.reason.as_str(), suspension.requested_by.as_str()), ("waits for Zoë", "a robot"));
+    let call = ResumeExecution { trigger_type: "a nod".into(), ..scene.resume_call() };
+    assert_eq!(answer(&scene, published(call.call())).await[..2], ["1", "OK"]);
+    let last = ExecKeyContext::new(&execution_partition(&scene.subject.id), &scene.subject.id).suspension_last();
+    let kept: Vec<String> = wire.ask(cmd("HMGET").arg(last).arg("decision").arg("trigger_type")).await;
+    assert_eq!(kept, ["resume", "a nod"]);
 }
 
 #[tokio::test]
@@ -74,7 +132,7 @@ async fn an_operator_ends_a_suspension_with_three_arguments() {
     let call = published(call.call());
     assert_eq!((call.keys.len(), call.args.len()), (8, 3));
     assert_eq!(answer(&scene, call.clone()).await[..3], ["1", "OK", "delayed"]);
-    assert_eq!(answer(&scene, call).await[..3], ["1", "ALREADY_SATISFIED", "delayed"]);
+    assert_eq!(answer(&scene, call).await[..3], ["1", "OK", "delayed"]);
 }
 
 #[tokio::test]
@@ -84,7 +142,7 @@ async fn a_waitpoint_is_closed_once() {
     let call = published(CloseWaitpoint { reason: Bytes::from("not needed"), ..scene.close_call() }.call());
     assert_eq!((call.keys.len(), call.args.len()), (3, 2));
     assert_eq!(answer(&scene, call.clone()).await, ["1", "OK"]);
-    assert_eq!(answer(&scene, call).await, ["1", "ALREADY_SATISFIED", "already_closed"]);
+    assert_eq!(answer(&scene, call).await, ["1", "OK", "already_closed"]);
 }
 
 #[tokio::test]
@@ -131,6 +189,8 @@ async fn a_rotation_says_what_it_did_in_the_published_words() {
     assert_eq!(answer(&scene, rotate("k2", "c0ffee", "5")).await, ["1", "OK", "noop", "k2"]);
     assert_eq!(answer(&scene, rotate("k2", "facade", "0")).await, ["0", "rotation_conflict", "field", "kid"]);
     assert_eq!(answer(&scene, rotate("k3", "facade", "700")).await, ["1", "OK", "rotated", "k2", "k3", "1"]);
+    assert_eq!(answer(&scene, rotate("k2", "c0ffee", "9")).await, ["1", "OK", "rotated", "k3", "k2", "0"]);
+    assert_eq!(answer(&scene, rotate("k3", "facade", "700")).await, ["1", "OK", "rotated", "k2", "k3", "0"]);
     let kids = ff_list_waitpoint_hmac_kids(&wire, &ListWaitpointHmacKidsArgs { partition: 0 }).await.unwrap();
     assert_eq!(kids.current_kid.unwrap().as_str(), "k3");
     assert_eq!(kids.verifying.iter().map(|retired| retired.kid.as_str()).collect::<Vec<_>>(), ["k2"]);

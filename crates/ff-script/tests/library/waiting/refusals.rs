@@ -32,11 +32,6 @@ const SUSPEND: &[Case] = &[
         FenceRequired,
     ),
     (Plain(Held), |scene| SuspendExecution { lease_id: None, ..scene.suspend_call() }.call(), PartialFenceTriple),
-    (
-        Plain(Held),
-        |scene| SuspendExecution { waitpoint_token: None, ..scene.suspend_call() }.call(),
-        WaitpointTokenRequired,
-    ),
     (Rotated, |scene| scene.suspend_call().call(), WaitpointTokenRequired),
     (
         Plain(Held),
@@ -102,10 +97,15 @@ const SUSPEND: &[Case] = &[
     (Plain(Held), |scene| SuspendExecution { timeout_at: Some(1), ..scene.suspend_call() }.call(), InvalidInput),
     (
         Plain(Held),
-        |scene| SuspendExecution { reason_code: "tired".into(), ..scene.suspend_call() }.call(),
+        |scene| SuspendExecution { reason_code: "r".repeat(257), ..scene.suspend_call() }.call(),
         InvalidInput,
     ),
-    (Plain(Held), |scene| SuspendExecution { requested_by: "x".into(), ..scene.suspend_call() }.call(), InvalidInput),
+    (Plain(Held), |scene| SuspendExecution { requested_by: "\n".into(), ..scene.suspend_call() }.call(), InvalidInput),
+    (
+        Plain(Held),
+        |scene| SuspendExecution { requested_by: "\u{85}".into(), ..scene.suspend_call() }.call(),
+        InvalidInput,
+    ),
     (
         Plain(Held),
         |scene| SuspendExecution { timeout_behavior: "x".into(), ..scene.suspend_call() }.call(),
@@ -141,11 +141,21 @@ const CREATE: &[Case] = &[
     (
         Plain(Held),
         |scene| {
-            let call = CreatePendingWaitpoint { lease_id: None, lease_epoch: None, ..scene.create_call("b") };
-            CreatePendingWaitpoint { attempt_id: None, ..call }.call()
+            let call = unfenced(scene.create_call("b"));
+            CreatePendingWaitpoint { attempt_index: None, ..call }.call()
         },
         FenceRequired,
     ),
+    (Plain(Absent), |scene| unfenced(scene.create_call("b")).call(), ExecutionNotFound),
+    (Plain(Waiting), |scene| unfenced(scene.create_call("b")).call(), ExecutionNotActive),
+    (Suspended, |scene| unfenced(scene.create_call("b")).call(), ExecutionNotActive),
+    (Plain(RanOut), |scene| unfenced(scene.create_call("b")).call(), LeaseExpired),
+    (
+        Plain(Held),
+        |scene| CreatePendingWaitpoint { attempt_index: Some(1), ..unfenced(scene.create_call("b")) }.call(),
+        StaleLease,
+    ),
+    (WithoutSecrets, |scene| unsigned(scene.create_call("b")).call(), HmacSecretNotInitialized),
     (
         Plain(Held),
         |scene| CreatePendingWaitpoint { attempt_id: None, ..scene.create_call("b") }.call(),
@@ -153,7 +163,7 @@ const CREATE: &[Case] = &[
     ),
     (
         Plain(Held),
-        |scene| CreatePendingWaitpoint { waitpoint_token: None, ..scene.create_call("b") }.call(),
+        |scene| CreatePendingWaitpoint { waitpoint_token: Some("unsigned".into()), ..scene.create_call("b") }.call(),
         WaitpointTokenRequired,
     ),
     (
@@ -183,6 +193,14 @@ const CREATE: &[Case] = &[
     (FullOfWaitpoints, |scene| scene.create_call("b").call(), LimitExceeded),
 ];
 
+fn unfenced(call: CreatePendingWaitpoint) -> CreatePendingWaitpoint {
+    CreatePendingWaitpoint { lease_id: None, lease_epoch: None, attempt_id: None, ..call }
+}
+
+fn unsigned(call: CreatePendingWaitpoint) -> CreatePendingWaitpoint {
+    CreatePendingWaitpoint { waitpoint_token: None, ..call }
+}
+
 const CLOSE: &[Case] = &[
     (Plain(Absent), |scene| scene.close_call().call(), ExecutionNotFound),
     (Plain(Held), |scene| scene.close_call().call(), WaitpointNotFound),
@@ -201,7 +219,12 @@ const RESUME: &[Case] = &[
         },
         ExecutionNotSuspended,
     ),
-    (Suspended, |scene| ResumeExecution { trigger_type: "nod".into(), ..scene.resume_call() }.call(), InvalidInput),
+    (Suspended, |scene| ResumeExecution { trigger_type: "t".repeat(257), ..scene.resume_call() }.call(), InvalidInput),
+    (
+        Suspended,
+        |scene| ResumeExecution { requested_by: Some("a\nb".into()), ..scene.resume_call() }.call(),
+        InvalidInput,
+    ),
 ];
 
 const READ_WAITPOINTS: &[Case] = &[(Plain(Absent), |scene| scene.read_waitpoints_call().call(), ExecutionNotFound)];

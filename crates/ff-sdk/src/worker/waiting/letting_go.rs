@@ -58,7 +58,7 @@ fn arguments(context: &Context, plan: &Plan, note: String) -> SuspendArgs {
         fence: task.fence,
         waitpoints: plan.keys.iter().map(bind).collect(),
         condition: plan.condition.clone(),
-        reason: plan.reason,
+        reason: plan.reason.clone(),
         requested_by: SuspendedBy::Worker,
         timeout: plan.timeout.map(|timeout| Timeout::After(millis(timeout))),
         timeout_behavior: plan.timeout_behavior,
