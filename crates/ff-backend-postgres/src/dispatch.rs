@@ -34,7 +34,12 @@ pub async fn dispatch_completion(pool: &PostgresBackend, event_id: i64) -> Answe
         let Some(event) = pool.readers.read(ReadEvent(event_id)).await? else { return Ok(DispatchOutcome::NotFound) };
         match (event.dispatched, told) {
             (true, None) => return Ok(DispatchOutcome::AlreadyDispatched),
-            (true, Some(told)) => return Ok(DispatchOutcome::Dispatched(Cascaded { more: false, ..told })),
+            (true, Some(told)) => {
+                let (upstream, Cascaded { resolved, cascaded_children: skipped, .. }) = (event.execution_id, told);
+                // A skipped descendant with too many dependents has an event of its own; of this one nothing is left.
+                tracing::info!(event_id, %upstream, resolved, skipped, backlog = 0, "a completion was dispatched");
+                return Ok(DispatchOutcome::Dispatched(Cascaded { more: false, ..told }));
+            }
             // The record is what counts, and it owes nothing: somebody has written into the tables.
             (false, Some(Cascaded { more: false, .. })) => {
                 let id = event.execution_id;
@@ -45,6 +50,8 @@ pub async fn dispatch_completion(pool: &PostgresBackend, event_id: i64) -> Answe
         // The event may be stamped by now. The record says so within the transaction, and then nothing is done.
         let owed = CascadeArgs { execution_id: event.execution_id, owed_since: Some(event.since) };
         let step = pool.writers.asker.ask(owed).await?;
+        let (upstream, Cascaded { resolved, cascaded_children, more }) = (event.execution_id, step);
+        tracing::debug!(event_id, %upstream, resolved, skipped = cascaded_children, more, "edges were dispatched");
         let before = told.unwrap_or_default();
         told = Some(Cascaded {
             resolved: before.resolved + step.resolved,

@@ -41,19 +41,29 @@ pub async fn run_cascade(store: &ValkeyBackend, upstream: &ExecutionId) -> Answe
     check_id(upstream, &store.partitions)?;
     let step = ff_cascade_completion(&*store.calls, upstream).await?;
     if step != Cascaded::default() {
+        log_dispatch(upstream, step, u32::from(step.more));
         return Ok(step);
     }
-    let found = edge_by_edge(store, upstream).await?;
+    let (found, left) = edge_by_edge(store, upstream).await?;
     if found.resolved > 0 {
         tracing::warn!(%upstream, edges = found.resolved, "dependents had not been told of an end");
+    }
+    if found.resolved + left > 0 {
+        log_dispatch(upstream, found, left);
     }
     Ok(found)
 }
 
+/// One line for each completion that was dispatched; none where all dependents had been told before.
+fn log_dispatch(upstream: &ExecutionId, Cascaded { resolved, cascaded_children, .. }: Cascaded, backlog: u32) {
+    tracing::info!(%upstream, resolved, skipped = cascaded_children, backlog, "a completion was dispatched");
+}
+
 /// Settles every edge that leaves an execution, and those of whatever is skipped with it. What is too deep is owed by the
 /// records it is left on.
-async fn edge_by_edge(store: &ValkeyBackend, upstream: &ExecutionId) -> Answer<Cascaded> {
-    let mut cascaded = Cascaded::default();
+/// The number is of edges and executions that are left for the backlog.
+async fn edge_by_edge(store: &ValkeyBackend, upstream: &ExecutionId) -> Answer<(Cascaded, u32)> {
+    let (mut cascaded, mut left) = (Cascaded::default(), 0);
     let mut ended = VecDeque::from([(*upstream, 0)]);
     while let Some((upstream, depth)) = ended.pop_front() {
         let (ends, edges) = match End::with_edges(store, &upstream).await {
@@ -61,25 +71,35 @@ async fn edge_by_edge(store: &ValkeyBackend, upstream: &ExecutionId) -> Answer<C
             Ok(None) => continue,
             Err(error) if depth > 0 => {
                 tracing::warn!(%upstream, %error, "what depends on a skipped execution cannot be read; it is owed");
+                left += 1;
                 continue;
             }
             Err(error) => return Err(error),
         };
         for edges in edges.chunks(limits::FLOW_STEP) {
             let settled = stream::iter(edges.to_vec()).map(|edge| ends.settle(store, edge)).buffered(AT_ONCE);
-            for settled in settled.collect::<Vec<_>>().await.into_iter().flatten() {
+            for settled in settled.collect::<Vec<_>>().await {
+                let skipped = match settled {
+                    Settled::Before => continue,
+                    Settled::Unreadable => {
+                        left += 1;
+                        continue;
+                    }
+                    Settled::Now { skipped } => skipped,
+                };
                 cascaded.resolved += 1;
-                let Settled { skipped: Some(child) } = settled else { continue };
+                let Some(child) = skipped else { continue };
                 cascaded.cascaded_children += 1;
                 if depth < limits::MAX_CASCADE_DEPTH {
                     ended.push_back((child, depth + 1));
                 } else {
                     cascaded.more = true;
+                    left += 1;
                 }
             }
         }
     }
-    Ok(cascaded)
+    Ok((cascaded, left))
 }
 
 /// How a member of a flow ended.
@@ -89,9 +109,14 @@ struct End {
     outcome: Outcome,
 }
 
-/// An edge that was settled just now, and the child that was skipped with it.
-struct Settled {
-    skipped: Option<ExecutionId>,
+/// What became of an edge.
+enum Settled {
+    /// It had been settled before.
+    Before,
+    /// It was settled just now, and perhaps its child was skipped with it.
+    Now { skipped: Option<ExecutionId> },
+    /// Something about it cannot be read; it stays as it is.
+    Unreadable,
 }
 
 impl End {
@@ -137,18 +162,18 @@ impl End {
     }
 
     /// Settles one edge, unless something about it cannot be read; then it stays as it is, until somebody looks again.
-    async fn settle(&self, store: &ValkeyBackend, edge: EdgeId) -> Option<Settled> {
+    async fn settle(&self, store: &ValkeyBackend, edge: EdgeId) -> Settled {
         match self.settled(store, &edge).await {
             Ok(settled) => settled,
             Err(error) => {
                 tracing::warn!(%edge, flow = %self.flow_id, %error, "an edge could not be settled; it is looked at again");
-                None
+                Settled::Unreadable
             }
         }
     }
 
-    async fn settled(&self, store: &ValkeyBackend, edge: &EdgeId) -> Answer<Option<Settled>> {
-        let Some(child) = self.child(store, edge).await? else { return Ok(None) };
+    async fn settled(&self, store: &ValkeyBackend, edge: &EdgeId) -> Answer<Settled> {
+        let Some(child) = self.child(store, edge).await? else { return Ok(Settled::Unreadable) };
         let keys = ResolveDependencyOpKeys::new(
             &self.flow_id,
             edge,
@@ -163,13 +188,16 @@ impl End {
             flow_id: self.flow_id,
             downstream_execution_id: child.id,
         };
-        Ok(match ff_resolve_dependency(&*store.calls, &keys, &args).await? {
-            ResolveDependencyResult::AlreadyResolved => None,
-            ResolveDependencyResult::Satisfied { .. } => Some(Settled { skipped: None }),
+        let (result, settled) = match ff_resolve_dependency(&*store.calls, &keys, &args).await? {
+            ResolveDependencyResult::AlreadyResolved => ("already_resolved", Settled::Before),
+            ResolveDependencyResult::Satisfied { .. } => ("satisfied", Settled::Now { skipped: None }),
             ResolveDependencyResult::Impossible { child_skipped, .. } => {
-                Some(Settled { skipped: child_skipped.then_some(child.id) })
+                ("impossible", Settled::Now { skipped: child_skipped.then_some(child.id) })
             }
-        })
+        };
+        let (upstream, downstream) = (&self.execution_id, &child.id);
+        tracing::debug!(%edge, %upstream, %downstream, flow = %self.flow_id, result, "an edge was dispatched");
+        Ok(settled)
     }
 
     /// Where an edge leads; nothing, with a warning, when that cannot be told.

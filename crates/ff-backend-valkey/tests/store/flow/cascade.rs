@@ -9,6 +9,7 @@ use ff_core::partition::execution_partition;
 use ff_core::state::PublicState;
 use ff_core::types::LaneId;
 
+use super::logged::Lines;
 use super::*;
 use crate::support::{Flavour, Process};
 use crate::{claim_on, connect};
@@ -139,4 +140,29 @@ async fn a_skip_is_passed_on_and_a_live_execution_tells_nobody() {
     assert_eq!(live.code(), Code::ExecutionNotTerminal);
     assert_eq!(forgotten.cascade().await, told(3, 3));
     assert_eq!(forgotten.state("d").await, PublicState::Skipped);
+}
+
+/// One line for a completion that is dispatched, and a line for each edge only for those who look closer.
+#[tokio::test]
+async fn a_dispatch_is_logged_once_with_its_counts_and_its_edges_for_debugging() {
+    use tracing::Level;
+    let mut args = flow(["a", "b", "c", "d"]);
+    args.edges = vec![edge("a", "b"), edge("a", "c"), edge("a", "d")];
+    let forgotten = Forgotten::of(args, "failed").await;
+    forgotten.server.ask(&["HSET", &forgotten.edge_key("d"), "downstream_execution_id", "elsewhere"]);
+    let lines = Lines::default();
+    let _guard = tracing::subscriber::set_default(lines.clone());
+    forgotten.cascade().await;
+    let logged = lines.take();
+    let at = |level: Level| logged.iter().filter(move |line| line.0 == level).map(|line| line.1.as_str());
+    let dispatched = "a completion was dispatched resolved=2 skipped=2 backlog=1";
+    assert_eq!(at(Level::INFO).collect::<Vec<_>>(), [dispatched]);
+    assert_eq!(at(Level::DEBUG).collect::<Vec<_>>(), ["an edge was dispatched result=\"impossible\""; 2]);
+    let downstream = member(&forgotten.store, &forgotten.id, "d").to_string();
+    forgotten.server.ask(&["HSET", &forgotten.edge_key("d"), "downstream_execution_id", &downstream]);
+    assert_eq!(forgotten.cascade().await, told(1, 1));
+    lines.take();
+    assert_eq!(forgotten.cascade().await, told(0, 0));
+    let again = lines.take();
+    assert!(again.iter().all(|line| line.0 == Level::DEBUG), "all had been told before: {again:?}");
 }

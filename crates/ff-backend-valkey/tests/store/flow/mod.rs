@@ -6,6 +6,7 @@ mod fan_in;
 mod full {
     mod large;
 }
+mod logged;
 mod reconciled;
 pub(crate) mod slow;
 mod staged;
