@@ -1,7 +1,7 @@
 //! The promises every store keeps, each a named test written once and run on every one of them.
 //!
 //! A promise is a function that takes a [`World`]: a store, whatever lies between it and the caller, and a clock the test
-//! owns. `tests/stores.rs` says which promises are checked in which world.
+//! owns. `tests/stores/main.rs` says which promises are checked in which world.
 
 #![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
 

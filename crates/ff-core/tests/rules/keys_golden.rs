@@ -126,6 +126,25 @@ fn the_operators_page_shows_every_published_key() {
     }
 }
 
+/// Published names whose information is kept elsewhere.
+const RESERVED: &[&str] = &[
+    "attempt_policy",
+    "attempts",
+    "lane_counts_key",
+    "suspension_member_map",
+    "suspension_satisfied_set",
+    "waitpoint_condition",
+    "waitpoint_key_resolution",
+];
+
+#[test]
+fn the_operators_page_lists_as_reserved_what_is() {
+    let (_, reserved) = OPERATORS_PAGE.split_once("## Reserved, not written").unwrap();
+    let (reserved, _) = reserved.split_once("\n## ").unwrap();
+    let rows = reserved.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    assert_eq!(BTreeSet::from_iter(rows), BTreeSet::from_iter(RESERVED.iter().copied()));
+}
+
 /// One row of the published table.
 struct Row {
     owner: &'static str,

@@ -138,6 +138,7 @@ function group.write(one)
   if gone[1] then
     call('HDEL', key, unpack(gone))
   end
+  meta.count(one, needs(one), one.failed + one.skipped)
 end
 
 return group

@@ -1,4 +1,5 @@
---- What a member knows of its dependencies: the inputs it was given, and the siblings of its join still to be looked at.
+--- What a member knows of its dependencies: its flow and the graph's revision, how many upstreams its join needs and how many
+--- are satisfied or impossible, the inputs it was given, and the siblings of its join still to be looked at.
 
 local meta = {}
 
@@ -74,6 +75,15 @@ local function write_fields(id, known)
   if gone[1] then
     call('HDEL', keys.of(id, 'deps:meta'), unpack(gone))
   end
+end
+
+--- Keeps the numbers of a member's join, for other programs. The join itself has them too, by which it is judged.
+function meta.count(joined, required, impossible)
+  local flow = step.flow(joined.flow_id)
+  call(
+    'HSET', keys.of(joined.id, 'deps:meta'), 'flow_id', joined.flow_id, 'graph_revision', flow.core.graph_revision,
+    'required', required, 'satisfied', joined.succeeded, 'impossible', impossible
+  )
 end
 
 local function write_inputs(id, known)

@@ -53,14 +53,28 @@ function VISITS.cancel(e, flow)
   end
 end
 
---- While a cancellation takes more than one step, the members the next one comes to are named: all that are left would
---- be too many for one call.
-local function name_pending(flow, last)
+--- Members that one command names.
+local NAMED_AT_ONCE = 1000
+
+--- While a cancellation takes more than one step, the members it has not come to are named, from its first step on.
+local function name_pending(flow, page, visited, more)
   local key = keys.flow(flow.id, 'pending_cancels')
-  call('UNLINK', key)
-  if last then
-    call('SADD', key, unpack(member.after(flow.id, last, limits.flow_step)))
+  if more and flow.core.errand_after then
+    call('SREM', key, unpack(page, 1, visited))
+    return
   end
+  call('UNLINK', key)
+  local last = more and page[visited]
+  if not last then
+    return
+  end
+  repeat
+    local left = member.after(flow.id, last, NAMED_AT_ONCE)
+    if left[1] then
+      call('SADD', key, unpack(left))
+    end
+    last = left[NAMED_AT_ONCE]
+  until not last
 end
 
 --- Visits members, and says how many it came to. What is forgotten goes with its edges, of which there may be many.
@@ -95,7 +109,7 @@ function tour.go_on(id)
   step.spend(visited)
   more = more or visited < #page
   if errand == 'cancel' then
-    name_pending(flow, more and page[visited])
+    name_pending(flow, page, visited, more)
   end
   if more then
     flow_record.put(flow, 'errand_after', page[visited] or flow.core.errand_after)

@@ -84,6 +84,7 @@ async fn a_flow_is_kept_under_the_keys_of_the_contract() {
         (child.dep_edge(&edge), "hash"),
         (child.deps_unresolved(), "set"),
         (child.deps_all_edges(), "set"),
+        (child.deps_meta(), "hash"),
         (index.all_executions(), "zset"),
         (index.lanes(), "set"),
         (index.lane_eligible(&lane), "zset"),
@@ -98,9 +99,17 @@ async fn a_flow_is_kept_under_the_keys_of_the_contract() {
     let done = ff_core::contracts::CompleteArgs { execution_id: a, fence: task.fence, result };
     ff_complete_execution(&wire, done).await.unwrap();
     let now = kept(&wire).await;
-    for key in [(child.deps_meta(), "hash"), (child.deps_inputs(), "zset")] {
-        assert!(now.contains(&key), "{key:?}");
-    }
+    assert!(now.contains(&(child.deps_inputs(), "zset")));
+    let counted: Vec<String> = wire
+        .ask(cmd("HMGET").arg(child.deps_meta()).arg(&[
+            "flow_id",
+            "graph_revision",
+            "required",
+            "satisfied",
+            "impossible",
+        ]))
+        .await;
+    assert_eq!(counted, [&flow_id.to_string(), "1", "1", "1", "0"]);
     assert!(!now.contains(&(child.deps_unresolved(), "set")), "nothing is unresolved any more");
 }
 
@@ -128,9 +137,19 @@ async fn what_is_owed_is_kept_under_the_keys_of_the_contract() {
     assert!(now.contains(&(index.dispatch_backlog(), "zset")), "those that were cancelled owe their end");
     super::steps::cancel(&wire, flow_id).await;
     let now = kept(&wire).await;
-    for key in [(flows.cancel_backlog(), "zset"), (flow.pending_cancels(), "set")] {
-        assert!(now.contains(&key), "{key:?}");
+    assert!(now.contains(&(flows.cancel_backlog(), "zset")));
+    let at: u64 = wire.ask(cmd("ZSCORE").arg(flows.cancel_backlog()).arg(flow_id.to_string())).await;
+    assert_eq!(at, wire.now(), "the engine takes over at once");
+    let owed = async || wire.ask::<usize>(cmd("SCARD").arg(flow.pending_cancels())).await;
+    let mut left = owed().await;
+    assert_eq!(left, nodes.len() - limits::FLOW_STEP, "every member that was not come to");
+    for _ in 0..1_000 {
+        super::steps::pump(&wire).await;
+        let now = owed().await;
+        assert!(now <= left, "{now} of {left}");
+        left = now;
     }
+    assert_eq!(left, 0);
     super::steps::drain(&wire).await;
     let now = kept(&wire).await;
     let owing = [flows.opening(), flows.cancel_backlog(), flows.sibling_backlog(), flows.pending_cancel_groups()];

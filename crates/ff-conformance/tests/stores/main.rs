@@ -4,6 +4,8 @@
 //! on a cluster those that cross partitions; a sample over HTTP on the other stores, since a server does not depend on what
 //! is beneath it. `full` has the rest.
 
+mod keyspace;
+
 use ff_conformance::worlds::postgres_server::Postgres;
 use ff_conformance::worlds::servers::{Cluster, Flavour, Process};
 use ff_conformance::{Scope, check, every_domain, worlds};

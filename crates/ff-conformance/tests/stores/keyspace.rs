@@ -1,0 +1,123 @@
+//! The keyspace on Valkey as docs/keyspace.md shows it, compared with what a server was told to write.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use ff_conformance::worlds::servers::{Flavour, Process};
+use ff_conformance::{Scope, check, worlds};
+
+const PAGE: &str = include_str!("../../../../docs/keyspace.md");
+
+/// Themes that together use every feature there is.
+const THEMES: &[&str] = &[
+    "event::",
+    "execution::deadlines::",
+    "execution::delaying::",
+    "execution::failing::",
+    "execution::idempotency::",
+    "execution::labelling::",
+    "execution::listing::",
+    "execution::timeouts::",
+    "flow::cancelling::",
+    "flow::growing::",
+    "flow::large::",
+    "flow::listing::",
+    "flow::passing::",
+    "flow::siblings::",
+    "flow::submitting::",
+    "key::creating::",
+    "lane::",
+    "lease::claiming::",
+    "lease::revoking::",
+    "signal::feed::",
+    "signal::repeating::",
+    "suspension::ahead::",
+    "suspension::repeating::",
+    "suspension::timing_out::",
+    "worker::",
+];
+
+/// A row of the page.
+struct Row {
+    template: &'static str,
+    is_written: bool,
+}
+
+/// All of it is done on one server, whose append-only file has every key that was ever written.
+#[test]
+fn every_key_is_written_that_is_neither_reserved_nor_coming() {
+    let server = Process::start(Flavour::Valkey, &["--auto-aof-rewrite-percentage", "0"]);
+    for theme in THEMES {
+        check(Scope::All, theme, async || worlds::on_valkey(&server).await);
+    }
+    let written = keys_written(&server);
+    let differ = rows().filter(|row| row.is_written != written.iter().any(|key| fits(row.template, key)));
+    let differ: Vec<_> = differ.map(|row| (row.template, row.is_written)).collect();
+    assert_eq!(differ, [], "keys with whether they are shown as written");
+}
+
+/// The rows of the page that show a key.
+fn rows() -> impl Iterator<Item = Row> {
+    let mut is_live = true;
+    PAGE.lines().filter_map(move |line| {
+        if let Some(heading) = line.strip_prefix("## ") {
+            is_live = !heading.contains("not written");
+        }
+        let (_, rest) = line.strip_prefix("| `")?.split_once("` | `ff:")?;
+        let (template, kind) = rest.split_once("` | ")?;
+        Some(Row { template, is_written: is_live && !kind.starts_with("none") })
+    })
+}
+
+/// Every key that a command in the append-only file writes, without the `ff:` in front. Commands that delete name keys that
+/// may never have been there.
+fn keys_written(server: &Process) -> BTreeSet<String> {
+    server.ask(&["SET", "ff:test:last", "1"]);
+    let mut keys = BTreeSet::new();
+    for file in fs::read_dir(server.folder().join("appendonlydir")).unwrap() {
+        let bytes = fs::read(file.unwrap().path()).unwrap();
+        let mut lines =
+            bytes.split(|byte| *byte == b'\n').map(|line| str::from_utf8(line).unwrap_or_default().trim_end());
+        let mut deletes = false;
+        while let Some(line) = lines.next() {
+            let words = line.strip_prefix('*').filter(|words| words.parse::<usize>().is_ok());
+            if words.is_some() {
+                deletes = lines.nth(1).is_some_and(|command| ["DEL", "UNLINK"].contains(&command));
+            } else if let Some(key) = line.strip_prefix("ff:").filter(|_| !deletes) {
+                keys.insert(key.to_owned());
+            }
+        }
+    }
+    assert!(keys.remove("test:last"), "the file has what was written last");
+    keys
+}
+
+/// Whether a key is one of a template.
+fn fits(template: &str, key: &str) -> bool {
+    let Some((before, rest)) = template.split_once('<') else { return template == key };
+    let (name, template) = rest.split_once('>').unwrap();
+    let Some(key) = key.strip_prefix(before) else { return false };
+    length(name, key).is_some_and(|length| length > 0 && fits(template, &key[length..]))
+}
+
+/// How many bytes the part of a key has that stands for a name in angle brackets.
+fn length(name: &str, key: &str) -> Option<usize> {
+    const UUID: usize = 36;
+    match name {
+        "tag" | "hash_tag" => key.starts_with('{').then(|| key.find('}').map(|at| at + 1))?,
+        "eid" | "upstream_eid" | "downstream_eid" => {
+            let length = length("tag", key)? + 1 + UUID;
+            (key.len() >= length).then_some(length)
+        }
+        "fid" | "bid" | "qid" | "wp_id" | "sig_id" | "edge_id" => {
+            let is_uuid =
+                key.len() >= UUID && key.as_bytes()[..UUID].iter().all(|byte| b"0123456789abcdef-".contains(byte));
+            is_uuid.then_some(UUID)
+        }
+        "index" => Some(key.bytes().take_while(u8::is_ascii_digit).count()),
+        "idempotency_key" | "idem_key" | "value" | "wp_key" | "mutation_id" => Some(key.len()),
+        _ => Some(key.find(':').unwrap_or(key.len())),
+    }
+}
