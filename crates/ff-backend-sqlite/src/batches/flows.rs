@@ -84,10 +84,11 @@ impl Walk {
             let upstreams: Vec<_> =
                 (to - close..to).chain((large && to > close).then_some(0)).filter(|_| self.pick(3) == 0).collect();
             nodes[to].join = self.join(upstreams.len());
+            let mut injected = false;
             edges.extend(upstreams.into_iter().map(|from| EdgeSpec {
                 upstream: nodes[from].name.clone(),
                 downstream: nodes[to].name.clone(),
-                passes: self.passing(&nodes[from].name),
+                passes: self.passing(&nodes[from].name, &mut injected),
             }));
         }
         let header = self.header();
@@ -159,9 +160,10 @@ impl Walk {
         GrownEdge { upstream, downstream, passes }
     }
 
-    fn passing(&self, from: &NodeName) -> Option<Passing> {
+    /// What an edge passes on; the payload, as long as no other edge into the same node does.
+    fn passing(&self, from: &NodeName, injected: &mut bool) -> Option<Passing> {
         match self.pick(3) {
-            0 => Some(Passing::Payload),
+            0 if !std::mem::replace(injected, true) => Some(Passing::Payload),
             1 => Some(Passing::Input(InputName::parse(from.as_str()).unwrap())),
             _ => None,
         }

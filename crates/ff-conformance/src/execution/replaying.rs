@@ -15,11 +15,14 @@ pub(crate) async fn replayed_work_runs_again(world: World) {
     world.clock.advance(ms(1_000)).await;
     let replayed = world.replay(&first.id()).await.unwrap();
     assert_eq!((replayed.public_state, replayed.replays), (PublicState::Waiting, 1));
+    assert_eq!(world.describe(&first.id()).await.started_at, None, "this run has not started yet");
 
     let second = world.worker("second").claim().await;
     assert_eq!((second.id(), second.payload.bytes.as_ref()), (first.id(), &b"cat.png"[..]));
     second.complete(b"second").await.unwrap();
     assert_eq!(world.result(&first.id()).await, b"second");
+    let read = world.describe(&first.id()).await;
+    assert_eq!(read.started_at, Some(world.attempts(&first.id()).await.attempts[1].started_at));
 }
 
 pub(crate) async fn a_replay_knows_what_it_follows_and_why(world: World) {

@@ -154,6 +154,7 @@ macro_rules! flow_promises {
             reading {
                 a_flow_is_what_was_submitted,
                 members_are_read_in_order_a_page_at_a_time,
+                a_member_shows_what_went_wrong,
                 edges_are_read_a_page_at_a_time,
                 the_numbers_of_a_flow_are_exact_at_every_step,
                 what_waits_for_others_says_so,
@@ -170,6 +171,7 @@ macro_rules! flow_promises {
                 a_flow_without_nodes_is_refused,
                 a_join_that_asks_for_more_than_there_is_is_refused,
                 two_inputs_of_one_name_are_refused,
+                two_edges_that_pass_the_payload_into_one_node_are_refused,
                 a_node_over_a_limit_is_refused_by_its_name,
                 a_flow_has_at_most_ten_thousand_nodes,
                 a_flow_has_at_most_fifty_thousand_edges,

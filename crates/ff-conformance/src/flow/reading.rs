@@ -50,6 +50,17 @@ pub(crate) async fn members_are_read_in_order_a_page_at_a_time(world: World) {
     assert_eq!((second.join, second.state, second.n, second.succeeded), (Join::AllOf, GroupState::Satisfied, 1, 1));
 }
 
+pub(crate) async fn a_member_shows_what_went_wrong(world: World) {
+    let flow = world.graph("a>b").submit().await;
+    flow.start_one().await.fail_for_good().await;
+    let [failed, skipped] = &flow.members_by(10).await[..] else { panic!("not two members") };
+    let failure = failed.failure.as_ref().unwrap();
+    assert_eq!((failure.category.as_str(), failure.message.as_str()), ("error", "it went wrong"));
+    assert_eq!(skipped.failure, None);
+    flow.replay("a", true).await.unwrap();
+    assert!(flow.members_by(10).await.iter().all(|member| member.failure.is_none()));
+}
+
 pub(crate) async fn edges_are_read_a_page_at_a_time(world: World) {
     let edges: Vec<_> = (0..30).map(|nth| format!("a>n{nth}")).collect();
     let flow = world.graph(&edges.join(" ")).passing("a", "n3", input("rows")).submit().await;

@@ -1,6 +1,6 @@
 //! A graph that cannot be is refused whole, naming what is wrong with it. Nothing is written then.
 
-use ff_core::contracts::{EdgeSpec, NodeSpec, SubmitFlowArgs};
+use ff_core::contracts::{EdgeSpec, GrowFlowArgs, GrownEdge, NodeSpec, SubmitFlowArgs};
 use ff_core::engine_error::Refusal;
 use ff_core::flow::Passing;
 use ff_core::limits;
@@ -8,7 +8,7 @@ use ff_core::payload::Payload;
 use ff_core::types::{TagKey, TagValue};
 
 use crate::refused::refused_as;
-use crate::world::graph::{any_of, edge, input, node, quorum};
+use crate::world::graph::{any_of, edge, grown, input, node, quorum};
 use crate::{Graph, World};
 
 pub(crate) async fn a_cycle_is_refused_by_one_of_its_edges(world: World) {
@@ -58,6 +58,23 @@ pub(crate) async fn two_inputs_of_one_name_are_refused(world: World) {
     names(refused(&world, graph, "invalid_input").await, "edges.b->c");
     let apart = world.graph("a>c b>d").passing("a", "c", input("rows")).passing("b", "d", input("rows"));
     apart.submit().await;
+}
+
+pub(crate) async fn two_edges_that_pass_the_payload_into_one_node_are_refused(world: World) {
+    let payload = || Some(Passing::Payload);
+    let graph = || world.graph("a>c b>c").passing("a", "c", payload()).passing("b", "c", payload());
+    for graph in [graph(), graph().join("c", any_of())] {
+        let refusal = refused(&world, graph, "invalid_input").await;
+        assert!(refusal.detail.as_deref().is_some_and(|detail| detail.contains("{input: NAME}")), "{refusal:?}");
+        names(refusal, "edges.b->c");
+    }
+    let flow = world.graph("a b c").submit().await;
+    let edges = ["a", "b"].map(|from| GrownEdge { passes: payload(), ..grown(from, "c") }).into();
+    let growth = GrowFlowArgs { edges, ..GrowFlowArgs::new(flow.id) };
+    let before = world.contents().await;
+    names(refused_as(world.backend.grow_flow(growth).await, "invalid_input"), "edges.b->c");
+    assert_eq!(world.contents().await, before);
+    world.graph("a>c b>c").passing("a", "c", payload()).passing("b", "c", input("rows")).submit().await;
 }
 
 pub(crate) async fn a_node_over_a_limit_is_refused_by_its_name(world: World) {

@@ -81,6 +81,7 @@ macro_rules! lease_promises {
             }
             revoking {
                 revoked_work_waits_for_another,
+                why_a_lease_was_revoked_is_kept,
                 only_the_named_lease_is_revoked,
                 what_nobody_holds_cannot_be_revoked,
                 a_revoked_lease_does_not_expire_later,

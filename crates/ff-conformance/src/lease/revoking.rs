@@ -24,6 +24,18 @@ pub(crate) async fn revoked_work_waits_for_another(world: World) {
     next.complete(b"done").await.unwrap();
 }
 
+pub(crate) async fn why_a_lease_was_revoked_is_kept(world: World) {
+    let held = world.held().await;
+    let reason = Some("the machine is going away: 10 %, \"now\"\n- Zoë".to_owned());
+    let args = RevokeArgs { execution_id: held.id(), lease_id: None, reason: reason.clone() };
+    world.backend.revoke(args).await.unwrap();
+    world.worker("next").claim().await;
+    world.revoke(&held.id()).await.unwrap();
+    let history = world.attempts(&held.id()).await;
+    let reasons: Vec<_> = history.leases.into_iter().map(|lease| lease.reason).collect();
+    assert_eq!(reasons, [reason, None]);
+}
+
 /// Between looking and acting the holder may have changed; an operator who names a lease takes only that one.
 pub(crate) async fn only_the_named_lease_is_revoked(world: World) {
     let held = world.held().await;

@@ -198,6 +198,7 @@ impl Execution {
                 acquired_at: lease.acquired_at,
                 ended_at: now,
                 ended: ending,
+                reason: None,
             });
         }
         match end {

@@ -7,8 +7,8 @@ use crate::execution::contracts::ReplayArgs;
 use crate::execution::{AttemptSlot, Execution, Origin, Phase};
 use crate::types::TimestampMs;
 
-/// Starts a finished execution afresh: retries from zero, result and failure cleared, deadline armed again, and the next
-/// attempt remembers whom it follows and why.
+/// Starts a finished execution afresh: not started yet, retries from zero, result and failure cleared, deadline armed again,
+/// and the next attempt remembers whom it follows and why.
 pub fn replay(execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if !execution.is_finished() {
         let state = execution.public_state();
@@ -32,6 +32,7 @@ impl Execution {
         let mut change = self.enter(Phase::Waiting, now);
         let after = &mut change.after;
         after.replays += 1;
+        after.started_at = None;
         after.retries = 0;
         after.reclaims = 0;
         after.progress = None;
@@ -76,6 +77,12 @@ mod tests {
         assert_eq!(of.unwrap().0, 0);
         assert_eq!((reason.as_deref(), requested_by.as_deref()), (Some("fixed"), Some("ops")));
         assert_eq!(change.result, Write::Remove);
+    }
+
+    #[test]
+    fn how_long_a_run_took_is_measured_from_its_own_start() {
+        assert!(finished().started_at.is_some());
+        assert_eq!(replay(&finished(), &args(), at(9)).unwrap().after.started_at, None);
     }
 
     #[test]

@@ -90,4 +90,7 @@ pub struct LeaseEvent {
     pub ended_at: TimestampMs,
     #[serde(flatten)]
     pub ended: LeaseEnding,
+    /// Why the lease was revoked, if the operator said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }

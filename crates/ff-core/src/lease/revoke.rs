@@ -16,6 +16,7 @@ pub fn revoke(execution: &Execution, args: &RevokeArgs, now: TimestampMs) -> Res
             let next = Origin::Reclaim { of: execution.current_index() };
             let end = (AttemptOutcome::LeaseRevoked, None, next);
             let mut change = execution.end_lease(Phase::Waiting, LeaseEnding::Revoked, Some(end), now);
+            change.leases.iter_mut().for_each(|lease| lease.reason.clone_from(&args.reason));
             change.events.push(Event::new(&execution.id, now, What::LeaseRevoked));
             Ok(change)
         }
@@ -47,6 +48,13 @@ mod tests {
         assert_eq!(change.after.phase, Phase::Waiting);
         let refusal = change.after.held_by(&held(&before), at(6)).unwrap_err();
         assert_eq!(refusal.code, Code::LeaseRevoked);
+    }
+
+    #[test]
+    fn the_history_says_why_a_lease_was_revoked() {
+        let args = RevokeArgs { reason: Some("the machine is going away".into()), ..args(None) };
+        let change = revoke(&running(), &args, at(5)).unwrap();
+        assert_eq!(change.leases[0].reason, args.reason);
     }
 
     #[test]

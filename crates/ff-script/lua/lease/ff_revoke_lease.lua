@@ -2,6 +2,7 @@
 ---
 --- key  core          hash
 --- arg  lease_id      uuid?   only this lease, when said
+--- arg+ reason        free?   kept in the lease history
 ---
 --- ok   lease_epoch
 --- no   execution_not_found
@@ -26,6 +27,7 @@ elseif lease_id and lease_id ~= held.lease_id then
 end
 happened.to(e, 'lease_revoked')
 lease.finish(e, 'revoked', nil, 'lease_revoked', nil, moment)
+e.event = lease.because(e.event, reason)
 phase.waiting(e, moment)
 record.put(e, 'next_attempt', 'reclaim')
 record.save(e)

@@ -109,6 +109,11 @@ local function event(e, held, ending, until_ms, moment)
   return table.concat(words, ' ')
 end
 
+--- A line of the history with a reason, which is the rest of the line. `-` stands for a moment that is not there.
+function lease.because(line, reason)
+  return reason and line .. ' - ' .. reason or line
+end
+
 --- Ends the lease as `ending` says, which holds until `until_ms` where it is one of those.
 ---
 --- `outcome` ends the attempt with it, with the failure if there is one. Without it the attempt stays open.

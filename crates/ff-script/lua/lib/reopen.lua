@@ -4,7 +4,7 @@ local reopen = {}
 
 local CLEARED = [[
   cancellation_reason cancelled_by failure_category failure_message failure_permanent finished_by progress_at
-  progress_message progress_percent reclaims result_bytes result_type retries terminal_outcome deadline_at
+  progress_message progress_percent reclaims result_bytes result_type retries started_at terminal_outcome deadline_at
 ]]
 
 --- Another life under the same id: retries from zero, result and failure cleared, deadline armed again.

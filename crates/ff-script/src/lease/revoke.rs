@@ -11,7 +11,7 @@ use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 /// Takes an execution from its holder; it waits for another.
 pub async fn ff_revoke_lease(server: &dyn Server, args: RevokeArgs) -> Result<Revoked, ScriptError> {
     let lease_id = args.lease_id.map(|id| id.to_string());
-    ask(server, RevokeLease { core: core_key(&args.execution_id), lease_id }.call()).await
+    ask(server, RevokeLease { core: core_key(&args.execution_id), lease_id, reason: args.reason }.call()).await
 }
 
 impl FromFcallResult for Revoked {

@@ -94,10 +94,8 @@ impl Kept {
 }
 
 fn event(line: Value) -> Result<LeaseEvent, ScriptError> {
-    match line {
-        Value::Bytes(line) if line.is_ascii() => lease::event(str::from_utf8(&line).unwrap_or_default()),
-        _ => Err(ScriptError::parse("a lease history has a line that is not text")),
-    }
+    let line = if let Value::Bytes(line) = &line { str::from_utf8(line).ok() } else { None };
+    line.map_or_else(|| Err(ScriptError::parse("a lease history has a line that is not text")), lease::event)
 }
 
 fn execution(

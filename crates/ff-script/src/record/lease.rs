@@ -52,7 +52,7 @@ pub(super) fn held_attempt(text: &str) -> Result<(LeaseEpoch, AttemptId), Script
 /// One line of the history.
 pub(super) fn event(line: &str) -> Result<LeaseEvent, ScriptError> {
     let read = || {
-        let mut words = line.split(' ');
+        let mut words = line.splitn(11, ' ');
         let mut word = || words.next();
         Some(LeaseEvent {
             attempt_index: AttemptIndex(word()?.parse().ok()?),
@@ -64,7 +64,8 @@ pub(super) fn event(line: &str) -> Result<LeaseEvent, ScriptError> {
             holder: Holder { worker_id: word()?.parse().ok()?, worker_instance_id: word()?.parse().ok()? },
             acquired_at: TimestampMs(word()?.parse().ok()?),
             ended_at: TimestampMs(word()?.parse().ok()?),
-            ended: ending(word()?, word().map(str::parse).transpose().ok()?).ok()?,
+            ended: ending(word()?, word().filter(|until| *until != "-").map(str::parse).transpose().ok()?).ok()?,
+            reason: word().map(str::to_owned),
         })
     };
     read().ok_or_else(|| ScriptError::parse("a line of a lease history cannot be read"))

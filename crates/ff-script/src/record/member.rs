@@ -26,6 +26,7 @@ impl MemberFields {
             finished_at,
             attempts_made: core.maybe::<u32>("current_attempt_index")?.map_or(0, |index| index + 1),
             replays: core.count("replays")?,
+            failure: super::attempt::failure(core)?,
             group: self.group(flow_id)?.as_ref().map(GroupInfo::from),
         })
     }

@@ -120,7 +120,8 @@ impl Chooser {
             return Step::WaitForChildren { job, fence };
         }
         let nodes: Vec<_> = (0..1 + self.chance.below(3)).map(|_| self.node()).collect();
-        let edges = nodes.iter().map(|node| self.link(node.work.job, job)).collect();
+        let mut edges = nodes.iter().map(|node| self.link(node.work.job, job)).collect();
+        self.leave_one_payload(&mut edges);
         let joins = if self.chance.one_in(3) { vec![(job, self.join(nodes.len()))] } else { vec![] };
         let (by_id, holder) = (false, Some((job, fence)));
         Step::Grow(Growth { flow, nodes, joins, edges, by_id, holder, revision: None, key: self.maybe(3, &[0, 1]) })
@@ -145,6 +146,7 @@ impl Chooser {
             edges.extend(from.iter().map(|from| (nodes[*from].work.job, nodes[to].work.job)));
         }
         let mut edges: Vec<_> = edges.into_iter().map(|(from, to)| self.link(from, to)).collect();
+        self.leave_one_payload(&mut edges);
         if self.chance.one_in(3) {
             nodes.reverse();
             edges.reverse();
@@ -239,6 +241,16 @@ impl Chooser {
     fn link(&mut self, from: u32, to: u32) -> Link {
         let pass = [Pass::Payload, Pass::Input(u8::try_from(from % 200).unwrap()), Pass::Input(0)];
         Link { from, to, passes: self.maybe(2, &pass[..2 + usize::from(from.is_multiple_of(9))]) }
+    }
+
+    /// Mostly one edge into a node passes the payload: two are refused.
+    fn leave_one_payload(&mut self, edges: &mut Vec<Link>) {
+        let mut injected = BTreeSet::new();
+        for edge in edges.iter_mut().filter(|edge| edge.passes == Some(Pass::Payload)) {
+            if !injected.insert(edge.to) && !self.chance.one_in(9) {
+                edge.passes = None;
+            }
+        }
     }
 
     fn join(&mut self, upstreams: usize) -> Join {

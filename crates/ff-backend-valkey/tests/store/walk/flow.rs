@@ -120,7 +120,7 @@ impl Walk {
             args.edges.push(GrownEdge {
                 upstream: self.member(&id, forward.0),
                 downstream: self.member(&id, forward.1),
-                passes: passing(&mut self.chance, from),
+                passes: passing(&mut self.chance, from, &mut false),
             });
         }
         if self.chance.one_in(4) && all > 0 {
@@ -149,8 +149,9 @@ impl Walk {
         let mut args = GrowFlowArgs { holder: Some((execution_id, fence)), ..GrowFlowArgs::new(id) };
         args.nodes = (nodes..nodes + 1 + self.chance.below(2)).map(|n| node(&mut self.chance, n)).collect();
         let downstream = MemberRef::Execution(execution_id);
+        let mut injected = false;
         for n in nodes..nodes + args.nodes.len() {
-            let passes = passing(&mut self.chance, n);
+            let passes = passing(&mut self.chance, n, &mut injected);
             args.edges.push(GrownEdge { upstream: MemberRef::Node(name(n)), downstream: downstream.clone(), passes });
         }
         if self.chance.one_in(3) {

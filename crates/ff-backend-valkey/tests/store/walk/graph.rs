@@ -21,10 +21,11 @@ pub(super) fn graph(chance: &mut Chance, header: FlowHeader) -> SubmitFlowArgs {
     for (to, node) in nodes.iter_mut().enumerate() {
         let upstreams: Vec<_> = (0..to).filter(|_| chance.one_in(one_edge_in)).collect();
         node.join = join(chance, upstreams.len());
+        let mut injected = false;
         edges.extend(upstreams.into_iter().map(|from| EdgeSpec {
             upstream: name(from),
             downstream: name(to),
-            passes: passing(chance, from),
+            passes: passing(chance, from, &mut injected),
         }));
     }
     for last in (1..edges.len()).rev() {
@@ -69,9 +70,10 @@ pub(super) fn join(chance: &mut Chance, upstreams: usize) -> Join {
     }
 }
 
-pub(super) fn passing(chance: &mut Chance, from: usize) -> Option<Passing> {
+/// What an edge passes on; the payload, as long as no other edge into the same node does.
+pub(super) fn passing(chance: &mut Chance, from: usize, injected: &mut bool) -> Option<Passing> {
     match chance.below(4) {
-        0 => Some(Passing::Payload),
+        0 if !std::mem::replace(injected, true) => Some(Passing::Payload),
         1 => Some(Passing::Input(InputName::parse(&format!("from-{from}")).unwrap())),
         _ => None,
     }

@@ -107,6 +107,7 @@ pub(super) mod samples {
             finished_at: None,
             attempts_made: 0,
             replays: 0,
+            failure: None,
             group: None,
         }
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::listing::check_page;
 use crate::engine_error::Refusal;
-use crate::execution::Tags;
+use crate::execution::{Failure, Tags};
 use crate::flow::{Counts, EdgeState, FlowCancel, FlowEvent, FlowState, GroupState, Join, Passing};
 use crate::state::PublicState;
 use crate::trace::TraceContext;
@@ -80,6 +80,9 @@ pub struct MemberInfo {
     pub finished_at: Option<TimestampMs>,
     pub attempts_made: u32,
     pub replays: u32,
+    /// What went wrong last, if anything did in this run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
     /// How the edges into it join, when there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupInfo>,

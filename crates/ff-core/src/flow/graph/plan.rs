@@ -43,7 +43,7 @@ impl SubmitFlowArgs {
 
     /// The numbers of the nodes every edge goes from and to.
     fn ends(&self, numbers: &HashMap<&NodeName, usize>) -> Result<Vec<(usize, usize)>, Refusal> {
-        let (mut seen, mut inputs) = (HashSet::new(), HashSet::new());
+        let (mut seen, mut inputs, mut injected) = (HashSet::new(), HashSet::new(), HashSet::new());
         let mut degrees: HashMap<(usize, bool), usize> = HashMap::new();
         let mut ends = Vec::new();
         for edge in &self.edges {
@@ -65,6 +65,9 @@ impl SubmitFlowArgs {
                 && !inputs.insert((to, name))
             {
                 return refused(Code::InvalidInput, format!("passes {name}, as another edge into the same node does"));
+            }
+            if edge.passes == Some(Passing::Payload) && !injected.insert(to) {
+                return Err(second_payload(&field(edge)));
             }
             for (end, which) in [((from, false), "upstream"), ((to, true), "downstream")] {
                 let degree = degrees.entry(end).or_default();
@@ -181,6 +184,13 @@ fn field(edge: &EdgeSpec) -> String {
     format!("edges.{}->{}", edge.upstream, edge.downstream)
 }
 
+/// A node has one payload, so one edge at most can be the source of it.
+pub(in crate::flow) fn second_payload(field: &str) -> Refusal {
+    let why =
+        "passes payload, as another edge into the same node does; one edge may, and the others pass {input: NAME}";
+    Refusal::invalid(field, why)
+}
+
 fn over(field: &str, limit: usize, sent: usize, code: Code) -> Result<(), Refusal> {
     if sent > limit { Err(Refusal::over_limit(code, field, limit, sent)) } else { Ok(()) }
 }
@@ -213,6 +223,9 @@ mod tests {
         let input = Some(Passing::Input(crate::types::InputName::parse("x").unwrap()));
         same_name.edges.iter_mut().for_each(|edge| edge.passes.clone_from(&input));
         assert_eq!(same_name.plan().unwrap_err().field.unwrap(), "edges.b->c");
+        let mut payloads = graph("a>c b>c", &[]);
+        payloads.edges.iter_mut().for_each(|edge| edge.passes = Some(Passing::Payload));
+        assert_eq!(payloads.plan().unwrap_err().field.unwrap(), "edges.b->c");
         let mut twice = graph("a", &[]);
         twice.nodes.push(spec("a"));
         assert_eq!(twice.plan().unwrap_err().field.unwrap(), "nodes.a");

@@ -63,6 +63,7 @@ impl MemberInfo {
             },
             attempts_made: execution.attempts_made,
             replays: execution.replays,
+            failure: execution.failure.clone(),
             group: group.map(GroupInfo::from),
         })
     }

@@ -35,10 +35,11 @@ pub(crate) fn graph(random: &mut SplitMix, shape: Shape) -> SubmitFlowArgs {
         let upstreams: Vec<_> =
             (0..to).filter(|from| random.chance(shape.edges) || (shape.hub && *from == 0)).collect();
         nodes[to].join = join(random, upstreams.len(), shape.cancelling);
+        let mut injected = false;
         edges.extend(upstreams.into_iter().map(|from| EdgeSpec {
             upstream: name(from),
             downstream: name(to),
-            passes: passing(random, from),
+            passes: passing(random, from, &mut injected),
         }));
     }
     for last in (1..edges.len()).rev() {
@@ -82,9 +83,10 @@ pub(crate) fn join(random: &mut SplitMix, upstreams: usize, cancelling: bool) ->
     }
 }
 
-fn passing(random: &mut SplitMix, from: usize) -> Option<Passing> {
+/// What an edge passes on; the payload, as long as no other edge into the same node does.
+fn passing(random: &mut SplitMix, from: usize, injected: &mut bool) -> Option<Passing> {
     match random.below(4) {
-        0 => Some(Passing::Payload),
+        0 if !std::mem::replace(injected, true) => Some(Passing::Payload),
         1 => Some(Passing::Input(InputName::parse(&format!("from-{from}")).expect("a name"))),
         _ => None,
     }
