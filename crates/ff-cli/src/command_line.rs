@@ -66,6 +66,8 @@ pub(crate) fn run() -> ExitCode {
     let ended = Typed::read(CommandLine::command()).and_then(|typed| {
         let CommandLine { settings, command } =
             CommandLine::from_arg_matches(&typed.matches).unwrap_or_else(|error| error.exit());
+        exit::speak_json(settings.json);
+        settings.color.apply();
         logging::start(command.level(), settings.verbose, settings.log_format)?;
         let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
         runtime.block_on(command.run(&settings, &typed))

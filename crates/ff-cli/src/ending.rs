@@ -9,9 +9,10 @@ use ff_core::execution::{FinishedBy, Outcome};
 use ff_core::types::ExecutionId;
 use ff_sdk::http::wire;
 use ff_sdk::{Client, Error};
+use serde_json::json;
 use tokio::time::timeout;
 
-use crate::exit::{Exit, tell};
+use crate::exit::{self, Exit, tell};
 use crate::output;
 use crate::settings::Settings;
 use crate::signals::Signals;
@@ -26,7 +27,7 @@ pub(crate) async fn wait(
     patience: Option<Duration>,
 ) -> anyhow::Result<Exit> {
     let mut signals = Signals::listen()?;
-    let again = format!("`ff result {id} --wait` waits for it again");
+    let again = format!("`ff result '{id}' --wait` waits for it again");
     tracing::info!(execution = %id, "waiting for the end");
     let ended = timeout(patience.unwrap_or(Duration::MAX), client.wait(id));
     tokio::select! {
@@ -34,16 +35,18 @@ pub(crate) async fn wait(
             Ok(Ok(end)) => show(settings, &end.0),
             Ok(Err(error @ Error::Engine(EngineError::Refused(_)))) => Err(error.into()),
             Ok(Err(error)) => Err(error).with_context(|| format!("{id} goes on; {again}")),
-            Err(_) => {
-                tell(format_args!("error: {id} has not ended in time and goes on; {again}"));
-                Ok(Exit::TimedOut)
-            }
+            Err(_) => cut_short(settings, Exit::TimedOut, id, &again),
         },
-        () = signals.next() => {
-            tell(format_args!("interrupted: {id} goes on; {again}"));
-            Ok(Exit::Interrupted)
-        }
+        () = signals.next() => cut_short(settings, Exit::Interrupted, id, &again),
     }
+}
+
+/// A program finds the id in the output too: it is what it needs to go on.
+fn cut_short(settings: &Settings, exit: Exit, id: &ExecutionId, again: &str) -> anyhow::Result<Exit> {
+    if settings.json {
+        output::json(&json!({ "execution_id": id, "outcome": null }))?;
+    }
+    Ok(exit::cut_short(exit, ("execution_id", id), again))
 }
 
 /// Tells how an execution ended: the result and nothing else on standard output, anything but success on standard error.

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::Outcome;
+use serde_json::{Value, json};
 
 use crate::output::{ClosedPipe, harmless};
 
@@ -27,7 +29,7 @@ pub(crate) enum Exit {
 const TABLE: &[(Exit, u8, &str)] = &[
     (Exit::Done, 0, "done; what was waited for completed"),
     (Exit::Trouble, 1, "it did not work: refused, no answer, or the doctor found something"),
-    (Exit::Usage, 2, "the command line, or a value in it, is not understood; nothing was asked"),
+    (Exit::Usage, 2, "the command line, or a value in it, is not understood or not allowed; nothing was done"),
     (Exit::Failed, 3, "the execution or flow failed"),
     (Exit::Cancelled, 4, "the execution or flow was cancelled"),
     (Exit::Expired, 5, "the execution's deadline passed"),
@@ -80,12 +82,28 @@ pub(crate) fn after(error: &anyhow::Error) -> Exit {
     if error.is::<ClosedPipe>() {
         return Exit::Done;
     }
-    let message = format!("{error:#}");
-    match code(error).filter(|code| !message.contains(code.as_str())) {
-        Some(code) => tell(format_args!("error: {code}: {message}")),
-        None => tell(format_args!("error: {message}")),
-    }
-    if error.is::<Usage>() || error.is::<ff_bench::NotAStore>() { Exit::Usage } else { Exit::Trouble }
+    let (message, code) = (format!("{error:#}"), code(error));
+    let is_usage = error.is::<Usage>() || error.is::<ff_bench::NotAStore>();
+    let is_bad_value = is_usage || code.is_some_and(|code| matches!(code.http_status(), 400 | 413 | 415));
+    let exit = if is_bad_value { Exit::Usage } else { Exit::Trouble };
+    let word = code.map_or(if is_bad_value { "usage" } else { "error" }, Code::as_str);
+    let text = match code.filter(|code| !message.contains(code.as_str())) {
+        Some(code) => format!("error: {code}: {message}"),
+        None => format!("error: {message}"),
+    };
+    note(&json!({ "error": message, "code": word }), text);
+    exit
+}
+
+/// Tells that waiting was cut short, and of what: the name of its id and the id.
+pub(crate) fn cut_short(exit: Exit, (name, id): (&str, &dyn fmt::Display), again: &str) -> Exit {
+    let (code, text) = match exit {
+        Exit::TimedOut => ("timed_out", format!("error: {id} has not ended in time and goes on; {again}")),
+        _ => ("interrupted", format!("interrupted: {id} goes on; {again}")),
+    };
+    let message = text.strip_prefix("error: ").unwrap_or(&text);
+    note(&json!({ "error": message, "code": code, name: id.to_string() }), &text);
+    exit
 }
 
 /// The stable code, when the engine gave one.
@@ -96,10 +114,24 @@ fn code(error: &anyhow::Error) -> Option<Code> {
     })
 }
 
+/// Whether programs read what is told.
+static IS_JSON: AtomicBool = AtomicBool::new(false);
+
+/// From now on, what is told beside the output is JSON too, or text.
+pub(crate) fn speak_json(is_json: bool) {
+    IS_JSON.store(is_json, Ordering::Relaxed);
+}
+
 /// Writes a line for the person at the terminal, beside the output proper.
 pub(crate) fn tell(line: impl fmt::Display) {
-    let mut stderr = std::io::stderr();
     let line = line.to_string();
+    note(&json!({ "message": line }), &line);
+}
+
+/// Writes a line beside the output proper: for a program as a JSON object, for a person as text.
+pub(crate) fn note(document: &Value, text: impl fmt::Display) {
+    let line = if IS_JSON.load(Ordering::Relaxed) { document.to_string() } else { text.to_string() };
+    let mut stderr = std::io::stderr();
     let line = if stderr.is_terminal() { harmless(line.as_bytes()) } else { line };
     // Where standard error is closed there is nobody to tell that it is.
     drop(writeln!(stderr, "{line}"));

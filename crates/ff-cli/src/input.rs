@@ -38,7 +38,7 @@ impl FromStr for Input {
 impl Input {
     /// The value as a payload: JSON unless a content type says otherwise, its bytes untouched.
     pub(crate) fn payload(self, content_type: Option<ContentType>) -> anyhow::Result<Payload> {
-        let bytes = self.bytes(limits::PAYLOAD_BYTES)?;
+        let bytes = self.bytes("payload", limits::PAYLOAD_BYTES)?;
         let content_type = content_type.unwrap_or_else(ContentType::json);
         if content_type.is_json()
             && let Err(error) = serde_json::from_slice::<IgnoredAny>(&bytes)
@@ -51,27 +51,34 @@ impl Input {
 
     /// The value as a policy.
     pub(crate) fn policy(self) -> anyhow::Result<Policy> {
-        let bytes = self.bytes(limits::CONTROL_BODY_BYTES)?;
+        let bytes = self.bytes("policy", limits::CONTROL_BODY_BYTES)?;
         Policy::parse(&bytes).map_err(|refusal| Usage(refusal.to_string()).into())
     }
 
     /// The value as text.
     pub(crate) fn text(self, most: usize) -> anyhow::Result<String> {
-        let bytes = self.bytes(most)?;
+        let bytes = self.bytes("file", most)?;
         String::from_utf8(bytes.into()).map_err(|error| Usage(format!("it is not UTF-8 text: {error}")).into())
     }
 
-    fn bytes(self, most: usize) -> anyhow::Result<Bytes> {
+    fn bytes(self, what: &str, most: usize) -> anyhow::Result<Bytes> {
+        let place = match &self {
+            Self::Here(_) => String::new(),
+            Self::File(path) => format!(" in {}", path.display()),
+            Self::Stdin => " on standard input".to_owned(),
+        };
         let bytes = match self {
             Self::Here(text) => text.into_bytes(),
             Self::File(path) => {
-                let file = File::open(&path).with_context(|| format!("cannot open {}", path.display()))?;
+                let file = File::open(&path);
+                let file = file.map_err(|error| Usage(format!("cannot open {}: {error}", path.display())))?;
                 read(file, most).with_context(|| format!("cannot read {}", path.display()))?
             }
             Self::Stdin => read(stdin().lock(), most).context("cannot read standard input")?,
         };
         if bytes.len() > most {
-            return Err(Usage(format!("there is more to read than the {most} bytes allowed")).into());
+            let more = if place.is_empty() { bytes.len().to_string() } else { "more".to_owned() };
+            return Err(Usage(format!("{what}: must be at most {most} bytes, and there are {more}{place}")).into());
         }
         Ok(bytes.into())
     }

@@ -29,6 +29,11 @@ pub(crate) fn line(text: impl fmt::Display) -> anyhow::Result<()> {
     if is_terminal() { write(harmless(text.as_bytes()).as_bytes()) } else { write(text.as_bytes()) }
 }
 
+/// Writes a line whose text is harmless already, and may have colours.
+pub(crate) fn styled(line: String) -> anyhow::Result<()> {
+    write(format!("{line}\n").as_bytes())
+}
+
 /// Writes bytes exactly as they are. On a terminal, what it would obey is escaped, and the prompt begins on a line of its own.
 pub(crate) fn bytes(bytes: &[u8]) -> anyhow::Result<()> {
     if !is_terminal() {

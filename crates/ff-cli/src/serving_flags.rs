@@ -1,5 +1,6 @@
 //! How a server is to serve, as the command line says it.
 
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -51,6 +52,15 @@ pub(crate) struct ServingFlags {
     #[arg(long, env = "FF_MAX_RATE", value_name = "COUNT")]
     #[arg(default_value_t = Limits::default().rate.map_or(0, NonZeroU32::get))]
     max_rate: u32,
+}
+
+/// Reads where to listen: an address or the name of a host, and a port. Of a name with several addresses, IPv4 is taken, as
+/// clients do not look for the server anywhere else unless they are told.
+pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
+    let wrong = |why: String| format!("{why}; expected HOST:PORT, as in 127.0.0.1:7070 or localhost:7070");
+    let found: Vec<_> = text.to_socket_addrs().map_err(|error| wrong(error.to_string()))?.collect();
+    let first = found.iter().find(|address| address.is_ipv4()).or(found.first());
+    first.copied().ok_or_else(|| wrong("the host has no address".to_owned()))
 }
 
 impl From<ServingFlags> for ServerOptions {

@@ -8,10 +8,13 @@ use ff_core::types::Namespace;
 use ff_sdk::http::HttpConnectError;
 use ff_sdk::{ConnectError, FlowFabric};
 
+use crate::exit::Usage;
 use crate::logging::LogFormat;
+use crate::screen::ColorChoice;
 
 /// Options every command takes.
 #[derive(Args)]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct Settings {
     /// The server to talk to
     #[arg(long, global = true, env = "FF_SERVER", value_name = "URL", default_value = "http://127.0.0.1:7070")]
@@ -29,6 +32,10 @@ pub(crate) struct Settings {
     /// Print one JSON document instead of text
     #[arg(long, global = true)]
     pub(crate) json: bool,
+
+    /// When states are coloured: auto is on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, env = "FF_COLOR", value_name = "WHEN", value_enum, default_value = "auto")]
+    pub(crate) color: ColorChoice,
 
     /// Log more: -v, -vv, -vvv
     #[arg(short, long, global = true, action = ArgAction::Count)]
@@ -49,6 +56,7 @@ impl Settings {
             ConnectError::Http(refused @ HttpConnectError::Refused { .. }) => {
                 anyhow!("{refused}\n  put a key of this server into FF_API_KEY; `ff keys create` makes one")
             }
+            ConnectError::Http(bad @ HttpConnectError::BadUrl { .. }) => Usage(format!("--server: {bad}")).into(),
             error => error.into(),
         })
     }

@@ -2,47 +2,101 @@
 
 use std::fmt;
 
-use comfy_table::{ContentArrangement, presets};
+use comfy_table::{Cell, ContentArrangement, presets};
 
-use crate::output;
+use crate::{output, screen};
 
 /// Rows under headings.
-pub(crate) struct Table(comfy_table::Table);
+pub(crate) struct Table {
+    headings: Vec<String>,
+    rows: Vec<Vec<String>>,
+    dropped: &'static [&'static str],
+    shortened: Option<&'static str>,
+}
 
 impl Table {
     pub(crate) fn new(headings: &[&str]) -> Self {
-        let mut table = plain();
-        table.set_header(headings);
-        Self(table)
+        let headings = headings.iter().map(ToString::to_string).collect();
+        Self { headings, rows: Vec::new(), dropped: &[], shortened: None }
     }
 
     /// A table of one thing: a name and a value in each row.
     pub(crate) fn of_one() -> Self {
-        Self(plain())
+        Self::new(&[])
+    }
+
+    /// Columns that are left out of a narrow screen, the first first, and one that is cut when that is not enough.
+    pub(crate) fn fitting(mut self, dropped: &'static [&'static str], shortened: &'static str) -> Self {
+        (self.dropped, self.shortened) = (dropped, Some(shortened));
+        self
     }
 
     pub(crate) fn row<C: fmt::Display>(&mut self, cells: impl IntoIterator<Item = C>) {
-        self.0.add_row(cells.into_iter().map(|cell| printable(&cell.to_string())));
+        self.rows.push(cells.into_iter().map(|cell| printable(&cell.to_string())).collect());
     }
 
-    /// Writes the table. No cell is broken, so that an id can be copied; a terminal wraps what is too wide for it.
+    /// Writes the table, states in colours where the screen has them.
     pub(crate) fn print(self) -> anyhow::Result<()> {
-        self.lines().into_iter().try_for_each(output::line)
+        self.lines(screen::width(), screen::has_colours()).into_iter().try_for_each(output::styled)
     }
 
-    /// The table as it would be written.
-    pub(crate) fn lines(mut self) -> Vec<String> {
-        for column in self.0.column_iter_mut() {
+    /// The table as it is written to a screen of this width. An id is never cut, so that it can be copied.
+    pub(crate) fn lines(mut self, width: Option<usize>, coloured: bool) -> Vec<String> {
+        if let Some(width) = width {
+            self.fit(width);
+        }
+        let mut table = comfy_table::Table::new();
+        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+        if coloured {
+            table.enforce_styling();
+        } else {
+            table.force_no_tty();
+        }
+        if !self.headings.is_empty() {
+            table.set_header(&self.headings);
+        }
+        for row in &self.rows {
+            let cells = row.iter().enumerate().map(|(nth, text)| {
+                let is_state = self.headings.get(nth).is_some_and(|heading| heading == "STATE");
+                let colour = if coloured && is_state { screen::colour(text) } else { None };
+                colour.map_or_else(|| Cell::new(text), |colour| Cell::new(text).fg(colour))
+            });
+            table.add_row(cells);
+        }
+        for column in table.column_iter_mut() {
             column.set_padding((0, 2));
         }
-        self.0.lines().map(|line| line.trim_end().to_owned()).collect()
+        table.lines().map(|line| line.trim_end().to_owned()).collect()
     }
-}
 
-fn plain() -> comfy_table::Table {
-    let mut table = comfy_table::Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table
+    fn fit(&mut self, width: usize) {
+        for name in self.dropped {
+            if self.needs() <= width {
+                return;
+            }
+            if let Some(nth) = self.headings.iter().position(|heading| heading == name) {
+                self.headings.remove(nth);
+                self.rows.iter_mut().for_each(|row| drop(row.remove(nth)));
+            }
+        }
+        let over = self.needs().saturating_sub(width);
+        let shortened = self.headings.iter().position(|heading| Some(heading.as_str()) == self.shortened);
+        if let Some(nth) = shortened.filter(|_| over > 0) {
+            let columns = self.columns(nth).saturating_sub(over).max(screen::columns_of(&self.headings[nth]));
+            self.rows.iter_mut().for_each(|row| row[nth] = screen::cut(&row[nth], columns));
+        }
+    }
+
+    /// How many columns of a screen the widest row takes.
+    fn needs(&self) -> usize {
+        let all = (0..self.headings.len()).map(|nth| self.columns(nth) + 2).sum::<usize>();
+        all.saturating_sub(2)
+    }
+
+    fn columns(&self, nth: usize) -> usize {
+        let cells = self.rows.iter().map(|row| &row[nth]).chain([&self.headings[nth]]);
+        cells.map(|cell| screen::columns_of(cell)).max().unwrap_or(0)
+    }
 }
 
 /// Text on one line, with nothing in it that a terminal would obey: messages come from anybody.
@@ -62,6 +116,19 @@ pub(crate) fn printable(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_narrow_screen_shows_fewer_columns_and_whole_ids() {
+        let table = || {
+            let mut table = Table::new(&["ID", "STATE", "KIND", "LANE"]).fitting(&["LANE"], "KIND");
+            table.row(["0123456789", "failed", "thumbnails", "default"]);
+            table
+        };
+        assert_eq!(table().lines(None, false)[1], "0123456789  failed  thumbnails  default");
+        assert_eq!(table().lines(Some(30), false)[1], "0123456789  failed  thumbnails");
+        assert_eq!(table().lines(Some(26), false), ["ID          STATE   KIND", "0123456789  failed  thumb…"]);
+        assert!(table().lines(None, true)[1].contains("\u{1b}["), "a state has a colour");
+    }
 
     #[test]
     fn a_terminal_obeys_nobody_elses_text() {

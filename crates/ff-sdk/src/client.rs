@@ -8,15 +8,21 @@ use ff_core::contracts::{
     ListArgs, ListFlowsArgs, Page, PartitionKids, ReplayArgs, Replayed, ResumeArgs, Resumed, RevokeArgs, Revoked,
     RotateSecretArgs, RotationReport, SignalsArgs, SignalsPage, Submitted, WaitpointInfo,
 };
+use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::execution::Outcome;
 use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::signal::FeedCursor;
 use ff_core::suspension::OperatorDecision;
-use ff_core::types::{ExecutionId, FlowId, SignalId};
+use ff_core::types::{ExecutionId, FlowId, Namespace, SignalId};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::de::DeserializeOwned;
+use uuid::Uuid;
 
 use crate::{Error, Flow, FlowHandle, Job, Received, Signal, Waitpoint};
+
+/// How many partitions are asked at once for a uuid.
+const LOOKS_AT_ONCE: usize = 16;
 
 /// Submits and follows executions. Cheap to clone.
 #[derive(Clone)]
@@ -81,6 +87,35 @@ impl Client {
     /// Flows, newest first, a page at a time.
     pub async fn list_flows(&self, args: ListFlowsArgs) -> Result<FlowsPage, Error> {
         Ok(self.backend.list_flows(args).await?)
+    }
+
+    /// The execution of a uuid whose partition is not known. It is looked for where a submission without a key is placed,
+    /// and then on every other partition; a uuid on several of those is refused.
+    pub async fn find(&self, uuid: Uuid) -> Result<ExecutionId, Error> {
+        let partitions = self.backend.partitions();
+        let placed = ExecutionId::place(uuid, &Namespace::default_name(), None, &partitions);
+        if self.is_there(placed).await?.is_some() {
+            return Ok(placed);
+        }
+        let others = (0..partitions.num_flow_partitions).map(|partition| ExecutionId::new(partition, uuid));
+        let looks = stream::iter(others.filter(|id| *id != placed)).map(|id| self.is_there(id));
+        let found: Vec<_> =
+            looks.buffer_unordered(LOOKS_AT_ONCE).try_filter_map(async |id| Ok(id)).try_collect().await?;
+        match &found[..] {
+            [id] => Ok(*id),
+            [] => Err(Code::ExecutionNotFound.refusal().because(format!("no execution has the uuid {uuid}")).into()),
+            several => {
+                Err(Refusal::invalid("id", format!("must be one of {several:?}: the uuid alone is not unique")).into())
+            }
+        }
+    }
+
+    async fn is_there(&self, id: ExecutionId) -> Result<Option<ExecutionId>, Error> {
+        match self.backend.describe(&id).await {
+            Ok(_) => Ok(Some(id)),
+            Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// How an execution stands.
@@ -212,7 +247,7 @@ fn decision(id: &ExecutionId, decision: OperatorDecision, reason: Option<&str>) 
 }
 
 fn short_answer() -> Error {
-    Error::Engine(ff_core::engine_error::EngineError::Unknown("fewer answers than submissions came back".into()))
+    Error::Engine(EngineError::Unknown("fewer answers than submissions came back".into()))
 }
 
 /// How an execution ended.

@@ -5,9 +5,10 @@ use ff_core::clock::{Clock, SystemClock};
 use ff_core::contracts;
 use ff_core::execution::{Attempt, AttemptOutcome, Origin};
 use ff_core::lease::LeaseEnding;
-use ff_core::types::{ExecutionId, TimestampMs};
+use ff_core::types::TimestampMs;
 
 use crate::exit::Exit;
+use crate::id::IdArg;
 use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, span};
@@ -15,12 +16,14 @@ use crate::{output, span};
 /// Show every try at an execution: who held it, and how it ended
 #[derive(Args)]
 pub(crate) struct Attempts {
-    id: ExecutionId,
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    id: IdArg,
 }
 
 impl Attempts {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let attempts = settings.connect().await?.client().attempts(&self.id).await?;
+        let client = settings.connect().await?.client();
+        let attempts = client.attempts(&self.id.find(&client).await?).await?;
         if settings.json {
             output::json(&attempts)?;
         } else {
@@ -49,7 +52,7 @@ fn show(found: &contracts::Attempts, now: TimestampMs) -> anyhow::Result<()> {
         return Ok(());
     }
     output::line("\nLeases that were taken away or given up:")?;
-    let mut table = Table::new(&["ATTEMPT", "EPOCH", "WORKER", "ENDED", "HOW"]);
+    let mut table = Table::new(&["ATTEMPT", "EPOCH", "WORKER", "ENDED", "HOW", "WHY"]);
     for lease in &found.leases {
         table.row([
             lease.attempt_index.to_string(),
@@ -57,6 +60,7 @@ fn show(found: &contracts::Attempts, now: TimestampMs) -> anyhow::Result<()> {
             lease.holder.worker_instance_id.to_string(),
             span::relative(lease.ended_at, now),
             ending(lease.ended).to_owned(),
+            lease.reason.clone().unwrap_or_default(),
         ]);
     }
     table.print()

@@ -6,9 +6,10 @@ use clap::Args;
 use ff_core::contracts::ResumeArgs;
 use ff_core::payload::Payload;
 use ff_core::suspension::OperatorDecision;
-use ff_core::types::{ContentType, ExecutionId, SourceIdentity, SuspensionId};
+use ff_core::types::{ContentType, SourceIdentity, SuspensionId};
 
 use crate::exit::Exit;
+use crate::id::IdArg;
 use crate::input::Input;
 use crate::settings::Settings;
 use crate::{output, span};
@@ -36,7 +37,8 @@ pub(crate) struct Resume {
 
 #[derive(Args)]
 struct Decide {
-    id: ExecutionId,
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    id: IdArg,
 
     /// Why; it is kept with the execution, and the worker gets it as a comment
     #[arg(long, value_name = "TEXT")]
@@ -83,7 +85,8 @@ impl Resume {
 
 impl Decide {
     async fn run(self, settings: &Settings, decision: OperatorDecision, done: &str) -> anyhow::Result<Exit> {
-        let id = self.id;
+        let client = settings.connect().await?.client();
+        let id = self.id.find(&client).await?;
         let payload = match self.payload {
             Some(input) => Some(input.payload(self.content_type)?),
             None => self.reason.as_ref().map(comment),
@@ -96,7 +99,7 @@ impl Decide {
             resume_delay_ms: self.delay.map(|delay| u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)),
             ..ResumeArgs::new(id, decision)
         };
-        let resumed = settings.connect().await?.client().decide(args).await?;
+        let resumed = client.decide(args).await?;
         if settings.json {
             output::json(&resumed)?;
         } else if resumed.already {

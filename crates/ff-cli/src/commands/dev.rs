@@ -14,13 +14,14 @@ use super::demo;
 use crate::exit::Exit;
 use crate::output;
 use crate::serving::Serving;
+use crate::serving_flags::address;
 use crate::settings::Settings;
 
 /// Start everything for one machine: an embedded store and a server
 #[derive(Args)]
 pub(crate) struct Dev {
     /// Where the server listens; loopback only
-    #[arg(long, value_name = "ADDR", default_value = super::server::LISTEN)]
+    #[arg(long, value_name = "HOST:PORT", default_value = super::server::LISTEN, value_parser = address)]
     listen: SocketAddr,
 
     /// Where everything is kept

@@ -3,11 +3,12 @@
 use clap::Args;
 use ff_core::event::{EventCursor, Told, What};
 use ff_core::state::TerminalOutcome;
+use serde_json::json;
 
-use crate::exit::{Exit, tell};
+use crate::exit::{Exit, note, tell};
 use crate::settings::Settings;
 use crate::signals::Signals;
-use crate::{output, span};
+use crate::{output, screen, span};
 
 /// Show what happens to executions
 #[derive(Args)]
@@ -33,7 +34,8 @@ impl Events {
             () = signals.next() => Ok(()),
         };
         let before = if begins_now { "events are told from now on, with --follow or later; " } else { "" };
-        tell(format_args!("{before}to go on from here: --after {}", events.cursor()));
+        let cursor = events.cursor().to_string();
+        note(&json!({ "next_cursor": cursor }), format_args!("{before}to go on from here: --after {cursor}"));
         ended.map(|()| Exit::Done)
     }
 }
@@ -58,6 +60,14 @@ async fn show(settings: &Settings, events: &mut ff_sdk::Events, follow: bool) ->
 pub(super) fn line(told: &Told) -> String {
     let (time, what) = (span::clock(told.position.at), sentence(told.what));
     format!("{time}  {what:<28}  {}  {}  {}", told.kind, told.lane_id, told.execution_id)
+}
+
+/// One event on a screen of so many columns: the whole id, and then as much as there is room for.
+pub(super) fn narrow(told: &Told, width: Option<usize>) -> String {
+    let whole = line(told);
+    let Some(width) = width.filter(|width| screen::columns_of(&whole) > *width) else { return whole };
+    let time: String = span::clock(told.position.at).chars().take(8).collect();
+    screen::cut(&format!("{time}  {}  {}  {}", told.execution_id, sentence(told.what), told.kind), width)
 }
 
 /// What happened, in words.

@@ -2,13 +2,15 @@
 
 use clap::Args;
 use ff_core::clock::{Clock, SystemClock};
-use ff_core::contracts::ExecutionInfo;
+use ff_core::contracts::{Attempts, ExecutionInfo};
+use ff_core::execution::FinishedBy;
 use ff_core::state::{BlockingReason, PublicState};
-use ff_core::types::{ExecutionId, TimestampMs};
+use ff_core::types::TimestampMs;
 use ff_sdk::http::wire;
 
 use super::waiting::{times_out, waitpoints, waits_for};
 use crate::exit::Exit;
+use crate::id::IdArg;
 use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, span};
@@ -16,7 +18,8 @@ use crate::{output, span};
 /// Show how an execution stands
 #[derive(Args)]
 pub(crate) struct Get {
-    id: ExecutionId,
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    id: IdArg,
 
     /// Print the payload that was submitted, byte for byte, instead
     #[arg(long)]
@@ -26,21 +29,25 @@ pub(crate) struct Get {
 impl Get {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
+        let id = self.id.find(&client).await?;
         match (self.payload, settings.json) {
             (true, true) => {
-                let payload = client.payload(&self.id).await?;
+                let payload = client.payload(&id).await?;
                 output::json(&wire::PayloadView::of(&payload, wire::Encoding::Json))?;
             }
-            (true, false) => output::bytes(&client.payload(&self.id).await?.bytes)?,
-            (false, true) => output::json(&client.get(&self.id).await?)?,
-            (false, false) => describe(&client.get(&self.id).await?, SystemClock.now()).print()?,
+            (true, false) => output::bytes(&client.payload(&id).await?.bytes)?,
+            (false, true) => output::json(&client.get(&id).await?)?,
+            (false, false) => {
+                let (info, attempts) = (client.get(&id).await?, client.attempts(&id).await?);
+                describe(&info, revoked(&attempts), SystemClock.now()).print()?;
+            }
         }
         Ok(Exit::Done)
     }
 }
 
 /// What is worth knowing, a line each; what does not apply is left out.
-fn describe(info: &ExecutionInfo, now: TimestampMs) -> Table {
+fn describe(info: &ExecutionInfo, revoked: Option<String>, now: TimestampMs) -> Table {
     let mut table = Table::of_one();
     let mut row = |name: &str, value: Option<String>| {
         if let Some(value) = value {
@@ -72,7 +79,9 @@ fn describe(info: &ExecutionInfo, now: TimestampMs) -> Table {
         info.progress.as_ref().map(|progress| progress_line(progress.percent, progress.message.as_deref())),
     );
     row("attempts", Some(attempts(info)));
+    row("revoked", revoked);
     row("failure", info.failure.as_ref().map(|failure| format!("{}: {}", failure.category, failure.message)));
+    row("cancelled", cancelled(info.finished_by.as_ref()));
     row("submitted", moment(Some(info.created_at)));
     row("started", moment(info.started_at));
     row("ended", moment(info.finished_at));
@@ -86,12 +95,31 @@ fn describe(info: &ExecutionInfo, now: TimestampMs) -> Table {
     table
 }
 
+/// Why the last lease that was taken away was, if the operator said so.
+fn revoked(attempts: &Attempts) -> Option<String> {
+    attempts.leases.iter().rev().find_map(|lease| lease.reason.clone())
+}
+
+/// Why it was cancelled, and by whom, as far as that was said.
+fn cancelled(by: Option<&FinishedBy>) -> Option<String> {
+    let FinishedBy::Cancel { reason, requested_by } = by? else { return None };
+    let by = requested_by.as_ref().map(|who| format!("(by {who})"));
+    let said: Vec<_> = reason.iter().cloned().chain(by).collect();
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// What a blocked execution waits for: before it has run, for its upstreams; after that, for children it added.
+pub(super) fn blocked_on(started_at: Option<TimestampMs>) -> &'static str {
+    if started_at.is_none() { "upstreams" } else { "children" }
+}
+
 /// The state in a word, with what it waits for when that is not plain from the word.
 pub(super) fn state(info: &ExecutionInfo) -> String {
     match (info.public_state, info.state.blocking_reason) {
         (PublicState::Delayed, reason) | (PublicState::Waiting, reason) if reason != BlockingReason::None => {
             format!("{}, {}", info.public_state, reason.as_str().replace('_', " "))
         }
+        (PublicState::WaitingChildren, _) => format!("waiting ({})", blocked_on(info.started_at)),
         (state, _) => state.to_string(),
     }
 }

@@ -148,7 +148,7 @@ pub(super) fn tabulate(lanes: &[LaneInfo], with_namespace: bool, now: TimestampM
         "ACTIVE",
         "DELAYED",
         "SUSPENDED",
-        "CHILDREN",
+        "BLOCKED",
         "FINISHED",
     ]);
     let mut table = Table::new(&headings.collect::<Vec<_>>());

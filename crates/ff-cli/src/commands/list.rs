@@ -9,17 +9,18 @@ use ff_core::types::{Kind, LaneId, TagKey, TagValue, TimestampMs};
 use ff_sdk::Client;
 use ff_sdk::http::wire;
 
+use super::get::blocked_on;
 use super::submit::tag;
 use crate::exit::{Exit, tell};
 use crate::filter::{self, Term, When};
 use crate::settings::Settings;
-use crate::table::Table;
-use crate::{output, span};
+use crate::table::{Table, printable};
+use crate::{output, screen, span};
 
 /// List executions, newest first
 #[derive(Args)]
 pub(crate) struct List {
-    /// Only those in this state: waiting, delayed, active, suspended, completed, failed, cancelled, expired, skipped
+    /// Only those in this state: waiting, delayed, waiting_children, active, suspended, completed, failed, cancelled, expired, skipped
     #[arg(long, value_name = "STATE")]
     state: Option<PublicState>,
 
@@ -65,7 +66,7 @@ impl List {
         if settings.json {
             output::json(&wire::Page::from(page))?;
         } else {
-            tabulate(&page.executions, SystemClock.now()).print()?;
+            show(&page.executions, SystemClock.now())?;
             if let Some(next) = page.next {
                 tell(format_args!("there are more: --cursor {next}, or --all"));
             }
@@ -101,18 +102,50 @@ pub(super) async fn every_page(client: &Client, mut args: ListArgs) -> anyhow::R
     }
 }
 
-fn tabulate(executions: &[ExecutionInfo], now: TimestampMs) -> Table {
-    let mut table = Table::new(&["ID", "STATE", "KIND", "LANE", "SUBMITTED", "ATTEMPTS", "WORKER"]);
+/// A row for each. Why one failed is in a column of its own in a pipe, and on a line of its own on a screen.
+fn show(executions: &[ExecutionInfo], now: TimestampMs) -> anyhow::Result<()> {
+    let width = screen::width();
+    let some_failed = executions.iter().any(|info| why(info).is_some());
+    let lines = tabulate(executions, some_failed && width.is_none(), now).lines(width, screen::has_colours());
+    let reasons = std::iter::once(None).chain(executions.iter().map(why));
+    for (line, reason) in lines.into_iter().zip(reasons) {
+        output::styled(line)?;
+        if let (Some(width), Some(reason)) = (width, reason) {
+            output::styled(screen::cut(&format!("  └ {}", printable(&reason)), width))?;
+        }
+    }
+    Ok(())
+}
+
+fn tabulate(executions: &[ExecutionInfo], with_reason: bool, now: TimestampMs) -> Table {
+    let headings = ["ID", "STATE", "KIND", "SUBMITTED", "LANE", "ATTEMPTS", "WORKER"];
+    let headings: Vec<_> = headings.into_iter().chain(with_reason.then_some("WHY")).collect();
+    let mut table = Table::new(&headings).fitting(&["WORKER", "ATTEMPTS", "LANE", "SUBMITTED"], "KIND");
     for info in executions {
-        table.row([
+        let cells = [
             info.execution_id.to_string(),
-            info.public_state.to_string(),
+            state(info),
             info.kind.to_string(),
-            info.lane_id.to_string(),
             span::relative(info.created_at, now),
+            info.lane_id.to_string(),
             info.attempts_made.to_string(),
             info.lease.as_ref().map_or("-", |lease| lease.worker_instance_id.as_str()).to_owned(),
-        ]);
+        ];
+        table.row(cells.into_iter().chain(with_reason.then(|| why(info).unwrap_or_default())));
     }
     table
+}
+
+/// The state in a word or two.
+fn state(info: &ExecutionInfo) -> String {
+    match info.public_state {
+        PublicState::WaitingChildren => format!("waiting ({})", blocked_on(info.started_at)),
+        state => state.to_string(),
+    }
+}
+
+/// What went wrong in one that failed.
+fn why(info: &ExecutionInfo) -> Option<String> {
+    let failure = info.failure.as_ref().filter(|_| info.public_state == PublicState::Failed)?;
+    Some(format!("{}: {}", failure.category, failure.message))
 }

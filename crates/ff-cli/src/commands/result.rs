@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use clap::Args;
-use ff_core::types::ExecutionId;
 
 use crate::exit::Exit;
+use crate::id::IdArg;
 use crate::settings::Settings;
 use crate::{ending, span};
 
 /// Print the result of an execution, or how else it ended
 #[derive(Args)]
 pub(crate) struct Result {
-    id: ExecutionId,
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    id: IdArg,
 
     /// Wait for the end
     #[arg(long)]
@@ -26,10 +27,11 @@ pub(crate) struct Result {
 impl Result {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
+        let id = self.id.find(&client).await?;
         if self.wait {
-            return ending::wait(settings, &client, &self.id, self.timeout).await;
+            return ending::wait(settings, &client, &id, self.timeout).await;
         }
-        let end = client.result(&self.id).await?;
+        let end = client.result(&id).await?;
         ending::show(settings, &end.0)
     }
 }

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::exit::Exit;
 use crate::output;
 use crate::serving::Serving;
-use crate::serving_flags::ServingFlags;
+use crate::serving_flags::{ServingFlags, address};
 use crate::settings::Settings;
 use ff_sdk::store_url::without_password;
 
@@ -25,11 +25,11 @@ pub(crate) struct Server {
     store: String,
 
     /// Where to listen; loopback only, unless the store has API keys
-    #[arg(long, env = "FF_LISTEN", value_name = "ADDR", default_value = LISTEN)]
+    #[arg(long, env = "FF_LISTEN", value_name = "HOST:PORT", default_value = LISTEN, value_parser = address)]
     listen: SocketAddr,
 
     /// Tell metrics to anybody at an address of their own, besides at /metrics where the server listens
-    #[arg(long, env = "FF_METRICS_LISTEN", value_name = "ADDR")]
+    #[arg(long, env = "FF_METRICS_LISTEN", value_name = "HOST:PORT", value_parser = address)]
     metrics_listen: Option<SocketAddr>,
 
     /// Refuse a store that may lose acknowledged work, instead of warning of it

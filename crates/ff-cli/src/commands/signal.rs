@@ -9,6 +9,7 @@ use ff_core::types::{ContentType, ExecutionId, IdempotencyKey, SignalName};
 use ff_sdk::Client;
 
 use crate::exit::{Exit, Usage};
+use crate::id::IdArg;
 use crate::input::Input;
 use crate::output;
 use crate::settings::Settings;
@@ -16,7 +17,8 @@ use crate::settings::Settings;
 /// Deliver a signal to an execution that waits, or is going to
 #[derive(Args)]
 pub(crate) struct Signal {
-    id: ExecutionId,
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    id: IdArg,
 
     /// What the signal says, in one word, as in approved
     name: SignalName,
@@ -50,12 +52,14 @@ impl Signal {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let payload = self.payload.map(|input| input.payload(self.content_type)).transpose()?;
         let flowfabric = settings.connect().await?;
-        let (waitpoint, token) = address(&flowfabric.client(), &self.id, self.waitpoint, self.token).await?;
+        let client = flowfabric.client();
+        let id = self.id.find(&client).await?;
+        let (waitpoint, token) = address(&client, &id, self.waitpoint, self.token).await?;
         let args = DeliverArgs {
             source: self.source,
             payload,
             idempotency_key: self.idempotency_key,
-            ..DeliverArgs::new(self.id, waitpoint, token, self.name)
+            ..DeliverArgs::new(id, waitpoint, token, self.name)
         };
         let delivered = flowfabric.backend().deliver(args).await?;
         if settings.json {

@@ -1,25 +1,38 @@
 //! Changing what becomes of an execution, or of many: stop it, run it again, take it from its worker.
 
+use std::io::IsTerminal;
+
+use anyhow::Context;
 use clap::Args;
 use ff_core::contracts::ReplayArgs;
-use ff_core::types::ExecutionId;
 use ff_sdk::{Bulk, Client, Search};
 
 use super::many;
-use crate::exit::Exit;
+use crate::exit::{Exit, Usage, tell};
 use crate::filter::Term;
+use crate::id::IdArg;
 use crate::output;
 use crate::settings::Settings;
 
 /// Stop an execution, or every one a filter means; a running worker is told at once
 #[derive(Args)]
+#[command(
+    override_usage = "ff cancel [OPTIONS] <ID>\n       ff cancel [OPTIONS] --filter <FIELD=VALUE> [--filter <FIELD=VALUE>]..."
+)]
 pub(crate) struct Cancel {
     #[command(flatten)]
     what: OneOrMany,
+
+    /// Do not ask before every execution there is is cancelled
+    #[arg(long, requires = "filter")]
+    yes: bool,
 }
 
 /// Run an execution again after it ended, or every one a filter means
 #[derive(Args)]
+#[command(
+    override_usage = "ff replay [OPTIONS] <ID>\n       ff replay [OPTIONS] --filter <FIELD=VALUE> [--filter <FIELD=VALUE>]..."
+)]
 pub(crate) struct Replay {
     #[command(flatten)]
     what: OneOrMany,
@@ -38,8 +51,9 @@ pub(crate) struct Revoke {
 
 #[derive(Args)]
 struct OneOrMany {
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
     #[arg(required_unless_present = "filter", conflicts_with = "filter")]
-    id: Option<ExecutionId>,
+    id: Option<IdArg>,
 
     /// Every one of which this is true: lane=, state=, kind=, tag.KEY=, since=, until=, or all; given again, all of it
     #[arg(long, value_name = "FIELD=VALUE")]
@@ -56,9 +70,10 @@ struct OneOrMany {
 
 #[derive(Args)]
 struct Steer {
-    id: ExecutionId,
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    id: IdArg,
 
-    /// Why; it is kept with the execution
+    /// Why; it is kept in the lease history
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }
@@ -67,10 +82,16 @@ impl Cancel {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let OneOrMany { id, filter, dry_run, reason } = self.what;
         let Some(id) = id else {
+            let means_all = filter.iter().all(|term| *term == Term::All);
+            if means_all && !dry_run && !self.yes && !confirmed(settings)? {
+                return Ok(Exit::Trouble);
+            }
             let begin = |client: &Client, search: Search| because(client.cancel_all(search)?, reason.as_deref());
             return many::act(settings, (filter, dry_run), "cancelled", begin).await;
         };
-        let cancelled = settings.connect().await?.client().cancel(&id, reason.as_deref()).await?;
+        let client = settings.connect().await?.client();
+        let id = id.find(&client).await?;
+        let cancelled = client.cancel(&id, reason.as_deref()).await?;
         if settings.json {
             output::json(&cancelled)?;
         } else {
@@ -93,8 +114,10 @@ impl Replay {
             };
             return many::act(settings, (filter, dry_run), "replayed", begin).await;
         };
+        let flowfabric = settings.connect().await?;
+        let id = id.find(&flowfabric.client()).await?;
         let args = ReplayArgs { execution_id: id, reason, requested_by: None, reopen_downstream };
-        let replayed = settings.connect().await?.backend().replay(args).await?;
+        let replayed = flowfabric.backend().replay(args).await?;
         if settings.json {
             output::json(&replayed)?;
         } else {
@@ -107,7 +130,9 @@ impl Replay {
 impl Revoke {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let Steer { id, reason } = self.what;
-        let revoked = settings.connect().await?.client().revoke(&id, reason.as_deref()).await?;
+        let client = settings.connect().await?.client();
+        let id = id.find(&client).await?;
+        let revoked = client.revoke(&id, reason.as_deref()).await?;
         if settings.json {
             output::json(&revoked)?;
         } else {
@@ -116,6 +141,23 @@ impl Revoke {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Asks whether everything is meant. A program that cannot be asked has to say so.
+fn confirmed(settings: &Settings) -> anyhow::Result<bool> {
+    let namespace = &settings.namespace;
+    if settings.json || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        let why = format!("--filter all cancels every execution of namespace {namespace}; confirm it with --yes");
+        return Err(Usage(format!("{why}, or count them with --dry-run")).into());
+    }
+    tell(format_args!("cancel every execution of namespace {namespace}? Type yes to do it:"));
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).context("cannot read the answer")?;
+    let is_meant = matches!(answer.trim(), "y" | "yes");
+    if !is_meant {
+        tell("nothing was cancelled");
+    }
+    Ok(is_meant)
 }
 
 /// The same with a reason, when there is one.

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 use ff_core::contracts::SetTagsArgs;
-use ff_core::types::{ExecutionId, TagKey, TagValue};
+use ff_core::types::{TagKey, TagValue};
 
 use super::submit::tag;
 use crate::exit::Exit;
+use crate::id::IdArg;
 use crate::output;
 use crate::settings::Settings;
 use crate::table::printable;
@@ -15,7 +16,8 @@ use crate::table::printable;
 /// Put labels on an execution or take them away, and print those it has
 #[derive(Args)]
 pub(crate) struct Tag {
-    id: ExecutionId,
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    id: IdArg,
 
     /// Labels to put on it, beside those it has
     #[arg(value_name = "KEY=VALUE", value_parser = tag)]
@@ -29,8 +31,10 @@ pub(crate) struct Tag {
 impl Tag {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let remove: BTreeSet<_> = self.remove.into_iter().collect();
-        let args = SetTagsArgs { execution_id: self.id, set: self.tags.into_iter().collect(), remove };
-        let tagged = settings.connect().await?.client().set_tags(args).await?;
+        let client = settings.connect().await?.client();
+        let execution_id = self.id.find(&client).await?;
+        let args = SetTagsArgs { execution_id, set: self.tags.into_iter().collect(), remove };
+        let tagged = client.set_tags(args).await?;
         if settings.json {
             output::json(&tagged)?;
         } else {

@@ -6,7 +6,7 @@ use clap::Args;
 use ff_core::clock::{Clock, SystemClock};
 use ff_core::contracts::{ListWorkersArgs, WorkersPage};
 use ff_core::limits;
-use ff_core::types::TimestampMs;
+use ff_core::types::{Namespace, TimestampMs};
 use ff_core::worker::Worker;
 use ff_sdk::Client;
 
@@ -28,8 +28,7 @@ impl Workers {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
         let whose = (!self.all_namespaces).then_some(&settings.namespace);
-        let args = ListWorkersArgs { namespace: whose.cloned(), after: None, limit: limits::PAGE };
-        let workers = every_page(&client, args).await?;
+        let workers = of_namespace(&client, whose).await?;
         if settings.json {
             output::json(&WorkersPage { workers, next: None })?;
         } else if workers.is_empty() {
@@ -41,8 +40,9 @@ impl Workers {
     }
 }
 
-/// All pages as one.
-async fn every_page(client: &Client, mut args: ListWorkersArgs) -> anyhow::Result<Vec<Worker>> {
+/// The workers of a tenant, or of everybody, all pages as one.
+pub(super) async fn of_namespace(client: &Client, namespace: Option<&Namespace>) -> anyhow::Result<Vec<Worker>> {
+    let mut args = ListWorkersArgs { namespace: namespace.cloned(), after: None, limit: limits::PAGE };
     let mut workers = Vec::new();
     loop {
         let page = client.workers(args.clone()).await?;

@@ -8,12 +8,14 @@ mod setting;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::{ArgMatches, Command};
+use serde_json::json;
 
 use file::File;
 pub(crate) use force::in_force;
 use setting::settings;
+
+use crate::exit::{self, Usage};
 
 /// The file that is read when nobody names another.
 const FILE: &str = "flowfabric.toml";
@@ -30,7 +32,17 @@ impl Typed {
     /// Reads the command line of this process. One that is not understood is answered at once, and the process ends.
     pub(crate) fn read(words: Command) -> anyhow::Result<Self> {
         let file = read(&words)?;
-        let matches = configured(words.clone(), file.as_ref()).get_matches();
+        let matches = configured(words.clone(), file.as_ref()).try_get_matches();
+        let matches = matches.unwrap_or_else(|error| {
+            let is_json = error.use_stderr() && std::env::args_os().any(|arg| arg == "--json");
+            if is_json {
+                let message = error.to_string();
+                exit::speak_json(true);
+                exit::note(&json!({ "error": message.trim_start_matches("error: ").trim_end(), "code": "usage" }), "");
+                std::process::exit(error.exit_code());
+            }
+            error.exit()
+        });
         Ok(Self { words, matches, file })
     }
 }
@@ -42,7 +54,8 @@ fn read(command: &Command) -> anyhow::Result<Option<File>> {
     let Some(path) = path(std::env::args_os(), std::env::var_os("FF_CONFIG"), Path::new(FILE).exists()) else {
         return Ok(None);
     };
-    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = std::fs::read_to_string(&path);
+    let text = text.map_err(|error| Usage(format!("--config: cannot read {}: {error}", path.display())))?;
     File::parse(path, &text, &settings(command)).map(Some)
 }
 

@@ -90,7 +90,7 @@ fn what_is_wrong_in_the_file_is_told_with_its_line_and_what_was_meant() {
     ] {
         beside(file, &["list"], &[]).refused(2, complaint);
     }
-    beside("", &["list", "--config", "missing.toml"], &[]).refused(1, "cannot read missing.toml");
+    beside("", &["list", "--config", "missing.toml"], &[]).refused(2, "cannot read missing.toml");
     beside("nonsense", &["config"], &[("FF_CONFIG", "")]).ok();
 }
 

@@ -46,8 +46,12 @@ fn how_a_flow_stands_is_drawn_as_a_tree() {
     write(&world, "etl.yaml", ETL);
     let id = world.ok(&["flow", "submit", "etl.yaml"]);
     let shown = world.ok(&["flow", "get", &id]);
-    for line in ["orders   waiting ", "prices   waiting ", "↓ merge  waiting children", "↓ tell   waiting children"]
-    {
+    for line in [
+        "orders   waiting ",
+        "prices   waiting ",
+        "↓ merge  waiting (upstreams 0 of 2 done)",
+        "↓ tell   waiting (upstreams 0 of 1 done)",
+    ] {
         assert!(shown.contains(line), "{line}: {shown}");
     }
     assert!(shown.contains("all of 2: 0 succeeded, and orders"), "{shown}");
@@ -96,13 +100,44 @@ fn what_is_wrong_with_a_file_names_the_node_or_the_edge_and_nothing_is_asked() {
             "{kind: k, nodes: {a: {kind: x}, b: {kind: x, after: [a, a]}}}",
             "edges.a->b: must be there once, is there twice",
         ),
+        (
+            "{kind: k, nodes: {a: {kind: x}, b: {kind: x}, c: {kind: x, after: [{node: a, passes: payload}, {node: b, passes: payload}]}}}",
+            "edges.b->c",
+        ),
+        ("kind: k\nnodes:\n  a: {kind: x}\n  a: {kind: y}\n", "duplicate mapping key: a"),
         ("{kind: k, nodes: [", "line 1"),
     ] {
         write(&world, "bad.yaml", text);
         world.run(&["flow", "submit", "bad.yaml"]).refused(2, wrong);
     }
-    world.run(&["flow", "submit", "missing.yaml"]).refused(1, "cannot open missing.yaml");
+    world.run(&["flow", "submit", "missing.yaml"]).refused(2, "cannot open missing.yaml");
     assert_eq!(world.json(&["flow", "list"])["flows"], json!([]));
+}
+
+#[test]
+fn a_member_shows_why_it_failed_and_how_long_its_last_run_took() {
+    let world = World::start();
+    write(&world, "one.yaml", "{kind: one, nodes: {a: {kind: flip}, b: {kind: flip, after: [a]}}}");
+    let flip = world.worker("flip", "echo no luck >&2; exit 65");
+    let id = world.run(&["flow", "submit", "one.yaml", "--wait"]).text().split_whitespace().next().unwrap().to_owned();
+    assert!(world.ok(&["flow", "get", &id]).contains("exit_65: exit code 65: no luck"));
+    drop(flip);
+    world.run(&["flow", "replay", &id, "nope"]).refused(1, "nope");
+    world.ok(&["flow", "replay", &id, "a"]);
+    let shown = world.ok(&["flow", "get", &id]);
+    let line = shown.lines().find(|line| line.starts_with("a ")).unwrap();
+    assert_eq!(line.split_whitespace().nth(2), Some("-"), "a run that has not started took no time: {shown}");
+}
+
+#[test]
+fn a_flow_alone_is_cancelled_and_its_members_are_waited_for() {
+    let world = World::start();
+    write(&world, "one.yaml", "{kind: one, nodes: {a: {kind: echo}}}");
+    let id = world.ok(&["flow", "submit", "one.yaml"]);
+    let args = ["flow", "cancel", &id, "--policy", "flow_only", "--wait"];
+    world.run(&[&args[..], &["--timeout", "50ms"]].concat()).refused(124, &id);
+    let _worker = world.worker("echo", "true");
+    assert_eq!(world.json(&args)["counts"], json!({ "completed": 1 }));
 }
 
 fn write(world: &World, name: &str, text: &str) {

@@ -40,6 +40,25 @@ fn every_command_and_every_option_is_on_the_page() {
 }
 
 #[test]
+fn help_says_what_an_id_is_and_keeps_global_options_apart() {
+    for command in [&["get"][..], &["cancel"], &["watch"], &["flow", "get"]] {
+        let help = ff(&[command, &["--help"]].concat()).ok();
+        assert!(help.contains("uuid"), "{help}");
+        let (own, global) = help.split_once("Global options:").unwrap();
+        assert!(global.contains("--server") && !own.contains("--server"), "{help}");
+    }
+    assert!(ff(&["cancel", "--help"]).ok().contains("ff cancel [OPTIONS] --filter"));
+}
+
+#[test]
+fn a_path_that_is_not_there_is_not_a_missing_key() {
+    let world = crate::world::World::start();
+    let ran = world.run(&["list", "--server", &format!("{}/nothing", world.server)]);
+    assert!(!ran.stderr.contains("FF_API_KEY"), "{}", ran.stderr);
+    ran.refused(2, "nothing at this path");
+}
+
+#[test]
 fn a_slip_of_the_finger_is_answered_with_what_was_meant() {
     ff(&["submitt", "a"]).refused(2, "'submit'");
     ff(&["list", "--stat", "waiting"]).refused(2, "'--state'");

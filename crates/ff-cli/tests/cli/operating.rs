@@ -46,7 +46,9 @@ fn many_are_cancelled_and_run_again_and_a_dry_run_does_neither() {
     let report = world.json(&["replay", "--filter", "state=cancelled", "--filter", "since=1h"]);
     assert_eq!(report, json!({"dry_run": false, "done": 2, "refused": []}));
     assert_eq!(ids(&world.json(&["list", "--state", "waiting"])).len(), 3);
-    assert_eq!(world.ok(&["cancel", "--filter", "all"]), "3 cancelled");
+    world.run(&["cancel", "--filter", "all"]).refused(2, "confirm it with --yes");
+    assert_eq!(world.ok(&["cancel", "--filter", "all", "--dry-run"]), "3 would be cancelled");
+    assert_eq!(world.ok(&["cancel", "--filter", "all", "--yes"]), "3 cancelled");
     world.run(&["cancel", "--filter", "colour=red"]).refused(2, "tag.KEY=");
     world.run(&["cancel"]).refused(2, "required");
 }

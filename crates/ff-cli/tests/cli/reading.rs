@@ -58,7 +58,7 @@ fn a_listing_goes_on_where_it_ended() {
     let first = world.run(&["list", "--limit", "2"]);
     assert_eq!((first.code, first.text().lines().count()), (Some(0), 3));
     assert!(first.stderr.contains("there are more: --cursor "), "{}", first.stderr);
-    world.run(&["list", "--limit", "0"]).refused(1, "limit");
+    world.run(&["list", "--limit", "0"]).refused(2, "limit");
     world.run(&["list", "--cursor", "made-up"]).refused(2, "--cursor");
     world.run(&["list", "--all", "--limit", "2"]).refused(2, "cannot be used with");
 }
@@ -88,11 +88,85 @@ fn an_id_that_names_nothing_is_refused() {
     let unknown = "{fp:1}:00000000-0000-7000-8000-000000000000";
     for verb in ["get", "result", "attempts", "cancel", "replay", "revoke"] {
         world.run(&[verb, unknown]).refused(1, "execution_not_found");
-        world.run(&[verb, unknown, "--json"]).refused(1, "execution_not_found");
+        let refused = world.run(&[verb, unknown, "--json"]);
+        let error: Value = serde_json::from_str(&refused.stderr).unwrap();
+        assert_eq!((refused.code, &error["code"]), (Some(1), &json!("execution_not_found")), "{error}");
         world.run(&[verb, "17"]).refused(2, "an execution id starts with");
     }
     world.run(&["get", unknown, "--payload"]).refused(1, "execution_not_found");
     world.run(&["result", unknown, "--wait"]).refused(1, "error: execution_not_found");
+}
+
+#[test]
+fn the_uuid_alone_is_enough_wherever_an_execution_lives() {
+    let world = World::start();
+    let placed = world.ok(&["submit", "a"]);
+    let keyed = world.ok(&["submit", "a", "--idempotency-key", "order-17"]);
+    for id in [&placed, &keyed] {
+        let uuid = id.split_once("}:").unwrap().1;
+        assert_eq!(world.json(&["get", uuid])["execution_id"], id.as_str());
+        assert_eq!(world.ok(&["cancel", uuid, "--reason", "too late"]), format!("{id} is cancelled"));
+        assert!(world.ok(&["get", uuid]).contains("too late"));
+    }
+    world.run(&["get", "00000000-0000-7000-8000-000000000000"]).refused(1, "execution_not_found");
+}
+
+#[test]
+fn with_json_everything_that_is_told_is_json() {
+    let world = World::start();
+    let told = |args: &[&str], code: i32| {
+        let ran = world.run(&[args, &["--json"]].concat());
+        assert_eq!(ran.code, Some(code), "{args:?}: {}", ran.stderr);
+        let stdout = serde_json::from_str(ran.text()).unwrap_or(Value::Null);
+        (stdout, serde_json::from_str::<Value>(&ran.stderr).unwrap_or_else(|error| panic!("{error}: {}", ran.stderr)))
+    };
+    let (output, error) = told(&["submit", "a", "--wait", "--timeout", "50ms"], 124);
+    assert_eq!((&error["code"], &error["execution_id"]), (&json!("timed_out"), &output["execution_id"]));
+    assert!(output["execution_id"].is_string());
+    for args in [&["list", "--stat"][..], &["list", "--limit", "0"], &["submit", "a", "--payload", "@missing"]] {
+        assert!(told(args, 2).1["error"].is_string(), "{args:?}");
+    }
+    assert!(told(&["events"], 0).1["next_cursor"].is_string());
+    assert!(told(&["list", "--server", "http://127.0.0.1:1"], 1).1["error"].is_string());
+}
+
+#[test]
+fn a_screen_of_eighty_columns_holds_a_listing() {
+    let world = World::start();
+    let policy = r#"{"retry_policy":{"max_retries":0}}"#;
+    let id = world.ok(&["submit", "a-kind-with-a-rather-long-name", "--policy", policy, "--lane", "mail"]);
+    let _worker = world.spawn(&[
+        "worker",
+        "--lane",
+        "mail",
+        "--kind",
+        "a-kind-with-a-rather-long-name",
+        "--exec",
+        "echo no luck >&2; exit 1",
+    ]);
+    world.run(&["result", &id, "--wait"]);
+    world.ok(&["submit", "a"]);
+    for (columns, has_lane) in [("80", false), ("200", true)] {
+        let mut command = world.command(&["list"]);
+        command.env("COLUMNS", columns);
+        let listing = crate::world::Ran::of(command).ok();
+        let width: usize = columns.parse().unwrap();
+        assert!(listing.lines().all(|line| line.chars().count() <= width), "{listing}");
+        assert!(listing.contains(&id) && listing.contains("exit_1: exit code 1: no luck"), "{listing}");
+        assert_eq!(listing.contains("LANE"), has_lane, "{listing}");
+    }
+    assert!(world.ok(&["list", "--state", "failed"]).contains("exit_1: exit code 1: no luck"), "also in a pipe");
+}
+
+#[test]
+fn states_have_colours_for_people_who_want_them() {
+    let world = World::start();
+    world.ok(&["submit", "a"]);
+    assert!(!world.ok(&["list"]).contains('\u{1b}'));
+    assert!(!world.ok(&["list", "--color", "never"]).contains('\u{1b}'));
+    assert!(world.ok(&["list", "--color", "always"]).contains('\u{1b}'));
+    assert!(on_a_terminal(&world, &["list"]).contains("\u{1b}["));
+    assert!(!on_a_terminal(&world, &["list", "--color", "never"]).contains("\u{1b}["));
 }
 
 /// A reader that has seen enough closes the pipe; that is no error.

@@ -152,3 +152,11 @@ fn get(address: &str, path: &str) -> String {
     stream.read_to_string(&mut told).unwrap();
     told
 }
+
+#[test]
+fn a_host_may_be_named_by_its_name() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let dev = Process::start(command(folder.path(), &["dev", "--listen", "localhost:0"]));
+    dev.prints("  server  http://127.0.0.1:");
+    Ran::of(command(folder.path(), &["dev", "--listen", "7070"])).refused(2, "HOST:PORT");
+}

@@ -32,8 +32,11 @@ fn work_taken_from_its_worker_is_done_all_the_same() {
     world.run(&["revoke", &id]).refused(1, "no_active_lease");
     let worker = world.worker("a", r#"[ "$FF_ATTEMPT" = 0 ] || exec echo done; echo stuck >&2; sleep 600"#);
     worker.says("stuck");
-    assert_eq!(world.ok(&["revoke", &id]), format!("lease 1 of {id} was revoked"));
+    assert_eq!(world.ok(&["revoke", &id, "--reason", "the machine goes away"]), format!("lease 1 of {id} was revoked"));
     assert_eq!(world.ok(&["result", &id, "--wait"]), "done");
     let attempts = world.ok(&["attempts", &id]);
     assert!(attempts.contains("reclaim") && attempts.contains("revoked"), "{attempts}");
+    assert!(attempts.contains("the machine goes away"), "{attempts}");
+    assert!(world.ok(&["get", &id]).contains("the machine goes away"));
+    assert_eq!(world.json(&["attempts", &id])["leases"][0]["reason"], "the machine goes away");
 }

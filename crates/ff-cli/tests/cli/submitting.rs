@@ -100,7 +100,7 @@ fn what_cannot_be_meant_is_refused_and_nothing_is_written() {
         (&["--payload", "{hi:1}"][..], 2, hint),
         (&["--payload", "hello"], 2, hint),
         (&["--payload", "-"], 2, hint),
-        (&["--payload", "@missing"], 1, "cannot open missing"),
+        (&["--payload", "@missing"], 2, "cannot open missing"),
         (&["--payload", "@large"], 2, "1048576"),
         (&["--payload", "x", "--content-type", "application/json"], 2, "not JSON"),
         (&["--content-type", "text/plain"], 2, "--payload"),
@@ -123,4 +123,21 @@ fn what_cannot_be_meant_is_refused_and_nothing_is_written() {
     world.run(&["submit", "a b"]).refused(2, "<KIND>");
     world.run(&["submit"]).refused(2, "<KIND>");
     assert_eq!(world.json(&["list"])["executions"], json!([]));
+}
+
+#[test]
+fn a_wait_says_that_no_worker_takes_the_kind() {
+    let world = World::start();
+    let _other = world.worker("other", "cat");
+    let waiting = world.spawn(&["submit", "thumbnail", "--payload", "1", "--wait"]);
+    waiting.says("no worker takes kind thumbnail from lane default yet");
+    let _worker = world.worker("thumbnail", "cat");
+    assert_eq!(waiting.wait().code(), Some(0));
+}
+
+#[test]
+fn a_payload_that_is_too_large_is_named_with_its_file() {
+    let world = World::start();
+    std::fs::write(world.folder.path().join("big"), vec![b'1'; 1024 * 1024 + 1]).unwrap();
+    world.run(&["submit", "a", "--payload", "@big"]).refused(2, "payload: must be at most 1048576 bytes");
 }

@@ -4,7 +4,7 @@ use ff_core::contracts::{
     self, CancelFlowArgs, CloseFlowArgs, ClosedFlow, EdgeInfo, FlowCancelled, FlowEdgesArgs, FlowInfo, FlowMembersArgs,
     Grown, MemberInfo, ReplayArgs, Replayed, SetFlowTagsArgs, TaggedFlow,
 };
-use ff_core::engine_error::Refusal;
+use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::execution::Tags;
 use ff_core::flow::{CancelPolicy, Counts, FlowState, member_id};
 use ff_core::limits;
@@ -134,7 +134,13 @@ impl FlowHandle {
         let execution_id = self.execution(node)?;
         let args =
             ReplayArgs { execution_id, reason: reason.map(str::to_owned), requested_by: None, reopen_downstream };
-        Ok(self.client.backend().replay(args).await?)
+        self.client.backend().replay(args).await.map_err(|error| match error {
+            EngineError::Refused(refusal) if refusal.code == Code::ExecutionNotFound => {
+                let why = format!("the flow has no node {node:?}");
+                Code::ExecutionNotInFlow.refusal().at("node").because(why).into()
+            }
+            error => error.into(),
+        })
     }
 }
 

@@ -76,6 +76,13 @@ impl HttpBackend {
             EngineError::Unknown(why) | EngineError::Corrupt(why) => {
                 HttpConnectError::NotFlowFabric { url: url.into(), why }
             }
+            EngineError::Refused(why) if why.code == Code::NotFound => {
+                let why = "the server has nothing at this path; leave the path out, as in http://127.0.0.1:7070";
+                HttpConnectError::BadUrl { url: url.into(), why: why.into() }
+            }
+            EngineError::Refused(why) if !matches!(why.code, Code::Unauthenticated | Code::Unauthorized) => {
+                HttpConnectError::Unreachable { url: url.into(), why: why.to_string() }
+            }
             EngineError::Refused(why) => HttpConnectError::Refused { url: url.into(), why: why.to_string() },
         })?;
         backend.partitions = deployment.partitions;

@@ -14,6 +14,7 @@ use crate::{output, span};
 /// Stop a flow; once this is answered, nothing starts that the policy does not spare
 #[derive(Args)]
 pub(super) struct Cancel {
+    /// The flow, by the uuid that `ff flow submit` printed
     id: FlowId,
 
     /// What becomes of its members: cancel_all, cancel_pending, let_active_finish, flow_only
@@ -40,7 +41,7 @@ impl Cancel {
         let cancelled = flow.cancel(self.policy, self.reason.as_deref()).await?;
         if self.wait {
             // That it ends cancelled is what was asked for, and no failure.
-            return Ok(match watch::until_ended(settings, &flowfabric, self.id, self.timeout).await? {
+            return Ok(match watch::until_members_ended(settings, &flowfabric, self.id, self.timeout).await? {
                 Exit::Cancelled => Exit::Done,
                 exit => exit,
             });

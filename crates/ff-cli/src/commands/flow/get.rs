@@ -4,10 +4,12 @@ use clap::Args;
 use ff_core::clock::{Clock, SystemClock};
 use ff_core::contracts::{FlowInfo, GroupInfo, MemberInfo};
 use ff_core::flow::{Counts, Join};
+use ff_core::state::PublicState;
 use ff_core::types::{FlowId, TimestampMs};
 
 use super::tree::{Line, lines};
 use super::whole::Whole;
+use crate::commands::get::blocked_on;
 use crate::exit::Exit;
 use crate::settings::Settings;
 use crate::table::Table;
@@ -16,6 +18,7 @@ use crate::{output, span};
 /// Show how a flow stands, as a tree of its members
 #[derive(Args)]
 pub(super) struct Get {
+    /// The flow, by the uuid that `ff flow submit` printed
     id: FlowId,
 
     /// Every member, even of a wide fan-out
@@ -75,36 +78,64 @@ fn state(info: &FlowInfo) -> String {
 
 /// How many are in which state.
 pub(super) fn counted(counts: &Counts) -> String {
-    let each = counts.iter().map(|(state, count)| format!("{count} {}", state.as_str().replace('_', " ")));
+    let each = counts.iter().map(|(state, count)| format!("{count} {}", counted_word(state)));
     let each: Vec<_> = each.collect();
     if each.is_empty() { "none".to_owned() } else { each.join(", ") }
 }
 
+fn counted_word(state: PublicState) -> String {
+    match state {
+        PublicState::WaitingChildren => "waiting for others".to_owned(),
+        state => state.as_str().replace('_', " "),
+    }
+}
+
 fn members(flow: &Whole, all: bool, now: TimestampMs) -> Table {
-    let mut table = Table::new(&["MEMBER", "STATE", "TOOK", "TRIES", "WAITS FOR", "ID"]);
+    let some_failed = flow.members.iter().any(|member| member.public_state == PublicState::Failed);
+    let headings = ["MEMBER", "STATE", "TOOK", "TRIES", "WAITS FOR", "ID"];
+    let mut table = Table::new(&headings.into_iter().chain(some_failed.then_some("WHY")).collect::<Vec<_>>());
     for line in lines(flow, all) {
         match line {
-            Line::Member { drawn, member, others } => table.row([
-                drawn,
-                member.public_state.as_str().replace('_', " "),
-                took(member, now),
-                member.attempts_made.to_string(),
-                waits_for(member, &others),
-                member.execution_id.to_string(),
-            ]),
-            Line::More { drawn, counts } => {
-                table.row([
+            Line::Member { drawn, member, others } => {
+                let cells = [
                     drawn,
-                    counted(&counts),
-                    String::new(),
-                    String::new(),
-                    "--all shows them".into(),
-                    String::new(),
-                ]);
+                    member_state(member),
+                    took(member, now),
+                    member.attempts_made.to_string(),
+                    waits_for(member, &others),
+                    member.execution_id.to_string(),
+                ];
+                table.row(cells.into_iter().chain(some_failed.then(|| why(member))));
+            }
+            Line::More { drawn, counts } => {
+                let none = String::new;
+                let cells = [drawn, counted(&counts), none(), none(), "--all shows them".into(), none()];
+                table.row(cells.into_iter().chain(some_failed.then(none)));
             }
         }
     }
     table
+}
+
+/// The state of a member in a word, with how many upstreams it waits for.
+fn member_state(member: &MemberInfo) -> String {
+    if member.public_state != PublicState::WaitingChildren {
+        return member.public_state.as_str().replace('_', " ");
+    }
+    let on = blocked_on(member.started_at);
+    match member.group {
+        Some(group) => {
+            let done = group.succeeded + group.failed + group.skipped;
+            format!("waiting ({on} {done} of {} done)", group.n)
+        }
+        None => format!("waiting ({on})"),
+    }
+}
+
+/// What went wrong in a member that failed.
+fn why(member: &MemberInfo) -> String {
+    let failure = member.failure.as_ref().filter(|_| member.public_state == PublicState::Failed);
+    failure.map_or_else(String::new, |failure| format!("{}: {}", failure.category, failure.message))
 }
 
 fn took(member: &MemberInfo, now: TimestampMs) -> String {

@@ -15,6 +15,7 @@ use crate::table::Table;
 /// Print the graph of a flow: an edge per line, or a picture for Graphviz
 #[derive(Args)]
 pub(super) struct Graph {
+    /// The flow, by the uuid that `ff flow submit` printed
     id: FlowId,
 
     /// In Graphviz's language, as in `ff flow graph --dot ID | dot -Tsvg`

@@ -10,6 +10,7 @@ use crate::settings::Settings;
 /// Run a member of a flow again after it ended
 #[derive(Args)]
 pub(super) struct Replay {
+    /// The flow, by the uuid that `ff flow submit` printed
     id: FlowId,
 
     /// Which member

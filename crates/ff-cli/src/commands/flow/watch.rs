@@ -10,10 +10,12 @@ use ff_core::state::PublicState;
 use ff_core::types::FlowId;
 use ff_sdk::FlowFabric;
 use indicatif::{ProgressBar, ProgressStyle};
-use tokio::time::timeout;
+use serde_json::json;
+use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::get::counted;
-use crate::exit::{Exit, tell};
+use crate::commands::watch::LOOK_EVERY;
+use crate::exit::{self, Exit, tell};
 use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::{output, span};
@@ -21,6 +23,7 @@ use crate::{output, span};
 /// Follow a flow to its end: what happened so far, then what happens, with a progress bar
 #[derive(Args)]
 pub(super) struct Watch {
+    /// The flow, by the uuid that `ff flow submit` printed
     id: FlowId,
 
     /// Only the progress bar and the end
@@ -50,6 +53,17 @@ pub(super) async fn until_ended(
     Follower::of(settings, flowfabric, id, false).follow(patience).await
 }
 
+/// The same, and of a flow that ended before its members the end of the last of them.
+pub(super) async fn until_members_ended(
+    settings: &Settings,
+    flowfabric: &FlowFabric,
+    id: FlowId,
+    patience: Option<Duration>,
+) -> anyhow::Result<Exit> {
+    let follower = Follower { waits_for_members: true, ..Follower::of(settings, flowfabric, id, false) };
+    follower.follow(patience).await
+}
+
 /// Somebody who looks at a flow until it ends.
 struct Follower<'s> {
     settings: &'s Settings,
@@ -57,13 +71,15 @@ struct Follower<'s> {
     id: FlowId,
     /// Whether everything that happens is told, and not the end alone.
     talks: bool,
+    /// Whether members are waited for that go on after the end of the flow.
+    waits_for_members: bool,
     bar: ProgressBar,
 }
 
 impl<'s> Follower<'s> {
     fn of(settings: &'s Settings, flowfabric: &'s FlowFabric, id: FlowId, talks: bool) -> Self {
         let bar = ProgressBar::no_length().with_style(style());
-        Self { settings, flowfabric, id, talks, bar }
+        Self { settings, flowfabric, id, talks, waits_for_members: false, bar }
     }
 
     /// Whatever cuts it short leaves the flow alone and says how to find it again.
@@ -81,14 +97,15 @@ impl<'s> Follower<'s> {
             () = signals.next() => Exit::Interrupted,
         };
         self.bar.finish_and_clear();
-        match cut_short {
-            Exit::TimedOut => tell(format_args!("error: {id} has not ended in time and goes on; {again}")),
-            _ => tell(format_args!("interrupted: {id} goes on; {again}")),
+        if self.settings.json && !self.talks {
+            output::json(&json!({ "flow_id": id, "state": null }))?;
         }
-        Ok(cut_short)
+        Ok(exit::cut_short(cut_short, ("flow_id", &id), &again))
     }
 
     async fn to_the_end(&self) -> anyhow::Result<FlowInfo> {
+        let mut looks = interval(LOOK_EVERY);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut args = FlowEventsArgs { flow_id: self.id, from: 0, limit: limits::PAGE };
         loop {
             let page = self.flowfabric.waits().next_flow_events(args, limits::LONG_POLL_MS).await?;
@@ -100,8 +117,11 @@ impl<'s> Follower<'s> {
             }
             let info = self.flowfabric.backend().describe_flow(&self.id).await?;
             self.show(&info);
-            if page.ended {
+            if page.ended && (info.counts.live() == 0 || !self.waits_for_members) {
                 return Ok(info);
+            }
+            if page.ended {
+                looks.tick().await;
             }
             args.from = page.next;
         }

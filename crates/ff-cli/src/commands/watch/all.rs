@@ -18,7 +18,7 @@ use crate::commands::{events, lanes};
 use crate::exit::Exit;
 use crate::settings::Settings;
 use crate::signals::Signals;
-use crate::{output, span};
+use crate::{output, screen, span};
 
 /// How much of what happened stays on the screen.
 const LATEST: usize = 10;
@@ -75,7 +75,7 @@ trait Shown {
 struct Picture {
     bar: ProgressBar,
     lanes: Vec<LaneInfo>,
-    latest: VecDeque<String>,
+    latest: VecDeque<Told>,
 }
 
 impl Picture {
@@ -85,14 +85,22 @@ impl Picture {
         Self { bar, lanes: Vec::new(), latest: VecDeque::new() }
     }
 
-    fn draw(&self) {
-        let mut lines = lanes::tabulate(&self.lanes, false, SystemClock.now()).lines();
+    /// The picture on a screen of so many columns.
+    fn lines(&self, width: Option<usize>) -> Vec<String> {
+        let mut lines = lanes::tabulate(&self.lanes, false, SystemClock.now())
+            .fitting(&["KEPT", "AGEING", "LIMIT", "OLDEST", "SUSPENDED", "DELAYED", "BLOCKED"], "LANE")
+            .lines(width, false);
         if self.lanes.is_empty() {
             lines = vec!["no lane has had any work yet".to_owned()];
         }
         lines.push(String::new());
-        lines.extend(self.latest.iter().cloned());
+        lines.extend(self.latest.iter().map(|told| events::narrow(told, width)));
         lines.push("Ctrl-C leaves".to_owned());
+        lines
+    }
+
+    fn draw(&self) {
+        let lines = self.lines(screen::width());
         self.bar.set_message(lines.join("\n"));
         self.bar.tick();
     }
@@ -107,7 +115,7 @@ impl Shown for Picture {
 
     /// It is drawn with the next look at the lanes: what happens may be more than can be drawn.
     fn told(&mut self, told: &Told) -> anyhow::Result<()> {
-        self.latest.push_back(events::line(told));
+        self.latest.push_back(told.clone());
         if self.latest.len() > LATEST {
             self.latest.pop_front();
         }
@@ -156,4 +164,30 @@ fn standing(lane: &LaneInfo) -> String {
         depths.map(|(standing, depth)| format!("{} {}", depth.count, standing.as_str().replace('_', " "))).collect();
     let depths = if depths.is_empty() { "nothing".to_owned() } else { depths.join(", ") };
     format!("{} {}: {depths}", lane.lane_id, lane.settings.state)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::from_value;
+
+    use super::*;
+
+    #[test]
+    fn a_screen_of_eighty_columns_holds_the_picture() {
+        let name = "a-name-that-is-rather-long-for-a-name";
+        let id = "{fp:215}:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
+        let mut picture = Picture::new();
+        let depths = json!({ "waiting": { "count": 12_345_678, "first_at": 1 }, "active": { "count": 12_345_678 } });
+        let settings = json!({ "state": "draining", "concurrency": 1000, "ageing_ms": 60_000, "retention_ms": 90_000 });
+        let lane = json!({ "namespace": "acme", "lane_id": name, "settings": settings, "depths": depths });
+        picture.lanes = vec![from_value(lane).unwrap()];
+        let told = json!({ "position": "1760000000004-7", "namespace": "acme", "lane_id": name,
+            "kind": name, "execution_id": id, "event": "submitted" });
+        picture.latest.push_back(from_value(told).unwrap());
+        let lines = picture.lines(Some(80));
+        assert!(lines.iter().all(|line| screen::columns_of(line) <= 80), "{lines:#?}");
+        assert!(lines.iter().any(|line| line.contains(id) && line.contains("submitted")), "{lines:#?}");
+        assert!(lines[0].contains("WAITING") && !lines[0].contains("KEPT"), "{lines:#?}");
+        assert!(picture.lines(None)[0].contains("KEPT"));
+    }
 }

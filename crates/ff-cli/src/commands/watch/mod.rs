@@ -6,19 +6,20 @@ mod one;
 use std::time::Duration;
 
 use clap::Args;
-use ff_core::types::ExecutionId;
 
 use crate::exit::Exit;
+use crate::id::IdArg;
 use crate::settings::Settings;
 use crate::span;
 
 /// How often is looked at what nobody is told of.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+pub(super) const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Watch an execution to its end; without an id, watch all lanes and what happens
 #[derive(Args)]
 pub(crate) struct Watch {
-    id: Option<ExecutionId>,
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    id: Option<IdArg>,
 
     /// Watch no longer than this
     #[arg(long, value_name = "SPAN", value_parser = span::parse, requires = "id")]

@@ -13,16 +13,18 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use super::LOOK_EVERY;
 use crate::commands::get::{attempts, progress_line, state};
 use crate::commands::waiting::waits_for;
-use crate::exit::{Exit, tell};
+use crate::exit::{self, Exit};
+use crate::id::IdArg;
 use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::table::printable;
 use crate::{output, span};
 
 /// Tells every change until the end. Whatever cuts it short leaves the execution alone and says how to go on.
-pub(super) async fn watch(settings: &Settings, id: ExecutionId, patience: Option<Duration>) -> anyhow::Result<Exit> {
+pub(super) async fn watch(settings: &Settings, id: IdArg, patience: Option<Duration>) -> anyhow::Result<Exit> {
     let mut signals = Signals::listen()?;
     let flowfabric = settings.connect().await?;
+    let id = id.find(&flowfabric.client()).await?;
     let mut watcher = Watcher { settings, flowfabric, id, told: None, bar: ProgressBar::new_spinner() };
     let cut_short = tokio::select! {
         ended = timeout(patience.unwrap_or(Duration::MAX), watcher.until_ended()) => match ended {
@@ -35,11 +37,7 @@ pub(super) async fn watch(settings: &Settings, id: ExecutionId, patience: Option
         () = signals.next() => Exit::Interrupted,
     };
     watcher.bar.finish_and_clear();
-    match cut_short {
-        Exit::TimedOut => tell(format_args!("error: {id} has not ended in time and goes on; `ff watch {id}` as well")),
-        _ => tell(format_args!("interrupted: {id} goes on; `ff watch {id}` as well")),
-    }
-    Ok(cut_short)
+    Ok(exit::cut_short(cut_short, ("execution_id", &id), &format!("`ff watch '{id}'` as well")))
 }
 
 /// Somebody who looks at an execution until it ends.
