@@ -120,8 +120,8 @@ impl Chooser {
             return Step::WaitForChildren { job, fence };
         }
         let nodes: Vec<_> = (0..1 + self.chance.below(3)).map(|_| self.node()).collect();
-        let mut edges = nodes.iter().map(|node| self.link(node.work.job, job)).collect();
-        self.leave_one_payload(&mut edges);
+        let mut edges: Vec<_> = nodes.iter().map(|node| self.link(node.work.job, job)).collect();
+        leave_one_payload(&mut edges);
         let joins = if self.chance.one_in(3) { vec![(job, self.join(nodes.len()))] } else { vec![] };
         let (by_id, holder) = (false, Some((job, fence)));
         Step::Grow(Growth { flow, nodes, joins, edges, by_id, holder, revision: None, key: self.maybe(3, &[0, 1]) })
@@ -146,7 +146,7 @@ impl Chooser {
             edges.extend(from.iter().map(|from| (nodes[*from].work.job, nodes[to].work.job)));
         }
         let mut edges: Vec<_> = edges.into_iter().map(|(from, to)| self.link(from, to)).collect();
-        self.leave_one_payload(&mut edges);
+        leave_one_payload(&mut edges);
         if self.chance.one_in(3) {
             nodes.reverse();
             edges.reverse();
@@ -243,16 +243,6 @@ impl Chooser {
         Link { from, to, passes: self.maybe(2, &pass[..2 + usize::from(from.is_multiple_of(9))]) }
     }
 
-    /// Mostly one edge into a node passes the payload: two are refused.
-    fn leave_one_payload(&mut self, edges: &mut Vec<Link>) {
-        let mut injected = BTreeSet::new();
-        for edge in edges.iter_mut().filter(|edge| edge.passes == Some(Pass::Payload)) {
-            if !injected.insert(edge.to) && !self.chance.one_in(9) {
-                edge.passes = None;
-            }
-        }
-    }
-
     fn join(&mut self, upstreams: usize) -> Join {
         let on_satisfied = *self.chance.pick(OnSatisfied::ALL);
         match self.chance.below(5) {
@@ -336,4 +326,14 @@ fn is_parent(reference: &Reference, member: &Execution) -> bool {
 fn flow_of(reference: &Reference, job: u32) -> Option<u32> {
     let membership = reference.model.find(&reference.id(job))?.membership.as_ref()?;
     reference.flow_number(&membership.flow_id)
+}
+
+/// At most one edge into a node passes the payload. Changes of a flow try two, which is refused.
+fn leave_one_payload(edges: &mut [Link]) {
+    let mut injected = BTreeSet::new();
+    for edge in edges.iter_mut().filter(|edge| edge.passes == Some(Pass::Payload)) {
+        if !injected.insert(edge.to) {
+            edge.passes = None;
+        }
+    }
 }

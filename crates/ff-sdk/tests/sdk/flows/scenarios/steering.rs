@@ -157,7 +157,6 @@ pub(crate) async fn members_and_edges_are_shown(ff: FlowFabric) {
         .node("b", Node::empty("nobody"))
         .node("c", Node::empty("nobody").lane("slow"))
         .after_each("c", ["a", "b"])
-        .passing_payload()
         .join(any_of());
     let flow = world.submit(flow).await;
     soon(world.ff.client().wait(&flow.execution("a").unwrap())).await.unwrap();
