@@ -7,7 +7,6 @@ use ff_core::contracts::Ended;
 use ff_core::engine_error::EngineError;
 use ff_core::execution::{FinishedBy, Outcome};
 use ff_core::types::ExecutionId;
-use ff_sdk::http::wire;
 use ff_sdk::{Client, Error};
 use serde_json::json;
 use tokio::time::timeout;
@@ -52,7 +51,7 @@ fn cut_short(settings: &Settings, exit: Exit, id: &ExecutionId, again: &str) -> 
 /// Tells how an execution ended: the result and nothing else on standard output, anything but success on standard error.
 pub(crate) fn show(settings: &Settings, ended: &Ended) -> anyhow::Result<Exit> {
     if settings.json {
-        output::json(&wire::Ended::of(ended.clone(), wire::Encoding::Json))?;
+        output::json(&ff_api::Ended::of(ended.clone(), ff_api::Encoding::Json))?;
     } else if ended.outcome == Outcome::Success {
         output::bytes(ended.result.as_ref().map_or(&[], |result| &result.bytes))?;
     } else {

@@ -45,7 +45,7 @@ impl Serving {
         let metrics = Metrics::new();
         let counting = metrics.clone();
         let flowfabric = store.through(move |store| counting.over(store)).connect().await?;
-        match listen_on(listen, metrics_listen, metrics, flowfabric.clone(), options).await {
+        match listen_on(listen, metrics_listen, metrics, &flowfabric, options).await {
             Ok((server, url, metrics_url)) => Ok(Self { flowfabric, server, url, metrics_url, signals }),
             Err(error) => {
                 flowfabric.shutdown().await;
@@ -126,10 +126,11 @@ async fn listen_on(
     listen: SocketAddr,
     metrics_listen: Option<SocketAddr>,
     metrics: Metrics,
-    flowfabric: FlowFabric,
+    flowfabric: &FlowFabric,
     options: ServerOptions,
 ) -> anyhow::Result<(Server, String, Option<String>)> {
-    let server = Server::bind_with(listen, flowfabric, options).await;
+    let runtime = flowfabric.runtime().context("a server serves a store, not another server")?;
+    let server = Server::bind_with(listen, runtime.clone(), options).await;
     let server = server.map_err(|error| cannot(listen, "--listen", error))?;
     let mut server = server.measured(metrics);
     let url = server.url()?;

@@ -5,9 +5,13 @@ mod exchange;
 mod limits;
 mod line;
 mod listener;
+mod long_poll;
 mod ready;
+mod runtime;
 mod scheduler;
 mod shares;
 mod wanted;
 
+pub use long_poll::LongPolls;
+pub use runtime::Runtime;
 pub use scheduler::Scheduler;

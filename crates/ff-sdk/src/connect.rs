@@ -3,17 +3,25 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[cfg(feature = "memory")]
 use ff_backend_memory::MemoryBackend;
+#[cfg(feature = "postgres")]
 use ff_backend_postgres::PostgresOptions;
-use ff_backend_sqlite::{Durability, OpenError, SqliteOptions};
+#[cfg(feature = "sqlite")]
+use ff_backend_sqlite::{OpenError, SqliteOptions};
+#[cfg(feature = "valkey")]
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 use ff_core::backend::Upkeep;
 use ff_core::key::SecretKey;
+#[cfg(feature = "local")]
+use ff_scheduler::Runtime;
 use futures_util::future::BoxFuture;
 
 use crate::FlowFabric;
-use crate::flowfabric::Closing;
-use crate::http::{HttpBackend, HttpConnectError, HttpOptions};
+#[cfg(feature = "local")]
+use crate::flowfabric::Close;
+#[cfg(feature = "http")]
+use crate::http::{HttpBackend, HttpConnectError};
 
 /// Connects to `sqlite:PATH`, `sqlite://PATH`, `memory:`, `postgres://HOST/DATABASE`, `valkey://HOST:PORT` (`valkeys://`
 /// for TLS, either with `+cluster`, and the same with `redis`), `http://HOST:PORT`, or
@@ -40,7 +48,7 @@ pub struct Connect {
     existing: bool,
     strict_durability: bool,
     through: Option<Through>,
-    http: HttpOptions,
+    key: Option<SecretKey>,
 }
 
 /// What is put in front of a store.
@@ -60,20 +68,26 @@ pub enum ConnectError {
     BadUrl { url: String, why: String },
     #[error("{url} may lose acknowledged work: {why}")]
     NotDurable { url: String, why: String },
+    /// The program was built without what connects to such a URL.
+    #[error("{url}: this program is built without ff-sdk's feature {feature:?}")]
+    NotBuilt { url: String, feature: &'static str },
+    #[cfg(feature = "sqlite")]
     #[error(transparent)]
     Sqlite(#[from] OpenError),
+    #[cfg(feature = "postgres")]
     #[error(transparent)]
     Postgres(#[from] ff_backend_postgres::ConnectError),
+    #[cfg(feature = "valkey")]
     #[error(transparent)]
     Valkey(#[from] ff_backend_valkey::ConnectError),
+    #[cfg(feature = "http")]
     #[error(transparent)]
     Http(#[from] HttpConnectError),
 }
 
 impl Connect {
     pub fn to(url: &str) -> Self {
-        let http = HttpOptions::default();
-        Self { url: url.to_owned(), engine: true, existing: false, strict_durability: false, through: None, http }
+        Self { url: url.to_owned(), engine: true, existing: false, strict_durability: false, through: None, key: None }
     }
 
     /// Leaves firing what is due to another process.
@@ -105,7 +119,7 @@ impl Connect {
 
     /// Shows a server this key, instead of the one in the variable `FF_API_KEY`.
     pub fn key(mut self, key: SecretKey) -> Self {
-        self.http.key = Some(key);
+        self.key = Some(key);
         self
     }
 
@@ -120,50 +134,135 @@ impl Connect {
     }
 
     async fn open(self) -> Result<FlowFabric, ConnectError> {
-        let (existing, strict_durability) = (self.existing, self.strict_durability);
         match Target::parse(&self.url)? {
             Target::Memory if self.strict_durability => Err(self.not_durable("it keeps nothing when its process ends")),
-            Target::Sqlite { durability: Durability::Normal, .. } if self.strict_durability => {
+            Target::Sqlite { synchronous: Synchronous::Normal, .. } if self.strict_durability => {
                 Err(self.not_durable("synchronous is normal: set it to full"))
             }
-            Target::Memory => Ok(self.assemble(Arc::new(MemoryBackend::default()), Closing::Nothing)),
             Target::Sqlite { path, .. } if self.existing && !path.exists() => {
                 Err(ConnectError::NoStore { url: path.display().to_string() })
             }
-            Target::Sqlite { path, durability } => {
-                let options = SqliteOptions { durability, ..SqliteOptions::default() };
-                let opened = tokio::task::spawn_blocking(move || ff_backend_sqlite::open(&path, options)).await;
-                let store = Arc::new(opened.map_err(|error| self.bad(format!("opening it failed: {error}")))??);
-                Ok(self.assemble(store.clone(), Closing::File(store)))
-            }
-            Target::Postgres => {
-                let options = PostgresOptions { existing, strict_durability, ..PostgresOptions::default() };
-                let store = Arc::new(ff_backend_postgres::connect(&self.url, options).await?);
-                Ok(self.assemble(store.clone(), Closing::Database(store)))
-            }
-            Target::Valkey => {
-                let options = ValkeyOptions { existing, strict_durability, ..ValkeyOptions::default() };
-                let store = ValkeyBackend::connect(&self.url, options).await?;
-                Ok(self.assemble(Arc::new(store), Closing::Nothing))
-            }
-            Target::Http => {
-                let options = self.http.clone().or_from_environment().map_err(|why| self.bad(why))?;
-                Ok(FlowFabric::remote(Arc::new(HttpBackend::connect_with(&self.url, options).await?)))
-            }
+            Target::Memory => self.memory(),
+            Target::Sqlite { path, synchronous } => self.sqlite(path, synchronous).await,
+            Target::Postgres => self.postgres().await,
+            Target::Valkey => self.valkey().await,
+            Target::Http => self.http().await,
         }
     }
 
-    fn assemble(&self, store: Arc<dyn Upkeep>, closing: Closing) -> FlowFabric {
+    #[cfg(feature = "memory")]
+    fn memory(self) -> Result<FlowFabric, ConnectError> {
+        Ok(self.assemble(Arc::new(MemoryBackend::default()), None))
+    }
+
+    #[cfg(feature = "sqlite")]
+    async fn sqlite(self, path: PathBuf, synchronous: Synchronous) -> Result<FlowFabric, ConnectError> {
+        let options = SqliteOptions { durability: synchronous.into(), ..SqliteOptions::default() };
+        let opened = tokio::task::spawn_blocking(move || ff_backend_sqlite::open(&path, options)).await;
+        let store = Arc::new(opened.map_err(|error| self.bad(format!("opening it failed: {error}")))??);
+        let close = closing(store.clone(), |store| Box::pin(async move { store.close().await }));
+        Ok(self.assemble(store, Some(close)))
+    }
+
+    #[cfg(feature = "postgres")]
+    async fn postgres(self) -> Result<FlowFabric, ConnectError> {
+        let (existing, strict_durability) = (self.existing, self.strict_durability);
+        let options = PostgresOptions { existing, strict_durability, ..PostgresOptions::default() };
+        let store = Arc::new(ff_backend_postgres::connect(&self.url, options).await?);
+        let close = closing(store.clone(), |store| Box::pin(async move { store.close().await }));
+        Ok(self.assemble(store, Some(close)))
+    }
+
+    #[cfg(feature = "valkey")]
+    async fn valkey(self) -> Result<FlowFabric, ConnectError> {
+        let (existing, strict_durability) = (self.existing, self.strict_durability);
+        let options = ValkeyOptions { existing, strict_durability, ..ValkeyOptions::default() };
+        let store = ValkeyBackend::connect(&self.url, options).await?;
+        Ok(self.assemble(Arc::new(store), None))
+    }
+
+    #[cfg(feature = "http")]
+    async fn http(self) -> Result<FlowFabric, ConnectError> {
+        let options = crate::http::HttpOptions { key: self.key.clone(), ..Default::default() };
+        let options = options.or_from_environment().map_err(|why| self.bad(why))?;
+        Ok(FlowFabric::remote(Arc::new(HttpBackend::connect_with(&self.url, options).await?)))
+    }
+
+    #[cfg(not(feature = "memory"))]
+    fn memory(self) -> Result<FlowFabric, ConnectError> {
+        Err(self.not_built("memory"))
+    }
+
+    #[cfg(not(feature = "sqlite"))]
+    async fn sqlite(self, _: PathBuf, _: Synchronous) -> Result<FlowFabric, ConnectError> {
+        Err(self.not_built("sqlite"))
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    async fn postgres(self) -> Result<FlowFabric, ConnectError> {
+        Err(self.not_built("postgres"))
+    }
+
+    #[cfg(not(feature = "valkey"))]
+    async fn valkey(self) -> Result<FlowFabric, ConnectError> {
+        Err(self.not_built("valkey"))
+    }
+
+    #[cfg(not(feature = "http"))]
+    async fn http(self) -> Result<FlowFabric, ConnectError> {
+        Err(self.not_built("http"))
+    }
+
+    #[cfg(not(all(
+        feature = "memory",
+        feature = "sqlite",
+        feature = "postgres",
+        feature = "valkey",
+        feature = "http"
+    )))]
+    fn not_built(&self, feature: &'static str) -> ConnectError {
+        ConnectError::NotBuilt { url: crate::store_url::without_password(&self.url), feature }
+    }
+
+    #[cfg(feature = "local")]
+    fn assemble(&self, store: Arc<dyn Upkeep>, close: Option<Close>) -> FlowFabric {
         let store = self.through.as_ref().map_or(store.clone(), |front| front(store));
-        FlowFabric::assemble(store, closing, self.engine)
+        let runtime = if self.engine { Runtime::start(store) } else { Runtime::without_engine(store) };
+        FlowFabric::assemble(runtime, close)
     }
 
     fn not_durable(&self, why: &str) -> ConnectError {
         ConnectError::NotDurable { url: self.url.clone(), why: why.to_owned() }
     }
 
+    #[cfg(any(feature = "http", feature = "sqlite"))]
     fn bad(&self, why: String) -> ConnectError {
         ConnectError::BadUrl { url: self.url.clone(), why }
+    }
+}
+
+/// What closes a store.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+fn closing<S: Send + Sync + 'static>(store: Arc<S>, close: fn(Arc<S>) -> BoxFuture<'static, ()>) -> Close {
+    Arc::new(move || close(store.clone()))
+}
+
+/// How durably a SQLite file is written: `synchronous` in its URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Synchronous {
+    /// Every commit is on disk before it is acknowledged.
+    Full,
+    /// The last commits may be lost when the machine goes down.
+    Normal,
+}
+
+#[cfg(feature = "sqlite")]
+impl From<Synchronous> for ff_backend_sqlite::Durability {
+    fn from(synchronous: Synchronous) -> Self {
+        match synchronous {
+            Synchronous::Full => Self::Full,
+            Synchronous::Normal => Self::Normal,
+        }
     }
 }
 
@@ -173,7 +272,7 @@ pub enum Target {
     /// A store that forgets when its process ends.
     Memory,
     /// A store in a file.
-    Sqlite { path: PathBuf, durability: Durability },
+    Sqlite { path: PathBuf, synchronous: Synchronous },
     /// A store in a Postgres database; the URL has more to say, and the store reads it.
     Postgres,
     /// A store on Valkey or Redis; the URL has more to say, and the store reads it.
@@ -203,15 +302,15 @@ impl Target {
         if path.is_empty() {
             return Err(bad(url, "names no file"));
         }
-        let mut durability = Durability::Full;
+        let mut synchronous = Synchronous::Full;
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            durability = match pair {
-                "synchronous=full" => Durability::Full,
-                "synchronous=normal" => Durability::Normal,
+            synchronous = match pair {
+                "synchronous=full" => Synchronous::Full,
+                "synchronous=normal" => Synchronous::Normal,
                 _ => return Err(bad(url, "knows only synchronous=full and synchronous=normal")),
             };
         }
-        Ok(Self::Sqlite { path: Path::new(path).to_path_buf(), durability })
+        Ok(Self::Sqlite { path: Path::new(path).to_path_buf(), synchronous })
     }
 }
 
@@ -227,8 +326,8 @@ fn bad(url: &str, why: &str) -> ConnectError {
 mod tests {
     use super::*;
 
-    fn file(path: &str, durability: Durability) -> Target {
-        Target::Sqlite { path: path.into(), durability }
+    fn file(path: &str, synchronous: Synchronous) -> Target {
+        Target::Sqlite { path: path.into(), synchronous }
     }
 
     #[test]
@@ -241,10 +340,10 @@ mod tests {
         }
         assert_eq!(parse("postgres://localhost/jobs"), Target::Postgres);
         assert_eq!(parse("postgresql://localhost/jobs"), Target::Postgres);
-        assert_eq!(parse("sqlite:jobs.db"), file("jobs.db", Durability::Full));
-        assert_eq!(parse("sqlite://jobs.db"), file("jobs.db", Durability::Full));
-        assert_eq!(parse("sqlite:///var/jobs.db"), file("/var/jobs.db", Durability::Full));
-        assert_eq!(parse("sqlite:a.db?synchronous=normal"), file("a.db", Durability::Normal));
+        assert_eq!(parse("sqlite:jobs.db"), file("jobs.db", Synchronous::Full));
+        assert_eq!(parse("sqlite://jobs.db"), file("jobs.db", Synchronous::Full));
+        assert_eq!(parse("sqlite:///var/jobs.db"), file("/var/jobs.db", Synchronous::Full));
+        assert_eq!(parse("sqlite:a.db?synchronous=normal"), file("a.db", Synchronous::Normal));
     }
 
     #[test]

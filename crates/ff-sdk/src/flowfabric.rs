@@ -1,17 +1,17 @@
 //! A connection: to a store in this process, or to a server.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use ff_backend_postgres::PostgresBackend;
-use ff_backend_sqlite::SqliteBackend;
+use ff_api::DoctorReport;
 use ff_core::backend::{Answer, EngineBackend, Upkeep, Waits};
 use ff_core::types::TimestampMs;
-use ff_engine::Engine;
+use ff_scheduler::Runtime;
+use futures_util::future::BoxFuture;
 
+#[cfg(feature = "http")]
 use crate::http::HttpBackend;
-use crate::http::wire::DoctorReport;
-use crate::{Client, Local, Worker};
+use crate::{Client, Worker};
 
 /// A connection to FlowFabric. Clones share it.
 #[derive(Clone)]
@@ -24,43 +24,32 @@ pub struct FlowFabric {
 /// Where the store is.
 #[derive(Clone)]
 enum Place {
-    Here(Arc<Here>),
+    Here {
+        runtime: Runtime,
+        close: Option<Close>,
+    },
+    #[cfg(feature = "http")]
     AtServer(Arc<HttpBackend>),
 }
 
-/// What runs in this process when the store does.
-struct Here {
-    upkeep: Arc<dyn Upkeep>,
-    local: Arc<Local>,
-    engine: Mutex<Option<Engine>>,
-    closing: Closing,
-}
-
-/// What is to be let go of in an orderly way at the end.
-pub(crate) enum Closing {
-    Nothing,
-    File(Arc<SqliteBackend>),
-    Database(Arc<PostgresBackend>),
-}
+/// Closes the store at the end.
+pub(crate) type Close = Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
 impl FlowFabric {
-    /// A connection to a store in this process, without an engine: somebody else fires what is due.
+    /// A connection to a store in this process, without an engine: another process fires what is due.
     pub fn over(store: Arc<dyn Upkeep>) -> Self {
-        Self::assemble(store, Closing::Nothing, false)
+        Self::assemble(Runtime::without_engine(store), None)
     }
 
     /// A connection to a server.
+    #[cfg(feature = "http")]
     pub fn remote(server: Arc<HttpBackend>) -> Self {
         Self { backend: server.clone(), waits: server.clone(), place: Place::AtServer(server) }
     }
 
-    pub(crate) fn assemble(store: Arc<dyn Upkeep>, closing: Closing, engine: bool) -> Self {
-        let local = Arc::new(Local::start(&store));
-        let engine = engine.then(|| Engine::start(store.clone()));
-        let backend: Arc<dyn EngineBackend> = store.clone();
-        let waits: Arc<dyn Waits> = local.clone();
-        let here = Here { upkeep: store, local, engine: Mutex::new(engine), closing };
-        Self { backend, waits, place: Place::Here(Arc::new(here)) }
+    pub(crate) fn assemble(runtime: Runtime, close: Option<Close>) -> Self {
+        let (backend, waits) = (runtime.backend().clone(), runtime.waits().clone());
+        Self { backend, waits, place: Place::Here { runtime, close } }
     }
 
     /// Hands in work and follows it.
@@ -81,15 +70,25 @@ impl FlowFabric {
         &self.waits
     }
 
+    /// The store in this process and what runs beside it, which a server serves; absent over HTTP, where the server has it.
+    pub fn runtime(&self) -> Option<&Runtime> {
+        match &self.place {
+            Place::Here { runtime, .. } => Some(runtime),
+            #[cfg(feature = "http")]
+            Place::AtServer(_) => None,
+        }
+    }
+
     /// What an engine asks of the store; absent over HTTP, where the server's engine does.
     pub fn upkeep(&self) -> Option<&Arc<dyn Upkeep>> {
-        self.here().map(|here| &here.upkeep)
+        self.runtime().map(Runtime::upkeep)
     }
 
     /// What approval links begin with at the server this is connected to; nothing for a store in this process.
     pub fn public_url(&self) -> Option<&str> {
         match &self.place {
-            Place::Here(_) => None,
+            Place::Here { .. } => None,
+            #[cfg(feature = "http")]
             Place::AtServer(server) => Some(&server.public_url),
         }
     }
@@ -107,43 +106,31 @@ impl FlowFabric {
     /// Checks the invariants on one partition.
     pub async fn examine_partition(&self, partition: u16) -> Answer<DoctorReport> {
         match &self.place {
-            Place::Here(here) => Ok(ff_engine::examine_partition(&*here.upkeep, partition).await?.into()),
+            Place::Here { runtime, .. } => {
+                let examined = runtime.examine_partition(partition).await?;
+                Ok(DoctorReport::of_partition(examined.executions, examined.findings))
+            }
+            #[cfg(feature = "http")]
             Place::AtServer(server) => server.examine_partition(partition).await,
         }
     }
 
-    /// How long what is due has been due without being seen to; nothing is known where no engine runs in this process.
+    /// How long what is due has been due without being fired; nothing is known where no engine runs in this process.
     pub fn pump_behind(&self, now: TimestampMs) -> Option<Duration> {
-        let engine = self.here()?.engine.lock().unwrap_or_else(PoisonError::into_inner);
-        engine.as_ref().map(|engine| engine.behind(now))
-    }
-
-    /// Answers whoever waits for work, for news or for an end, so that a server can stop without keeping them.
-    pub fn release_waiters(&self) {
-        if let Some(here) = self.here() {
-            here.local.stop();
-        }
+        self.runtime()?.pump_behind(now)
     }
 
     /// Stops what runs in this process and closes the store. Calls made afterwards are refused as unavailable.
     pub async fn shutdown(&self) {
-        let Some(here) = self.here() else { return };
-        here.local.end().await;
-        let engine = here.engine.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(engine) = engine {
-            engine.stop().await;
-        }
-        match &here.closing {
-            Closing::Nothing => {}
-            Closing::File(file) => file.close().await,
-            Closing::Database(database) => database.close().await,
-        }
-    }
-
-    fn here(&self) -> Option<&Here> {
         match &self.place {
-            Place::Here(here) => Some(here),
-            Place::AtServer(_) => None,
+            Place::Here { runtime, close } => {
+                runtime.stop().await;
+                if let Some(close) = close {
+                    close().await;
+                }
+            }
+            #[cfg(feature = "http")]
+            Place::AtServer(_) => {}
         }
     }
 }

@@ -25,28 +25,28 @@ mod connect;
 mod error;
 mod flow;
 mod flowfabric;
+#[cfg(feature = "http")]
 pub mod http;
 mod job;
-mod local;
 mod operating;
 mod signal;
 pub mod store_url;
-mod waitpoint;
 mod worker;
 
 pub use callback::{Callback, CallbackError, CallbackSecret, Unbelieved};
 pub use client::{Client, End};
-pub use connect::{Connect, ConnectError, Target, connect};
+pub use connect::{Connect, ConnectError, Synchronous, Target, connect};
 pub use error::Error;
+pub use ff_api::{PublicUrl, Waitpoint};
+#[cfg(feature = "postgres")]
 pub use ff_backend_postgres::{Inbox, InboxError};
 pub use ff_core as core;
 pub use flow::{Flow, FlowEnd, FlowEvents, FlowFileError, FlowHandle, Growth, Joins, Node, all_of, any_of, quorum};
 pub use flowfabric::FlowFabric;
 pub use job::Job;
-pub use local::Local;
 pub use operating::{Bulk, BulkDone, Events, Found, LaneHandle, Search};
 pub use signal::{Received, Signal};
-pub use waitpoint::{PublicUrl, Waitpoint};
+
 pub use worker::{
     AddChildren, Child, Children, Context, CreateWaitpoint, Decision, Fault, Handler, Handling, IntoReply, Reply,
     Suspend, Verdict, WaitError, WaitForApproval, WaitForSignal, Woken, Worker,

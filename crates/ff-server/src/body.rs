@@ -8,10 +8,10 @@ use axum::extract::{FromRequest, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use bytes::{Bytes, BytesMut};
+use ff_api::{self, BATCH_BODY_BYTES, FLOW_BODY_BYTES, PAYLOAD_BODY_BYTES, SIGNAL_BODY_BYTES};
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::limits::CONTROL_BODY_BYTES;
 use ff_core::types::Namespace;
-use ff_sdk::http::wire::{self, BATCH_BODY_BYTES, FLOW_BODY_BYTES, PAYLOAD_BODY_BYTES, SIGNAL_BODY_BYTES};
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
@@ -51,7 +51,7 @@ pub(crate) trait Bounded: DeserializeOwned {
 
 macro_rules! bounded {
     ($($request:ident at most $bytes:ident $(within $namespace:ident)?;)*) => {
-        $(impl Bounded for wire::$request {
+        $(impl Bounded for ff_api::$request {
             const BODY_BYTES: usize = $bytes;
             $(fn namespace(&mut self) -> Option<&mut Option<Namespace>> {
                 Some(&mut self.$namespace)
@@ -117,7 +117,7 @@ async fn read<T: Bounded>(request: Request) -> Result<T, Problem> {
     said_to_be_json(request.headers())?;
     let (parts, body) = request.into_parts();
     let bytes = arrived(&parts, body, T::BODY_BYTES).await?;
-    let said = wire::object(if bytes.is_empty() { b"{}" } else { &bytes });
+    let said = ff_api::object(if bytes.is_empty() { b"{}" } else { &bytes });
     let mut said: T = said.map_err(|refusal: Refusal| match refusal.field {
         Some(_) => refusal,
         None => refusal.at("body"),

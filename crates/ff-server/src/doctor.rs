@@ -2,18 +2,24 @@
 
 use axum::Json;
 use axum::extract::State;
-use ff_sdk::FlowFabric;
-use ff_sdk::http::wire::DoctorReport;
+use ff_api::DoctorReport;
+use ff_scheduler::Runtime;
 
 use crate::params::Params;
 use crate::problem::Result;
 
 /// Examines one partition, or all of them when none is named, and tells what is wrong: nothing, most of the time.
-pub(crate) async fn examine(State(ff): State<FlowFabric>, mut params: Params) -> Result<Json<DoctorReport>> {
+pub(crate) async fn examine(State(ff): State<Runtime>, mut params: Params) -> Result<Json<DoctorReport>> {
     let partition = params.number("partition")?;
     params.done()?;
-    Ok(Json(match partition {
-        Some(partition) => ff.examine_partition(partition).await?,
-        None => ff.examine(|_| {}).await?,
-    }))
+    let partitions = match partition {
+        Some(partition) => vec![partition],
+        None => (0..ff.backend().partitions().num_flow_partitions).collect(),
+    };
+    let mut report = DoctorReport::default();
+    for partition in partitions {
+        let examined = ff.examine_partition(partition).await?;
+        report.add(DoctorReport::of_partition(examined.executions, examined.findings));
+    }
+    Ok(Json(report))
 }

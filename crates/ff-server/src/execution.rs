@@ -4,6 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use ff_api::{
+    Batch, Batched, Bulk, Cancel, ChangePriority, Encoding, Ended, IDEMPOTENCY_KEY, Page, PayloadView, Replay, SetTags,
+    Submit, Tried, object,
+};
 use ff_core::backend::Answer;
 use ff_core::contracts::{
     Attempts, BulkPage, Cancelled, Cursor, ExecutionInfo, Filter, ListArgs, PriorityChanged, Replayed, SubmitArgs,
@@ -12,11 +16,7 @@ use ff_core::contracts::{
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::limits;
 use ff_core::types::{ExecutionId, IdempotencyKey, Namespace, TimestampMs};
-use ff_sdk::FlowFabric;
-use ff_sdk::http::wire::{
-    Batch, Batched, Bulk, Cancel, ChangePriority, Encoding, Ended, IDEMPOTENCY_KEY, Page, PayloadView, Replay, SetTags,
-    Submit, Tried, object,
-};
+use ff_scheduler::Runtime;
 
 use crate::body::Body;
 use crate::callers::Caller;
@@ -29,7 +29,7 @@ use crate::trace;
 
 /// Creates an execution, or finds the one already created under the same key.
 pub(crate) async fn submit(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     headers: HeaderMap,
     Body(mut new): Body<Submit>,
 ) -> Result<Created> {
@@ -40,7 +40,7 @@ pub(crate) async fn submit(
 
 /// Creates many executions, each with its own outcome.
 pub(crate) async fn submit_many(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     caller: Caller,
     headers: HeaderMap,
     Body(batch): Body<Batch>,
@@ -63,7 +63,7 @@ pub(crate) async fn submit_many(
 }
 
 /// Lists executions, newest first, a page at a time.
-pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Result<Json<Page>> {
+pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<Page>> {
     let filter = Filter {
         namespace: params.namespace()?.unwrap_or_else(Namespace::default_name),
         lane: params.word("lane")?,
@@ -86,13 +86,13 @@ pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Re
 }
 
 /// Says how an execution stands.
-pub(crate) async fn describe(State(ff): State<FlowFabric>, Id(id): Id, params: Params) -> Result<Json<ExecutionInfo>> {
+pub(crate) async fn describe(State(ff): State<Runtime>, Id(id): Id, params: Params) -> Result<Json<ExecutionInfo>> {
     params.done()?;
     Ok(Json(ff.backend().describe(&id).await?))
 }
 
 /// Gives back the bytes that were submitted: as they are, or as JSON when an encoding is asked for.
-pub(crate) async fn payload(State(ff): State<FlowFabric>, Id(id): Id, mut params: Params) -> Result<Response> {
+pub(crate) async fn payload(State(ff): State<Runtime>, Id(id): Id, mut params: Params) -> Result<Response> {
     let encoding: Option<Encoding> = params.word("encoding")?;
     params.done()?;
     let payload = ff.backend().payload(&id).await?;
@@ -111,7 +111,7 @@ pub(crate) async fn payload(State(ff): State<FlowFabric>, Id(id): Id, mut params
 }
 
 /// Says how an execution ended, waiting for its end if asked to.
-pub(crate) async fn result(State(ff): State<FlowFabric>, Id(id): Id, mut params: Params) -> Result<Json<Ended>> {
+pub(crate) async fn result(State(ff): State<Runtime>, Id(id): Id, mut params: Params) -> Result<Json<Ended>> {
     let wait_ms = params.number("wait_ms")?.unwrap_or(0);
     let encoding: Encoding = params.word("encoding")?.unwrap_or_default();
     params.done()?;
@@ -125,14 +125,14 @@ pub(crate) async fn result(State(ff): State<FlowFabric>, Id(id): Id, mut params:
 }
 
 /// Tells every try at an execution.
-pub(crate) async fn attempts(State(ff): State<FlowFabric>, Id(id): Id, params: Params) -> Result<Json<Attempts>> {
+pub(crate) async fn attempts(State(ff): State<Runtime>, Id(id): Id, params: Params) -> Result<Json<Attempts>> {
     params.done()?;
     Ok(Json(ff.backend().attempts(&id).await?))
 }
 
 /// Stops an execution wherever it is.
 pub(crate) async fn cancel(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Id(id): Id,
     Body(cancel): Body<Cancel>,
 ) -> Result<Json<Cancelled>> {
@@ -141,7 +141,7 @@ pub(crate) async fn cancel(
 
 /// Runs a finished execution again.
 pub(crate) async fn replay(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Id(id): Id,
     Body(replay): Body<Replay>,
 ) -> Result<Json<Replayed>> {
@@ -149,13 +149,13 @@ pub(crate) async fn replay(
 }
 
 /// Cancels or replays what is meant, a page at a time, or says what would be.
-pub(crate) async fn bulk(State(ff): State<FlowFabric>, Body(bulk): Body<Bulk>) -> Result<Json<BulkPage>> {
+pub(crate) async fn bulk(State(ff): State<Runtime>, Body(bulk): Body<Bulk>) -> Result<Json<BulkPage>> {
     Ok(Json(ff.backend().bulk(bulk.into_args()?).await?))
 }
 
 /// Has an execution go before or after others of its lane.
 pub(crate) async fn change_priority(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Id(id): Id,
     Body(change): Body<ChangePriority>,
 ) -> Result<Json<PriorityChanged>> {
@@ -163,11 +163,7 @@ pub(crate) async fn change_priority(
 }
 
 /// Puts labels on an execution, and takes others away.
-pub(crate) async fn set_tags(
-    State(ff): State<FlowFabric>,
-    Id(id): Id,
-    Body(set): Body<SetTags>,
-) -> Result<Json<Tagged>> {
+pub(crate) async fn set_tags(State(ff): State<Runtime>, Id(id): Id, Body(set): Body<SetTags>) -> Result<Json<Tagged>> {
     Ok(Json(ff.backend().set_tags(set.into_args(id)?).await?))
 }
 
@@ -209,7 +205,7 @@ pub(crate) fn one_key(
 }
 
 /// Submits what could be read, and puts each answer where its submission stood.
-async fn each(ff: &FlowFabric, read: Vec<std::result::Result<SubmitArgs, Refusal>>) -> Answer<Vec<Answer<Submitted>>> {
+async fn each(ff: &Runtime, read: Vec<std::result::Result<SubmitArgs, Refusal>>) -> Answer<Vec<Answer<Submitted>>> {
     let mut sound = Vec::new();
     let places: Vec<_> = read.into_iter().map(|one| one.map(|args| sound.push(args))).collect();
     let mut answers = ff.backend().submit_many(sound).await?.into_iter();

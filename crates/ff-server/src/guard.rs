@@ -9,11 +9,11 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use ff_api::PublicUrl;
 use ff_core::backend::Upkeep;
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::key::unauthenticated;
 use ff_core::limits;
-use ff_sdk::PublicUrl;
 use futures_util::FutureExt;
 use hyper::body::Body as _;
 use tokio_util::sync::CancellationToken;
@@ -60,12 +60,13 @@ pub(crate) struct Guard {
     /// The host outsiders open approval links at.
     public_host: Option<String>,
     stopping: CancellationToken,
-    /// The store whose outages are logged; none in front of another server.
-    store: Option<Arc<dyn Upkeep>>,
+    /// The store whose outages are logged.
+    store: Arc<dyn Upkeep>,
 }
 
 impl Guard {
     pub(crate) fn new(
+        store: Arc<dyn Upkeep>,
         keyring: Option<Keyring>,
         limits: &Limits,
         public_url: Option<&PublicUrl>,
@@ -74,19 +75,13 @@ impl Guard {
         let rate = limits.rate.map(|each_second| Arc::new(Rate::of(each_second)));
         let capacity = Capacity::new(limits, keyring.is_some());
         let public_host = public_url.map(|url| url.host().to_owned());
-        Self { keyring: keyring.map(Arc::new), capacity, rate, public_host, stopping, store: None }
+        Self { keyring: keyring.map(Arc::new), capacity, rate, public_host, stopping, store }
     }
 
-    /// Logs requests that this store does not answer among its outages.
-    pub(crate) fn over(self, store: Option<Arc<dyn Upkeep>>) -> Self {
-        Self { store, ..self }
-    }
-
+    /// Logs a request the store did not answer among its outages.
     fn log_outage(&self, response: &Response) {
-        match (response.extensions().get::<StoreOutage>(), &self.store) {
-            (Some(StoreOutage(error)), Some(store)) => store.outages().noted("request", error),
-            (Some(StoreOutage(error)), None) => tracing::error!("{error}"),
-            (None, _) => {}
+        if let Some(StoreOutage(error)) = response.extensions().get() {
+            self.store.outages().noted("request", error);
         }
     }
 
@@ -261,6 +256,11 @@ mod tests {
     use http_body_util::BodyExt;
     use tower::ServiceExt;
 
+    fn guard_over_memory(stopping: &CancellationToken) -> Guard {
+        let store = Arc::new(ff_backend_memory::MemoryBackend::default());
+        Guard::new(store, None, &Limits::default(), None, stopping.clone())
+    }
+
     #[test]
     fn every_route_that_is_named_is_there() {
         for path in MANY_CALLS.iter().chain(ALWAYS) {
@@ -274,8 +274,7 @@ mod tests {
 
     async fn asked(stopping: &CancellationToken, path: &str) -> (StatusCode, String) {
         let app = Router::new().route("/panics", get(panics)).route("/fine", get(async || "fine"));
-        let app = app
-            .layer(middleware::from_fn_with_state(Guard::new(None, &Limits::default(), None, stopping.clone()), guard));
+        let app = app.layer(middleware::from_fn_with_state(guard_over_memory(stopping), guard));
         let response = app.oneshot(Request::get(path).body(Body::empty()).unwrap()).await.unwrap();
         let status = response.status();
         let body = response.into_body().collect().await.unwrap().to_bytes();

@@ -8,7 +8,7 @@ use axum::extract::{Extension, State};
 use ff_core::backend::Answer;
 use ff_core::contracts::ListKeysArgs;
 use ff_core::engine_error::EngineError;
-use ff_sdk::FlowFabric;
+use ff_scheduler::Runtime;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -46,7 +46,7 @@ pub(crate) async fn healthz(params: Params) -> Result<Json<Health>> {
 
 /// Tells whether the store answers.
 pub(crate) async fn readyz(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Extension(readiness): Extension<Readiness>,
     params: Params,
 ) -> Result<Json<Health>> {
@@ -56,7 +56,7 @@ pub(crate) async fn readyz(
 }
 
 impl Readiness {
-    async fn of(&self, ff: &FlowFabric) -> Answer<()> {
+    async fn of(&self, ff: &Runtime) -> Answer<()> {
         let recent = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(last) = recent.filter(|last| last.at.elapsed() < GOOD_FOR) {
             return last.answer;
@@ -69,8 +69,8 @@ impl Readiness {
 }
 
 /// Asks for something that every store has to read.
-async fn ask(ff: &FlowFabric) -> Answer<()> {
-    let Some(store) = ff.upkeep() else { return Ok(()) };
+async fn ask(ff: &Runtime) -> Answer<()> {
+    let store = ff.upkeep();
     let asked = store.list_keys(ListKeysArgs { after: None, limit: 1 });
     let answered = tokio::time::timeout(PATIENCE, asked).await;
     let late = |_| EngineError::Unavailable(format!("it has not answered for {} s", PATIENCE.as_secs()));

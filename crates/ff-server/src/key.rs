@@ -4,11 +4,11 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use ff_api::{CreateKey, NewKey, RevokeKey};
 use ff_core::contracts::{KeysPage, ListKeysArgs, RevokeKeyArgs, RevokedKey};
 use ff_core::dice::SystemDice;
 use ff_core::limits;
-use ff_sdk::FlowFabric;
-use ff_sdk::http::wire::{CreateKey, NewKey, RevokeKey};
+use ff_scheduler::Runtime;
 
 use crate::audit;
 use crate::body::Body;
@@ -18,11 +18,7 @@ use crate::path::Key;
 use crate::problem::Result;
 
 /// Lets somebody in. A key the server draws is told in the answer, this once.
-pub(crate) async fn create(
-    State(ff): State<FlowFabric>,
-    caller: Caller,
-    Body(call): Body<CreateKey>,
-) -> Result<Response> {
+pub(crate) async fn create(State(ff): State<Runtime>, caller: Caller, Body(call): Body<CreateKey>) -> Result<Response> {
     let (args, drawn) = call.into_args(&SystemDice)?;
     let created = ff.backend().create_key(args).await?;
     audit::key_created(&caller, &created);
@@ -32,7 +28,7 @@ pub(crate) async fn create(
 }
 
 /// Lists every key there ever was, without secrets.
-pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Result<Json<KeysPage>> {
+pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<KeysPage>> {
     let args =
         ListKeysArgs { after: params.word("after")?, limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT) };
     params.done()?;
@@ -41,7 +37,7 @@ pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Re
 
 /// Lets somebody in no more.
 pub(crate) async fn revoke(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     caller: Caller,
     Key(key_id): Key,
     Body(RevokeKey {}): Body<RevokeKey>,

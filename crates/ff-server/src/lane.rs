@@ -2,12 +2,12 @@
 
 use axum::Json;
 use axum::extract::State;
+use ff_api::{ConfigureLane, LanesPage};
 use ff_core::contracts::{LaneInfo, ListLanesArgs};
 use ff_core::engine_error::Code;
 use ff_core::limits;
 use ff_core::types::{LaneId, Namespace};
-use ff_sdk::FlowFabric;
-use ff_sdk::http::wire::{ConfigureLane, LanesPage};
+use ff_scheduler::Runtime;
 
 use crate::body::Body;
 use crate::params::Params;
@@ -15,7 +15,7 @@ use crate::path::Lane;
 use crate::problem::Result;
 
 /// Lists lanes by their keys, a page at a time.
-pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Result<Json<LanesPage>> {
+pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<LanesPage>> {
     let after = params.text("after").map(|key| LaneId::parse_key(&key)).transpose();
     let after = after.map_err(|error| Code::InvalidCursor.refusal().at("after").because(error.to_string()))?;
     let args = ListLanesArgs {
@@ -30,7 +30,7 @@ pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Re
 
 /// Says how a lane is configured, and how much of it is where.
 pub(crate) async fn describe(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Lane(lane): Lane,
     mut params: Params,
 ) -> Result<Json<LaneInfo>> {
@@ -41,7 +41,7 @@ pub(crate) async fn describe(
 
 /// Pauses, drains or opens a lane again, and says how it is to treat its work.
 pub(crate) async fn configure(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Lane(lane): Lane,
     Body(configure): Body<ConfigureLane>,
 ) -> Result<Json<LaneInfo>> {

@@ -2,13 +2,13 @@
 
 use axum::Json;
 use axum::extract::State;
+use ff_api::{Claim, ClaimOf, Claims, Complete, Delay, Fail, Progress, Renew, Revoke};
 use ff_core::contracts::{
     self, Completed, Control, ControlArgs, Delayed, Failed, LeaseLost, Noted, Renewed, Revoked, check_wait,
 };
 use ff_core::engine_error::Code;
 use ff_core::types::Namespace;
-use ff_sdk::FlowFabric;
-use ff_sdk::http::wire::{Claim, ClaimOf, Claims, Complete, Delay, Fail, Progress, Renew, Revoke};
+use ff_scheduler::Runtime;
 
 use crate::body::Body;
 use crate::callers::Caller;
@@ -18,7 +18,7 @@ use crate::problem::Result;
 
 /// Hands out work, waiting for some if asked to. A caller that goes away stops waiting.
 pub(crate) async fn claim(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Instance(instance): Instance,
     Body(claim): Body<Claim>,
 ) -> Result<Json<Claims>> {
@@ -35,7 +35,7 @@ pub(crate) async fn claim(
 
 /// Tells an instance which of its leases it lost, waiting for news if asked to.
 pub(crate) async fn control(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     caller: Caller,
     Instance(worker_instance_id): Instance,
     mut params: Params,
@@ -51,7 +51,7 @@ pub(crate) async fn control(
 }
 
 /// What a tenant may hear of: instances are not bound to one, and another tenant's may have the same name.
-async fn own_of(ff: &FlowFabric, own: &Namespace, lost: Vec<LeaseLost>) -> Result<Vec<LeaseLost>> {
+async fn own_of(ff: &Runtime, own: &Namespace, lost: Vec<LeaseLost>) -> Result<Vec<LeaseLost>> {
     let mut heard = Vec::with_capacity(lost.len());
     for lost in lost {
         match ff.backend().describe(&lost.execution_id).await {
@@ -65,22 +65,18 @@ async fn own_of(ff: &FlowFabric, own: &Namespace, lost: Vec<LeaseLost>) -> Resul
 }
 
 /// Lets the holder go on.
-pub(crate) async fn renew(State(ff): State<FlowFabric>, Id(id): Id, Body(call): Body<Renew>) -> Result<Json<Renewed>> {
+pub(crate) async fn renew(State(ff): State<Runtime>, Id(id): Id, Body(call): Body<Renew>) -> Result<Json<Renewed>> {
     Ok(Json(ff.backend().renew(call.into_args(id)?).await?))
 }
 
 /// Notes how far the holder is.
-pub(crate) async fn progress(
-    State(ff): State<FlowFabric>,
-    Id(id): Id,
-    Body(call): Body<Progress>,
-) -> Result<Json<Noted>> {
+pub(crate) async fn progress(State(ff): State<Runtime>, Id(id): Id, Body(call): Body<Progress>) -> Result<Json<Noted>> {
     Ok(Json(ff.backend().progress(call.into_args(id)?).await?))
 }
 
 /// Ends an execution with what its holder produced.
 pub(crate) async fn complete(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Id(id): Id,
     Body(call): Body<Complete>,
 ) -> Result<Json<Completed>> {
@@ -88,20 +84,16 @@ pub(crate) async fn complete(
 }
 
 /// Takes the holder's word that it went wrong; the policy says what follows.
-pub(crate) async fn fail(State(ff): State<FlowFabric>, Id(id): Id, Body(call): Body<Fail>) -> Result<Json<Failed>> {
+pub(crate) async fn fail(State(ff): State<Runtime>, Id(id): Id, Body(call): Body<Fail>) -> Result<Json<Failed>> {
     Ok(Json(ff.backend().fail(call.into_args(id)?).await?))
 }
 
 /// Puts an execution off; the same attempt goes on later.
-pub(crate) async fn delay(State(ff): State<FlowFabric>, Id(id): Id, Body(call): Body<Delay>) -> Result<Json<Delayed>> {
+pub(crate) async fn delay(State(ff): State<Runtime>, Id(id): Id, Body(call): Body<Delay>) -> Result<Json<Delayed>> {
     Ok(Json(ff.backend().delay(call.into_args(id)?).await?))
 }
 
 /// Takes an execution from its holder.
-pub(crate) async fn revoke(
-    State(ff): State<FlowFabric>,
-    Id(id): Id,
-    Body(revoke): Body<Revoke>,
-) -> Result<Json<Revoked>> {
+pub(crate) async fn revoke(State(ff): State<Runtime>, Id(id): Id, Body(revoke): Body<Revoke>) -> Result<Json<Revoked>> {
     Ok(Json(ff.backend().revoke(revoke.into_args(id)).await?))
 }

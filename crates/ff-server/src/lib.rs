@@ -5,8 +5,8 @@
 //! use ff_server::Server;
 //! use tokio_util::sync::CancellationToken;
 //!
-//! let ff = ff_sdk::connect("memory:").await?;
-//! let server = Server::bind("127.0.0.1:0".parse()?, ff.clone()).await?;
+//! let runtime = ff_scheduler::Runtime::start(std::sync::Arc::new(ff_backend_memory::MemoryBackend::default()));
+//! let server = Server::bind("127.0.0.1:0".parse()?, runtime.clone()).await?;
 //! let url = format!("http://{}", server.local_addr()?);
 //! let stop = CancellationToken::new();
 //! let serving = tokio::spawn(server.serve(stop.clone()));
@@ -16,7 +16,7 @@
 //!
 //! stop.cancel();
 //! serving.await??;
-//! ff.shutdown().await;
+//! runtime.stop().await;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! # }).unwrap();
 //! ```

@@ -1,8 +1,8 @@
 //! Links to pages of this server, for people outside.
 
 use axum::http::{HeaderMap, header};
+use ff_api::PublicUrl;
 use ff_core::engine_error::Refusal;
-use ff_sdk::PublicUrl;
 
 /// What links begin with.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ff_sdk::PublicUrl;
+use ff_api::PublicUrl;
 
 /// How a server serves. The defaults are for one that is left alone.
 #[derive(Clone, Debug, Default)]

@@ -8,7 +8,6 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::outage::is_away;
-use ff_sdk::http::wire;
 
 /// When to ask again for a stream there was no room for.
 const STREAM_WAIT: Duration = Duration::from_secs(5);
@@ -88,7 +87,7 @@ impl IntoResponse for Problem {
         self.log();
         let retry_after = self.retry_after.map(|wait| [(header::RETRY_AFTER, seconds(wait))]);
         let unanswered = is_away(&self.error).then(|| Extension(StoreOutage(self.error.clone())));
-        let problem = wire::Problem::from(self.error);
+        let problem = ff_api::Problem::from(self.error);
         let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let media_type = (header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         // A client that asks without a key is to be told what kind of one.

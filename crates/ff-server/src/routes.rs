@@ -7,13 +7,12 @@ use axum::Router;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, State};
 use axum::middleware;
+use ff_api::Deployment;
 use ff_core::engine_error::{Class, Code};
-use ff_sdk::FlowFabric;
-use ff_sdk::http::wire::Deployment;
+use ff_scheduler::Runtime;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
-use tower::util::option_layer;
 
 use crate::access::{ADMIN, ANY, Access, CLOSE, EVERYBODY, GROW, OPEN, OPERATE, READ, STEER, SUBMIT, TOKEN, WORK};
 use crate::callers::Caller;
@@ -34,7 +33,7 @@ macro_rules! routes {
         /// Every route there is: its method, its path, and what it asks of its caller.
         pub const ROUTES: &[(&str, &str, Access)] = &[$((stringify!($method), $path, $access)),*];
 
-        fn table() -> Router<FlowFabric> {
+        fn table() -> Router<Runtime> {
             Router::new()$(.route($path, axum::routing::$method($handler)))*
         }
     };
@@ -122,23 +121,23 @@ pub(crate) fn access(method: &str, path: &str) -> Access {
 
 /// The whole API over a connection, until it is told to stop.
 pub(crate) fn router(
-    flowfabric: FlowFabric,
+    runtime: Runtime,
     watch: Guard,
     links: Links,
     metrics: Option<Metrics>,
     stopping: CancellationToken,
 ) -> Router {
-    let cipher = flowfabric.upkeep().map(|store| Arc::new(CursorCipher::new(store.clone())));
+    let cipher = Arc::new(CursorCipher::new(runtime.upkeep().clone()));
     let router = table()
         .fallback(async || Problem::from(Code::NotFound))
         .method_not_allowed_fallback(async || Problem::from(Code::MethodNotAllowed))
-        .layer(option_layer(cipher.map(Extension)))
+        .layer(Extension(cipher))
         .layer(Extension(stopping))
         .layer(Extension(links))
         .layer(Extension(Readiness::default()))
         .layer(Extension(metrics.clone()))
         .layer(middleware::from_fn_with_state(watch, guard::guard))
-        .with_state(flowfabric);
+        .with_state(runtime);
     match metrics {
         Some(metrics) => router.layer(middleware::from_fn_with_state(metrics, metrics::observe)),
         None => router,
@@ -162,7 +161,7 @@ async fn meaning(code: std::result::Result<Path<String>, PathRejection>, params:
 
 /// How many partitions the store was made with, which a client must know to place what it submits, and where links lead.
 async fn partitions(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Extension(links): Extension<Links>,
     caller: Caller,
     params: Params,

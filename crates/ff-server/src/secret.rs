@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use ff_sdk::FlowFabric;
-use ff_sdk::http::wire::{RotateSecret, RotationReport, Secrets};
+use ff_api::{RotateSecret, RotationReport, Secrets};
+use ff_scheduler::Runtime;
 
 use crate::audit;
 use crate::body::Body;
@@ -13,7 +13,7 @@ use crate::problem::Result;
 
 /// Brings a new secret to every partition, and says what became of it on each.
 pub(crate) async fn rotate(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     caller: Caller,
     Body(call): Body<RotateSecret>,
 ) -> Result<Json<RotationReport>> {
@@ -25,7 +25,7 @@ pub(crate) async fn rotate(
 }
 
 /// Lists the names of the secrets, never the secrets.
-pub(crate) async fn list(State(ff): State<FlowFabric>, params: Params) -> Result<Json<Secrets>> {
+pub(crate) async fn list(State(ff): State<Runtime>, params: Params) -> Result<Json<Secrets>> {
     params.done()?;
     Ok(Json(Secrets { partitions: ff.backend().kids().await? }))
 }

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::Request;
-use ff_sdk::{FlowFabric, PublicUrl};
+use ff_api::PublicUrl;
+use ff_scheduler::Runtime;
 use futures_util::future::BoxFuture;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -50,7 +51,7 @@ const FULL: Duration = Duration::from_millis(100);
 /// A server that has its address and does not serve yet.
 pub struct Server {
     listener: TcpListener,
-    flowfabric: FlowFabric,
+    runtime: Runtime,
     /// The keys that are asked for; none where nobody is asked for one.
     keyring: Option<Keyring>,
     tls: Option<TlsAcceptor>,
@@ -63,17 +64,14 @@ pub struct Server {
 impl Server {
     /// Takes an address. Where the store has keys, every request needs one; where it never had any, nobody is asked for one,
     /// and the address must be a loopback one. Which of the two it is, is decided here and holds until the server stops.
-    pub async fn bind(listen: SocketAddr, flowfabric: FlowFabric) -> io::Result<Self> {
-        Self::bind_with(listen, flowfabric, ServerOptions::default()).await
+    pub async fn bind(listen: SocketAddr, runtime: Runtime) -> io::Result<Self> {
+        Self::bind_with(listen, runtime, ServerOptions::default()).await
     }
 
     /// Takes an address, to serve as it is told.
-    pub async fn bind_with(listen: SocketAddr, flowfabric: FlowFabric, options: ServerOptions) -> io::Result<Self> {
+    pub async fn bind_with(listen: SocketAddr, runtime: Runtime, options: ServerOptions) -> io::Result<Self> {
         let tls = options.tls.as_ref().map(tls::acceptor).transpose()?;
-        let keyring = match flowfabric.upkeep() {
-            Some(store) => Keyring::of(store).await.map_err(io::Error::other)?,
-            None => None,
-        };
+        let keyring = Keyring::of(runtime.upkeep()).await.map_err(io::Error::other)?;
         if keyring.is_none() && !listen.ip().to_canonical().is_loopback() {
             let why = format!(
                 "cannot listen on {listen}: the store has no API keys, so the server listens on loopback only; create one \
@@ -86,7 +84,7 @@ impl Server {
         }
         Ok(Self {
             listener: TcpListener::bind(listen).await?,
-            flowfabric,
+            runtime,
             keyring,
             tls,
             limits: options.limits,
@@ -106,7 +104,7 @@ impl Server {
     /// that is.
     pub async fn scraped_at(&mut self, listen: SocketAddr) -> io::Result<SocketAddr> {
         let metrics = self.metrics.get_or_insert_default().clone();
-        let listener = MetricsListener::bind(listen, metrics, self.flowfabric.clone()).await?;
+        let listener = MetricsListener::bind(listen, metrics, self.runtime.clone()).await?;
         let address = listener.local_addr()?;
         self.scraped = Some(listener);
         Ok(address)
@@ -142,9 +140,9 @@ impl Server {
 
     async fn take_connections(self, shutdown: CancellationToken) -> io::Result<()> {
         let links = Links::new(self.public_url, self.tls.is_some());
-        let watch = Guard::new(self.keyring, &self.limits, links.public_url(), shutdown.clone())
-            .over(self.flowfabric.upkeep().cloned());
-        let app = routes::router(self.flowfabric.clone(), watch, links, self.metrics, shutdown.clone());
+        let watch =
+            Guard::new(self.runtime.upkeep().clone(), self.keyring, &self.limits, links.public_url(), shutdown.clone());
+        let app = routes::router(self.runtime.clone(), watch, links, self.metrics, shutdown.clone());
         let callers = Arc::<Callers>::default();
         let open = Connections::new(self.limits.connections, self.limits.connections_per_address);
         let mut connections = JoinSet::new();
@@ -167,7 +165,7 @@ impl Server {
             }
         }
         drop(self.listener);
-        self.flowfabric.release_waiters();
+        self.runtime.release_waiters();
         let finished = async { while connections.join_next().await.is_some() {} };
         if tokio::time::timeout(DRAIN, finished).await.is_err() {
             tracing::warn!("requests still running after {} s are cut off", DRAIN.as_secs());

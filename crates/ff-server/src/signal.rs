@@ -4,6 +4,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
+use ff_api::{Deliver, Encoding, ReceivedSignal};
 use ff_core::contracts::{
     DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, SignalsArgs, SignalsPage, WaitpointRef, check_wait,
 };
@@ -11,8 +12,7 @@ use ff_core::engine_error::{Code, EngineError};
 use ff_core::key::Role;
 use ff_core::limits;
 use ff_core::token::PresentedToken;
-use ff_sdk::FlowFabric;
-use ff_sdk::http::wire::{Deliver, Encoding, ReceivedSignal};
+use ff_scheduler::Runtime;
 
 use crate::body::Body;
 use crate::callers::{Caller, Counted};
@@ -24,7 +24,7 @@ use crate::problem::Result;
 /// Delivers a signal to whoever shows the waitpoint's token. To everybody else, what is there and what is not are answered
 /// alike.
 pub(crate) async fn deliver(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Counted(caller): Counted,
     Id(id): Id,
     headers: HeaderMap,
@@ -41,7 +41,7 @@ pub(crate) async fn deliver(
 }
 
 /// The token of the waitpoint that is meant, for a caller whose key stands in for it; none where there is no such waitpoint.
-async fn token_for(ff: &FlowFabric, args: &DeliverArgs) -> Result<PresentedToken> {
+async fn token_for(ff: &Runtime, args: &DeliverArgs) -> Result<PresentedToken> {
     let id = match &args.waitpoint {
         WaitpointRef::Id(id) => Some(*id),
         WaitpointRef::Key(key) => {
@@ -62,7 +62,7 @@ pub(crate) fn count_wrong(caller: &Caller, error: Option<&EngineError>) {
 }
 
 /// Lists the signals of an execution, oldest first.
-pub(crate) async fn list(State(ff): State<FlowFabric>, Id(id): Id, mut params: Params) -> Result<Json<SignalsPage>> {
+pub(crate) async fn list(State(ff): State<Runtime>, Id(id): Id, mut params: Params) -> Result<Json<SignalsPage>> {
     let args = SignalsArgs {
         execution_id: id,
         skip: params.number("skip")?.unwrap_or(0),
@@ -74,7 +74,7 @@ pub(crate) async fn list(State(ff): State<FlowFabric>, Id(id): Id, mut params: P
 
 /// Tells one signal with its bytes.
 pub(crate) async fn read(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Id(id): Id,
     Received(signal): Received,
     mut params: Params,
@@ -85,7 +85,7 @@ pub(crate) async fn read(
 }
 
 /// Tells what was delivered anywhere since a cursor, waiting for something if asked to.
-pub(crate) async fn deliveries(State(ff): State<FlowFabric>, mut params: Params) -> Result<Json<DeliveriesPage>> {
+pub(crate) async fn deliveries(State(ff): State<Runtime>, mut params: Params) -> Result<Json<DeliveriesPage>> {
     let args = DeliveriesArgs {
         after: params.parsed("after").map_err(|refusal| refusal.at("after"))?,
         limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),

@@ -10,7 +10,6 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use ff_core::engine_error::Refusal;
-use ff_sdk::http::wire;
 use futures_util::stream;
 use serde::Serialize;
 
@@ -81,7 +80,7 @@ pub(crate) fn pushed(telling: impl Telling, room: Room) -> Response {
         let (mut telling, room) = going_on?;
         let text = telling.more().await?;
         let (text, next) = match room.refused().await {
-            Some(refusal) => (said("problem", None, &wire::Problem::from(refusal)), None),
+            Some(refusal) => (said("problem", None, &ff_api::Problem::from(refusal)), None),
             None => (text, Some((telling, room))),
         };
         Some((Ok::<_, Infallible>(Bytes::from(text)), next))

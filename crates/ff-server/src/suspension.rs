@@ -4,12 +4,13 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
+use ff_api::Waitpoint;
+use ff_api::{CloseWaitpoint, CreateWaitpoint, Decide, Strict, Suspend, SuspendReply, TokenOf, Waitpoints};
 use ff_core::contracts::{ClosedWaitpoint, GrantedWaitpoint, ProgressArgs, Resumed, SuspendArgs};
 use ff_core::engine_error::EngineError;
 use ff_core::suspension::OperatorDecision;
 use ff_core::types::ExecutionId;
-use ff_sdk::http::wire::{CloseWaitpoint, CreateWaitpoint, Decide, Strict, Suspend, SuspendReply, TokenOf, Waitpoints};
-use ff_sdk::{FlowFabric, Waitpoint};
+use ff_scheduler::Runtime;
 
 use crate::audit;
 use crate::body::Body;
@@ -21,7 +22,7 @@ use crate::problem::{Problem, Result};
 
 /// Lets the holder go and the execution wait, unless what it would wait for is there already.
 pub(crate) async fn suspend(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Extension(links): Extension<Links>,
     Id(id): Id,
     headers: HeaderMap,
@@ -44,7 +45,7 @@ pub(crate) async fn suspend(
 
 /// Notes the question of an approval where it is shown. A refusal is not told: the suspension gives the same one, unless it was
 /// done before and is answered again.
-async fn ask(ff: &FlowFabric, args: &SuspendArgs, question: String) -> Result<()> {
+async fn ask(ff: &Runtime, args: &SuspendArgs, question: String) -> Result<()> {
     let (execution_id, fence) = (args.execution_id, args.fence);
     let asked = ProgressArgs { execution_id, fence, percent: None, message: Some(question) };
     match ff.backend().progress(asked).await {
@@ -55,7 +56,7 @@ async fn ask(ff: &FlowFabric, args: &SuspendArgs, question: String) -> Result<()
 
 /// Makes a waitpoint ahead of a suspension, so that its token can be handed out first.
 pub(crate) async fn create_waitpoint(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Id(id): Id,
     Body(call): Body<CreateWaitpoint>,
 ) -> Result<Json<GrantedWaitpoint>> {
@@ -63,14 +64,14 @@ pub(crate) async fn create_waitpoint(
 }
 
 /// Lists the open waitpoints of an execution, without their tokens.
-pub(crate) async fn waitpoints(State(ff): State<FlowFabric>, Id(id): Id, params: Params) -> Result<Json<Waitpoints>> {
+pub(crate) async fn waitpoints(State(ff): State<Runtime>, Id(id): Id, params: Params) -> Result<Json<Waitpoints>> {
     params.done()?;
     Ok(Json(Waitpoints { waitpoints: ff.backend().waitpoints(&id).await? }))
 }
 
 /// Tells an operator what opens a waitpoint.
 pub(crate) async fn token(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     caller: Caller,
     Id(id): Id,
     path::Waitpoint(waitpoint): path::Waitpoint,
@@ -84,7 +85,7 @@ pub(crate) async fn token(
 
 /// Closes a waitpoint no suspension has used.
 pub(crate) async fn close_waitpoint(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Id(id): Id,
     path::Waitpoint(waitpoint): path::Waitpoint,
     Body(call): Body<CloseWaitpoint>,
@@ -94,7 +95,7 @@ pub(crate) async fn close_waitpoint(
 
 /// Lets a suspended execution go on.
 pub(crate) async fn resume(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     caller: Caller,
     Id(id): Id,
     Body(call): Body<Decide>,
@@ -104,7 +105,7 @@ pub(crate) async fn resume(
 
 /// Approves what a suspended execution waits for.
 pub(crate) async fn approve(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     caller: Caller,
     Id(id): Id,
     Body(call): Body<Decide>,
@@ -114,7 +115,7 @@ pub(crate) async fn approve(
 
 /// Rejects what a suspended execution waits for.
 pub(crate) async fn reject(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     caller: Caller,
     Id(id): Id,
     Body(call): Body<Decide>,
@@ -123,7 +124,7 @@ pub(crate) async fn reject(
 }
 
 async fn decide(
-    ff: &FlowFabric,
+    ff: &Runtime,
     caller: &Caller,
     id: ExecutionId,
     call: Decide,

@@ -6,7 +6,7 @@
 use axum::http::request::Parts;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::types::{ExecutionId, FlowId, Namespace};
-use ff_sdk::FlowFabric;
+use ff_scheduler::Runtime;
 
 use crate::callers::Caller;
 use crate::problem::Problem;
@@ -28,16 +28,16 @@ pub(crate) fn settle(own: Option<&Namespace>, named: &mut Option<Namespace>) -> 
 }
 
 /// Answers for another tenant's execution as for one that is not there.
-pub(crate) async fn owns_execution(parts: &Parts, ff: &FlowFabric, id: &ExecutionId) -> Result<(), Problem> {
-    let (Some(own), Some(store)) = (of(parts), ff.upkeep()) else { return Ok(()) };
-    let found = store.namespace_of(id).await?;
+pub(crate) async fn owns_execution(parts: &Parts, ff: &Runtime, id: &ExecutionId) -> Result<(), Problem> {
+    let Some(own) = of(parts) else { return Ok(()) };
+    let found = ff.upkeep().namespace_of(id).await?;
     if found == Some(own) { Ok(()) } else { Err(Code::ExecutionNotFound.into()) }
 }
 
 /// Answers for another tenant's flow as for one that is not there.
-pub(crate) async fn owns_flow(parts: &Parts, ff: &FlowFabric, id: &FlowId) -> Result<(), Problem> {
-    let (Some(own), Some(store)) = (of(parts), ff.upkeep()) else { return Ok(()) };
-    let found = store.namespace_of_flow(id).await?;
+pub(crate) async fn owns_flow(parts: &Parts, ff: &Runtime, id: &FlowId) -> Result<(), Problem> {
+    let Some(own) = of(parts) else { return Ok(()) };
+    let found = ff.upkeep().namespace_of_flow(id).await?;
     if found == Some(own) { Ok(()) } else { Err(Code::FlowNotFound.into()) }
 }
 

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ff_core::engine_error::{Code, EngineError, Refusal};
-use ff_sdk::http::wire;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -52,7 +51,7 @@ pub(crate) async fn accept(tls: &TlsAcceptor, mut stream: TcpStream) -> io::Resu
     let mut request = vec![0; 64 * 1024];
     stream.try_read(&mut request)?;
     let refusal = Refusal::new(Code::InvalidInput).because("the server speaks TLS there: use https://");
-    let body = serde_json::to_string(&wire::Problem::from(EngineError::from(refusal)))?;
+    let body = serde_json::to_string(&ff_api::Problem::from(EngineError::from(refusal)))?;
     let answer = format!(
         "HTTP/1.1 400 Bad Request\r\ncontent-type: application/problem+json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()

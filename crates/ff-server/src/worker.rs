@@ -2,10 +2,10 @@
 
 use axum::Json;
 use axum::extract::State;
+use ff_api::{Heartbeat, Leave, RegisterWorker};
 use ff_core::contracts::{LeftWorker, ListWorkersArgs, RegisteredWorker, SeenWorker, WorkersPage};
 use ff_core::limits;
-use ff_sdk::FlowFabric;
-use ff_sdk::http::wire::{Heartbeat, Leave, RegisterWorker};
+use ff_scheduler::Runtime;
 
 use crate::body::Body;
 use crate::page;
@@ -14,7 +14,7 @@ use crate::path::Instance;
 use crate::problem::Result;
 
 /// Lists the worker instances that are there, by their ids.
-pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Result<Json<WorkersPage>> {
+pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<WorkersPage>> {
     let args = ListWorkersArgs {
         namespace: params.namespace()?,
         after: params.word("after")?,
@@ -30,7 +30,7 @@ pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Re
 
 /// Enters a worker instance, or what is new about it.
 pub(crate) async fn register(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Instance(instance): Instance,
     Body(call): Body<RegisterWorker>,
 ) -> Result<Json<RegisteredWorker>> {
@@ -39,7 +39,7 @@ pub(crate) async fn register(
 
 /// Notes that a worker instance is there.
 pub(crate) async fn heartbeat(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Instance(instance): Instance,
     Body(call): Body<Heartbeat>,
 ) -> Result<Json<SeenWorker>> {
@@ -48,7 +48,7 @@ pub(crate) async fn heartbeat(
 
 /// Takes out a worker instance.
 pub(crate) async fn leave(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Instance(instance): Instance,
     Body(call): Body<Leave>,
 ) -> Result<Json<LeftWorker>> {

@@ -15,7 +15,6 @@ use ff_core::token::WaitpointToken;
 use ff_core::trace::TraceContext;
 use ff_core::types::{ExecutionId, FlowId, LaneId, WorkerInstanceId};
 use ff_sdk::Flow;
-use ff_sdk::http::wire;
 use ff_testing::{Chance, number};
 use serde::de::DeserializeOwned;
 
@@ -216,37 +215,37 @@ fn read_as_every_body(body: &[u8]) -> bool {
     let (flow, lane) = (FlowId::new(), LaneId::default_name());
     let instance = WorkerInstanceId::parse("w-1").unwrap();
     let read = [
-        read(body, |body: wire::Submit| body.into_args().map(|args| args.check())),
-        read(body, |body: wire::Batch| body),
-        read(body, |body: wire::Claim| body.into_args(instance.clone())),
-        read(body, |body: wire::Renew| body.into_args(id)),
-        read(body, |body: wire::Progress| body.into_args(id)),
-        read(body, |body: wire::Complete| body.into_args(id).map(|args| args.check())),
-        read(body, |body: wire::Fail| body.into_args(id)),
-        read(body, |body: wire::Delay| body.into_args(id)),
-        read(body, |body: wire::Suspend| body.into_args(id)),
-        read(body, |body: wire::CreateWaitpoint| body.into_args(id)),
-        read(body, |body: wire::Deliver| body.into_args(id)),
-        read(body, |body: wire::Decide| body.into_args(id, OperatorDecision::Approve)),
-        read(body, |body: wire::Cancel| body.into_args(id)),
-        read(body, |body: wire::Replay| body.into_args(id)),
-        read(body, |body: wire::Revoke| body.into_args(id)),
-        read(body, |body: wire::ChangePriority| body.into_args(id)),
-        read(body, |body: wire::SetTags| body.into_args(id)),
-        read(body, |body: wire::Bulk| body.into_args()),
-        read(body, |body: wire::ConfigureLane| body.into_args(lane.clone())),
-        read(body, |body: wire::RegisterWorker| body.into_args(instance.clone())),
-        read(body, |body: wire::SubmitFlow| body.into_new()),
-        read(body, |body: wire::GrowFlow| body.into_args(flow)),
-        read(body, |body: wire::CancelFlow| body.into_args(flow)),
-        read(body, |body: wire::TagFlow| body.into_args(flow)),
-        read(body, |body: wire::WaitForChildren| body.into_args(id)),
-        read(body, |body: wire::RotateSecret| body.into_args()),
-        read(body, |body: wire::CreateKey| body.into_args(&SystemDice)),
+        read(body, |body: ff_api::Submit| body.into_args().map(|args| args.check())),
+        read(body, |body: ff_api::Batch| body),
+        read(body, |body: ff_api::Claim| body.into_args(instance.clone())),
+        read(body, |body: ff_api::Renew| body.into_args(id)),
+        read(body, |body: ff_api::Progress| body.into_args(id)),
+        read(body, |body: ff_api::Complete| body.into_args(id).map(|args| args.check())),
+        read(body, |body: ff_api::Fail| body.into_args(id)),
+        read(body, |body: ff_api::Delay| body.into_args(id)),
+        read(body, |body: ff_api::Suspend| body.into_args(id)),
+        read(body, |body: ff_api::CreateWaitpoint| body.into_args(id)),
+        read(body, |body: ff_api::Deliver| body.into_args(id)),
+        read(body, |body: ff_api::Decide| body.into_args(id, OperatorDecision::Approve)),
+        read(body, |body: ff_api::Cancel| body.into_args(id)),
+        read(body, |body: ff_api::Replay| body.into_args(id)),
+        read(body, |body: ff_api::Revoke| body.into_args(id)),
+        read(body, |body: ff_api::ChangePriority| body.into_args(id)),
+        read(body, |body: ff_api::SetTags| body.into_args(id)),
+        read(body, |body: ff_api::Bulk| body.into_args()),
+        read(body, |body: ff_api::ConfigureLane| body.into_args(lane.clone())),
+        read(body, |body: ff_api::RegisterWorker| body.into_args(instance.clone())),
+        read(body, |body: ff_api::SubmitFlow| body.into_new()),
+        read(body, |body: ff_api::GrowFlow| body.into_args(flow)),
+        read(body, |body: ff_api::CancelFlow| body.into_args(flow)),
+        read(body, |body: ff_api::TagFlow| body.into_args(flow)),
+        read(body, |body: ff_api::WaitForChildren| body.into_args(id)),
+        read(body, |body: ff_api::RotateSecret| body.into_args()),
+        read(body, |body: ff_api::CreateKey| body.into_args(&SystemDice)),
     ];
     read.contains(&true)
 }
 
 fn read<T: DeserializeOwned, U>(body: &[u8], into: impl FnOnce(T) -> U) -> bool {
-    wire::object(body).map(into).is_ok()
+    ff_api::object(body).map(into).is_ok()
 }

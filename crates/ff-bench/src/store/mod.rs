@@ -64,8 +64,8 @@ impl Subject {
     pub(super) async fn open(url: &str) -> anyhow::Result<Self> {
         let (store, bare): (Arc<dyn Upkeep>, _) = match Target::parse(url)? {
             Target::Memory => (Arc::new(ff_backend_memory::MemoryBackend::default()), Bare::Memory),
-            Target::Sqlite { path, durability } => {
-                let (store, file) = File::open(&path, durability)?;
+            Target::Sqlite { path, synchronous } => {
+                let (store, file) = File::open(&path, synchronous.into())?;
                 (store, Bare::Sqlite(file))
             }
             Target::Postgres => {

@@ -1,7 +1,7 @@
 //! Checking the invariants of a store.
 
 use clap::Args;
-use ff_sdk::http::wire::DoctorReport;
+use ff_api::DoctorReport;
 use ff_sdk::{Connect, FlowFabric};
 use indicatif::ProgressBar;
 

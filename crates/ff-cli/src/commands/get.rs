@@ -6,7 +6,6 @@ use ff_core::contracts::{Attempts, ExecutionInfo};
 use ff_core::execution::FinishedBy;
 use ff_core::state::{BlockingReason, PublicState};
 use ff_core::types::TimestampMs;
-use ff_sdk::http::wire;
 
 use super::waiting::{times_out, waitpoints, waits_for};
 use crate::exit::Exit;
@@ -33,7 +32,7 @@ impl Get {
         match (self.payload, settings.json) {
             (true, true) => {
                 let payload = client.payload(&id).await?;
-                output::json(&wire::PayloadView::of(&payload, wire::Encoding::Json))?;
+                output::json(&ff_api::PayloadView::of(&payload, ff_api::Encoding::Json))?;
             }
             (true, false) => output::bytes(&client.payload(&id).await?.bytes)?,
             (false, true) => output::json(&client.get(&id).await?)?,

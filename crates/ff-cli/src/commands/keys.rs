@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
+use ff_api::NewKey;
 use ff_core::clock::{Clock, SystemClock};
 use ff_core::contracts::{CreateKeyArgs, CreatedKey, KeysPage, ListKeysArgs};
 use ff_core::dice::SystemDice;
 use ff_core::key::{KeyInfo, Role, SecretKey};
 use ff_core::limits;
 use ff_core::types::{KeyId, KeyName, TimestampMs};
-use ff_sdk::http::wire::NewKey;
 use ff_sdk::{Client, Connect, FlowFabric, Target};
 
 use crate::exit::{Exit, Usage, tell};

@@ -7,7 +7,6 @@ use ff_core::lane::LaneState;
 use ff_core::limits;
 use ff_core::types::{LaneId, Namespace, TimestampMs};
 use ff_sdk::Client;
-use ff_sdk::http::wire;
 
 use crate::exit::{Exit, Usage, tell};
 use crate::settings::Settings;
@@ -105,7 +104,7 @@ impl List {
         let namespace = (!self.all_namespaces).then_some(&settings.namespace);
         let lanes = of_namespace(&client, namespace).await?;
         if settings.json {
-            output::json(&wire::LanesPage::from(LanesPage { lanes, next: None }))?;
+            output::json(&ff_api::LanesPage::from(LanesPage { lanes, next: None }))?;
         } else if lanes.is_empty() {
             tell(format_args!("no lane {} has had any work or settings yet", whose(namespace)));
         } else {

@@ -7,7 +7,6 @@ use ff_core::limits;
 use ff_core::state::PublicState;
 use ff_core::types::{Kind, LaneId, TagKey, TagValue, TimestampMs};
 use ff_sdk::Client;
-use ff_sdk::http::wire;
 
 use super::get::blocked_on;
 use super::submit::tag;
@@ -64,7 +63,7 @@ impl List {
         let client = settings.connect().await?.client();
         let page = if all { every_page(&client, args).await? } else { client.list(args).await? };
         if settings.json {
-            output::json(&wire::Page::from(page))?;
+            output::json(&ff_api::Page::from(page))?;
         } else {
             show(&page.executions, SystemClock.now())?;
             if let Some(next) = page.next {

@@ -14,7 +14,6 @@ use ff_core::limits;
 use ff_core::token::Secret;
 use ff_core::types::{Kid, TimestampMs};
 use ff_sdk::Client;
-use ff_sdk::http::wire;
 
 use crate::exit::{Exit, Usage, tell};
 use crate::settings::Settings;
@@ -85,7 +84,7 @@ impl Rotate {
         let report = everywhere(&settings.connect().await?.client(), args).await?;
         let complete = report.is_complete();
         if settings.json {
-            output::json(&wire::RotationReport::from(report))?;
+            output::json(&ff_api::RotationReport::from(report))?;
         } else {
             tell_report(&kid, self.grace, &report)?;
         }
@@ -131,7 +130,7 @@ impl List {
     async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let partitions = settings.connect().await?.client().secrets().await?;
         if settings.json {
-            output::json(&wire::Secrets { partitions })?;
+            output::json(&ff_api::Secrets { partitions })?;
         } else {
             tabulate(&partitions, SystemClock.now()).print()?;
         }

@@ -7,7 +7,6 @@ use ff_core::limits;
 use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, LaneId, TimestampMs, WaitpointId, WaitpointKey};
 use ff_sdk::Client;
-use ff_sdk::http::wire;
 use serde::Serialize;
 
 use super::list::every_page;
@@ -59,7 +58,7 @@ impl Waiting {
             let base = flowfabric.public_url().unwrap_or(&settings.server);
             show_links(settings, &client, page, base).await?;
         } else if settings.json {
-            output::json(&wire::Page::from(page))?;
+            output::json(&ff_api::Page::from(page))?;
         } else {
             tabulate(&page.executions, SystemClock.now()).print()?;
         }

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use ff_sdk::FlowFabric;
+use ff_scheduler::Runtime;
 use ff_sdk::http::HttpBackend;
 use ff_server::Server;
 use tokio_util::sync::CancellationToken;
@@ -29,16 +29,16 @@ pub async fn http_over_valkey(server: &Process) -> World {
 
 /// The same store as its callers reach it through a server.
 pub(super) async fn behind_a_server(world: World) -> World {
-    let flowfabric = FlowFabric::over(world.upkeep.clone());
+    let runtime = Runtime::without_engine(world.upkeep.clone());
     let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let server = Server::bind(any_port, flowfabric.clone()).await.unwrap();
+    let server = Server::bind(any_port, runtime.clone()).await.unwrap();
     let url = format!("http://{}", server.local_addr().unwrap());
     let stop = CancellationToken::new();
     let serving = tokio::spawn(server.serve(stop.clone()));
     world.at_its_end(async move {
         stop.cancel();
         serving.await.unwrap().unwrap();
-        flowfabric.shutdown().await;
+        runtime.stop().await;
     });
     let client = Arc::new(HttpBackend::connect(&url).await.unwrap());
     world.reached_through(client.clone(), client)

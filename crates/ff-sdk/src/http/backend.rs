@@ -11,8 +11,8 @@ use ff_core::types::Namespace;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 
+use super::HttpOptions;
 use super::tls::TLS;
-use super::{HttpOptions, wire};
 
 /// How long to try before a server counts as unreachable.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -66,25 +66,26 @@ impl HttpBackend {
         let client = client(&address, &options).map_err(bad)?;
         let public_url = address.to_string();
         let mut backend = Self { client, url: address, partitions: PartitionConfig::default(), public_url, own: None };
-        let deployment: wire::Deployment = backend.get(&["partitions"], &[], 0).await.map_err(|error| match error {
-            EngineError::Unavailable(why) if why.starts_with(TLS) => HttpConnectError::Tls { url: url.into(), why },
-            // Nothing about the question can be wrong but how it came.
-            EngineError::Refused(why) if why.code == Code::InvalidInput => {
-                HttpConnectError::Tls { url: url.into(), why: format!("{TLS}{}", why.detail.unwrap_or_default()) }
-            }
-            EngineError::Unavailable(why) => HttpConnectError::Unreachable { url: url.into(), why },
-            EngineError::Unknown(why) | EngineError::Corrupt(why) => {
-                HttpConnectError::NotFlowFabric { url: url.into(), why }
-            }
-            EngineError::Refused(why) if why.code == Code::NotFound => {
-                let why = "the server has nothing at this path; leave the path out, as in http://127.0.0.1:7070";
-                HttpConnectError::BadUrl { url: url.into(), why: why.into() }
-            }
-            EngineError::Refused(why) if !matches!(why.code, Code::Unauthenticated | Code::Unauthorized) => {
-                HttpConnectError::Unreachable { url: url.into(), why: why.to_string() }
-            }
-            EngineError::Refused(why) => HttpConnectError::Refused { url: url.into(), why: why.to_string() },
-        })?;
+        let deployment: ff_api::Deployment =
+            backend.get(&["partitions"], &[], 0).await.map_err(|error| match error {
+                EngineError::Unavailable(why) if why.starts_with(TLS) => HttpConnectError::Tls { url: url.into(), why },
+                // Nothing about the question can be wrong but how it came.
+                EngineError::Refused(why) if why.code == Code::InvalidInput => {
+                    HttpConnectError::Tls { url: url.into(), why: format!("{TLS}{}", why.detail.unwrap_or_default()) }
+                }
+                EngineError::Unavailable(why) => HttpConnectError::Unreachable { url: url.into(), why },
+                EngineError::Unknown(why) | EngineError::Corrupt(why) => {
+                    HttpConnectError::NotFlowFabric { url: url.into(), why }
+                }
+                EngineError::Refused(why) if why.code == Code::NotFound => {
+                    let why = "the server has nothing at this path; leave the path out, as in http://127.0.0.1:7070";
+                    HttpConnectError::BadUrl { url: url.into(), why: why.into() }
+                }
+                EngineError::Refused(why) if !matches!(why.code, Code::Unauthenticated | Code::Unauthorized) => {
+                    HttpConnectError::Unreachable { url: url.into(), why: why.to_string() }
+                }
+                EngineError::Refused(why) => HttpConnectError::Refused { url: url.into(), why: why.to_string() },
+            })?;
         backend.partitions = deployment.partitions;
         backend.own = deployment.namespace;
         if let Some(public_url) = deployment.public_url {

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use super::HttpBackend;
 use super::backend::root_cause;
 use super::tls::explained;
-use super::wire::Problem;
+use ff_api::Problem;
 
 /// How long an answer may take beyond the time it was asked to wait.
 const PATIENCE: Duration = Duration::from_secs(30);

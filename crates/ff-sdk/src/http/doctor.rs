@@ -3,7 +3,7 @@
 use ff_core::backend::Answer;
 
 use super::HttpBackend;
-use super::wire::DoctorReport;
+use ff_api::DoctorReport;
 
 impl HttpBackend {
     /// Has the server check the invariants on one partition of its store.

@@ -20,7 +20,6 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::HttpBackend;
 use super::call::unreadable;
-use super::wire;
 
 /// Asks for the exact bytes of whatever is read.
 pub(super) const EXACT: (&str, &str) = ("encoding", "base64");
@@ -30,7 +29,7 @@ impl ExecutionRoom for HttpBackend {
     async fn submit(&self, mut args: SubmitArgs) -> Answer<Submitted> {
         args.check()?;
         args.namespace = self.whose(&args.namespace);
-        let submit = wire::Submit::of(args).map_err(|error| unwritable(&error))?;
+        let submit = ff_api::Submit::of(args).map_err(|error| unwritable(&error))?;
         self.post(&["executions"], &submit, 0).await
     }
 
@@ -69,14 +68,14 @@ impl ExecutionRoom for HttpBackend {
         query.extend(created_from.map(|at| ("created_from", at.to_string())));
         query.extend(created_until.map(|at| ("created_until", at.to_string())));
         query.extend(args.after.map(|cursor| ("cursor", cursor.to_string())));
-        let page: wire::Page = self.get(&["executions"], &query, 0).await?;
+        let page: ff_api::Page = self.get(&["executions"], &query, 0).await?;
         page.into_page().map_err(|refusal| unreadable(&refusal))
     }
 
     async fn payload(&self, id: &ExecutionId) -> Answer<Payload> {
         let (name, value) = EXACT;
         let path = ["executions", &self.named(id)?, "payload"];
-        let view: wire::PayloadView = self.get(&path, &[(name, value.to_owned())], 0).await?;
+        let view: ff_api::PayloadView = self.get(&path, &[(name, value.to_owned())], 0).await?;
         view.into_payload().map_err(|refusal| unreadable(&refusal))
     }
 
@@ -90,48 +89,48 @@ impl ExecutionRoom for HttpBackend {
 
     async fn progress(&self, args: ProgressArgs) -> Answer<Noted> {
         args.check()?;
-        self.ask(args.execution_id, "progress", wire::Progress::of(args)).await
+        self.ask(args.execution_id, "progress", ff_api::Progress::of(args)).await
     }
 
     async fn complete(&self, args: CompleteArgs) -> Answer<Completed> {
         args.check()?;
-        self.ask(args.execution_id, "complete", wire::Complete::of(args)).await
+        self.ask(args.execution_id, "complete", ff_api::Complete::of(args)).await
     }
 
     async fn fail(&self, args: FailArgs) -> Answer<Failed> {
         args.check()?;
-        self.ask(args.execution_id, "fail", wire::Fail::of(args)).await
+        self.ask(args.execution_id, "fail", ff_api::Fail::of(args)).await
     }
 
     async fn delay(&self, args: DelayArgs) -> Answer<Delayed> {
         args.check()?;
-        self.ask(args.execution_id, "delay", wire::Delay::of(args)).await
+        self.ask(args.execution_id, "delay", ff_api::Delay::of(args)).await
     }
 
     async fn cancel(&self, args: CancelArgs) -> Answer<Cancelled> {
         args.check()?;
-        self.ask(args.execution_id, "cancel", wire::Cancel::of(args)).await
+        self.ask(args.execution_id, "cancel", ff_api::Cancel::of(args)).await
     }
 
     async fn replay(&self, args: ReplayArgs) -> Answer<Replayed> {
         args.check()?;
-        self.ask(args.execution_id, "replay", wire::Replay::of(args)).await
+        self.ask(args.execution_id, "replay", ff_api::Replay::of(args)).await
     }
 
     async fn bulk(&self, mut args: BulkArgs) -> Answer<BulkPage> {
         args.check()?;
         args.filter.namespace = self.whose(&args.filter.namespace);
-        self.post(&["executions", "bulk"], &wire::Bulk::of(args), 0).await
+        self.post(&["executions", "bulk"], &ff_api::Bulk::of(args), 0).await
     }
 
     async fn change_priority(&self, args: ChangePriorityArgs) -> Answer<PriorityChanged> {
-        self.ask(args.execution_id, "priority", wire::ChangePriority::of(args)).await
+        self.ask(args.execution_id, "priority", ff_api::ChangePriority::of(args)).await
     }
 
     async fn set_tags(&self, args: SetTagsArgs) -> Answer<Tagged> {
         self.named(&args.execution_id)?;
         args.check()?;
-        self.ask(args.execution_id, "tags", wire::SetTags::of(args)).await
+        self.ask(args.execution_id, "tags", ff_api::SetTags::of(args)).await
     }
 }
 
@@ -150,7 +149,7 @@ impl HttpBackend {
     pub(super) async fn result_within(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Ended> {
         let (name, value) = EXACT;
         let query = [(name, value.to_owned()), ("wait_ms", wait_ms.to_string())];
-        let ended: wire::Ended = self.get(&["executions", &self.named(id)?, "result"], &query, wait_ms).await?;
+        let ended: ff_api::Ended = self.get(&["executions", &self.named(id)?, "result"], &query, wait_ms).await?;
         ended.into_ended().map_err(|refusal| unreadable(&refusal))
     }
 
@@ -162,7 +161,7 @@ impl HttpBackend {
     /// Sends one body's worth of a bulk submission. When no answer comes, that is the answer for each of them.
     async fn submit_part(&self, part: Vec<Positioned>) -> Vec<(usize, Answer<Submitted>)> {
         let (positions, executions): (Vec<_>, Vec<_>) = part.into_iter().unzip();
-        let answer = self.post::<wire::Batched>(&["executions", "batch"], &wire::Batch { executions }, 0).await;
+        let answer = self.post::<ff_api::Batched>(&["executions", "batch"], &ff_api::Batch { executions }, 0).await;
         match answer {
             Ok(batched) if batched.results.len() == positions.len() => {
                 positions.into_iter().zip(batched.results.into_iter().map(Result::from)).collect()
@@ -180,7 +179,7 @@ impl HttpBackend {
 type Positioned = (usize, Box<RawValue>);
 
 fn written(args: SubmitArgs) -> Answer<Box<RawValue>> {
-    wire::Submit::of(args).and_then(|submit| to_raw_value(&submit)).map_err(|error| unwritable(&error))
+    ff_api::Submit::of(args).and_then(|submit| to_raw_value(&submit)).map_err(|error| unwritable(&error))
 }
 
 /// Cuts a bulk submission into bodies the server takes, in order.
@@ -191,7 +190,7 @@ fn parts(sendable: Vec<Positioned>) -> Vec<Vec<Positioned>> {
     for one in sendable {
         let more = one.1.get().len() + 1;
         match parts.last_mut() {
-            Some(part) if bytes + more <= wire::BATCH_BODY_BYTES => {
+            Some(part) if bytes + more <= ff_api::BATCH_BODY_BYTES => {
                 bytes += more;
                 part.push(one);
             }
@@ -215,14 +214,14 @@ mod tests {
     #[test]
     fn a_bulk_submission_is_cut_where_a_body_is_full() {
         let sized = |bytes: usize| RawValue::from_string(format!("\"{}\"", "x".repeat(bytes - 2))).unwrap();
-        let half = wire::BATCH_BODY_BYTES / 2;
+        let half = ff_api::BATCH_BODY_BYTES / 2;
         let cut = parts(vec![(0, sized(half)), (1, sized(half - 20)), (2, sized(10)), (3, sized(half))]);
         let positions: Vec<Vec<usize>> = cut.iter().map(|part| part.iter().map(|(at, _)| *at).collect()).collect();
         assert_eq!(positions, [vec![0, 1], vec![2, 3]]);
         for part in cut {
             let executions = part.into_iter().map(|(_, json)| json).collect();
-            let body = serde_json::to_vec(&wire::Batch { executions }).unwrap();
-            assert!(body.len() <= wire::BATCH_BODY_BYTES);
+            let body = serde_json::to_vec(&ff_api::Batch { executions }).unwrap();
+            assert!(body.len() <= ff_api::BATCH_BODY_BYTES);
         }
     }
 }

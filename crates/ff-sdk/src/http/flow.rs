@@ -14,41 +14,40 @@ use serde::de::DeserializeOwned;
 use super::HttpBackend;
 use super::call::unreadable;
 use super::execution::unwritable;
-use super::wire;
 
 #[async_trait]
 impl FlowRoom for HttpBackend {
     async fn submit_flow(&self, mut args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
         args.header.namespace = self.whose(&args.header.namespace);
         args.clone().plan()?;
-        let submit = wire::SubmitFlow::of(args).map_err(|error| unwritable(&error))?;
+        let submit = ff_api::SubmitFlow::of(args).map_err(|error| unwritable(&error))?;
         self.post(&["flows"], &submit, 0).await
     }
 
     async fn create_flow(&self, mut args: CreateFlowArgs) -> Answer<SubmittedFlow> {
         args.header.check()?;
         args.header.namespace = self.whose(&args.header.namespace);
-        self.post(&["flows"], &wire::SubmitFlow::held_open(args), 0).await
+        self.post(&["flows"], &ff_api::SubmitFlow::held_open(args), 0).await
     }
 
     async fn grow_flow(&self, args: GrowFlowArgs) -> Answer<Grown> {
         args.check()?;
         let id = args.flow_id;
-        let grow = wire::GrowFlow::of(args).map_err(|error| unwritable(&error))?;
+        let grow = ff_api::GrowFlow::of(args).map_err(|error| unwritable(&error))?;
         self.ask_flow(&id, "grow", grow).await
     }
 
     async fn close_flow(&self, args: CloseFlowArgs) -> Answer<ClosedFlow> {
-        self.ask_flow(&args.flow_id, "close", wire::CloseFlow {}).await
+        self.ask_flow(&args.flow_id, "close", ff_api::CloseFlow {}).await
     }
 
     async fn cancel_flow(&self, args: CancelFlowArgs) -> Answer<FlowCancelled> {
         args.check()?;
-        self.ask_flow(&args.flow_id.clone(), "cancel", wire::CancelFlow::of(args)).await
+        self.ask_flow(&args.flow_id.clone(), "cancel", ff_api::CancelFlow::of(args)).await
     }
 
     async fn set_flow_tags(&self, args: SetFlowTagsArgs) -> Answer<TaggedFlow> {
-        self.ask_flow(&args.flow_id.clone(), "tags", wire::TagFlow::of(args)).await
+        self.ask_flow(&args.flow_id.clone(), "tags", ff_api::TagFlow::of(args)).await
     }
 
     async fn describe_flow(&self, id: &FlowId) -> Answer<FlowInfo> {
@@ -75,7 +74,7 @@ impl FlowRoom for HttpBackend {
         query.extend(args.state.map(|state| ("state", state.to_string())));
         query.extend(args.tag.map(|(key, value)| ("tag", format!("{key}:{value}"))));
         query.extend(args.after.map(|cursor| ("cursor", cursor.to_string())));
-        let page: wire::FlowsPage = self.get(&["flows"], &query, 0).await?;
+        let page: ff_api::FlowsPage = self.get(&["flows"], &query, 0).await?;
         page.into_page().map_err(|refusal| unreadable(&refusal))
     }
 
@@ -84,11 +83,11 @@ impl FlowRoom for HttpBackend {
     }
 
     async fn wait_for_children(&self, args: WaitForChildrenArgs) -> Answer<WaitedForChildren> {
-        self.ask(args.execution_id, "wait_for_children", wire::WaitForChildren::of(args)).await
+        self.ask(args.execution_id, "wait_for_children", ff_api::WaitForChildren::of(args)).await
     }
 
     async fn cascade_completion(&self, id: &ExecutionId) -> Answer<Cascaded> {
-        self.ask(*id, "cascade", wire::Cascade {}).await
+        self.ask(*id, "cascade", ff_api::Cascade {}).await
     }
 }
 

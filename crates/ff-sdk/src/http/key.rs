@@ -5,18 +5,17 @@ use ff_core::backend::{Answer, KeyRoom};
 use ff_core::contracts::{CreateKeyArgs, CreatedKey, KeysPage, ListKeysArgs, RevokeKeyArgs, RevokedKey};
 
 use super::HttpBackend;
-use super::wire;
 
 #[async_trait]
 impl KeyRoom for HttpBackend {
     async fn create_key(&self, args: CreateKeyArgs) -> Answer<CreatedKey> {
         args.check()?;
-        let new: wire::NewKey = self.post(&["keys"], &wire::CreateKey::of(args), 0).await?;
+        let new: ff_api::NewKey = self.post(&["keys"], &ff_api::CreateKey::of(args), 0).await?;
         Ok(new.created)
     }
 
     async fn revoke_key(&self, args: RevokeKeyArgs) -> Answer<RevokedKey> {
-        self.post(&["keys", args.key_id.as_str(), "revoke"], &wire::RevokeKey {}, 0).await
+        self.post(&["keys", args.key_id.as_str(), "revoke"], &ff_api::RevokeKey {}, 0).await
     }
 
     async fn list_keys(&self, args: ListKeysArgs) -> Answer<KeysPage> {

@@ -7,7 +7,6 @@ use ff_core::types::{LaneId, Namespace};
 
 use super::HttpBackend;
 use super::call::unreadable;
-use super::wire;
 
 #[async_trait]
 impl LaneRoom for HttpBackend {
@@ -15,7 +14,7 @@ impl LaneRoom for HttpBackend {
         args.check()?;
         args.namespace = self.whose(&args.namespace);
         let lane = args.lane.clone();
-        self.post(&["lanes", lane.as_str()], &wire::ConfigureLane::of(args), 0).await
+        self.post(&["lanes", lane.as_str()], &ff_api::ConfigureLane::of(args), 0).await
     }
 
     async fn describe_lane(&self, namespace: &Namespace, lane: &LaneId) -> Answer<LaneInfo> {
@@ -27,7 +26,7 @@ impl LaneRoom for HttpBackend {
         let mut query = vec![("limit", args.limit.to_string()), ("finished", args.finished.to_string())];
         query.extend(args.namespace.map(|namespace| ("namespace", self.whose(&namespace).to_string())));
         query.extend(args.after.map(|after| ("after", after.to_string())));
-        let page: wire::LanesPage = self.get(&["lanes"], &query, 0).await?;
+        let page: ff_api::LanesPage = self.get(&["lanes"], &query, 0).await?;
         page.into_page().map_err(|refusal| unreadable(&refusal))
     }
 }

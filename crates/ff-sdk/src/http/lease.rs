@@ -6,7 +6,6 @@ use ff_core::contracts::{ClaimArgs, Claims, RenewArgs, Renewed, RevokeArgs, Revo
 
 use super::HttpBackend;
 use super::call::unreadable;
-use super::wire;
 
 #[async_trait]
 impl LeaseRoom for HttpBackend {
@@ -14,18 +13,18 @@ impl LeaseRoom for HttpBackend {
         args.check()?;
         args.namespace = self.whose(&args.namespace);
         let instance = args.holder.worker_instance_id.clone();
-        let claims: wire::Claims =
-            self.post(&["workers", instance.as_str(), "claim"], &wire::Claim::of(args), 0).await?;
+        let claims: ff_api::Claims =
+            self.post(&["workers", instance.as_str(), "claim"], &ff_api::Claim::of(args), 0).await?;
         claims.into_claims().map_err(|refusal| unreadable(&refusal))
     }
 
     async fn renew(&self, args: RenewArgs) -> Answer<Renewed> {
         args.check()?;
-        self.ask(args.execution_id, "renew", wire::Renew::of(args)).await
+        self.ask(args.execution_id, "renew", ff_api::Renew::of(args)).await
     }
 
     async fn revoke(&self, args: RevokeArgs) -> Answer<Revoked> {
         args.check()?;
-        self.ask(args.execution_id, "revoke", wire::Revoke::of(args)).await
+        self.ask(args.execution_id, "revoke", ff_api::Revoke::of(args)).await
     }
 }

@@ -14,7 +14,6 @@ mod signal;
 mod suspension;
 mod tls;
 mod waits;
-pub mod wire;
 mod worker;
 
 pub use backend::{HttpBackend, HttpConnectError};

@@ -10,14 +10,13 @@ use ff_core::types::{ExecutionId, SignalId};
 use super::HttpBackend;
 use super::call::unreadable;
 use super::execution::EXACT;
-use super::wire;
 
 #[async_trait]
 impl SignalRoom for HttpBackend {
     async fn deliver(&self, args: DeliverArgs) -> Answer<Delivered> {
         self.named(&args.execution_id)?;
         args.check()?;
-        self.ask(args.execution_id, "signals", wire::Deliver::of(args)).await
+        self.ask(args.execution_id, "signals", ff_api::Deliver::of(args)).await
     }
 
     async fn signals(&self, args: SignalsArgs) -> Answer<SignalsPage> {
@@ -30,7 +29,7 @@ impl SignalRoom for HttpBackend {
         let (name, value) = EXACT;
         let (id, signal) = (self.named(id)?, signal.to_string());
         let path = ["executions", &id, "signals", &signal];
-        let received: wire::ReceivedSignal = self.get(&path, &[(name, value.to_owned())], 0).await?;
+        let received: ff_api::ReceivedSignal = self.get(&path, &[(name, value.to_owned())], 0).await?;
         received.into_received().map_err(|refusal| unreadable(&refusal))
     }
 

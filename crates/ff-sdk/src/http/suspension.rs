@@ -14,7 +14,6 @@ use ff_core::types::{ExecutionId, WaitpointId};
 
 use super::HttpBackend;
 use super::execution::unwritable;
-use super::wire;
 
 #[async_trait]
 impl SuspensionRoom for HttpBackend {
@@ -22,21 +21,21 @@ impl SuspensionRoom for HttpBackend {
         self.named(&args.execution_id)?;
         args.check()?;
         let id = args.execution_id;
-        let suspend = wire::Suspend::of(args).map_err(|error| unwritable(&error))?;
+        let suspend = ff_api::Suspend::of(args).map_err(|error| unwritable(&error))?;
         self.ask(id, "suspend", suspend).await
     }
 
     async fn create_waitpoint(&self, args: CreateWaitpointArgs) -> Answer<GrantedWaitpoint> {
         self.named(&args.execution_id)?;
         args.check()?;
-        self.ask(args.execution_id, "waitpoints", wire::CreateWaitpoint::of(args)).await
+        self.ask(args.execution_id, "waitpoints", ff_api::CreateWaitpoint::of(args)).await
     }
 
     async fn close_waitpoint(&self, args: CloseWaitpointArgs) -> Answer<ClosedWaitpoint> {
         let (id, waitpoint) = (self.named(&args.execution_id)?, args.waitpoint_id.to_string());
         args.check()?;
         let path = ["executions", &id, "waitpoints", &waitpoint, "close"];
-        self.post(&path, &wire::CloseWaitpoint::of(args), 0).await
+        self.post(&path, &ff_api::CloseWaitpoint::of(args), 0).await
     }
 
     async fn resume(&self, args: ResumeArgs) -> Answer<Resumed> {
@@ -47,29 +46,30 @@ impl SuspensionRoom for HttpBackend {
             OperatorDecision::Approve => "approve",
             OperatorDecision::Reject => "reject",
         };
-        self.ask(args.execution_id, verb, wire::Decide::of(args)).await
+        self.ask(args.execution_id, verb, ff_api::Decide::of(args)).await
     }
 
     async fn waitpoints(&self, id: &ExecutionId) -> Answer<Vec<WaitpointInfo>> {
-        let found: wire::Waitpoints = self.get(&["executions", &self.named(id)?, "waitpoints"], &[], 0).await?;
+        let found: ff_api::Waitpoints = self.get(&["executions", &self.named(id)?, "waitpoints"], &[], 0).await?;
         Ok(found.waitpoints)
     }
 
     async fn waitpoint_token(&self, id: &ExecutionId, waitpoint: &WaitpointId) -> Answer<WaitpointToken> {
         let (id, waitpoint) = (self.named(id)?, waitpoint.to_string());
         let path = ["executions", &id, "waitpoints", &waitpoint, "token"];
-        let found: wire::TokenOf = self.get(&path, &[], 0).await?;
+        let found: ff_api::TokenOf = self.get(&path, &[], 0).await?;
         Ok(found.waitpoint_token)
     }
 
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {
         args.check()?;
-        let report: wire::RotationReport = self.post(&["secrets", "rotate"], &wire::RotateSecret::of(&args), 0).await?;
+        let report: ff_api::RotationReport =
+            self.post(&["secrets", "rotate"], &ff_api::RotateSecret::of(&args), 0).await?;
         Ok(report.into())
     }
 
     async fn kids(&self) -> Answer<Vec<PartitionKids>> {
-        let secrets: wire::Secrets = self.get(&["secrets"], &[], 0).await?;
+        let secrets: ff_api::Secrets = self.get(&["secrets"], &[], 0).await?;
         Ok(secrets.partitions)
     }
 }

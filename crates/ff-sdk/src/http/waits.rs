@@ -11,7 +11,6 @@ use ff_core::types::{ExecutionId, FlowId};
 
 use super::HttpBackend;
 use super::call::unreadable;
-use super::wire;
 
 #[async_trait]
 impl Waits for HttpBackend {
@@ -19,8 +18,8 @@ impl Waits for HttpBackend {
         args.check()?;
         args.namespace = self.whose(&args.namespace);
         let (instance, wait_ms) = (args.holder.worker_instance_id.clone(), args.wait_ms);
-        let claim = wire::Claim::anywhere(args);
-        let claims: wire::Claims = self.post(&["workers", instance.as_str(), "claim"], &claim, wait_ms).await?;
+        let claim = ff_api::Claim::anywhere(args);
+        let claims: ff_api::Claims = self.post(&["workers", instance.as_str(), "claim"], &claim, wait_ms).await?;
         Ok(claims.into_claims().map_err(|refusal| unreadable(&refusal))?.claimed)
     }
 

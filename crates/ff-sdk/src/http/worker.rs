@@ -11,7 +11,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::HttpBackend;
-use super::wire;
 
 #[async_trait]
 impl WorkerRoom for HttpBackend {
@@ -19,19 +18,19 @@ impl WorkerRoom for HttpBackend {
         args.check()?;
         args.namespace = self.whose(&args.namespace);
         let instance = args.worker_instance_id.clone();
-        self.tell(&instance, "register", wire::RegisterWorker::of(args)).await
+        self.tell(&instance, "register", ff_api::RegisterWorker::of(args)).await
     }
 
     async fn heartbeat(&self, mut args: HeartbeatArgs) -> Answer<SeenWorker> {
         args.namespace = self.whose(&args.namespace);
         let instance = args.worker_instance_id.clone();
-        self.tell(&instance, "heartbeat", wire::Heartbeat::of(args)).await
+        self.tell(&instance, "heartbeat", ff_api::Heartbeat::of(args)).await
     }
 
     async fn leave(&self, mut args: LeaveArgs) -> Answer<LeftWorker> {
         args.namespace = self.whose(&args.namespace);
         let instance = args.worker_instance_id.clone();
-        self.tell(&instance, "leave", wire::Leave::of(args)).await
+        self.tell(&instance, "leave", ff_api::Leave::of(args)).await
     }
 
     async fn list_workers(&self, args: ListWorkersArgs) -> Answer<WorkersPage> {

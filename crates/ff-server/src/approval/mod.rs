@@ -17,7 +17,7 @@ use ff_core::payload::Payload;
 use ff_core::signal::{Effect, Source};
 use ff_core::token::PresentedToken;
 use ff_core::types::{ExecutionId, IdempotencyKey, WaitpointId};
-use ff_sdk::FlowFabric;
+use ff_scheduler::Runtime;
 
 use crate::callers::Caller;
 use crate::params::Params;
@@ -36,7 +36,7 @@ const LINK: &str = "link";
 
 /// Shows what is asked. Nothing is decided by looking.
 pub(crate) async fn show(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     caller: Caller,
     id: Result<Id>,
     waitpoint: Result<Waitpoint>,
@@ -54,7 +54,7 @@ pub(crate) async fn show(
 
 /// Takes the answer and shows what came of it.
 pub(crate) async fn decide(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     caller: Caller,
     id: Result<Id>,
     waitpoint: Result<Waitpoint>,
@@ -101,14 +101,14 @@ struct Link {
 
 impl Link {
     /// The link, when its parts could name something.
-    fn named(ff: &FlowFabric, id: Result<Id>, waitpoint: Result<Waitpoint>, token: String) -> Option<Self> {
+    fn named(ff: &Runtime, id: Result<Id>, waitpoint: Result<Waitpoint>, token: String) -> Option<Self> {
         let (Id(execution), Waitpoint(waitpoint)) = (id.ok()?, waitpoint.ok()?);
         check_id(&execution, &ff.backend().partitions()).ok()?;
         Some(Self { execution, waitpoint, token: PresentedToken::new(token) })
     }
 
     /// How the matter stands, for whoever shows the token that opens it.
-    async fn look(&self, ff: &FlowFabric) -> std::result::Result<Standing, EngineError> {
+    async fn look(&self, ff: &Runtime) -> std::result::Result<Standing, EngineError> {
         standing::judge(ff, &self.execution, &self.waitpoint, &self.token).await?;
         standing::of(ff, &self.execution, &self.waitpoint).await
     }
@@ -116,7 +116,7 @@ impl Link {
     /// Delivers an answer; what the answer was that counts, which may be an earlier one.
     async fn answer(
         &self,
-        ff: &FlowFabric,
+        ff: &Runtime,
         answer: Answer,
         comment: Option<String>,
     ) -> std::result::Result<(Delivered, Answer), EngineError> {

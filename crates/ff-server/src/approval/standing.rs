@@ -1,7 +1,7 @@
 //! How the matter behind an approval link stands.
 
 use ff_core::contracts::{ExecutionInfo, SignalsArgs};
-use ff_core::engine_error::{Code, EngineError};
+use ff_core::engine_error::EngineError;
 use ff_core::execution::FinishedBy;
 use ff_core::limits;
 use ff_core::signal::{Effect, Signal, Source};
@@ -9,7 +9,7 @@ use ff_core::state::PublicState;
 use ff_core::suspension::{SuspendReason, TimeoutBehavior};
 use ff_core::token::PresentedToken;
 use ff_core::types::{ExecutionId, Kind, TimestampMs, WaitpointId, WaitpointKey};
-use ff_sdk::FlowFabric;
+use ff_scheduler::Runtime;
 
 use super::LINK_KEY;
 use super::form::Answer;
@@ -43,17 +43,17 @@ pub(super) struct Question {
 
 /// Whether a token opens a waitpoint. All that does not is as wrong, whatever is missing.
 pub(super) async fn judge(
-    ff: &FlowFabric,
+    ff: &Runtime,
     id: &ExecutionId,
     waitpoint: &WaitpointId,
     shown: &PresentedToken,
 ) -> Result<(), EngineError> {
-    let store = ff.upkeep().ok_or(Code::InvalidToken)?;
+    let store = ff.upkeep();
     store.judge_token(id, waitpoint, shown).await
 }
 
 /// How the matter of a waitpoint stands.
-pub(super) async fn of(ff: &FlowFabric, id: &ExecutionId, waitpoint: &WaitpointId) -> Result<Standing, EngineError> {
+pub(super) async fn of(ff: &Runtime, id: &ExecutionId, waitpoint: &WaitpointId) -> Result<Standing, EngineError> {
     let info = ff.backend().describe(id).await?;
     let signals = signals_at(ff, id, waitpoint).await?;
     let by_link = |signal: &&Signal| signal.idempotency_key.as_ref().is_some_and(|key| key.as_str() == LINK_KEY);
@@ -67,11 +67,7 @@ pub(super) async fn of(ff: &FlowFabric, id: &ExecutionId, waitpoint: &WaitpointI
 }
 
 /// What is asked at a waitpoint that takes answers.
-async fn asked(
-    ff: &FlowFabric,
-    info: &ExecutionInfo,
-    waitpoint: &WaitpointId,
-) -> Result<Option<Question>, EngineError> {
+async fn asked(ff: &Runtime, info: &ExecutionInfo, waitpoint: &WaitpointId) -> Result<Option<Question>, EngineError> {
     let open = ff.backend().waitpoints(&info.execution_id).await?;
     let Some(open) = open.into_iter().find(|open| open.waitpoint_id == *waitpoint) else { return Ok(None) };
     let suspension = info.suspension.as_ref();
@@ -107,7 +103,7 @@ fn decided(signal: &Signal) -> Option<Standing> {
 }
 
 /// What was said at a waitpoint, oldest first.
-async fn signals_at(ff: &FlowFabric, id: &ExecutionId, waitpoint: &WaitpointId) -> Result<Vec<Signal>, EngineError> {
+async fn signals_at(ff: &Runtime, id: &ExecutionId, waitpoint: &WaitpointId) -> Result<Vec<Signal>, EngineError> {
     let (mut found, mut skip) = (Vec::new(), Some(0));
     while let Some(from) = skip {
         let page = ff.backend().signals(SignalsArgs { execution_id: *id, skip: from, limit: limits::PAGE }).await?;

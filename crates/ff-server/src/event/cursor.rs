@@ -1,12 +1,12 @@
 //! The cursors of callers that are confined to one namespace. They are encrypted, because how far a cursor moved in a
 //! partition's feed shows when other tenants were active. All of them have the same length.
 
-use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::extract::FromRequestParts;
+use axum::extract::rejection::ExtensionRejection;
+use axum::extract::{Extension, FromRequestParts};
 use axum::http::request::Parts;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -31,8 +31,7 @@ const PLACE: usize = 7;
 /// How the cursors of one request are read and written.
 #[derive(Clone)]
 pub(crate) struct Cursors {
-    /// Absent where the server asks for no keys, so that there are no tenants.
-    cipher: Option<Arc<CursorCipher>>,
+    cipher: Arc<CursorCipher>,
     is_tenant: bool,
 }
 
@@ -47,36 +46,34 @@ pub(super) enum Start {
 impl Cursors {
     /// Whether this caller's cursors are encrypted.
     pub(super) fn are_sealed(&self) -> bool {
-        self.is_tenant && self.cipher.is_some()
+        self.is_tenant
     }
 
     /// Where a caller that handed in a cursor goes on.
     pub(super) async fn open(&self, after: Option<EventCursor>) -> Answer<Start> {
         let Some(after) = after else { return Ok(Start::Now) };
         let Some(sealed) = &after.sealed else { return Ok(Start::After(after)) };
-        let cipher = self.cipher.as_ref().ok_or_else(invalid)?;
-        let Some(mut opened) = cipher.open(sealed).await? else { return Ok(Start::Missed) };
+        let Some(mut opened) = self.cipher.open(sealed).await? else { return Ok(Start::Missed) };
         opened.places.extend(after.places);
         Ok(Start::After(opened))
     }
 
     /// The cursor as this caller may see it, for the partitions it reads.
     pub(super) async fn close(&self, cursor: &EventCursor, partitions: Range<u16>) -> Answer<EventCursor> {
-        match &self.cipher {
-            Some(cipher) if self.is_tenant => {
-                let sealed = Some(cipher.seal(cursor, partitions).await?);
-                Ok(EventCursor { sealed, ..EventCursor::default() })
-            }
-            _ => Ok(cursor.clone()),
+        if !self.is_tenant {
+            return Ok(cursor.clone());
         }
+        let sealed = Some(self.cipher.seal(cursor, partitions).await?);
+        Ok(EventCursor { sealed, ..EventCursor::default() })
     }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Cursors {
-    type Rejection = Infallible;
+    type Rejection = ExtensionRejection;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self { cipher: parts.extensions.get().cloned(), is_tenant: tenant::of(parts).is_some() })
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ExtensionRejection> {
+        let Extension(cipher) = Extension::from_request_parts(parts, state).await?;
+        Ok(Self { cipher, is_tenant: tenant::of(parts).is_some() })
     }
 }
 

@@ -13,8 +13,7 @@ use ff_core::event::EventCursor;
 use ff_core::limits;
 use ff_core::operation::check_id;
 use ff_core::types::ExecutionId;
-use ff_sdk::FlowFabric;
-use ff_sdk::http::wire;
+use ff_scheduler::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use crate::params::Params;
@@ -32,7 +31,7 @@ const CURSOR: &str = "a cursor, as the id of an event has it";
 /// Tells what happened anywhere since a cursor, waiting for something if asked to; or all there is to come, to whoever
 /// accepts a stream of events.
 pub(crate) async fn list(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Extension(stopping): Extension<CancellationToken>,
     opening: Opening,
     cursors: Cursors,
@@ -56,13 +55,13 @@ pub(crate) async fn list(
 }
 
 /// One page of what happened, with a cursor the caller may see.
-async fn page(ff: &FlowFabric, args: EventsArgs, wait_ms: u64, cursors: &Cursors) -> Result<Json<EventsPage>> {
+async fn page(ff: &Runtime, args: EventsArgs, wait_ms: u64, cursors: &Cursors) -> Result<Json<EventsPage>> {
     let page = read(ff, args.clone(), wait_ms, cursors).await?;
     Ok(Json(shown(ff, page, &args, cursors).await?))
 }
 
 /// What happened since the cursor a caller handed in.
-async fn read(ff: &FlowFabric, args: EventsArgs, wait_ms: u64, cursors: &Cursors) -> Answer<EventsPage> {
+async fn read(ff: &Runtime, args: EventsArgs, wait_ms: u64, cursors: &Cursors) -> Answer<EventsPage> {
     let from = |after| EventsArgs { after, ..args.clone() };
     match cursors.open(args.after.clone()).await? {
         Start::After(cursor) => ff.waits().next_events(from(Some(cursor)), wait_ms).await,
@@ -72,7 +71,7 @@ async fn read(ff: &FlowFabric, args: EventsArgs, wait_ms: u64, cursors: &Cursors
 }
 
 /// A page as its caller may see it.
-async fn shown(ff: &FlowFabric, page: EventsPage, args: &EventsArgs, cursors: &Cursors) -> Answer<EventsPage> {
+async fn shown(ff: &Runtime, page: EventsPage, args: &EventsArgs, cursors: &Cursors) -> Answer<EventsPage> {
     let next = cursors.close(&page.next, args.partitions(&ff.backend().partitions())?).await?;
     Ok(EventsPage { next, ..page })
 }
@@ -95,7 +94,7 @@ fn asked(mut params: Params, execution: Option<ExecutionId>, stream: bool) -> Re
 
 /// How far a stream has come.
 struct EventStream {
-    ff: FlowFabric,
+    ff: Runtime,
     asked: EventsArgs,
     cursors: Cursors,
     next: Next,
@@ -125,7 +124,7 @@ impl Telling for EventStream {
                         SIGN_OF_LIFE.to_owned()
                     }
                     Ok(page) => self.tell(page).await,
-                    Err(error) => said("problem", None, &wire::Problem::from(error)),
+                    Err(error) => said("problem", None, &ff_api::Problem::from(error)),
                 })
             }
         }
@@ -140,7 +139,7 @@ impl EventStream {
                 self.next = Next::From(next);
                 said("events", Some(&page.next), &page)
             }
-            Err(error) => said("problem", None, &wire::Problem::from(error)),
+            Err(error) => said("problem", None, &ff_api::Problem::from(error)),
         }
     }
 }

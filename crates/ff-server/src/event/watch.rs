@@ -8,8 +8,7 @@ use ff_core::contracts::{EventsArgs, EventsPage, ExecutionInfo};
 use ff_core::event::{EventCursor, What};
 use ff_core::limits;
 use ff_core::types::ExecutionId;
-use ff_sdk::FlowFabric;
-use ff_sdk::http::wire;
+use ff_scheduler::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::cursor::{Cursors, Start};
@@ -31,7 +30,7 @@ enum Heard {
 /// Tells what happened to one execution since a cursor, waiting for something if asked to; or how it stands and all there is
 /// to come until its end, to whoever accepts a stream of events.
 pub(crate) async fn of_execution(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Extension(stopping): Extension<CancellationToken>,
     opening: Opening,
     cursors: Cursors,
@@ -64,7 +63,7 @@ pub(crate) async fn of_execution(
 
 /// How far a stream has come.
 struct Watched {
-    ff: FlowFabric,
+    ff: Runtime,
     id: ExecutionId,
     cursors: Cursors,
     next: Next,
@@ -92,7 +91,7 @@ impl Telling for Watched {
             Next::From { .. } if self.stopping.is_cancelled() => return None,
             Next::From { cursor, wait_ms } => self.go_on(cursor, wait_ms).await,
         };
-        Some(told.unwrap_or_else(|error| said("problem", None, &wire::Problem::from(error))))
+        Some(told.unwrap_or_else(|error| said("problem", None, &ff_api::Problem::from(error))))
     }
 }
 

@@ -7,8 +7,7 @@ use axum::response::{IntoResponse, Response};
 use ff_core::contracts::{FlowEventsArgs, FlowEventsPage, check_wait};
 use ff_core::limits;
 use ff_core::types::FlowId;
-use ff_sdk::FlowFabric;
-use ff_sdk::http::wire;
+use ff_scheduler::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use crate::params::Params;
@@ -19,7 +18,7 @@ use crate::stream::{Opening, SIGN_OF_LIFE, SIGN_OF_LIFE_MS, Telling, accepts_str
 /// Tells what happened in a flow since, waiting for something if asked to; or all there is to come, to whoever accepts a
 /// stream of events.
 pub(crate) async fn events(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Extension(stopping): Extension<CancellationToken>,
     opening: Opening,
     Flow(flow_id): Flow,
@@ -49,7 +48,7 @@ pub(crate) async fn events(
 
 /// How far a stream has come.
 struct Told {
-    ff: FlowFabric,
+    ff: Runtime,
     flow_id: FlowId,
     next: Next,
     stopping: CancellationToken,
@@ -74,7 +73,7 @@ impl Telling for Told {
                 let args = FlowEventsArgs { flow_id: self.flow_id, from, limit: limits::PAGE };
                 match self.ff.waits().next_flow_events(args, SIGN_OF_LIFE_MS).await {
                     Ok(page) => page,
-                    Err(error) => return Some(said("problem", None, &wire::Problem::from(error))),
+                    Err(error) => return Some(said("problem", None, &ff_api::Problem::from(error))),
                 }
             }
         };

@@ -6,6 +6,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use ff_api::{
+    CancelFlow, Cascade, CloseFlow, FlowGraph, FlowStopped, FlowView, FlowsPage, GrowFlow, NewFlow, Replay, SubmitFlow,
+    TagFlow, WaitForChildren,
+};
 use ff_core::contracts::{
     Cascaded, CloseFlowArgs, ClosedFlow, EdgesPage, FlowCursor, FlowEdgesArgs, FlowMembersArgs, Grown, ListFlowsArgs,
     MembersPage, Replayed, SubmittedFlow, TaggedFlow, WaitedForChildren, check_wait,
@@ -14,11 +18,7 @@ use ff_core::engine_error::{Code, Refusal};
 use ff_core::flow::member_id;
 use ff_core::limits;
 use ff_core::types::{FlowId, Namespace, TagKey, TagValue};
-use ff_sdk::FlowFabric;
-use ff_sdk::http::wire::{
-    CancelFlow, Cascade, CloseFlow, FlowGraph, FlowStopped, FlowView, FlowsPage, GrowFlow, NewFlow, Replay, SubmitFlow,
-    TagFlow, WaitForChildren,
-};
+use ff_scheduler::Runtime;
 
 use crate::audit;
 use crate::body::{Body, BodyBeside};
@@ -34,7 +34,7 @@ pub(crate) use events::events;
 
 /// Creates a whole flow, or finds the one already created under the same id or key; or makes one that is held open.
 pub(crate) async fn submit(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     headers: HeaderMap,
     Body(mut new): Body<SubmitFlow>,
 ) -> Result<Created> {
@@ -53,7 +53,7 @@ pub(crate) async fn submit(
 }
 
 /// Lists flows, newest first, a page at a time.
-pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Result<Json<FlowsPage>> {
+pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<FlowsPage>> {
     let args = ListFlowsArgs {
         namespace: params.namespace()?.unwrap_or_else(Namespace::default_name),
         kind: params.word("kind")?,
@@ -71,11 +71,7 @@ pub(crate) async fn list(State(ff): State<FlowFabric>, mut params: Params) -> Re
 }
 
 /// Says how a flow stands, with the beginning of its graph, waiting for its end if asked to.
-pub(crate) async fn describe(
-    State(ff): State<FlowFabric>,
-    Flow(id): Flow,
-    mut params: Params,
-) -> Result<Json<FlowView>> {
+pub(crate) async fn describe(State(ff): State<Runtime>, Flow(id): Flow, mut params: Params) -> Result<Json<FlowView>> {
     let shown = params.number("graph")?.unwrap_or(limits::PAGE_DEFAULT);
     let wait_ms = params.number("wait_ms")?.unwrap_or(0);
     params.done()?;
@@ -93,7 +89,7 @@ pub(crate) async fn describe(
 
 /// Lists the members of a flow, in the order they were added.
 pub(crate) async fn members(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Flow(flow_id): Flow,
     mut params: Params,
 ) -> Result<Json<MembersPage>> {
@@ -108,7 +104,7 @@ pub(crate) async fn members(
 
 /// Lists the edges of a flow, in the order of their ids.
 pub(crate) async fn edges(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Flow(flow_id): Flow,
     mut params: Params,
 ) -> Result<Json<EdgesPage>> {
@@ -123,7 +119,7 @@ pub(crate) async fn edges(
 
 /// Adds members and edges to a flow that lives, all of them or none.
 pub(crate) async fn grow(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Flow(id): Flow,
     headers: HeaderMap,
     Body(mut call): Body<GrowFlow>,
@@ -134,7 +130,7 @@ pub(crate) async fn grow(
 
 /// Lets a flow end with its last member.
 pub(crate) async fn close(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Flow(flow_id): Flow,
     Body(CloseFlow {}): Body<CloseFlow>,
 ) -> Result<Json<ClosedFlow>> {
@@ -143,7 +139,7 @@ pub(crate) async fn close(
 
 /// Stops a flow, and waits for its end if asked to.
 pub(crate) async fn cancel(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     caller: Caller,
     Flow(id): Flow,
     mut params: Params,
@@ -162,7 +158,7 @@ pub(crate) async fn cancel(
 
 /// Puts labels on a flow, beside those it has.
 pub(crate) async fn tags(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Flow(id): Flow,
     Body(call): Body<TagFlow>,
 ) -> Result<Json<TaggedFlow>> {
@@ -171,7 +167,7 @@ pub(crate) async fn tags(
 
 /// Runs a finished node again.
 pub(crate) async fn replay(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Flow(flow): Flow,
     Node(node): Node,
     Body(call): Body<Replay>,
@@ -183,7 +179,7 @@ pub(crate) async fn replay(
 
 /// Lets the holder go until the members it added have ended as its join asks.
 pub(crate) async fn wait_for_children(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Id(id): Id,
     Body(call): Body<WaitForChildren>,
 ) -> Result<Json<WaitedForChildren>> {
@@ -192,7 +188,7 @@ pub(crate) async fn wait_for_children(
 
 /// Tells the dependents of an execution that has ended, as far as one step goes.
 pub(crate) async fn cascade(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Id(id): Id,
     Body(Cascade {}): Body<Cascade>,
 ) -> Result<Json<Cascaded>> {
@@ -209,7 +205,7 @@ impl IntoResponse for Created {
     }
 }
 
-async fn graph(ff: &FlowFabric, flow_id: FlowId, limit: usize) -> Result<FlowGraph> {
+async fn graph(ff: &Runtime, flow_id: FlowId, limit: usize) -> Result<FlowGraph> {
     let members = ff.backend().flow_members(FlowMembersArgs { flow_id, from: 0, limit }).await?;
     let edges = ff.backend().flow_edges(FlowEdgesArgs { flow_id, after: None, limit }).await?;
     Ok(FlowGraph::of(members, edges))

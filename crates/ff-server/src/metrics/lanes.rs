@@ -7,7 +7,7 @@ use ff_core::backend::{Answer, Upkeep};
 use ff_core::contracts::{LaneInfo, LanesPage, ListLanesArgs};
 use ff_core::engine_error::EngineError;
 use ff_core::types::TimestampMs;
-use ff_sdk::FlowFabric;
+use ff_scheduler::Runtime;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
@@ -57,8 +57,8 @@ impl Lanes {
     }
 
     /// Looks again, unless the last look is still good.
-    pub(super) async fn look(&self, ff: &FlowFabric) {
-        let Some(store) = ff.upkeep() else { return };
+    pub(super) async fn look(&self, ff: &Runtime) {
+        let store = ff.upkeep();
         let mut good_until = self.good_until.lock().await;
         let began = Instant::now();
         if good_until.is_some_and(|until| began < until) {

@@ -11,7 +11,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use ff_core::engine_error::Code;
-use ff_sdk::FlowFabric;
+use ff_scheduler::Runtime;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -35,8 +35,8 @@ pub(crate) struct MetricsListener {
 }
 
 impl MetricsListener {
-    pub(crate) async fn bind(listen: SocketAddr, metrics: Metrics, ff: FlowFabric) -> io::Result<Self> {
-        let show = async |State((metrics, ff)): State<(Metrics, FlowFabric)>, headers: HeaderMap, params: Params| {
+    pub(crate) async fn bind(listen: SocketAddr, metrics: Metrics, ff: Runtime) -> io::Result<Self> {
+        let show = async |State((metrics, ff)): State<(Metrics, Runtime)>, headers: HeaderMap, params: Params| {
             params.done()?;
             told(&metrics, &ff, &headers).await
         };

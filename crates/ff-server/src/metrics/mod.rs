@@ -17,7 +17,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use ff_core::backend::Upkeep;
 use ff_core::engine_error::{Code, Refusal};
-use ff_sdk::FlowFabric;
+use ff_scheduler::Runtime;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 
@@ -44,11 +44,11 @@ const PLAIN: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// use ff_server::{Metrics, Server};
 ///
 /// let metrics = Metrics::new();
-/// let counted = metrics.clone();
-/// let ff = ff_sdk::Connect::to("memory:").through(move |store| counted.over(store)).connect().await?;
-/// let server = Server::bind("127.0.0.1:0".parse()?, ff.clone()).await?.measured(metrics);
+/// let store = metrics.over(std::sync::Arc::new(ff_backend_memory::MemoryBackend::default()));
+/// let runtime = ff_scheduler::Runtime::start(store);
+/// let server = Server::bind("127.0.0.1:0".parse()?, runtime.clone()).await?.measured(metrics);
 /// # drop(server);
-/// # ff.shutdown().await;
+/// # runtime.stop().await;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).unwrap();
 /// ```
@@ -82,7 +82,7 @@ impl Metrics {
     }
 
     /// Everything there is to tell. The store is asked how its lanes stand, but not each time.
-    async fn text(&self, ff: &FlowFabric) -> std::result::Result<String, std::fmt::Error> {
+    async fn text(&self, ff: &Runtime) -> std::result::Result<String, std::fmt::Error> {
         self.0.lanes.look(ff).await;
         let mut text = String::new();
         encode(&mut text, &self.0.registry)?;
@@ -92,7 +92,7 @@ impl Metrics {
 
 /// Tells what was counted, for Prometheus.
 pub(crate) async fn show(
-    State(ff): State<FlowFabric>,
+    State(ff): State<Runtime>,
     Extension(metrics): Extension<Option<Metrics>>,
     headers: HeaderMap,
     params: Params,
@@ -102,7 +102,7 @@ pub(crate) async fn show(
     told(&metrics.ok_or_else(nothing)?, &ff, &headers).await
 }
 
-async fn told(metrics: &Metrics, ff: &FlowFabric, headers: &HeaderMap) -> Result<Response> {
+async fn told(metrics: &Metrics, ff: &Runtime, headers: &HeaderMap) -> Result<Response> {
     let text = metrics.text(ff).await;
     let text = text.map_err(|error| Problem::defect(&format!("the metrics cannot be written: {error}")))?;
     let asked = |value: &HeaderValue| value.to_str().is_ok_and(|text| text.contains("application/openmetrics-text"));

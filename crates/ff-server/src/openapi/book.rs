@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ff_sdk::http::wire::{IDEMPOTENCY_KEY, Problem};
+use ff_api::{IDEMPOTENCY_KEY, Problem};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};

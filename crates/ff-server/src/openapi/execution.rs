@@ -1,11 +1,11 @@
 //! The routes of executions.
 
+use ff_api::{
+    Batch, Batched, Bulk, Cancel, ChangePriority, Encoding, Ended, Page, PayloadView, Replay, SetTags, Submit,
+};
 use ff_core::contracts::{Attempts, BulkPage, Cancelled, ExecutionInfo, PriorityChanged, Replayed, Submitted, Tagged};
 use ff_core::state::PublicState;
 use ff_core::types::{IdempotencyKey, Kind, LaneId, Namespace, TagValue};
-use ff_sdk::http::wire::{
-    Batch, Batched, Bulk, Cancel, ChangePriority, Encoding, Ended, Page, PayloadView, Replay, SetTags, Submit,
-};
 use serde_json::json;
 
 use super::book::Book;

@@ -1,5 +1,9 @@
 //! The routes of flows.
 
+use ff_api::{
+    CancelFlow, Cascade, CloseFlow, FlowStopped, FlowView, FlowsPage, GrowFlow, Replay, SubmitFlow, TagFlow,
+    WaitForChildren,
+};
 use ff_core::contracts::{
     Cascaded, ClosedFlow, EdgesPage, FlowEventsPage, Grown, MembersPage, Replayed, SubmittedFlow, TaggedFlow,
     WaitedForChildren,
@@ -7,10 +11,6 @@ use ff_core::contracts::{
 use ff_core::flow::FlowState;
 use ff_core::limits;
 use ff_core::types::{IdempotencyKey, Kind, Namespace};
-use ff_sdk::http::wire::{
-    CancelFlow, Cascade, CloseFlow, FlowStopped, FlowView, FlowsPage, GrowFlow, Replay, SubmitFlow, TagFlow,
-    WaitForChildren,
-};
 use serde_json::json;
 
 use super::book::Book;

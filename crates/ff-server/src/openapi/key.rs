@@ -1,8 +1,8 @@
 //! The routes of API keys.
 
+use ff_api::{CreateKey, NewKey, RevokeKey};
 use ff_core::contracts::{KeysPage, RevokedKey};
 use ff_core::types::KeyId;
-use ff_sdk::http::wire::{CreateKey, NewKey, RevokeKey};
 
 use super::book::Book;
 use crate::body::Bounded;

@@ -1,7 +1,7 @@
 //! The routes of leases: the worker protocol, and an operator's way to take a lease away.
 
+use ff_api::{Claim, Claims, Complete, Delay, Fail, Progress, Renew, Revoke};
 use ff_core::contracts::{Completed, Control, Delayed, Failed, Noted, Renewed, Revoked};
-use ff_sdk::http::wire::{Claim, Claims, Complete, Delay, Fail, Progress, Renew, Revoke};
 
 use super::book::Book;
 use crate::body::Bounded;

@@ -1,8 +1,8 @@
 //! The routes of lanes, workers and events.
 
+use ff_api::{ConfigureLane, Heartbeat, LanesPage, Leave, RegisterWorker};
 use ff_core::contracts::{EventsPage, LaneInfo, LeftWorker, RegisteredWorker, SeenWorker, WorkersPage};
 use ff_core::types::{ExecutionId, Namespace, WorkerInstanceId};
-use ff_sdk::http::wire::{ConfigureLane, Heartbeat, LanesPage, Leave, RegisterWorker};
 use serde_json::json;
 
 use super::book::Book;

@@ -1,6 +1,6 @@
 //! The routes about the service itself.
 
-use ff_sdk::http::wire::{Deployment, DoctorReport, RotateSecret, RotationReport, Secrets};
+use ff_api::{Deployment, DoctorReport, RotateSecret, RotationReport, Secrets};
 use serde_json::json;
 
 use super::book::Book;

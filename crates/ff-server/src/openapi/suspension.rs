@@ -1,11 +1,11 @@
 //! The routes of suspensions, waitpoints and signals.
 
-use ff_core::contracts::{ClosedWaitpoint, Delivered, DeliveriesPage, GrantedWaitpoint, Resumed, SignalsPage};
-use ff_core::types::IdempotencyKey;
-use ff_sdk::http::wire::{
+use ff_api::{
     CloseWaitpoint, CreateWaitpoint, Decide, Deliver, Encoding, ReceivedSignal, Suspend, SuspendReply, TokenOf,
     Waitpoints,
 };
+use ff_core::contracts::{ClosedWaitpoint, Delivered, DeliveriesPage, GrantedWaitpoint, Resumed, SignalsPage};
+use ff_core::types::IdempotencyKey;
 
 use super::book::Book;
 use crate::body::Bounded;

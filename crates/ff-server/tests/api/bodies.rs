@@ -160,8 +160,8 @@ pub(crate) fn routes() -> Vec<Route> {
             fields: with_fence(vec![
                 required("waitpoints", json!([5, "a", {}, []])),
                 field("condition", json!([5, "x", [], ["operator_only"]])),
-                word("reason"),
-                word("requested_by"),
+                free_text("reason"),
+                free_text("requested_by"),
                 field("timeout_in_ms", json!(["5", true, -1, 1.5, 0, [], {}])),
                 field("timeout_at", json!(["soon", true, 1.5, 1, [], {}])),
                 word("timeout_behavior"),

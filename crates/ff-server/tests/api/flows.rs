@@ -1,7 +1,7 @@
 //! Flows over HTTP: whole graphs, what is told of them, and how they are steered.
 
+use ff_api::FLOW_BODY_BYTES;
 use ff_core::limits;
-use ff_sdk::http::wire::FLOW_BODY_BYTES;
 use reqwest::Method;
 use serde_json::{Value, json};
 

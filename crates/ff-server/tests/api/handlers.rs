@@ -10,7 +10,7 @@ mod scenarios;
 /// A connection to a server of its own, which stops when its guard is dropped.
 pub(crate) async fn remote() -> (FlowFabric, DropGuard) {
     let here = ff_sdk::connect("memory:").await.unwrap();
-    let server = Server::bind("127.0.0.1:0".parse().unwrap(), here).await.unwrap();
+    let server = Server::bind("127.0.0.1:0".parse().unwrap(), here.runtime().unwrap().clone()).await.unwrap();
     let url = format!("http://{}", server.local_addr().unwrap());
     let stop = CancellationToken::new();
     tokio::spawn(server.serve(stop.clone()));

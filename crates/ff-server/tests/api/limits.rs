@@ -2,8 +2,8 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use ff_api::{BATCH_BODY_BYTES, PAYLOAD_BODY_BYTES, SIGNAL_BODY_BYTES};
 use ff_core::limits;
-use ff_sdk::http::wire::{BATCH_BODY_BYTES, PAYLOAD_BODY_BYTES, SIGNAL_BODY_BYTES};
 use reqwest::Method;
 use serde_json::{Value, json};
 

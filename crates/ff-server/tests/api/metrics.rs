@@ -9,7 +9,7 @@ use ff_core::clock::ManualClock;
 use ff_core::dice::SystemDice;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
-use ff_sdk::FlowFabric;
+use ff_scheduler::Runtime;
 use ff_server::{Metrics, Server};
 use reqwest::Method;
 use serde_json::json;
@@ -179,7 +179,7 @@ async fn a_server_that_counts_nothing_says_so() {
 
 #[tokio::test]
 async fn scrapers_have_an_address_where_there_is_nothing_else() {
-    let ff = FlowFabric::over(Arc::new(MemoryBackend::default()));
+    let ff = Runtime::without_engine(Arc::new(MemoryBackend::default()));
     let mut server = Server::bind("127.0.0.1:0".parse().unwrap(), ff).await.unwrap();
     let scraped = server.scraped_at("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let stop = CancellationToken::new();

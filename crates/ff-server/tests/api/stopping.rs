@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use ff_backend_memory::MemoryBackend;
-use ff_sdk::FlowFabric;
+use ff_scheduler::Runtime;
 use ff_server::Server;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -88,7 +88,7 @@ async fn a_connection_that_never_spoke_holds_nobody_up() {
 
 #[tokio::test]
 async fn only_loopback_is_listened_on() {
-    let ff = FlowFabric::over(std::sync::Arc::new(MemoryBackend::default()));
+    let ff = Runtime::without_engine(std::sync::Arc::new(MemoryBackend::default()));
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "[::ffff:192.0.2.1]:0"] {
         let Err(error) = Server::bind(address.parse().unwrap(), ff.clone()).await else {
             panic!("{address} was bound")

@@ -13,7 +13,7 @@ const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 async fn a_handler_shows_the_trace_of_whoever_submitted() {
     log::collect();
     let store = ff_sdk::connect("memory:").await.unwrap();
-    let server = Server::bind("127.0.0.1:0".parse().unwrap(), store).await.unwrap();
+    let server = Server::bind("127.0.0.1:0".parse().unwrap(), store.runtime().unwrap().clone()).await.unwrap();
     let url = format!("http://{}", server.local_addr().unwrap());
     let stop = CancellationToken::new();
     let serving = tokio::spawn(server.serve(stop.clone()));

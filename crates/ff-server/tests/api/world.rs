@@ -8,7 +8,7 @@ use ff_core::clock::SystemClock;
 use ff_core::dice::SystemDice;
 use ff_core::partition::PartitionConfig;
 use ff_core::snapshot::Snapshot;
-use ff_sdk::FlowFabric;
+use ff_scheduler::Runtime;
 use ff_server::{Limits, Metrics, Server, ServerOptions};
 use reqwest::header::HeaderMap;
 use reqwest::{Method, RequestBuilder, StatusCode};
@@ -55,14 +55,15 @@ impl World {
 
     /// A server that serves as it is told.
     pub(crate) async fn over_with(store: Arc<dyn Upkeep>, options: ServerOptions) -> Self {
-        let ff = FlowFabric::over(store.clone());
+        let ff = Runtime::without_engine(store.clone());
         let server = Server::bind_with("127.0.0.1:0".parse().unwrap(), ff, options).await.unwrap();
         Self::serving(server, store)
     }
 
     /// A server that tells what was counted.
     pub(crate) async fn counted(store: Arc<dyn Upkeep>, metrics: Metrics) -> Self {
-        let server = Server::bind("127.0.0.1:0".parse().unwrap(), FlowFabric::over(store.clone())).await.unwrap();
+        let server =
+            Server::bind("127.0.0.1:0".parse().unwrap(), Runtime::without_engine(store.clone())).await.unwrap();
         Self::serving(server.measured(metrics), store)
     }
 

@@ -7,7 +7,6 @@ use ff_core::contracts::{FlowCursor, FlowInfo, FlowsPage, ListFlowsArgs};
 use ff_core::flow::FlowState;
 use ff_core::limits;
 use ff_core::types::{Kind, TagKey, TagValue, TimestampMs};
-use ff_sdk::http::wire;
 
 use super::get::counted;
 use crate::commands::submit::tag;
@@ -59,7 +58,7 @@ impl List {
         let backend = &**flowfabric.backend();
         let page = if all { every_page(backend, args).await? } else { backend.list_flows(args).await? };
         if settings.json {
-            output::json(&wire::FlowsPage::from(page))?;
+            output::json(&ff_api::FlowsPage::from(page))?;
         } else {
             tabulate(&page.flows, SystemClock.now()).print()?;
             if let Some(next) = page.next {

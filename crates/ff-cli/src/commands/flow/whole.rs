@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use ff_core::contracts::{EdgeInfo, FlowInfo, MemberInfo};
 use ff_core::types::ExecutionId;
 use ff_sdk::FlowHandle;
-use ff_sdk::http::wire;
 
 /// Everything of one flow.
 pub(super) struct Whole {
@@ -28,10 +27,10 @@ impl Whole {
     }
 
     /// The flow as programs read it.
-    pub(super) fn into_view(self) -> wire::FlowView {
+    pub(super) fn into_view(self) -> ff_api::FlowView {
         let (members, edges) = (self.members, self.edges);
-        let graph = wire::FlowGraph { members, next_member: None, edges, next_edge: None };
-        wire::FlowView { flow: self.info, graph: Some(graph) }
+        let graph = ff_api::FlowGraph { members, next_member: None, edges, next_edge: None };
+        ff_api::FlowView { flow: self.info, graph: Some(graph) }
     }
 
     /// Every edge with its ends.

@@ -1,0 +1,42 @@
+//! What the doctor found, as it travels.
+
+use serde::{Deserialize, Serialize};
+
+/// What was looked at, and what should not be so.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DoctorReport {
+    pub partitions: u16,
+    pub executions: usize,
+    pub findings: Vec<Finding>,
+}
+
+/// One thing that should not be so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Finding {
+    /// The invariant it breaks.
+    pub invariant: String,
+    pub about: String,
+    pub what: String,
+}
+
+impl DoctorReport {
+    /// What was found on one partition.
+    pub fn of_partition(executions: usize, findings: Vec<ff_core::doctor::Finding>) -> Self {
+        Self { partitions: 1, executions, findings: findings.into_iter().map(Finding::from).collect() }
+    }
+
+    /// This report and another, as one.
+    pub fn add(&mut self, other: DoctorReport) {
+        self.partitions += other.partitions;
+        self.executions += other.executions;
+        self.findings.extend(other.findings);
+    }
+}
+
+impl From<ff_core::doctor::Finding> for Finding {
+    fn from(found: ff_core::doctor::Finding) -> Self {
+        Self { invariant: found.invariant.to_owned(), about: found.about, what: found.what }
+    }
+}

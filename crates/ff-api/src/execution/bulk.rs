@@ -1,0 +1,161 @@
+//! Doing something to many executions, on the wire: which are meant, what is done, and from where on.
+
+use std::collections::BTreeMap;
+
+use ff_core::contracts::{BulkAction, BulkArgs, Filter};
+use ff_core::engine_error::Refusal;
+use ff_core::limits;
+use ff_core::state::PublicState;
+use ff_core::types::{Kind, LaneId, Namespace, TagValue, TimestampMs};
+use serde::{Deserialize, Serialize};
+
+use crate::execution::submit::tags;
+use crate::word::word;
+
+/// One page of doing something to many executions.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Bulk {
+    pub action: Bulking,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lane: Option<LaneId>,
+    #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
+    pub state: Option<PublicState>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// Every one of these labels.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, TagValue>,
+    /// Created at this moment or later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_from: Option<TimestampMs>,
+    /// Created before this moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_until: Option<TimestampMs>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested_by: Option<String>,
+    /// Of a replay: whether what depends on each runs again as well, where it has finished.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reopen_downstream: bool,
+    /// Only say what would be done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+    /// Leave alone what has changed since: what the first page answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<TimestampMs>,
+    /// Where the last page ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+}
+
+/// What is done to each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", try_from = "String")]
+pub enum Bulking {
+    /// What lives is cancelled.
+    Cancel,
+    /// What has finished is run again.
+    Replay,
+}
+
+impl TryFrom<String> for Bulking {
+    type Error = &'static str;
+
+    fn try_from(word: String) -> Result<Self, Self::Error> {
+        match word.as_str() {
+            "cancel" => Ok(Self::Cancel),
+            "replay" => Ok(Self::Replay),
+            _ => Err("must be one of cancel, replay"),
+        }
+    }
+}
+
+impl Bulk {
+    /// The call as it travels.
+    pub fn of(args: BulkArgs) -> Self {
+        let (action, reason, requested_by, reopen_downstream) = match args.action {
+            BulkAction::Cancel { reason, requested_by } => (Bulking::Cancel, reason, requested_by, false),
+            BulkAction::Replay { reason, requested_by, reopen_downstream } => {
+                (Bulking::Replay, reason, requested_by, reopen_downstream)
+            }
+        };
+        let filter = args.filter;
+        Self {
+            action,
+            namespace: Some(filter.namespace),
+            lane: filter.lane,
+            state: filter.state,
+            kind: filter.kind,
+            tags: filter.tags.into_iter().map(|(key, value)| (key.to_string(), value)).collect(),
+            created_from: filter.created_from,
+            created_until: filter.created_until,
+            reason,
+            requested_by,
+            reopen_downstream,
+            dry_run: args.dry_run,
+            as_of: args.as_of,
+            cursor: args.after.map(|after| after.to_string()),
+            limit: Some(args.limit),
+        }
+    }
+
+    /// What is asked for, with what was left out filled in.
+    pub fn into_args(self) -> Result<BulkArgs, Refusal> {
+        let (reason, requested_by, reopen_downstream) = (self.reason, self.requested_by, self.reopen_downstream);
+        let action = match self.action {
+            Bulking::Cancel if reopen_downstream => {
+                return Err(Refusal::invalid("reopen_downstream", "is allowed with the action replay only"));
+            }
+            Bulking::Cancel => BulkAction::Cancel { reason, requested_by },
+            Bulking::Replay => BulkAction::Replay { reason, requested_by, reopen_downstream },
+        };
+        let filter = Filter {
+            namespace: self.namespace.unwrap_or_else(Namespace::default_name),
+            lane: self.lane,
+            state: self.state,
+            kind: self.kind,
+            tags: tags(self.tags)?,
+            created_from: self.created_from,
+            created_until: self.created_until,
+        };
+        Ok(BulkArgs {
+            filter,
+            action,
+            dry_run: self.dry_run,
+            as_of: self.as_of,
+            after: self.cursor.map(|cursor| cursor.parse()).transpose()?,
+            limit: self.limit.unwrap_or(limits::PAGE_DEFAULT),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ff_core::types::TagKey;
+
+    #[test]
+    fn a_bulk_arrives_as_it_was_sent() {
+        let tags = [(TagKey::parse("team").unwrap(), TagValue::parse("a b").unwrap())];
+        let filter = Filter {
+            kind: Some(Kind::parse("k").unwrap()),
+            state: Some(PublicState::Failed),
+            tags: tags.into_iter().collect(),
+            created_until: Some(TimestampMs(9)),
+            ..Filter::everything(Namespace::parse("acme").unwrap())
+        };
+        let action = BulkAction::Replay { reason: Some("again".into()), requested_by: None, reopen_downstream: true };
+        let after = "17.3.00000000-0000-0000-0000-000000000001".parse().ok();
+        let args = BulkArgs { filter, action, dry_run: true, as_of: Some(TimestampMs(5)), after, limit: 7 };
+        let text = serde_json::to_string(&Bulk::of(args.clone())).unwrap();
+        assert_eq!(serde_json::from_str::<Bulk>(&text).unwrap().into_args(), Ok(args), "{text}");
+    }
+}

@@ -1,0 +1,133 @@
+//! What is told of an execution on the wire: listings, payloads, ends.
+
+use ff_core::contracts::{self, ExecutionInfo};
+use ff_core::engine_error::Refusal;
+use ff_core::execution::{Failure, FinishedBy, Outcome};
+use ff_core::payload::Payload;
+use ff_core::types::{ContentType, ExecutionId, TimestampMs};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::content::present;
+use crate::{Base64, Content, Encoding};
+
+/// One page of a listing.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Page {
+    pub executions: Vec<ExecutionInfo>,
+    /// The `cursor` of the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+impl From<contracts::Page> for Page {
+    fn from(page: contracts::Page) -> Self {
+        Self { executions: page.executions, next_cursor: page.next.map(|cursor| cursor.to_string()) }
+    }
+}
+
+impl Page {
+    /// The page, unless its cursor is none.
+    pub fn into_page(self) -> Result<contracts::Page, Refusal> {
+        let next = self.next_cursor.map(|cursor| cursor.parse()).transpose()?;
+        Ok(contracts::Page { executions: self.executions, next })
+    }
+}
+
+/// A payload as JSON.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PayloadView {
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload_base64: Option<Base64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<ContentType>,
+}
+
+impl PayloadView {
+    /// A payload as it travels.
+    pub fn of(payload: &Payload, encoding: Encoding) -> Self {
+        let content = Content::of(payload, encoding);
+        Self { payload: content.json, payload_base64: content.base64, content_type: content.content_type }
+    }
+
+    /// The bytes and their type.
+    pub fn into_payload(self) -> Result<Payload, Refusal> {
+        let content = Content { json: self.payload, base64: self.payload_base64, content_type: self.content_type };
+        Ok(content.into_payload("payload")?.unwrap_or_default())
+    }
+}
+
+/// How an execution ended, with what it produced.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Ended {
+    pub execution_id: ExecutionId,
+    pub outcome: Outcome,
+    pub finished_at: TimestampMs,
+    pub finished_by: FinishedBy,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub result: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_base64: Option<Base64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<ContentType>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+}
+
+impl Ended {
+    /// An end as it travels.
+    pub fn of(ended: contracts::Ended, encoding: Encoding) -> Self {
+        let content = ended.result.map(|result| Content::of(&result, encoding)).unwrap_or_default();
+        Self {
+            execution_id: ended.execution_id,
+            outcome: ended.outcome,
+            finished_at: ended.at,
+            finished_by: ended.by,
+            result: content.json,
+            result_base64: content.base64,
+            content_type: content.content_type,
+            failure: ended.failure,
+        }
+    }
+
+    /// The end, or what cannot be read of it.
+    pub fn into_ended(self) -> Result<contracts::Ended, Refusal> {
+        let content = Content { json: self.result, base64: self.result_base64, content_type: self.content_type };
+        Ok(contracts::Ended {
+            execution_id: self.execution_id,
+            outcome: self.outcome,
+            at: self.finished_at,
+            by: self.finished_by,
+            result: content.into_payload("result")?,
+            failure: self.failure,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    #[test]
+    fn an_end_arrives_as_it_was_sent() {
+        let ended = contracts::Ended {
+            execution_id: ExecutionId::new(3, Uuid::from_u128(9)),
+            outcome: Outcome::Success,
+            at: TimestampMs(17),
+            by: FinishedBy::Holder,
+            result: Some(Payload::json("{ }")),
+            failure: None,
+        };
+        for encoding in [Encoding::Json, Encoding::Base64] {
+            let text = serde_json::to_string(&Ended::of(ended.clone(), encoding)).unwrap();
+            let back = serde_json::from_str::<Ended>(&text).unwrap().into_ended();
+            assert_eq!(back, Ok(ended.clone()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Members and edges for a flow that lives, on the wire.
+
+use std::str::FromStr;
+
+use ff_core::contracts::{self, GrowFlowArgs, JoinSpec, MemberRef};
+use ff_core::engine_error::Refusal;
+use ff_core::flow::Passing;
+use ff_core::lease::Fence;
+use ff_core::types::{AttemptId, ExecutionId, FlowId, IdempotencyKey, LeaseEpoch, LeaseId, NodeName};
+use serde::{Deserialize, Serialize};
+
+use super::{Joining, Nodes, passing};
+use crate::Strict;
+
+/// What is to be added; all of it, or nothing.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct GrowFlow {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_graph_revision: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<IdempotencyKey>,
+    /// New members, with the edges into them.
+    #[serde(default)]
+    pub nodes: Nodes,
+    /// Edges between members, new ones or others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edges: Vec<Strict<GrownEdge>>,
+    /// How the edges into members that were there before join.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joins: Vec<Strict<JoinOf>>,
+    /// The running member in whose name the flow is grown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<Strict<HolderOf>>,
+}
+
+/// An edge between two members, each by its name or by its execution's id.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct GrownEdge {
+    pub upstream: String,
+    pub downstream: String,
+    #[serde(default, deserialize_with = "passing::read", skip_serializing_if = "Option::is_none")]
+    pub passes: Option<Passing>,
+}
+
+/// How the edges into a member join.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct JoinOf {
+    pub member: String,
+    pub join: Joining,
+}
+
+/// A running member and the fence of its lease.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct HolderOf {
+    pub execution_id: ExecutionId,
+    pub lease_id: LeaseId,
+    pub lease_epoch: LeaseEpoch,
+    pub attempt_id: AttemptId,
+}
+
+impl GrowFlow {
+    /// The call as it travels.
+    pub fn of(args: GrowFlowArgs) -> Result<Self, serde_json::Error> {
+        let edge = |edge: contracts::GrownEdge| GrownEdge {
+            upstream: edge.upstream.to_string(),
+            downstream: edge.downstream.to_string(),
+            passes: edge.passes,
+        };
+        let join = |spec: JoinSpec| JoinOf { member: spec.member.to_string(), join: Joining(spec.join) };
+        let holder = |(execution_id, fence): (ExecutionId, Fence)| {
+            let Fence { lease_id, lease_epoch, attempt_id } = fence;
+            HolderOf { execution_id, lease_id, lease_epoch, attempt_id }
+        };
+        Ok(Self {
+            expected_graph_revision: args.expected_graph_revision,
+            idempotency_key: args.idempotency_key,
+            nodes: Nodes::of(args.nodes, |_| Vec::new())?,
+            edges: args.edges.into_iter().map(|one| Strict(edge(one))).collect(),
+            joins: args.joins.into_iter().map(|one| Strict(join(one))).collect(),
+            holder: args.holder.map(|one| Strict(holder(one))),
+        })
+    }
+
+    /// What is to be added to a flow.
+    pub fn into_args(self, flow_id: FlowId) -> Result<GrowFlowArgs, Refusal> {
+        let (nodes, entering) = self.nodes.into_specs()?;
+        let mut edges: Vec<_> = entering
+            .into_iter()
+            .map(|edge| contracts::GrownEdge {
+                upstream: MemberRef::Node(edge.upstream),
+                downstream: MemberRef::Node(edge.downstream),
+                passes: edge.passes,
+            })
+            .collect();
+        for (at, Strict(edge)) in self.edges.into_iter().enumerate() {
+            let end = |text: &str, which: &str| member(text, &format!("edges[{at}].{which}"));
+            edges.push(contracts::GrownEdge {
+                upstream: end(&edge.upstream, "upstream")?,
+                downstream: end(&edge.downstream, "downstream")?,
+                passes: edge.passes,
+            });
+        }
+        let join = |(at, Strict(one)): (usize, Strict<JoinOf>)| {
+            Ok(JoinSpec { member: member(&one.member, &format!("joins[{at}].member"))?, join: one.join.0 })
+        };
+        let holder = self.holder.map(|Strict(holder)| {
+            let HolderOf { execution_id, lease_id, lease_epoch, attempt_id } = holder;
+            (execution_id, Fence { lease_id, lease_epoch, attempt_id })
+        });
+        Ok(GrowFlowArgs {
+            flow_id,
+            expected_graph_revision: self.expected_graph_revision,
+            nodes,
+            joins: self.joins.into_iter().enumerate().map(join).collect::<Result<_, Refusal>>()?,
+            edges,
+            holder,
+            idempotency_key: self.idempotency_key,
+        })
+    }
+}
+
+/// A member as people write it. No name has a brace, with which every id begins.
+fn member(text: &str, field: &str) -> Result<MemberRef, Refusal> {
+    if text.starts_with('{') {
+        let id = ExecutionId::from_str(text).map_err(|error| Refusal::invalid(field, error))?;
+        return Ok(MemberRef::Execution(id));
+    }
+    Ok(MemberRef::Node(NodeName::parse(text).map_err(|error| Refusal::invalid(field, error))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ff_core::contracts::NodeSpec;
+    use ff_core::flow::{Join, OnSatisfied};
+    use ff_core::json;
+    use ff_core::payload::Payload;
+    use ff_core::types::Kind;
+
+    fn node(text: &str) -> MemberRef {
+        MemberRef::Node(NodeName::parse(text).unwrap())
+    }
+
+    #[test]
+    fn a_change_arrives_as_it_was_sent() {
+        let (flow, execution) = (FlowId::new(), ExecutionId::new(7, uuid::Uuid::from_u128(1)));
+        let fence = Fence { lease_id: LeaseId::new(), lease_epoch: LeaseEpoch(3), attempt_id: AttemptId::new() };
+        let join = Join::AnyOf { on_satisfied: OnSatisfied::CancelRemaining };
+        let kind = Kind::parse("k").unwrap();
+        let args = GrowFlowArgs {
+            expected_graph_revision: Some(4),
+            nodes: vec![NodeSpec::new(NodeName::parse("b").unwrap(), kind, Payload::bytes(vec![1]))],
+            joins: vec![JoinSpec { member: node("p"), join }],
+            edges: vec![
+                contracts::GrownEdge { upstream: node("b"), downstream: node("p"), passes: Some(Passing::Payload) },
+                contracts::GrownEdge { upstream: MemberRef::Execution(execution), downstream: node("b"), passes: None },
+            ],
+            holder: Some((execution, fence)),
+            idempotency_key: Some(IdempotencyKey::parse("once").unwrap()),
+            ..GrowFlowArgs::new(flow)
+        };
+        for args in [args, GrowFlowArgs::new(flow)] {
+            let text = serde_json::to_string(&GrowFlow::of(args.clone()).unwrap()).unwrap();
+            let back = json::read::<GrowFlow>(text.as_bytes()).and_then(|call| call.into_args(flow));
+            assert_eq!(back, Ok(args), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_in_a_change_is_named_from_the_top() {
+        for (text, field) in [
+            (r#"{"edges":[{"upstream":"a"}]}"#, "edges[0].downstream"),
+            (r#"{"edges":[["a","b"]]}"#, "edges[0]"),
+            (r#"{"edges":[{"upstream":"a","downstream":"b","passes":5}]}"#, "edges[0].passes"),
+            (r#"{"edges":[{"upstream":"a b","downstream":"b"}]}"#, "edges[0].upstream"),
+            (r#"{"edges":[{"upstream":"a","downstream":"{fp:x}"}]}"#, "edges[0].downstream"),
+            (r#"{"joins":[{"member":"a","join":"most"}]}"#, "joins[0].join"),
+            (r#"{"holder":{"execution_id":"x"}}"#, "holder.execution_id"),
+            (r#"{"nodes":{"a":{"kind":"k","after":["x y"]}}}"#, "nodes.a.after[0]"),
+        ] {
+            let refusal = json::read::<GrowFlow>(text.as_bytes()).and_then(|call| call.into_args(FlowId::new()));
+            assert_eq!(refusal.unwrap_err().field.as_deref(), Some(field), "{text}");
+        }
+    }
+}

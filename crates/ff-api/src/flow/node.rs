@@ -1,0 +1,155 @@
+//! The nodes of a graph by their names, each with what it waits for.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use ff_core::contracts::{EdgeSpec, NodeSpec};
+use ff_core::engine_error::Refusal;
+use ff_core::flow::Join;
+use ff_core::policy::Policy;
+use ff_core::types::{ContentType, Kind, LaneId, NodeName, Priority, TagValue, TimestampMs};
+use serde::de::{MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::{After, Joining};
+use crate::content::present;
+use crate::execution::start;
+use crate::execution::submit::{policy, tags};
+use crate::{Base64, Content, Encoding};
+
+/// Nodes by name, in the order they are written. A name that is there twice is kept twice, for whoever judges the graph to
+/// name it.
+#[derive(Default)]
+pub struct Nodes(pub Vec<(NodeName, Node)>);
+
+/// One node: the work, and the edges into it. The fields of the work are those of a submission.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    pub kind: Kind,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload_base64: Option<Base64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<ContentType>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lane: Option<LaneId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Priority>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, TagValue>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_at: Option<TimestampMs>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Policy>"))]
+    pub policy: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<After>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub join: Option<Joining>,
+}
+
+impl Nodes {
+    /// Nodes as they travel, their bytes exactly, each with the edges into it that `after` has for it.
+    pub fn of(specs: Vec<NodeSpec>, mut after: impl FnMut(&NodeName) -> Vec<After>) -> Result<Self, serde_json::Error> {
+        let node = |spec: NodeSpec| {
+            let entering = after(&spec.name);
+            Ok((spec.name.clone(), Node::of(spec, entering)?))
+        };
+        Ok(Self(specs.into_iter().map(node).collect::<Result<_, _>>()?))
+    }
+
+    /// The nodes and the edges between them, with what was left out filled in.
+    pub fn into_specs(self) -> Result<(Vec<NodeSpec>, Vec<EdgeSpec>), Refusal> {
+        let (mut nodes, mut edges) = (Vec::with_capacity(self.0.len()), Vec::new());
+        for (name, mut node) in self.0 {
+            let entering = std::mem::take(&mut node.after).into_iter();
+            edges.extend(entering.map(|After { node: upstream, passes }| EdgeSpec {
+                upstream,
+                downstream: name.clone(),
+                passes,
+            }));
+            let within = |refusal: Refusal| match refusal.field.clone() {
+                Some(field) => refusal.at(format!("nodes.{name}.{field}")),
+                None => refusal.at(format!("nodes.{name}")),
+            };
+            nodes.push(node.into_spec(name.clone()).map_err(within)?);
+        }
+        Ok((nodes, edges))
+    }
+}
+
+impl Node {
+    fn of(spec: NodeSpec, after: Vec<After>) -> Result<Self, serde_json::Error> {
+        let content = Content::of(&spec.payload, Encoding::Base64);
+        let (delay_ms, start_at) = start::write(spec.start);
+        let policy = (!spec.policy.is_default()).then(|| serde_json::value::to_raw_value(&spec.policy)).transpose()?;
+        Ok(Self {
+            kind: spec.kind,
+            payload: content.json,
+            payload_base64: content.base64,
+            content_type: content.content_type,
+            lane: Some(spec.lane),
+            priority: Some(spec.priority),
+            tags: spec.tags.into_iter().map(|(key, value)| (key.to_string(), value)).collect(),
+            delay_ms,
+            start_at,
+            policy,
+            after,
+            join: (spec.join != Join::AllOf).then_some(Joining(spec.join)),
+        })
+    }
+
+    fn into_spec(self, name: NodeName) -> Result<NodeSpec, Refusal> {
+        let content = Content { json: self.payload, base64: self.payload_base64, content_type: self.content_type };
+        Ok(NodeSpec {
+            name,
+            lane: self.lane.unwrap_or_else(LaneId::default_name),
+            kind: self.kind,
+            payload: content.into_payload("payload")?.unwrap_or_default(),
+            priority: self.priority.unwrap_or_default(),
+            tags: tags(self.tags)?,
+            start: start::read(self.delay_ms, self.start_at)?,
+            policy: self.policy.map_or_else(|| Ok(Policy::default()), |json| policy(&json))?,
+            join: self.join.map_or(Join::AllOf, |Joining(join)| join),
+        })
+    }
+}
+
+impl Serialize for Nodes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        self.0.iter().try_for_each(|(name, node)| map.serialize_entry(name, node))?;
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Nodes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ByName)
+    }
+}
+
+struct ByName;
+
+impl<'de> Visitor<'de> for ByName {
+    type Value = Nodes;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of nodes by their names")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Nodes, A::Error> {
+        let mut nodes = Vec::new();
+        while let Some(node) = map.next_entry()? {
+            nodes.push(node);
+        }
+        Ok(Nodes(nodes))
+    }
+}

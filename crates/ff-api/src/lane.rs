@@ -1,0 +1,119 @@
+//! Lanes on the wire. Of what is configured, what is left out stays as it is, and `null` takes a setting away.
+
+use ff_core::contracts::{self, ConfigureLaneArgs, LaneInfo, Setting};
+use ff_core::engine_error::{Code, Refusal};
+use ff_core::lane::LaneState;
+use ff_core::types::{LaneId, Namespace};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::word::word;
+
+/// How a lane is to be.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ConfigureLane {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+    #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
+    pub state: Option<LaneState>,
+    /// How many executions of it may be held at once.
+    #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<Option<u32>>,
+    /// How long a wait weighs as much as one step of priority.
+    #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
+    pub ageing_ms: Option<Option<u64>>,
+    /// How long what is submitted to it is kept after its end.
+    #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
+    pub retention_ms: Option<Option<u64>>,
+}
+
+impl ConfigureLane {
+    /// The call as it travels.
+    pub fn of(args: ConfigureLaneArgs) -> Self {
+        Self {
+            namespace: Some(args.namespace),
+            state: args.state,
+            concurrency: written(args.concurrency),
+            ageing_ms: written(args.ageing_ms),
+            retention_ms: written(args.retention_ms),
+        }
+    }
+
+    /// What is asked of a lane.
+    pub fn into_args(self, lane: LaneId) -> ConfigureLaneArgs {
+        ConfigureLaneArgs {
+            namespace: self.namespace.unwrap_or_else(Namespace::default_name),
+            lane,
+            state: self.state,
+            concurrency: setting(self.concurrency),
+            ageing_ms: setting(self.ageing_ms),
+            retention_ms: setting(self.retention_ms),
+        }
+    }
+}
+
+/// One page of a listing of lanes.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LanesPage {
+    pub lanes: Vec<LaneInfo>,
+    /// The `after` of the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+impl From<contracts::LanesPage> for LanesPage {
+    fn from(page: contracts::LanesPage) -> Self {
+        Self { lanes: page.lanes, next: page.next.map(|next| next.to_string()) }
+    }
+}
+
+impl LanesPage {
+    /// The page, unless where it goes on is no lane.
+    pub fn into_page(self) -> Result<contracts::LanesPage, Refusal> {
+        let next = self.next.map(|next| LaneId::parse_key(&next)).transpose();
+        let next = next.map_err(|error| Code::InvalidCursor.refusal().at("next").because(error.to_string()))?;
+        Ok(contracts::LanesPage { lanes: self.lanes, next })
+    }
+}
+
+/// Reads a value or `null`; what is left out is not read at all.
+fn said<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+fn written<T>(setting: Setting<T>) -> Option<Option<T>> {
+    match setting {
+        Setting::Keep => None,
+        Setting::Default => Some(None),
+        Setting::To(value) => Some(Some(value)),
+    }
+}
+
+fn setting<T>(said: Option<Option<T>>) -> Setting<T> {
+    match said {
+        None => Setting::Keep,
+        Some(None) => Setting::Default,
+        Some(Some(value)) => Setting::To(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_stays_and_null_takes_away() {
+        let lane = LaneId::parse("mail").unwrap();
+        let args = ConfigureLaneArgs {
+            state: Some(LaneState::Paused),
+            concurrency: Setting::To(3),
+            retention_ms: Setting::Default,
+            ..ConfigureLaneArgs::new(Namespace::parse("acme").unwrap(), lane.clone())
+        };
+        let text = serde_json::to_string(&ConfigureLane::of(args.clone())).unwrap();
+        assert!(text.contains("\"retention_ms\":null") && !text.contains("ageing_ms"), "{text}");
+        assert_eq!(serde_json::from_str::<ConfigureLane>(&text).unwrap().into_args(lane), args);
+    }
+}

@@ -1,0 +1,158 @@
+//! Claiming on the wire: what a worker asks for.
+
+use ff_core::contracts::{ClaimArgs, NextArgs};
+use ff_core::engine_error::Refusal;
+use ff_core::lease::Holder;
+use ff_core::limits;
+use ff_core::types::{Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use serde::{Deserialize, Serialize};
+
+use crate::Encoding;
+
+/// A worker asks for work.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    pub worker_id: WorkerId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+    /// In the order they are preferred; the lane `default` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lanes: Option<Vec<LaneId>>,
+    /// Which kinds; any when none is named.
+    #[serde(default)]
+    pub kinds: Vec<Kind>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_ttl_ms: Option<u64>,
+    #[serde(default)]
+    pub wait_ms: u64,
+    /// Only this partition and one lane of it, answered at once; wherever there is work when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<u16>,
+    #[serde(default)]
+    pub encoding: Encoding,
+}
+
+/// A claim as the two things it can mean.
+#[derive(Debug, PartialEq)]
+pub enum ClaimOf {
+    /// Of one lane on one partition, at once.
+    Partition(ClaimArgs),
+    /// Wherever there is work, waiting for it.
+    Anywhere(NextArgs),
+}
+
+impl Claim {
+    /// A claim on one partition.
+    pub fn of(args: ClaimArgs) -> Self {
+        Self {
+            worker_id: args.holder.worker_id,
+            namespace: Some(args.namespace),
+            lanes: Some(vec![args.lane]),
+            kinds: args.kinds,
+            max: Some(args.max),
+            lease_ttl_ms: Some(args.lease_ttl_ms),
+            wait_ms: 0,
+            partition: Some(args.partition),
+            encoding: Encoding::Base64,
+        }
+    }
+
+    /// A claim wherever there is work.
+    pub fn anywhere(args: NextArgs) -> Self {
+        Self {
+            worker_id: args.holder.worker_id,
+            namespace: Some(args.namespace),
+            lanes: Some(args.lanes),
+            kinds: args.kinds,
+            max: Some(args.max),
+            lease_ttl_ms: Some(args.lease_ttl_ms),
+            wait_ms: args.wait_ms,
+            partition: None,
+            encoding: Encoding::Base64,
+        }
+    }
+
+    /// What an instance asks for, with what was left out filled in.
+    pub fn into_args(self, worker_instance_id: WorkerInstanceId) -> Result<ClaimOf, Refusal> {
+        let holder = Holder { worker_id: self.worker_id, worker_instance_id };
+        let namespace = self.namespace.unwrap_or_else(Namespace::default_name);
+        let lanes = self.lanes.unwrap_or_else(|| vec![LaneId::default_name()]);
+        let (kinds, max) = (self.kinds, self.max.unwrap_or(1));
+        let lease_ttl_ms = self.lease_ttl_ms.unwrap_or(limits::LEASE_TTL_MS);
+        let Some(partition) = self.partition else {
+            let wait_ms = self.wait_ms;
+            return Ok(ClaimOf::Anywhere(NextArgs { namespace, lanes, kinds, max, holder, lease_ttl_ms, wait_ms }));
+        };
+        let Ok([lane]) = <[LaneId; 1]>::try_from(lanes) else {
+            return Err(Refusal::invalid("lanes", "must name exactly one lane beside a partition"));
+        };
+        if self.wait_ms > 0 {
+            return Err(Refusal::invalid("wait_ms", "cannot be given beside a partition, which answers at once"));
+        }
+        Ok(ClaimOf::Partition(ClaimArgs { partition, namespace, lane, kinds, max, holder, lease_ttl_ms }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ff_core::json;
+
+    fn instance() -> WorkerInstanceId {
+        WorkerInstanceId::parse("w-1").unwrap()
+    }
+
+    fn holder() -> Holder {
+        Holder { worker_id: WorkerId::parse("w").unwrap(), worker_instance_id: instance() }
+    }
+
+    fn read(text: &str) -> Result<ClaimOf, Refusal> {
+        json::read::<Claim>(text.as_bytes())?.into_args(instance())
+    }
+
+    #[test]
+    fn a_claim_arrives_as_it_was_sent() {
+        let lane = LaneId::parse("images").unwrap();
+        let one = ClaimArgs {
+            partition: 9,
+            namespace: Namespace::parse("acme").unwrap(),
+            lane: lane.clone(),
+            kinds: vec![Kind::parse("resize").unwrap()],
+            max: 7,
+            holder: holder(),
+            lease_ttl_ms: 1_000,
+        };
+        let text = serde_json::to_string(&Claim::of(one.clone())).unwrap();
+        assert_eq!(read(&text), Ok(ClaimOf::Partition(one)));
+        let any = NextArgs {
+            namespace: Namespace::default_name(),
+            lanes: vec![lane, LaneId::default_name()],
+            kinds: Vec::new(),
+            max: 1,
+            holder: holder(),
+            lease_ttl_ms: 1_000,
+            wait_ms: 60_000,
+        };
+        let text = serde_json::to_string(&Claim::anywhere(any.clone())).unwrap();
+        assert_eq!(read(&text), Ok(ClaimOf::Anywhere(any)));
+    }
+
+    #[test]
+    fn a_claim_needs_to_say_who_asks_and_no_more() {
+        let Ok(ClaimOf::Anywhere(args)) = read("{\"worker_id\":\"w\"}") else { panic!("not a claim anywhere") };
+        assert_eq!(args.lanes, [LaneId::default_name()]);
+        assert_eq!((args.max, args.lease_ttl_ms, args.wait_ms), (1, 30_000, 0));
+    }
+
+    #[test]
+    fn one_partition_is_asked_for_one_lane_and_answers_at_once() {
+        let lanes = read("{\"worker_id\":\"w\",\"partition\":1,\"lanes\":[\"a\",\"b\"]}").unwrap_err();
+        assert_eq!(lanes.field.as_deref(), Some("lanes"));
+        let wait = read("{\"worker_id\":\"w\",\"partition\":1,\"wait_ms\":1}").unwrap_err();
+        assert_eq!(wait.field.as_deref(), Some("wait_ms"));
+    }
+}

@@ -1,0 +1,196 @@
+//! What only the holder of a lease may ask. Every call carries the fence, flat beside its own fields.
+
+use ff_core::contracts::{CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs};
+use ff_core::engine_error::Refusal;
+use ff_core::execution::Failure;
+use ff_core::lease::Fence;
+use ff_core::types::{AttemptId, ContentType, ExecutionId, Kind, LeaseEpoch, LeaseId, TimestampMs};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::content::present;
+use crate::execution::start;
+use crate::lease::fenced::{held, holder_calls};
+use crate::{Base64, Content, Encoding};
+
+holder_calls! {
+    /// The holder wants to go on.
+    Renew {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lease_ttl_ms: Option<u64>,
+    }
+
+    /// The holder says how far it is.
+    Progress {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        percent: Option<u8>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    }
+
+    /// The holder says the work is done.
+    Complete {
+        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+        result: Option<Box<RawValue>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        result_base64: Option<Base64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content_type: Option<ContentType>,
+    }
+
+    /// The holder says the work went wrong.
+    Fail {
+        /// `error` when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        category: Option<Kind>,
+        message: String,
+        #[serde(default)]
+        permanent: bool,
+    }
+
+    /// The holder puts the work off.
+    Delay {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        delay_ms: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        start_at: Option<TimestampMs>,
+    }
+}
+
+impl Renew {
+    /// The call as it travels.
+    pub fn of(args: RenewArgs) -> Self {
+        held!(Renew, args.fence, lease_ttl_ms: args.lease_ttl_ms)
+    }
+
+    /// What is asked of an execution.
+    pub fn into_args(self, execution_id: ExecutionId) -> Result<RenewArgs, Refusal> {
+        Ok(RenewArgs { execution_id, fence: self.fence()?, lease_ttl_ms: self.lease_ttl_ms })
+    }
+}
+
+impl Progress {
+    /// The call as it travels.
+    pub fn of(args: ProgressArgs) -> Self {
+        held!(Progress, args.fence, percent: args.percent, message: args.message)
+    }
+
+    /// What is asked of an execution.
+    pub fn into_args(self, execution_id: ExecutionId) -> Result<ProgressArgs, Refusal> {
+        Ok(ProgressArgs { execution_id, fence: self.fence()?, percent: self.percent, message: self.message })
+    }
+}
+
+impl Complete {
+    /// The call as it travels.
+    pub fn of(args: CompleteArgs) -> Self {
+        let content = args.result.map(|result| Content::of(&result, Encoding::Base64)).unwrap_or_default();
+        held!(
+            Complete, args.fence,
+            result: content.json,
+            result_base64: content.base64,
+            content_type: content.content_type
+        )
+    }
+
+    /// What is asked of an execution.
+    pub fn into_args(self, execution_id: ExecutionId) -> Result<CompleteArgs, Refusal> {
+        let fence = self.fence()?;
+        let content = Content { json: self.result, base64: self.result_base64, content_type: self.content_type };
+        Ok(CompleteArgs { execution_id, fence, result: content.into_payload("result")? })
+    }
+}
+
+impl Fail {
+    /// The category of a failure that names none.
+    const CATEGORY: &str = "error";
+
+    /// The call as it travels.
+    pub fn of(args: FailArgs) -> Self {
+        let Failure { category, message, permanent } = args.failure;
+        held!(Fail, args.fence, category: Some(category), message: message, permanent: permanent)
+    }
+
+    /// What is asked of an execution.
+    pub fn into_args(self, execution_id: ExecutionId) -> Result<FailArgs, Refusal> {
+        let fence = self.fence()?;
+        let category = match self.category {
+            Some(category) => category,
+            None => Kind::parse(Self::CATEGORY).map_err(|error| Refusal::invalid("category", error))?,
+        };
+        let failure = Failure { category, message: self.message, permanent: self.permanent };
+        Ok(FailArgs { execution_id, fence, failure })
+    }
+}
+
+impl Delay {
+    /// The call as it travels.
+    pub fn of(args: DelayArgs) -> Self {
+        let (delay_ms, start_at) = start::write(args.start);
+        held!(Delay, args.fence, delay_ms: delay_ms, start_at: start_at)
+    }
+
+    /// What is asked of an execution.
+    pub fn into_args(self, execution_id: ExecutionId) -> Result<DelayArgs, Refusal> {
+        let fence = self.fence()?;
+        Ok(DelayArgs { execution_id, fence, start: start::read(self.delay_ms, self.start_at)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ff_core::contracts::Start;
+    use ff_core::engine_error::Code;
+    use ff_core::json;
+    use ff_core::payload::Payload;
+    use serde::de::DeserializeOwned;
+
+    fn id() -> ExecutionId {
+        ExecutionId::new(7, uuid::Uuid::from_u128(1))
+    }
+
+    fn fence() -> Fence {
+        let (lease_id, attempt_id) = (LeaseId::from_uuid(uuid::Uuid::from_u128(2)), AttemptId::new());
+        Fence { lease_id, lease_epoch: LeaseEpoch(3), attempt_id }
+    }
+
+    fn travelled<T: Serialize + DeserializeOwned>(call: &T) -> T {
+        json::read(&serde_json::to_vec(call).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_holders_call_arrives_as_it_was_sent() {
+        let fence = fence();
+        let renew = RenewArgs { execution_id: id(), fence, lease_ttl_ms: Some(5_000) };
+        assert_eq!(travelled(&Renew::of(renew.clone())).into_args(id()), Ok(renew));
+        let progress = ProgressArgs { execution_id: id(), fence, percent: Some(3), message: Some("m".into()) };
+        assert_eq!(travelled(&Progress::of(progress.clone())).into_args(id()), Ok(progress));
+        for result in [None, Some(Payload::json("{ }")), Some(Payload::bytes(vec![0, 200]))] {
+            let complete = CompleteArgs { execution_id: id(), fence, result };
+            assert_eq!(travelled(&Complete::of(complete.clone())).into_args(id()), Ok(complete));
+        }
+        let failure = Failure { category: Kind::parse("io").unwrap(), message: "m".into(), permanent: true };
+        let fail = FailArgs { execution_id: id(), fence, failure };
+        assert_eq!(travelled(&Fail::of(fail.clone())).into_args(id()), Ok(fail));
+        let delay = DelayArgs { execution_id: id(), fence, start: Start::After(9) };
+        assert_eq!(travelled(&Delay::of(delay.clone())).into_args(id()), Ok(delay));
+    }
+
+    #[test]
+    fn a_call_without_a_fence_and_one_with_a_part_of_it_are_told_apart() {
+        let code = |text: &str| json::read::<Renew>(text.as_bytes()).unwrap().into_args(id()).unwrap_err().code;
+        assert_eq!(code("{}"), Code::FenceRequired);
+        assert_eq!(code("{\"lease_epoch\":1}"), Code::PartialFenceTriple);
+    }
+
+    #[test]
+    fn a_failure_of_no_category_is_an_error() {
+        let fence = serde_json::to_value(fence()).unwrap();
+        let mut call = fence;
+        call["message"] = "m".into();
+        let fail = json::read::<Fail>(call.to_string().as_bytes()).unwrap().into_args(id()).unwrap();
+        assert_eq!(fail.failure.category.as_str(), "error");
+        assert!(!fail.failure.permanent);
+    }
+}

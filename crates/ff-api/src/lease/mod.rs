@@ -1,0 +1,10 @@
+//! Leases as they travel: claims, and what a holder says.
+
+mod claim;
+mod claimed;
+pub(crate) mod fenced;
+mod holder;
+
+pub use claim::{Claim, ClaimOf};
+pub use claimed::{Claimed, Claims, Input};
+pub use holder::{Complete, Delay, Fail, Progress, Renew};

@@ -1,0 +1,63 @@
+//! Reading a request. Only an object will do: a list would be read as the fields in their order, which nobody means.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use ff_core::engine_error::{Code, Refusal};
+use ff_core::json;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Reads a request, or says which field is wrong and why.
+pub fn object<T: DeserializeOwned>(text: &[u8]) -> Result<T, Refusal> {
+    let read = match text.trim_ascii_start().first() {
+        Some(b'{') => json::read(text),
+        _ => Err(Refusal::new(Code::InvalidInput).because("must be a JSON object")),
+    };
+    // What is not JSON at all is called that, whatever else came to light before its end.
+    read.map_err(|refusal| json::read::<IgnoredAny>(text).err().unwrap_or(refusal))
+}
+
+/// A part of a request that is an object and nothing else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Strict<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Strict<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(OnlyMaps(PhantomData)).map(Self)
+    }
+}
+
+struct OnlyMaps<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for OnlyMaps<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Submit;
+
+    #[test]
+    fn only_an_object_is_a_request() {
+        assert!(object::<Submit>(b" {\"kind\":\"k\"}").is_ok());
+        let code = |text: &str| object::<Submit>(text.as_bytes()).err().map(|refusal| refusal.code);
+        for text in ["[\"k\"]", "[]", "5", "null", "\"k\""] {
+            assert_eq!(code(text), Some(Code::InvalidInput), "{text}");
+        }
+        for text in ["", "[", "nonsense", "{} x", "{\"knd\":1"] {
+            assert_eq!(code(text), Some(Code::InvalidJson), "{text}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! How things look that are read in a way of their own, for the description of the HTTP API.
+
+use std::borrow::Cow;
+
+use ff_core::flow::{OnSatisfied, Passing};
+use ff_core::trace::TraceContext;
+use ff_core::types::NodeName;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use crate::{After, Base64, Encoding, Joining, Node, Nodes, Strict, Trace, Unshown};
+
+/// Describes types one by one, each with what writes down the types it consists of.
+macro_rules! described {
+    ($($name:ident: |$generator:ident| $schema:expr;)*) => {$(
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
+                $schema
+            }
+        }
+    )*};
+}
+
+described! {
+    Base64: |_generator| json_schema!({ "type": "string", "contentEncoding": "base64" });
+    Encoding: |_generator| json_schema!({ "enum": ["json", "base64"] });
+    Trace: |generator| generator.subschema_for::<TraceContext>();
+    Unshown: |_generator| json_schema!({ "type": "string" });
+    After: |generator| json_schema!({ "anyOf": [
+        generator.subschema_for::<NodeName>(),
+        {
+            "type": "object",
+            "properties": {
+                "node": generator.subschema_for::<NodeName>(),
+                "passes": generator.subschema_for::<Option<Passing>>(),
+            },
+            "required": ["node"],
+            "additionalProperties": false,
+        },
+    ] });
+    Joining: |generator| json_schema!({ "anyOf": [
+        { "enum": ["all_of", "any_of"] },
+        {
+            "type": "object",
+            "properties": { "type": { "const": "all_of" } },
+            "required": ["type"],
+            "additionalProperties": false,
+        },
+        {
+            "type": "object",
+            "properties": { "type": { "const": "any_of" }, "on_satisfied": generator.subschema_for::<OnSatisfied>() },
+            "required": ["type"],
+            "additionalProperties": false,
+        },
+        {
+            "type": "object",
+            "properties": {
+                "type": { "const": "quorum" },
+                "k": { "type": "integer", "minimum": 1, "maximum": u32::MAX },
+                "on_satisfied": generator.subschema_for::<OnSatisfied>(),
+            },
+            "required": ["type", "k"],
+            "additionalProperties": false,
+        },
+    ] });
+    Nodes: |generator| json_schema!({
+        "type": "object",
+        "propertyNames": generator.subschema_for::<NodeName>(),
+        "additionalProperties": generator.subschema_for::<Node>(),
+    });
+}
+
+impl<T: JsonSchema> JsonSchema for Strict<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}

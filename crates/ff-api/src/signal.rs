@@ -1,0 +1,214 @@
+//! Signals on the wire: what is delivered, and what was received.
+
+use ff_core::contracts::{self, DeliverArgs, WaitpointRef};
+use ff_core::engine_error::Refusal;
+use ff_core::limits;
+use ff_core::signal::{Effect, Signal, Source};
+use ff_core::token::PresentedToken;
+use ff_core::types::{
+    ContentType, ExecutionId, IdempotencyKey, SignalId, SignalName, TimestampMs, WaitpointId, WaitpointKey,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::content::present;
+use crate::object::Strict;
+use crate::{Base64, Content, Encoding, Unshown};
+
+/// Someone outside tells an execution something. What was granted with a waitpoint can be sent back as it is, beside a
+/// name.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Deliver {
+    /// The waitpoint by its id; or by its key, when the id is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waitpoint_id: Option<WaitpointId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waitpoint_key: Option<WaitpointKey>,
+    #[serde(default)]
+    pub waitpoint_token: Unshown,
+    pub name: SignalName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Strict<Source>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload_base64: Option<Base64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<ContentType>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<IdempotencyKey>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dedup_ttl_ms: Option<u64>,
+}
+
+impl Deliver {
+    /// A signal as it travels, its bytes exactly.
+    pub fn of(args: DeliverArgs) -> Self {
+        let (waitpoint_id, waitpoint_key) = match args.waitpoint {
+            WaitpointRef::Id(id) => (Some(id), None),
+            WaitpointRef::Key(key) => (None, Some(key)),
+        };
+        let content = args.payload.map(|payload| Content::of(&payload, Encoding::Base64)).unwrap_or_default();
+        Self {
+            waitpoint_id,
+            waitpoint_key,
+            waitpoint_token: Unshown(args.token.expose().to_owned()),
+            name: args.name,
+            source: Some(Strict(args.source)),
+            payload: content.json,
+            payload_base64: content.base64,
+            content_type: content.content_type,
+            idempotency_key: args.idempotency_key,
+            dedup_ttl_ms: Some(args.dedup_ttl_ms),
+        }
+    }
+
+    /// What is told to an execution, with what was left out filled in.
+    pub fn into_args(self, execution_id: ExecutionId) -> Result<DeliverArgs, Refusal> {
+        let content = Content { json: self.payload, base64: self.payload_base64, content_type: self.content_type };
+        let waitpoint = match (self.waitpoint_id, self.waitpoint_key) {
+            (Some(id), _) => WaitpointRef::Id(id),
+            (None, Some(key)) => WaitpointRef::Key(key),
+            (None, None) => return Err(Refusal::invalid("waitpoint_id", "is required, or waitpoint_key in its place")),
+        };
+        Ok(DeliverArgs {
+            execution_id,
+            waitpoint,
+            token: PresentedToken::new(self.waitpoint_token.0),
+            name: self.name,
+            source: self.source.map_or_else(Source::external, |Strict(source)| source),
+            payload: content.into_payload("payload")?,
+            idempotency_key: self.idempotency_key,
+            dedup_ttl_ms: self.dedup_ttl_ms.unwrap_or(limits::SIGNAL_DEDUP_MS),
+        })
+    }
+}
+
+/// A signal with its bytes, when it has some and they come with it.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ReceivedSignal {
+    pub id: SignalId,
+    pub execution_id: ExecutionId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waitpoint_id: Option<WaitpointId>,
+    pub name: SignalName,
+    pub source: Source,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<IdempotencyKey>,
+    pub received_at: TimestampMs,
+    pub effect: Effect,
+    pub payload_bytes: u64,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload_base64: Option<Base64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<ContentType>,
+}
+
+impl ReceivedSignal {
+    /// A signal as it travels.
+    pub fn of(contracts::ReceivedSignal { signal, payload }: contracts::ReceivedSignal, encoding: Encoding) -> Self {
+        let content = payload.map(|payload| Content::of(&payload, encoding)).unwrap_or_default();
+        Self {
+            id: signal.id,
+            execution_id: signal.execution_id,
+            waitpoint_id: signal.waitpoint_id,
+            name: signal.name,
+            source: signal.source,
+            idempotency_key: signal.idempotency_key,
+            received_at: signal.received_at,
+            effect: signal.effect,
+            payload_bytes: signal.payload_bytes,
+            payload: content.json,
+            payload_base64: content.base64,
+            content_type: content.content_type,
+        }
+    }
+
+    /// The signal, or what cannot be read of it.
+    pub fn into_received(self) -> Result<contracts::ReceivedSignal, Refusal> {
+        let content = Content { json: self.payload, base64: self.payload_base64, content_type: self.content_type };
+        let signal = Signal {
+            id: self.id,
+            execution_id: self.execution_id,
+            waitpoint_id: self.waitpoint_id,
+            name: self.name,
+            source: self.source,
+            idempotency_key: self.idempotency_key,
+            received_at: self.received_at,
+            effect: self.effect,
+            payload_bytes: self.payload_bytes,
+        };
+        Ok(contracts::ReceivedSignal { signal, payload: content.into_payload("payload")? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ff_core::json;
+    use ff_core::payload::Payload;
+    use uuid::Uuid;
+
+    fn id() -> ExecutionId {
+        ExecutionId::new(7, Uuid::from_u128(1))
+    }
+
+    fn name() -> SignalName {
+        SignalName::parse("paid").unwrap()
+    }
+
+    #[test]
+    fn a_signal_arrives_as_it_was_sent() {
+        let by_id = DeliverArgs {
+            payload: Some(Payload::bytes(vec![0, 200])),
+            source: Source::parse("bank", Some("b-7")).unwrap(),
+            idempotency_key: Some(IdempotencyKey::parse("once").unwrap()),
+            dedup_ttl_ms: 5,
+            ..DeliverArgs::new(id(), WaitpointRef::Id(WaitpointId::new()), PresentedToken::new("k1:00"), name())
+        };
+        let key = WaitpointRef::Key(WaitpointKey::parse("order 17").unwrap());
+        for args in [DeliverArgs { waitpoint: key, payload: None, ..by_id.clone() }, by_id] {
+            let text = serde_json::to_vec(&Deliver::of(args.clone())).unwrap();
+            assert_eq!(json::read::<Deliver>(&text).and_then(|sent| sent.into_args(id())), Ok(args));
+        }
+    }
+
+    #[test]
+    fn what_was_granted_can_be_sent_back_as_it_is() {
+        let waitpoint = WaitpointId::new();
+        let text =
+            format!(r#"{{"waitpoint_id":"{waitpoint}","waitpoint_key":"a","waitpoint_token":"k1:00","name":"paid"}}"#);
+        let args = json::read::<Deliver>(text.as_bytes()).unwrap().into_args(id()).unwrap();
+        assert_eq!((args.waitpoint, args.source), (WaitpointRef::Id(waitpoint), Source::external()));
+        let nowhere = json::read::<Deliver>(br#"{"name":"paid"}"#).unwrap().into_args(id()).unwrap_err();
+        assert_eq!(nowhere.field.as_deref(), Some("waitpoint_id"));
+    }
+
+    #[test]
+    fn what_was_received_arrives_as_it_was_sent() {
+        let signal = Signal {
+            id: SignalId::new(),
+            execution_id: id(),
+            waitpoint_id: None,
+            name: name(),
+            source: Source::external(),
+            idempotency_key: None,
+            received_at: TimestampMs(5),
+            effect: Effect::Satisfied,
+            payload_bytes: 4,
+        };
+        for payload in [None, Some(Payload::json("null")), Some(Payload::bytes(vec![9]))] {
+            let received = contracts::ReceivedSignal { signal: signal.clone(), payload };
+            for encoding in [Encoding::Json, Encoding::Base64] {
+                let text = serde_json::to_string(&ReceivedSignal::of(received.clone(), encoding)).unwrap();
+                let back = serde_json::from_str::<ReceivedSignal>(&text).unwrap().into_received();
+                assert_eq!(back, Ok(received.clone()), "{text}");
+            }
+        }
+    }
+}

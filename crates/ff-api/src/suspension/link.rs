@@ -1,0 +1,135 @@
+//! A waitpoint as it is handed to whoever is to signal it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use ff_core::contracts::GrantedWaitpoint;
+use ff_core::engine_error::Refusal;
+use ff_core::token::WaitpointToken;
+use ff_core::types::{ExecutionId, WaitpointId, WaitpointKey};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+/// A waitpoint and what opens it: all that somebody outside needs to signal it, and nothing else they could do with it.
+///
+/// Written out, as JSON or as a link, it holds the token; `Debug` does not show it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waitpoint {
+    pub execution_id: ExecutionId,
+    pub waitpoint_id: WaitpointId,
+    pub waitpoint_key: WaitpointKey,
+    pub waitpoint_token: WaitpointToken,
+}
+
+impl Waitpoint {
+    /// What was granted to the holder of an execution.
+    pub fn new(execution_id: ExecutionId, granted: GrantedWaitpoint) -> Self {
+        let GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token } = granted;
+        Self { execution_id, waitpoint_id, waitpoint_key, waitpoint_token }
+    }
+
+    /// The link under which a person approves or rejects in a browser, at a server that is reached as `base`.
+    ///
+    /// Whoever has the link can answer, so send it only to who is asked.
+    pub fn approval_url(&self, base: &str) -> Result<String, Refusal> {
+        let mut url = self.at(base, &["approvals", &self.execution_id.to_string(), &self.waitpoint_id.to_string()])?;
+        url.query_pairs_mut().append_pair("token", &self.waitpoint_token.expose());
+        Ok(url.into())
+    }
+
+    /// Where any program posts a signal with this waitpoint's id and token, at a server that is reached as `base`.
+    pub fn signal_url(&self, base: &str) -> Result<String, Refusal> {
+        Ok(self.at(base, &["v1", "executions", &self.execution_id.to_string(), "signals"])?.into())
+    }
+
+    fn at(&self, base: &str, path: &[&str]) -> Result<Url, Refusal> {
+        let mut url = Url::parse(base).map_err(|error| Refusal::invalid("base", format!("is no address: {error}")))?;
+        // The address a client connects by may say which certificates it trusts; that is nothing to others.
+        url.set_query(None);
+        url.set_fragment(None);
+        let Ok(mut segments) = url.path_segments_mut() else {
+            return Err(Refusal::invalid("base", "must be the address of a server, as in http://127.0.0.1:7070"));
+        };
+        segments.pop_if_empty().extend(path);
+        drop(segments);
+        Ok(url)
+    }
+}
+
+/// The address outsiders reach a server by, which links begin with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicUrl(Url);
+
+impl PublicUrl {
+    /// Its host, as browsers name it.
+    pub fn host(&self) -> &str {
+        self.0.host_str().unwrap_or_default()
+    }
+
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl FromStr for PublicUrl {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let expected = "expected an address such as https://flowfabric.example.org, without ? and #";
+        let url = Url::parse(text).map_err(|_| expected)?;
+        let plain = url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
+        if matches!(url.scheme(), "http" | "https") && plain { Ok(Self(url)) } else { Err(expected) }
+    }
+}
+
+impl fmt::Debug for Waitpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "waitpoint {:?} ({}) of {}", self.waitpoint_key, self.waitpoint_id, self.execution_id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn waitpoint() -> Waitpoint {
+        Waitpoint {
+            execution_id: ExecutionId::new(7, Uuid::nil()),
+            waitpoint_id: WaitpointId::from_uuid(Uuid::nil()),
+            waitpoint_key: WaitpointKey::parse("deploy 1.4?").unwrap(),
+            waitpoint_token: WaitpointToken::parse(&format!("k1:{}", "c0".repeat(32))).unwrap(),
+        }
+    }
+
+    #[test]
+    fn a_link_leads_to_the_page_of_this_waitpoint() {
+        let nil = Uuid::nil();
+        let token = "c0".repeat(32);
+        let link = waitpoint().approval_url("http://127.0.0.1:7070").unwrap();
+        assert_eq!(link, format!("http://127.0.0.1:7070/approvals/%7Bfp:7%7D:{nil}/{nil}?token=k1%3A{token}"));
+        let behind = waitpoint().signal_url("https://gateway/flowfabric/").unwrap();
+        assert_eq!(behind, format!("https://gateway/flowfabric/v1/executions/%7Bfp:7%7D:{nil}/signals"));
+        let trusting = waitpoint().approval_url("https://gateway?ca=/etc/ca.pem#x").unwrap();
+        assert_eq!(trusting, format!("https://gateway/approvals/%7Bfp:7%7D:{nil}/{nil}?token=k1%3A{token}"));
+        for base in ["", "127.0.0.1", "mailto:ada"] {
+            assert!(waitpoint().approval_url(base).unwrap_err().to_string().contains("base"), "{base:?}");
+        }
+    }
+
+    #[test]
+    fn a_public_address_is_one_that_a_link_can_begin_with() {
+        let url: PublicUrl = "https://ff.example.org/flows".parse().unwrap();
+        assert_eq!((url.host(), url.as_str()), ("ff.example.org", "https://ff.example.org/flows"));
+        for text in ["", "ff.example.org", "ftp://ff.example.org", "https://a@b", "https://a?ca=x", "https://a#x"] {
+            assert!(text.parse::<PublicUrl>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn it_is_written_whole_and_shown_without_its_token() {
+        let text = serde_json::to_string(&waitpoint()).unwrap();
+        assert_eq!(serde_json::from_str::<Waitpoint>(&text).unwrap(), waitpoint());
+        assert!(!format!("{:?}", waitpoint()).contains("c0c0"));
+    }
+}

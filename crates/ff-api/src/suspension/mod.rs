@@ -1,0 +1,12 @@
+//! Suspensions, waitpoints and their secrets as they travel, and the links that lead to them.
+
+pub(crate) mod condition;
+mod link;
+mod secret;
+mod suspend;
+mod waitpoint;
+
+pub use link::{PublicUrl, Waitpoint};
+pub use secret::{FailedPartition, RotateSecret, RotatedPartition, RotationReport, Secrets};
+pub use suspend::{Approval, Binding, CreateWaitpoint, Suspend, SuspendReply};
+pub use waitpoint::{CloseWaitpoint, Decide, TokenOf, Waitpoints};

@@ -1,0 +1,124 @@
+//! Waitpoints on the wire, and what operators decide about what waits.
+
+use ff_core::contracts::{CloseWaitpointArgs, ResumeArgs, WaitpointInfo};
+use ff_core::engine_error::Refusal;
+use ff_core::suspension::OperatorDecision;
+use ff_core::token::WaitpointToken;
+use ff_core::types::{ContentType, ExecutionId, SourceIdentity, SuspensionId, WaitpointId};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::content::present;
+use crate::{Base64, Content, Encoding};
+
+/// The open waitpoints of an execution, oldest first.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Waitpoints {
+    pub waitpoints: Vec<WaitpointInfo>,
+}
+
+/// What opens a waitpoint.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TokenOf {
+    pub waitpoint_token: WaitpointToken,
+}
+
+/// Someone wants a waitpoint closed that no suspension has used.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CloseWaitpoint {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl CloseWaitpoint {
+    /// The call as it travels.
+    pub fn of(args: CloseWaitpointArgs) -> Self {
+        Self { reason: args.reason }
+    }
+
+    /// What is asked of a waitpoint.
+    pub fn into_args(self, execution_id: ExecutionId, waitpoint_id: WaitpointId) -> CloseWaitpointArgs {
+        CloseWaitpointArgs { execution_id, waitpoint_id, reason: self.reason }
+    }
+}
+
+/// An operator ends a suspension; the address says with which decision.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Decide {
+    /// Only this suspension, when given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspension_id: Option<SuspensionId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested_by: Option<SourceIdentity>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume_delay_ms: Option<u64>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload_base64: Option<Base64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<ContentType>,
+}
+
+impl Decide {
+    /// The call as it travels.
+    pub fn of(args: ResumeArgs) -> Self {
+        let content = args.payload.map(|payload| Content::of(&payload, Encoding::Base64)).unwrap_or_default();
+        Self {
+            suspension_id: args.suspension_id,
+            reason: args.reason,
+            requested_by: args.requested_by,
+            resume_delay_ms: args.resume_delay_ms,
+            payload: content.json,
+            payload_base64: content.base64,
+            content_type: content.content_type,
+        }
+    }
+
+    /// What is decided about an execution.
+    pub fn into_args(self, execution_id: ExecutionId, decision: OperatorDecision) -> Result<ResumeArgs, Refusal> {
+        let content = Content { json: self.payload, base64: self.payload_base64, content_type: self.content_type };
+        Ok(ResumeArgs {
+            execution_id,
+            suspension_id: self.suspension_id,
+            decision,
+            payload: content.into_payload("payload")?,
+            reason: self.reason,
+            requested_by: self.requested_by,
+            resume_delay_ms: self.resume_delay_ms,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ff_core::json;
+    use ff_core::payload::Payload;
+
+    #[test]
+    fn a_decision_arrives_as_it_was_sent() {
+        let id = ExecutionId::new(7, uuid::Uuid::from_u128(1));
+        let full = ResumeArgs {
+            suspension_id: Some(SuspensionId::new()),
+            payload: Some(Payload::json("{ }")),
+            reason: Some("looked at it".into()),
+            requested_by: Some(SourceIdentity::parse("ada").unwrap()),
+            resume_delay_ms: Some(9),
+            ..ResumeArgs::new(id, OperatorDecision::Reject)
+        };
+        for args in [full, ResumeArgs::new(id, OperatorDecision::Reject)] {
+            let text = serde_json::to_vec(&Decide::of(args.clone())).unwrap();
+            let back = json::read::<Decide>(&text).and_then(|call| call.into_args(id, OperatorDecision::Reject));
+            assert_eq!(back, Ok(args));
+        }
+    }
+}

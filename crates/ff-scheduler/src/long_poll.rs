@@ -1,0 +1,70 @@
+//! Long polls of a store in this process: the scheduler hands out work, the board tells what happened.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use ff_core::backend::{Answer, Upkeep, Waits};
+use ff_core::contracts::{
+    Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, Ended, EventsArgs, EventsPage, FlowEnd,
+    FlowEventsArgs, FlowEventsPage, NextArgs,
+};
+use ff_core::types::{ExecutionId, FlowId};
+use ff_engine::Board;
+
+use crate::Scheduler;
+
+/// The callers that wait for something of a store in this process.
+pub struct LongPolls {
+    scheduler: Arc<Scheduler>,
+    board: Arc<Board>,
+}
+
+impl LongPolls {
+    /// Starts listening to a store.
+    pub fn start(store: &Arc<dyn Upkeep>) -> Self {
+        Self { scheduler: Scheduler::start(store.clone()), board: Board::start(store.clone()) }
+    }
+
+    /// Answers whoever waits, now and from now on.
+    pub fn stop(&self) {
+        self.scheduler.stop();
+        self.board.stop();
+    }
+
+    /// Stops, and waits until the store is asked nothing more.
+    pub async fn end(&self) {
+        self.board.stop();
+        self.scheduler.end().await;
+    }
+}
+
+#[async_trait]
+impl Waits for LongPolls {
+    async fn next(&self, args: NextArgs) -> Answer<Vec<Claimed>> {
+        self.scheduler.next(args).await
+    }
+
+    async fn control(&self, args: ControlArgs) -> Answer<Control> {
+        self.board.control(args).await
+    }
+
+    async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<Ended>> {
+        self.board.ended(id, wait_ms).await
+    }
+
+    async fn next_deliveries(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {
+        self.board.next_deliveries(args, wait_ms).await
+    }
+
+    async fn next_events(&self, args: EventsArgs, wait_ms: u64) -> Answer<EventsPage> {
+        self.board.next_events(args, wait_ms).await
+    }
+
+    async fn flow_ended(&self, id: &FlowId, wait_ms: u64) -> Answer<Option<FlowEnd>> {
+        self.board.flow_ended(id, wait_ms).await
+    }
+
+    async fn next_flow_events(&self, args: FlowEventsArgs, wait_ms: u64) -> Answer<FlowEventsPage> {
+        self.board.next_flow_events(args, wait_ms).await
+    }
+}

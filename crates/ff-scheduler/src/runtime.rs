@@ -1,0 +1,84 @@
+//! A store in this process, with what runs beside it: the scheduler that hands out work, the board that tells callers of news, and
+//! the engine that fires what is due.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ff_core::backend::{Answer, EngineBackend, Upkeep, Waits};
+use ff_core::types::TimestampMs;
+use ff_engine::{Engine, Examined};
+
+use crate::long_poll::LongPolls;
+
+/// A store and what runs beside it. Clones share it.
+#[derive(Clone)]
+pub struct Runtime(Arc<Running>);
+
+struct Running {
+    store: Arc<dyn Upkeep>,
+    /// The same store, as callers see it.
+    backend: Arc<dyn EngineBackend>,
+    polls: Arc<LongPolls>,
+    waits: Arc<dyn Waits>,
+    engine: Mutex<Option<Engine>>,
+}
+
+impl Runtime {
+    /// Starts without an engine: another process fires what is due.
+    pub fn without_engine(store: Arc<dyn Upkeep>) -> Self {
+        Self::over(store, None)
+    }
+
+    /// Starts with an engine.
+    pub fn start(store: Arc<dyn Upkeep>) -> Self {
+        let engine = Engine::start(store.clone());
+        Self::over(store, Some(engine))
+    }
+
+    fn over(store: Arc<dyn Upkeep>, engine: Option<Engine>) -> Self {
+        let polls = Arc::new(LongPolls::start(&store));
+        let (backend, waits) = (store.clone(), polls.clone());
+        Self(Arc::new(Running { store, backend, polls, waits, engine: Mutex::new(engine) }))
+    }
+
+    pub fn backend(&self) -> &Arc<dyn EngineBackend> {
+        &self.0.backend
+    }
+
+    pub fn waits(&self) -> &Arc<dyn Waits> {
+        &self.0.waits
+    }
+
+    /// What an engine asks of the store.
+    pub fn upkeep(&self) -> &Arc<dyn Upkeep> {
+        &self.0.store
+    }
+
+    /// Checks the invariants on one partition.
+    pub async fn examine_partition(&self, partition: u16) -> Answer<Examined> {
+        ff_engine::examine_partition(&*self.0.store, partition).await
+    }
+
+    /// How long what is due has been due without being fired; nothing is known where no engine runs in this process.
+    pub fn pump_behind(&self, now: TimestampMs) -> Option<Duration> {
+        self.engine().as_ref().map(|engine| engine.behind(now))
+    }
+
+    /// Answers every caller that waits, so that a server can stop without keeping them.
+    pub fn release_waiters(&self) {
+        self.0.polls.stop();
+    }
+
+    /// Stops everything. The store itself is the caller's.
+    pub async fn stop(&self) {
+        self.0.polls.end().await;
+        let engine = self.engine().take();
+        if let Some(engine) = engine {
+            engine.stop().await;
+        }
+    }
+
+    fn engine(&self) -> MutexGuard<'_, Option<Engine>> {
+        self.0.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
