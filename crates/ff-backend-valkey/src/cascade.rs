@@ -13,7 +13,7 @@ use ff_core::execution::Outcome;
 use ff_core::keys::{ExecKeyContext, FlowKeyContext};
 use ff_core::limits;
 use ff_core::operation::check_id;
-use ff_core::partition::execution_partition;
+use ff_core::partition::Partition;
 use ff_core::state::TerminalOutcome;
 use ff_core::types::{AttemptIndex, EdgeId, ExecutionId, FlowId, LaneId, Namespace};
 use ff_script::flow::{
@@ -129,7 +129,7 @@ impl End {
 
     /// Nothing when it is in no flow or has not ended: whoever is replayed meanwhile tells nobody of its old end.
     async fn of(store: &ValkeyBackend, id: &ExecutionId) -> Answer<Option<Self>> {
-        let core = ExecKeyContext::new(&execution_partition(id), id).core();
+        let core = ExecKeyContext::new(&Partition::of(id), id).core();
         let [flow_id, outcome] = fields(store, &core, ["flow_id", "terminal_outcome"]).await?;
         let flow_id = flow_id.and_then(|id| id.parse().ok());
         let outcome = outcome.and_then(|word| word.parse().ok()).and_then(outcome_of);
@@ -209,7 +209,7 @@ impl End {
             tracing::warn!(key, "an edge does not say where it leads");
             return Ok(None);
         };
-        let core = ExecKeyContext::new(&execution_partition(&id), &id).core();
+        let core = ExecKeyContext::new(&Partition::of(&id), &id).core();
         let [namespace, lane, attempt] =
             fields(store, &core, ["namespace", "lane_id", "current_attempt_index"]).await?;
         let read = || {
@@ -226,7 +226,7 @@ impl End {
     }
 
     fn flow_keys(&self) -> FlowKeyContext {
-        FlowKeyContext::new(&execution_partition(&self.execution_id), &self.flow_id)
+        FlowKeyContext::new(&Partition::of(&self.execution_id), &self.flow_id)
     }
 }
 

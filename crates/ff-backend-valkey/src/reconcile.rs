@@ -11,7 +11,7 @@ use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
 use ff_core::index::Index;
 use ff_core::keys::{ExecKeyContext, FlowIndexKeys, FlowKeyContext, IndexKeys};
-use ff_core::partition::{Partition, PartitionFamily, execution_partition};
+use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::types::{EdgeId, ExecutionId, FlowId, LaneId, Namespace};
 use ff_script::flow::ff_promote_blocked_to_eligible;
 use redis::{Cmd, FromRedisValue, cmd};
@@ -93,7 +93,7 @@ impl ValkeyBackend {
     async fn reconcile_member(&self, member: &ExecutionId) -> Answer<u32> {
         let mut found = 0;
         for upstream in self.some_upstreams(member).await? {
-            let core = ExecKeyContext::new(&execution_partition(&upstream), &upstream).core();
+            let core = ExecKeyContext::new(&Partition::of(&upstream), &upstream).core();
             let [outcome, owes] = fields(self, &core, ["terminal_outcome", "owes"]).await?;
             if outcome.is_some() && owes.is_none() {
                 found += run_cascade(self, &upstream).await?.resolved;
@@ -109,7 +109,7 @@ impl ValkeyBackend {
 
     /// A few upstreams a member has not heard of.
     async fn some_upstreams(&self, member: &ExecutionId) -> Answer<Vec<ExecutionId>> {
-        let keys = ExecKeyContext::new(&execution_partition(member), member);
+        let keys = ExecKeyContext::new(&Partition::of(member), member);
         let unresolved = keys.deps_unresolved();
         let edges: Vec<EdgeId> = self.some(&unresolved, cmd("SRANDMEMBER").arg(&unresolved).arg(FEW)).await?;
         let mut upstreams = Vec::new();

@@ -5,16 +5,17 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{PartitionKids, RotateSecretArgs, RotationReport};
+use ff_core::contracts::{ListWaitpointHmacKidsArgs, PartitionKids, RotateSecretArgs, RotationReport};
 use ff_core::dice::Dice;
 use ff_core::engine_error::EngineError;
-use ff_core::partition::PartitionConfig;
+use ff_core::keys::IndexKeys;
+use ff_core::partition::{Partition, PartitionConfig, PartitionFamily};
 use ff_core::token::{KeyRing, Secret};
-use ff_core::types::Kid;
+use ff_core::types::{BadText, Kid};
 use ff_script::ScriptError;
 use ff_script::suspension::{
-    ListWaitpointHmacKidsArgs, RotateWaitpointHmacSecretArgs, SigningRing, ff_list_waitpoint_hmac_kids,
-    ff_read_waitpoint_hmac_secrets, ff_rotate_waitpoint_hmac_secret, ff_seed_waitpoint_hmac_secrets,
+    SigningRing, ff_list_waitpoint_hmac_kids, ff_read_waitpoint_hmac_secrets, ff_rotate_waitpoint_hmac_secret,
+    ff_seed_waitpoint_hmac_secrets,
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 
@@ -84,10 +85,19 @@ pub(crate) async fn ensure(calls: &Calls, partitions: &PartitionConfig, dice: &d
 /// The names of the secrets of every partition.
 async fn kids(calls: &Calls, partitions: &PartitionConfig) -> Result<Vec<PartitionKids>, ScriptError> {
     let asked = (0..partitions.num_flow_partitions).map(|partition| async move {
-        let kids = ff_list_waitpoint_hmac_kids(calls, &ListWaitpointHmacKidsArgs { partition }).await?;
-        Ok(PartitionKids { partition, kids: kids.into() })
+        let kids = ff_list_waitpoint_hmac_kids(calls, &index_keys(partition), &ListWaitpointHmacKidsArgs).await?;
+        Ok(PartitionKids { partition, kids: kids.try_into().map_err(unreadable)? })
     });
     stream::iter(asked).buffered(AT_ONCE).try_collect().await
+}
+
+fn index_keys(partition: u16) -> IndexKeys {
+    IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition))
+}
+
+/// A reply with the name of a secret that is none.
+fn unreadable(error: BadText) -> ScriptError {
+    ScriptError::Parse(format!("the name of a secret {error}"))
 }
 
 impl ValkeyBackend {
@@ -116,10 +126,10 @@ impl ValkeyBackend {
     /// Brings a secret to every partition.
     pub(crate) async fn rotate(&self, rotation: &RotateSecretArgs) -> RotationReport {
         let asked = (0..self.partitions.num_flow_partitions).map(|partition| async move {
-            let args = RotateWaitpointHmacSecretArgs { partition, rotation: rotation.clone() };
-            let rotated = ff_rotate_waitpoint_hmac_secret(&*self.calls, &args).await;
+            let rotated = ff_rotate_waitpoint_hmac_secret(&*self.calls, &index_keys(partition), &rotation.into()).await;
             self.secrets.forget(partition);
-            (partition, rotated.map(Into::into).map_err(EngineError::from))
+            let rotated = rotated.and_then(|rotated| rotated.try_into().map_err(unreadable));
+            (partition, rotated.map_err(EngineError::from))
         });
         let mut answers = stream::iter(asked).buffered(AT_ONCE);
         let mut report = RotationReport::default();

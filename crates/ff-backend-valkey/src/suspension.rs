@@ -11,10 +11,8 @@ use ff_core::operation::check_id;
 use ff_core::token::WaitpointToken;
 use ff_core::types::{ExecutionId, WaitpointId};
 use ff_script::suspension::{
-    CloseWaitpointResult, CreatePendingWaitpointArgs, CreatePendingWaitpointResult, KeptWaitpoint, ResumeExecutionArgs,
-    ResumeExecutionResult, ResumeOpKeys, SuspendExecutionArgs, SuspendOpKeys, WaitpointOpKeys, ff_close_waitpoint,
-    ff_create_pending_waitpoint, ff_read_waitpoint_hmac_secrets, ff_read_waitpoints, ff_resume_execution,
-    ff_suspend_execution,
+    KeptWaitpoint, SignedSuspension, close_waitpoint, create_signed_waitpoint, ff_read_waitpoint_hmac_secrets,
+    ff_read_waitpoints, resume_by_operator, suspend_signed,
 };
 
 use crate::ValkeyBackend;
@@ -23,39 +21,28 @@ use crate::ValkeyBackend;
 impl SuspensionRoom for ValkeyBackend {
     async fn suspend(&self, args: SuspendArgs) -> Answer<Suspended> {
         let (args, nonce) = (self.checked(args)?, self.dice.nonce());
-        let keys = SuspendOpKeys::of(&args.execution_id);
-        let partition = args.execution_id.partition();
-        let suspended = self.signing(partition, |ring| {
-            let (args, keys) = (SuspendExecutionArgs::new(args.clone(), &ring, &nonce), &keys);
-            async move { ff_suspend_execution(&*self.calls, keys, &args).await }
+        let suspended = self.signing(args.execution_id.partition(), |ring| {
+            let signed = SignedSuspension::new(args.clone(), &ring, &nonce);
+            async move { suspend_signed(&*self.calls, &signed).await }
         });
-        Ok(suspended.await?.into())
+        suspended.await
     }
 
     async fn create_waitpoint(&self, args: CreateWaitpointArgs) -> Answer<GrantedWaitpoint> {
         let (args, nonce) = (self.checked(args)?, self.dice.nonce());
-        let keys = WaitpointOpKeys::of(&args.execution_id);
-        let partition = args.execution_id.partition();
-        let created = self.signing(partition, |ring| {
-            let (args, keys) = (CreatePendingWaitpointArgs::new(args.clone(), &ring, &nonce), &keys);
-            async move { ff_create_pending_waitpoint(&*self.calls, keys, &args).await }
+        let created = self.signing(args.execution_id.partition(), |ring| {
+            let (args, nonce) = (&args, &nonce);
+            async move { create_signed_waitpoint(&*self.calls, args, &ring, nonce).await }
         });
-        let CreatePendingWaitpointResult::Created(granted) = created.await?;
-        Ok(granted)
+        created.await
     }
 
     async fn close_waitpoint(&self, args: CloseWaitpointArgs) -> Answer<ClosedWaitpoint> {
-        let args = self.checked(args)?;
-        let keys = WaitpointOpKeys::of(&args.execution_id);
-        let CloseWaitpointResult::Closed(closed) = ff_close_waitpoint(&*self.calls, &keys, &args).await?;
-        Ok(closed)
+        Ok(close_waitpoint(&*self.calls, &self.checked(args)?).await?)
     }
 
     async fn resume(&self, args: ResumeArgs) -> Answer<Resumed> {
-        let args = ResumeExecutionArgs::new(self.checked(args)?, &self.dice.nonce());
-        let keys = ResumeOpKeys::of(&args.asked.execution_id);
-        let ResumeExecutionResult::Resumed(resumed) = ff_resume_execution(&*self.calls, &keys, &args).await?;
-        Ok(resumed)
+        Ok(resume_by_operator(&*self.calls, &self.checked(args)?, &self.dice.nonce()).await?)
     }
 
     async fn waitpoints(&self, id: &ExecutionId) -> Answer<Vec<WaitpointInfo>> {

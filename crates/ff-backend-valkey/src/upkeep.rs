@@ -13,7 +13,7 @@ use ff_core::key::ApiKey;
 use ff_core::keys::{ExecKeyContext, FlowKeyContext};
 use ff_core::limits;
 use ff_core::outage::OutageLog;
-use ff_core::partition::{Partition, PartitionFamily, execution_partition, flow_partition};
+use ff_core::partition::{Partition, PartitionFamily, flow_partition};
 use ff_core::snapshot::Snapshot;
 use ff_core::token::{KeyRing, PresentedToken};
 use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId};
@@ -72,7 +72,7 @@ impl Upkeep for ValkeyBackend {
     }
 
     async fn namespace_of(&self, id: &ExecutionId) -> Answer<Option<Namespace>> {
-        self.namespace_in(&ExecKeyContext::new(&execution_partition(id), id).core()).await
+        self.namespace_in(&ExecKeyContext::new(&Partition::of(id), id).core()).await
     }
 
     async fn namespace_of_flow(&self, id: &FlowId) -> Answer<Option<Namespace>> {

@@ -38,6 +38,11 @@ impl Partition {
         Self { family, index }
     }
 
+    /// The partition an execution's id names.
+    pub fn of(id: &ExecutionId) -> Self {
+        Self::new(PartitionFamily::Execution, id.partition())
+    }
+
     /// The part of a key that a cluster slots by, with its braces.
     pub fn hash_tag(&self) -> String {
         self.to_string()
@@ -72,9 +77,9 @@ impl PartitionConfig {
     }
 }
 
-/// The partition an execution's id names.
-pub fn execution_partition(id: &ExecutionId) -> Partition {
-    Partition::new(PartitionFamily::Execution, id.partition())
+/// The partition an execution's id names, whatever the counts: an id carries its partition.
+pub fn execution_partition(id: &ExecutionId, _config: &PartitionConfig) -> Partition {
+    Partition::of(id)
 }
 
 /// The partition a flow and all its members live on.

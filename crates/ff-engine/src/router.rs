@@ -30,7 +30,7 @@ impl PartitionRouter {
 
     /// The partition an execution lives on.
     pub fn partition_for(&self, id: &ExecutionId) -> Partition {
-        execution_partition(id)
+        execution_partition(id, &self.config)
     }
 
     /// The keys of one execution.

@@ -7,7 +7,7 @@ use ff_core::contracts::{GrantedWaitpoint, SuspendOutcome, Suspended};
 use ff_core::engine_error::EngineError;
 use ff_core::keys::{ExecKeyContext, IndexKeys};
 use ff_core::limits;
-use ff_core::partition::execution_partition;
+use ff_core::partition::Partition;
 use ff_core::payload::Payload;
 use ff_core::signal::{Signal, SignalKeyEntry};
 use ff_core::snapshot::Snapshot;
@@ -136,7 +136,7 @@ impl ValkeyBackend {
 }
 
 fn keys_of(id: &ExecutionId) -> ExecKeyContext {
-    ExecKeyContext::new(&execution_partition(id), id)
+    ExecKeyContext::new(&Partition::of(id), id)
 }
 
 fn buffered(signal: &Signal) -> BufferedSignal {

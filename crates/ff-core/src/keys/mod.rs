@@ -6,11 +6,11 @@
 //!
 //! ```
 //! use ff_core::keys::{ExecKeyContext, IndexKeys};
-//! use ff_core::partition::execution_partition;
+//! use ff_core::partition::{PartitionConfig, execution_partition};
 //! use ff_core::types::{ExecutionId, LaneId};
 //!
 //! let id: ExecutionId = "{fp:7}:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c".parse()?;
-//! let partition = execution_partition(&id);
+//! let partition = execution_partition(&id, &PartitionConfig::default());
 //!
 //! let core = ExecKeyContext::new(&partition, &id).core();
 //! assert_eq!(core, "ff:exec:{fp:7}:{fp:7}:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c:core");

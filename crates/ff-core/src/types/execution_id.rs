@@ -35,8 +35,18 @@ impl ExecutionId {
         Self { partition, uuid }
     }
 
+    /// Reads an id as it is written.
+    pub fn parse(text: &str) -> Result<Self, ExecutionIdError> {
+        text.parse()
+    }
+
+    /// A new random id on the partition of a flow.
+    pub fn for_flow(flow: &FlowId, config: &PartitionConfig) -> Self {
+        Self::on_partition_of(flow, Uuid::now_v7(), config)
+    }
+
     /// Where a member of a flow lives: with its flow, whatever its key.
-    pub fn for_flow(flow: &FlowId, uuid: Uuid, config: &PartitionConfig) -> Self {
+    pub fn on_partition_of(flow: &FlowId, uuid: Uuid, config: &PartitionConfig) -> Self {
         Self::new(config.flow_index(flow.as_uuid().as_bytes()), uuid)
     }
 
@@ -157,7 +167,7 @@ mod tests {
     fn a_member_lives_with_its_flow() {
         let config = PartitionConfig::default();
         let flow = FlowId::from_uuid(Uuid::parse_str(UUID).unwrap());
-        let id = ExecutionId::for_flow(&flow, Uuid::from_u128(9), &config);
+        let id = ExecutionId::on_partition_of(&flow, Uuid::from_u128(9), &config);
         assert_eq!(id.partition(), crc16(flow.as_uuid().as_bytes()) % 256);
     }
 }

@@ -38,6 +38,16 @@ impl Namespace {
 }
 
 impl LaneId {
+    /// A lane whose name is written in the program. Names from elsewhere are read with [`Self::parse`].
+    ///
+    /// # Panics
+    ///
+    /// When the text is not the name of a lane.
+    pub fn new(name: impl Into<String>) -> Self {
+        let name = name.into();
+        Self::parse(&name).unwrap_or_else(|error| panic!("the name of a lane {error}: {name:?}"))
+    }
+
     /// The lane of work that names none.
     pub fn default_name() -> Self {
         Self("default".into())

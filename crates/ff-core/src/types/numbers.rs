@@ -67,6 +67,12 @@ impl fmt::Display for LeaseEpoch {
 #[serde(transparent)]
 pub struct AttemptIndex(pub u32);
 
+impl AttemptIndex {
+    pub fn new(index: u32) -> Self {
+        Self(index)
+    }
+}
+
 impl fmt::Display for AttemptIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

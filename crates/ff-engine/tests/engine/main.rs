@@ -4,5 +4,6 @@
 
 mod board;
 mod doctor;
+mod published;
 mod pump;
 mod support;

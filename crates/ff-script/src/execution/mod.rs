@@ -16,7 +16,7 @@ mod tags;
 
 use ff_core::contracts::Start;
 use ff_core::keys::ExecKeyContext;
-use ff_core::partition::execution_partition;
+use ff_core::partition::Partition;
 use ff_core::types::{ExecutionId, TimestampMs};
 
 pub use cancel::ff_cancel_execution;
@@ -36,7 +36,7 @@ pub use tags::ff_set_execution_tags;
 
 /// The key of an execution's record.
 pub(crate) fn core_key(id: &ExecutionId) -> String {
-    ExecKeyContext::new(&execution_partition(id), id).core()
+    ExecKeyContext::new(&Partition::of(id), id).core()
 }
 
 /// The last moment a score holds exactly, some hundred thousand years from now. What is to start later starts then.

@@ -2,7 +2,7 @@
 
 use ff_core::contracts::{CancelFlowArgs, FlowCancelled};
 use ff_core::keys::FlowKeyContext;
-use ff_core::partition::{PartitionConfig, execution_partition};
+use ff_core::partition::{Partition, PartitionConfig};
 use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, FlowId};
 
@@ -32,7 +32,7 @@ pub async fn ff_ack_cancel_member(
     flow_id: &FlowId,
     id: &ExecutionId,
 ) -> Result<PublicState, ScriptError> {
-    let core = FlowKeyContext::new(&execution_partition(id), flow_id).core();
+    let core = FlowKeyContext::new(&Partition::of(id), flow_id).core();
     let call = AckCancelMember { core, execution_id: id.to_string() }.call();
     let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
     fields.read()

@@ -1,7 +1,7 @@
 //! The keys of calls about edges. What a caller does not know stands as the placeholder: the functions go by the record.
 
 use ff_core::keys::{ExecKeyContext, FlowIndexKeys, FlowKeyContext, IndexKeys};
-use ff_core::partition::execution_partition;
+use ff_core::partition::Partition;
 use ff_core::types::{AttemptIndex, EdgeId, ExecutionId, FlowId, LaneId};
 
 /// What the keys of an edge that is settled are made from.
@@ -30,7 +30,7 @@ impl ResolveDependencyOpKeys {
         lane_id: &LaneId,
         attempt_index: AttemptIndex,
     ) -> Self {
-        let partition = execution_partition(downstream);
+        let partition = Partition::of(downstream);
         Self {
             child: ExecKeyContext::new(&partition, downstream),
             upstream: ExecKeyContext::new(&partition, upstream),

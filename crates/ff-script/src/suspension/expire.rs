@@ -1,51 +1,33 @@
 //! A suspension that nothing ended in time.
 
-use ff_core::suspension::TimeoutBehavior;
-use ff_core::types::ExecutionId;
+use ff_core::contracts::{ExpireSuspensionArgs, ExpireSuspensionResult};
 
 use super::ExpireSuspensionOpKeys;
-use super::keys::or_noop;
 use crate::server::ask;
 use crate::signature::ExpireSuspension;
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
-/// Whose suspension may have lasted too long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ExpireSuspensionArgs {
-    pub execution_id: ExecutionId,
-}
-
-/// What became of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ExpireSuspensionResult {
-    /// Its holder had asked for this.
-    Expired { behavior_applied: TimeoutBehavior },
-    /// There was nothing to do, and this is why.
-    AlreadySatisfied { reason: String },
-}
-
-/// Does what the holder of an execution asked for in case nothing ends its suspension in time, if that time has come. A
-/// pump fires everything; this is for whoever knows what to fire.
+/// Applies the timeout behaviour of a suspension that is due. The pump fires every suspension by itself; this is the call
+/// for one execution.
 pub async fn ff_expire_suspension(
     server: &dyn Server,
-    keys: &ExpireSuspensionOpKeys,
+    keys: &ExpireSuspensionOpKeys<'_>,
     args: &ExpireSuspensionArgs,
 ) -> Result<ExpireSuspensionResult, ScriptError> {
-    let (exec, index) = (&keys.exec, &keys.index);
-    let lane = |key: fn(&_, &_) -> String| or_noop(exec, keys.lane_id.as_ref(), |lane| key(index, lane));
+    let ExpireSuspensionOpKeys { ctx, idx, lane_id, waitpoint_id, attempt_index } = *keys;
     let expire = ExpireSuspension {
-        exec_core: exec.core(),
-        suspension_current: exec.suspension_current(),
-        waitpoint: or_noop(exec, keys.waitpoint_id.as_ref(), |id| exec.waitpoint(id)),
-        waitpoint_condition: or_noop(exec, keys.waitpoint_id.as_ref(), |id| exec.waitpoint_condition(id)),
-        attempt_hash: or_noop(exec, keys.attempt_index.as_ref(), |nth| exec.attempt_hash(*nth)),
-        stream_meta: or_noop(exec, keys.attempt_index.as_ref(), |nth| exec.stream_meta(*nth)),
-        suspension_timeout: index.suspension_timeout(),
-        lane_suspended: lane(|index, lane| index.lane_suspended(lane)),
-        lane_terminal: lane(|index, lane| index.lane_terminal(lane)),
-        lane_eligible: lane(|index, lane| index.lane_eligible(lane)),
-        lane_delayed: lane(|index, lane| index.lane_delayed(lane)),
-        lease_history: exec.lease_history(),
+        exec_core: ctx.core(),
+        suspension_current: ctx.suspension_current(),
+        waitpoint: ctx.waitpoint(waitpoint_id),
+        waitpoint_condition: ctx.waitpoint_condition(waitpoint_id),
+        attempt_hash: ctx.attempt_hash(attempt_index),
+        stream_meta: ctx.stream_meta(attempt_index),
+        suspension_timeout: idx.suspension_timeout(),
+        lane_suspended: idx.lane_suspended(lane_id),
+        lane_terminal: idx.lane_terminal(lane_id),
+        lane_eligible: idx.lane_eligible(lane_id),
+        lane_delayed: idx.lane_delayed(lane_id),
+        lease_history: ctx.lease_history(),
         execution_id: args.execution_id.to_string(),
     };
     ask(server, expire.call()).await

@@ -1,10 +1,12 @@
 //! The secrets tokens are signed under: rotated, named, read by whoever signs, and given to partitions that have none.
 
-use ff_core::contracts::{Kids, RetiredKid, RotateSecretArgs, Rotated};
+use ff_core::contracts::{
+    ListWaitpointHmacKidsArgs, RotateWaitpointHmacSecretArgs, RotateWaitpointHmacSecretOutcome, VerifyingKid,
+    WaitpointHmacKids,
+};
 use ff_core::keys::IndexKeys;
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::token::KeyRing;
-use ff_core::types::{Kid, TimestampMs};
 
 use crate::record::{Hash, ring, ring_fields};
 use crate::server::ask;
@@ -13,41 +15,17 @@ use crate::signature::{
 };
 use crate::{FcallResult, Fields, FromFcallResult, ScriptError, Server};
 
-/// A new secret for one partition. Callers fan out over all of them.
-#[derive(Clone, Debug)]
-pub struct RotateWaitpointHmacSecretArgs {
-    pub partition: u16,
-    pub rotation: RotateSecretArgs,
-}
-
-/// What became of a rotation on one partition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RotateWaitpointHmacSecretOutcome {
-    Rotated { previous_kid: Option<Kid>, new_kid: Kid, gc_count: usize },
-    Noop { kid: Kid },
-}
-
-impl From<RotateWaitpointHmacSecretOutcome> for Rotated {
-    fn from(outcome: RotateWaitpointHmacSecretOutcome) -> Self {
-        match outcome {
-            RotateWaitpointHmacSecretOutcome::Rotated { previous_kid, new_kid, gc_count } => {
-                Self::Rotated { previous_kid, new_kid, gc_count }
-            }
-            RotateWaitpointHmacSecretOutcome::Noop { kid } => Self::Noop { kid },
-        }
-    }
-}
-
 /// Makes a secret the current one of a partition.
 pub async fn ff_rotate_waitpoint_hmac_secret(
     server: &dyn Server,
+    idx: &IndexKeys,
     args: &RotateWaitpointHmacSecretArgs,
 ) -> Result<RotateWaitpointHmacSecretOutcome, ScriptError> {
     let rotate = RotateWaitpointHmacSecret {
-        waitpoint_hmac_secrets: secrets_key(args.partition),
-        new_kid: args.rotation.kid.to_string().into(),
-        new_secret_hex: args.rotation.secret.expose_hex().into(),
-        grace_ms: args.rotation.grace_ms.to_string().into(),
+        waitpoint_hmac_secrets: idx.waitpoint_hmac_secrets(),
+        new_kid: args.new_kid.clone().into(),
+        new_secret_hex: args.new_secret_hex.clone().into(),
+        grace_ms: args.grace_ms.to_string().into(),
     };
     ask(server, rotate.call()).await
 }
@@ -57,51 +35,32 @@ impl FromFcallResult for RotateWaitpointHmacSecretOutcome {
         let (mut fields, _) = result.into_fields();
         match fields.text()?.as_str() {
             "rotated" => Ok(Self::Rotated {
-                previous_kid: fields.maybe_read()?,
-                new_kid: fields.read()?,
+                previous_kid: fields.maybe_text()?,
+                new_kid: fields.text()?,
                 gc_count: fields.read()?,
             }),
-            "noop" => Ok(Self::Noop { kid: fields.read()? }),
+            "noop" => Ok(Self::Noop { kid: fields.text()? }),
             other => Err(ScriptError::parse(format!("no rotation ends as {other}"))),
         }
-    }
-}
-
-/// Whose kids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListWaitpointHmacKidsArgs {
-    pub partition: u16,
-}
-
-/// The names of the secrets of one partition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WaitpointHmacKids {
-    pub current_kid: Option<Kid>,
-    /// Those that only verify, and until when.
-    pub verifying: Vec<RetiredKid>,
-}
-
-impl From<WaitpointHmacKids> for Kids {
-    fn from(WaitpointHmacKids { current_kid, verifying }: WaitpointHmacKids) -> Self {
-        Self { current_kid, verifying }
     }
 }
 
 /// The names of the secrets of a partition.
 pub async fn ff_list_waitpoint_hmac_kids(
     server: &dyn Server,
-    args: &ListWaitpointHmacKidsArgs,
+    idx: &IndexKeys,
+    _args: &ListWaitpointHmacKidsArgs,
 ) -> Result<WaitpointHmacKids, ScriptError> {
-    ask(server, ListWaitpointHmacKids { waitpoint_hmac_secrets: secrets_key(args.partition) }.call()).await
+    ask(server, ListWaitpointHmacKids { waitpoint_hmac_secrets: idx.waitpoint_hmac_secrets() }.call()).await
 }
 
 impl FromFcallResult for WaitpointHmacKids {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
-        let current_kid = fields.maybe_read()?;
+        let current_kid = fields.maybe_text()?;
         let mut verifying = Vec::new();
         for _ in 0..fields.read::<usize>()? {
-            verifying.push(RetiredKid { kid: fields.read()?, expires_at: TimestampMs(fields.read()?) });
+            verifying.push(VerifyingKid { kid: fields.text()?, expires_at_ms: fields.read()? });
         }
         Ok(Self { current_kid, verifying })
     }

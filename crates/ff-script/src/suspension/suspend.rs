@@ -1,24 +1,27 @@
 //! The holder lets go and waits.
 
 use bytes::Bytes;
-use ff_core::contracts::{GrantedWaitpoint, SuspendArgs, SuspendOutcome, Suspended, Timeout, WaitpointBinding};
+use ff_core::contracts::{
+    GrantedWaitpoint, SuspendArgs, SuspendExecutionArgs, SuspendExecutionResult, SuspendOutcome, Suspended, Timeout,
+    WaitpointBinding,
+};
 use ff_core::dice::Nonce;
 use ff_core::engine_error::Refusal;
+use ff_core::keys::{ExecKeyContext, IndexKeys};
 use ff_core::limits;
 use ff_core::token::{KeyRing, WaitpointToken};
-use ff_core::types::{ExecutionId, SuspensionId, WaitpointId, WaitpointKey};
+use ff_core::types::{AttemptIndex, ExecutionId, SuspensionId, WaitpointId, WaitpointKey};
 
-use super::keys::or_noop;
+use super::keys::contexts;
 use super::{SigningRing, SuspendOpKeys};
 use crate::execution::moment;
 use crate::server::ask;
 use crate::signature::SuspendExecution;
 use crate::{FcallResult, Fields, FromFcallResult, ScriptError, Server};
 
-/// A suspension as the function takes it: what the holder asked for, the ids it is to have, and the tokens of the new
-/// waitpoints, which are signed before the call.
+/// A suspension with the ids it is to have and the tokens of its new waitpoints, which are signed before the call.
 #[derive(Clone, Debug)]
-pub struct SuspendExecutionArgs {
+pub struct SignedSuspension {
     pub asked: SuspendArgs,
     pub suspension_id: SuspensionId,
     /// One for each waitpoint that is asked for, in their order.
@@ -61,7 +64,7 @@ impl NewToken {
     }
 }
 
-impl SuspendExecutionArgs {
+impl SignedSuspension {
     /// Names and signs what was asked for.
     pub fn new(asked: SuspendArgs, signing: &SigningRing, nonce: &Nonce) -> Self {
         let name = |(nth, binding): (usize, &WaitpointBinding)| match binding {
@@ -77,84 +80,122 @@ impl SuspendExecutionArgs {
     }
 }
 
-/// What became of the wish to wait.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SuspendExecutionResult {
-    Suspended(Suspended),
-    /// What was to be waited for had arrived before.
-    AlreadySatisfied(Suspended),
-}
-
-/// Releases the lease until a condition is met, unless it is met already.
+/// Releases the lease until a condition is met, unless it is met already. The function signs the token of a new waitpoint.
 pub async fn ff_suspend_execution(
     server: &dyn Server,
-    keys: &SuspendOpKeys,
+    keys: &SuspendOpKeys<'_>,
     args: &SuspendExecutionArgs,
 ) -> Result<SuspendExecutionResult, ScriptError> {
-    let Some((first, further)) = args.waitpoints.split_first() else {
+    let SuspendOpKeys { ctx, idx, lane_id, worker_instance_id } = *keys;
+    let suspend = SuspendExecution {
+        attempt_record: ctx.attempt_hash(args.attempt_index),
+        worker_leases: idx.worker_leases(worker_instance_id),
+        lane_active: idx.lane_active(lane_id),
+        lane_suspended: idx.lane_suspended(lane_id),
+        attempt_index: Some(args.attempt_index.0.into()),
+        ..call(ctx, idx, args)
+    };
+    ask(server, suspend.call()).await
+}
+
+/// The same, on any number of waitpoints whose tokens are signed here, which is faster.
+pub async fn suspend_signed(server: &dyn Server, signed: &SignedSuspension) -> Result<Suspended, ScriptError> {
+    let Some((first, further)) = signed.waitpoints.split_first() else {
         return Err(Refusal::invalid("waitpoints", "must not be empty").into());
     };
-    let SuspendArgs { execution_id, fence, .. } = &args.asked;
-    let (timeout_in_ms, timeout_at) = match args.asked.timeout {
+    let SuspendArgs { execution_id, fence, .. } = signed.asked;
+    let asked = &signed.asked;
+    let (timeout_in_ms, timeout_at) = match asked.timeout {
         Some(Timeout::After(ms)) => (Some(ms), None),
-        Some(Timeout::At(at)) => (None, Some(moment(at))),
+        Some(Timeout::At(at)) => (None, Some(at)),
         None => (None, None),
     };
-    let (exec, index) = (&keys.exec, &keys.index);
-    let lane = |key: fn(&_, &_) -> String| or_noop(exec, keys.lane_id.as_ref(), |lane| key(index, lane));
-    let idempotency_key = args.asked.idempotency_key.as_ref();
-    let suspend = SuspendExecution {
-        exec_core: exec.core(),
-        attempt_record: or_noop(exec, keys.attempt_index.as_ref(), |nth| exec.attempt_hash(*nth)),
-        lease_current: exec.lease_current(),
-        lease_history: exec.lease_history(),
-        lease_expiry: index.lease_expiry(),
-        worker_leases: or_noop(exec, keys.worker_instance_id.as_ref(), |instance| index.worker_leases(instance)),
-        suspension_current: exec.suspension_current(),
-        waitpoint: exec.waitpoint(&first.id),
-        waitpoint_signals: exec.waitpoint_signals(&first.id),
-        suspension_timeout: index.suspension_timeout(),
-        pending_waitpoint_expiry: index.pending_waitpoint_expiry(),
-        lane_active: lane(|index, lane| index.lane_active(lane)),
-        lane_suspended: lane(|index, lane| index.lane_suspended(lane)),
-        waitpoints: exec.waitpoints(),
-        waitpoint_condition: exec.waitpoint_condition(&first.id),
-        attempt_timeout: index.attempt_timeout(),
-        waitpoint_hmac_secrets: index.waitpoint_hmac_secrets(),
-        suspend_dedup: or_noop(exec, idempotency_key, |key| exec.suspend_dedup(key.as_str())),
-        execution_id: execution_id.to_string(),
-        attempt_index: keys.attempt_index.map(|nth| nth.0.into()),
-        attempt_id: Some(fence.attempt_id.to_string()),
-        lease_id: Some(fence.lease_id.to_string()),
-        lease_epoch: Some(fence.lease_epoch.0),
-        suspension_id: args.suspension_id.to_string(),
-        waitpoint_id: first.id.to_string(),
-        waitpoint_key: first.key.to_string().into(),
-        reason_code: args.asked.reason.to_string(),
-        requested_by: args.asked.requested_by.to_string(),
+    let args = SuspendExecutionArgs {
+        execution_id,
+        attempt_index: AttemptIndex::default(),
+        attempt_id: fence.attempt_id,
+        lease_id: fence.lease_id,
+        lease_epoch: fence.lease_epoch,
+        suspension_id: signed.suspension_id,
+        waitpoint_id: first.id,
+        waitpoint_key: first.key.clone(),
+        reason_code: asked.reason.to_string(),
+        requested_by: asked.requested_by.to_string(),
         timeout_at,
-        resume_condition_json: written("condition", serde_json::to_string(&args.asked.condition))?,
-        resume_policy_json: match args.asked.resume_policy.is_default() {
-            true => None,
-            false => Some(written("resume_policy", serde_json::to_string(&args.asked.resume_policy))?),
+        resume_condition_json: written("condition", serde_json::to_string(&asked.condition))?,
+        resume_policy_json: match asked.resume_policy.is_default() {
+            true => String::new(),
+            false => written("resume_policy", serde_json::to_string(&asked.resume_policy))?,
         },
-        continuation_metadata_pointer: args.asked.continuation.clone().unwrap_or_default().into(),
+        continuation_metadata_pointer: asked.continuation.clone(),
         use_pending_waitpoint: first.token.is_none(),
-        timeout_behavior: args.asked.timeout_behavior.to_string(),
-        lease_history_maxlen: Some(limits::LEASE_HISTORY as u64),
+        timeout_behavior: asked.timeout_behavior,
+    };
+    let ((ctx, idx), idempotency_key) = (contexts(&execution_id), asked.idempotency_key.as_ref());
+    let suspend = SuspendExecution {
+        suspend_dedup: idempotency_key.map_or_else(|| ctx.noop(), |key| ctx.suspend_dedup(key.as_str())),
         waitpoint_token: first.token.as_ref().map(NewToken::expose),
         timeout_in_ms,
         idempotency_key: idempotency_key.map(ToString::to_string),
-        dedup_ttl_ms: Some(args.asked.dedup_ttl_ms),
+        dedup_ttl_ms: Some(asked.dedup_ttl_ms),
         further: further.iter().map(triple).collect(),
-        has_continuation: args.asked.continuation.is_some(),
-        secret_mark: args.secret_mark.clone(),
+        secret_mark: signed.secret_mark.clone(),
+        ..call(&ctx, &idx, &args)
     };
     let mut call = suspend.call();
     for NamedWaitpoint { id, .. } in further {
-        call.keys.extend([exec.waitpoint(id), exec.waitpoint_signals(id), exec.waitpoint_condition(id)]);
+        call.keys.extend([ctx.waitpoint(id), ctx.waitpoint_signals(id), ctx.waitpoint_condition(id)]);
     }
     ask(server, call).await
+}
+
+/// The call without an attempt's index, and with a placeholder for the keys of attempt, worker and lane: the function finds
+/// them in the record.
+fn call(ctx: &ExecKeyContext, idx: &IndexKeys, args: &SuspendExecutionArgs) -> SuspendExecution {
+    SuspendExecution {
+        exec_core: ctx.core(),
+        attempt_record: ctx.noop(),
+        lease_current: ctx.lease_current(),
+        lease_history: ctx.lease_history(),
+        lease_expiry: idx.lease_expiry(),
+        worker_leases: ctx.noop(),
+        suspension_current: ctx.suspension_current(),
+        waitpoint: ctx.waitpoint(&args.waitpoint_id),
+        waitpoint_signals: ctx.waitpoint_signals(&args.waitpoint_id),
+        suspension_timeout: idx.suspension_timeout(),
+        pending_waitpoint_expiry: idx.pending_waitpoint_expiry(),
+        lane_active: ctx.noop(),
+        lane_suspended: ctx.noop(),
+        waitpoints: ctx.waitpoints(),
+        waitpoint_condition: ctx.waitpoint_condition(&args.waitpoint_id),
+        attempt_timeout: idx.attempt_timeout(),
+        waitpoint_hmac_secrets: idx.waitpoint_hmac_secrets(),
+        suspend_dedup: ctx.noop(),
+        execution_id: args.execution_id.to_string(),
+        attempt_index: None,
+        attempt_id: Some(args.attempt_id.to_string()),
+        lease_id: Some(args.lease_id.to_string()),
+        lease_epoch: Some(args.lease_epoch.0),
+        suspension_id: args.suspension_id.to_string(),
+        waitpoint_id: args.waitpoint_id.to_string(),
+        waitpoint_key: args.waitpoint_key.to_string().into(),
+        reason_code: args.reason_code.clone(),
+        requested_by: args.requested_by.clone(),
+        timeout_at: args.timeout_at.map(moment),
+        resume_condition_json: args.resume_condition_json.clone(),
+        resume_policy_json: Some(args.resume_policy_json.clone()).filter(|json| !json.is_empty()),
+        continuation_metadata_pointer: args.continuation_metadata_pointer.clone().unwrap_or_default().into(),
+        use_pending_waitpoint: args.use_pending_waitpoint,
+        timeout_behavior: args.timeout_behavior.to_string(),
+        lease_history_maxlen: Some(limits::LEASE_HISTORY as u64),
+        waitpoint_token: None,
+        timeout_in_ms: None,
+        idempotency_key: None,
+        dedup_ttl_ms: None,
+        further: vec![],
+        has_continuation: args.continuation_metadata_pointer.is_some(),
+        secret_mark: None,
+    }
 }
 
 /// A further waitpoint as the list has it. One made ahead has an empty token.
@@ -171,30 +212,30 @@ impl FromFcallResult for SuspendExecutionResult {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, already) = result.into_fields();
         let suspension_id = fields.read()?;
+        let GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token } = granted(&mut fields)?;
+        Ok(match already {
+            false => Self::Suspended { suspension_id, waitpoint_id, waitpoint_key, waitpoint_token },
+            true => Self::AlreadySatisfied { suspension_id, waitpoint_id, waitpoint_key, waitpoint_token },
+        })
+    }
+}
+
+impl FromFcallResult for Suspended {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, already) = result.into_fields();
+        let suspension_id = fields.read()?;
         let mut waitpoints = vec![granted(&mut fields)?];
         for _ in 0..fields.read::<usize>()? {
             waitpoints.push(granted(&mut fields)?);
         }
         if !already {
-            let outcome = SuspendOutcome::Suspended;
-            return Ok(Self::Suspended(Suspended { suspension_id, waitpoints, outcome }));
+            return Ok(Self { suspension_id, waitpoints, outcome: SuspendOutcome::Suspended });
         }
         let (mut ids, mut signals) = (fields.nested()?, Vec::new());
         while !ids.is_empty() {
             signals.push(ids.read()?);
         }
-        let outcome = SuspendOutcome::AlreadySatisfied { signals };
-        Ok(Self::AlreadySatisfied(Suspended { suspension_id, waitpoints, outcome }))
-    }
-}
-
-impl From<SuspendExecutionResult> for Suspended {
-    fn from(result: SuspendExecutionResult) -> Self {
-        match result {
-            SuspendExecutionResult::Suspended(suspended) | SuspendExecutionResult::AlreadySatisfied(suspended) => {
-                suspended
-            }
-        }
+        Ok(Self { suspension_id, waitpoints, outcome: SuspendOutcome::AlreadySatisfied { signals } })
     }
 }
 

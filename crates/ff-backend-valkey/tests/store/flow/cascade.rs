@@ -5,7 +5,7 @@ use ff_core::contracts::Cascaded;
 use ff_core::engine_error::Code;
 use ff_core::flow::edge_id;
 use ff_core::keys::{ExecKeyContext, FlowKeyContext};
-use ff_core::partition::execution_partition;
+use ff_core::partition::Partition;
 use ff_core::state::PublicState;
 use ff_core::types::LaneId;
 
@@ -38,7 +38,7 @@ impl Forgotten {
 
     fn keys(&self, node: &str) -> ExecKeyContext {
         let id = member(&self.store, &self.id, node);
-        ExecKeyContext::new(&execution_partition(&id), &id)
+        ExecKeyContext::new(&Partition::of(&id), &id)
     }
 
     fn flow_keys(&self) -> FlowKeyContext {

@@ -2,7 +2,7 @@
 
 use ff_core::flow::edge_id;
 use ff_core::keys::{ExecKeyContext, FlowKeyContext};
-use ff_core::partition::execution_partition;
+use ff_core::partition::Partition;
 use ff_core::state::PublicState;
 
 use super::*;
@@ -26,8 +26,8 @@ async fn a_member_that_waits_in_vain_is_found() {
 
     // As if what ended had never been told: an edge, the join and its member as they were before.
     let edge = edge_id(&id, &a, &b);
-    let of = ExecKeyContext::new(&execution_partition(&b), &b);
-    let flow = FlowKeyContext::new(&execution_partition(&b), &id);
+    let of = ExecKeyContext::new(&Partition::of(&b), &b);
+    let flow = FlowKeyContext::new(&Partition::of(&b), &id);
     let group = flow.edgegroup(&b);
     server.ask(&["HSET", &of.dep_edge(&edge), "state", "pending"]);
     server.ask(&["SADD", &of.deps_unresolved(), &edge.to_string()]);
@@ -35,7 +35,7 @@ async fn a_member_that_waits_in_vain_is_found() {
     server.ask(&["HDEL", &group, "satisfied_at"]);
     server.ask(&["HSET", &flow.summary(), "waiting_children", "1"]);
     server.ask(&["HDEL", &flow.summary(), "waiting"]);
-    let tag = execution_partition(&b).hash_tag();
+    let tag = Partition::of(&b).hash_tag();
     server.ask(&["HSET", &of.core(), "public_state", "waiting_children"]);
     for queue in ["eligible", "eligible:work"] {
         server.ask(&["ZREM", &format!("ff:idx:{tag}:lane:default:{queue}"), &b.to_string()]);

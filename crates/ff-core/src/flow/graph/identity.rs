@@ -18,7 +18,7 @@ impl FlowId {
 /// The execution a node of a flow is.
 pub fn member_id(flow: &FlowId, node: &NodeName, config: &PartitionConfig) -> ExecutionId {
     let uuid = derived(millis(flow), &[b"node", flow.as_uuid().as_bytes(), node.as_str().as_bytes()]);
-    ExecutionId::for_flow(flow, uuid, config)
+    ExecutionId::on_partition_of(flow, uuid, config)
 }
 
 /// The edge from one member of a flow to another.

@@ -9,7 +9,7 @@ use ff_core::execution::Failure;
 use ff_core::flow::{CancelPolicy, Join, edge_id, member_id};
 use ff_core::keys::{ExecKeyContext, FlowKeyContext};
 use ff_core::lease::{Fence, Holder};
-use ff_core::partition::{execution_partition, flow_partition};
+use ff_core::partition::{Partition, flow_partition};
 use ff_core::payload::Payload;
 use ff_core::state::PublicState;
 use ff_core::types::{
@@ -235,5 +235,5 @@ impl Scene<'_> {
 }
 
 pub(crate) fn exec_core(id: &ExecutionId) -> String {
-    ExecKeyContext::new(&execution_partition(id), id).core()
+    ExecKeyContext::new(&Partition::of(id), id).core()
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use ff_core::dice::{Dice, SystemDice};
 use ff_core::keys::{ExecKeyContext, IndexKeys};
-use ff_core::partition::execution_partition;
+use ff_core::partition::Partition;
 use ff_core::types::WaitpointId;
 use ff_script::signature::{
     BufferSignalForPendingWaitpoint, ClaimResumedExecution, CloseWaitpoint, CreatePendingWaitpoint, DeliverSignal,
@@ -13,8 +13,8 @@ use ff_script::signature::{
 use super::scene::{PENDS_MS, Scene, key};
 
 impl Scene<'_> {
-    fn keys(&self) -> (ExecKeyContext, IndexKeys) {
-        let partition = execution_partition(&self.subject.id);
+    pub(super) fn keys(&self) -> (ExecKeyContext, IndexKeys) {
+        let partition = Partition::of(&self.subject.id);
         (ExecKeyContext::new(&partition, &self.subject.id), IndexKeys::new(&partition))
     }
 

@@ -11,7 +11,7 @@ use ff_core::suspension::{Condition, Distinct};
 use ff_core::types::{AttemptIndex, IdempotencyKey, LaneId};
 use ff_script::LibraryClock;
 use ff_script::signal::{VerifiedToken, ff_deliver_signal};
-use ff_script::suspension::{SuspendExecutionArgs, SuspendOpKeys, ff_suspend_execution};
+use ff_script::suspension::{SignedSuspension, suspend_signed};
 use redis::cmd;
 
 use super::scene::{Scene, Stand, key};
@@ -87,8 +87,8 @@ async fn suspend(scene: &Scene<'_>) {
         idempotency_key: IdempotencyKey::parse("once").ok(),
         ..SuspendArgs::new(scene.subject.id, scene.subject.fence, key("b"))
     };
-    let args = SuspendExecutionArgs::new(args, &scene.ring.clone().into(), &SystemDice.nonce());
-    ff_suspend_execution(scene.wire, &SuspendOpKeys::of(&scene.subject.id), &args).await.unwrap();
+    let signed = SignedSuspension::new(args, &scene.ring.clone().into(), &SystemDice.nonce());
+    suspend_signed(scene.wire, &signed).await.unwrap();
 }
 
 async fn deliver(scene: &Scene<'_>, idempotency_key: &str) -> ff_core::types::SignalId {

@@ -6,5 +6,6 @@ mod published;
 mod refusals;
 mod resumed;
 mod scene;
+mod wrappers;
 
 pub(crate) use refusals::tried;

@@ -4,10 +4,10 @@ use bytes::Bytes;
 use ff_core::contracts::GrantedWaitpoint;
 use ff_core::execution::Phase;
 use ff_core::keys::{ExecKeyContext, IndexKeys};
-use ff_core::partition::execution_partition;
+use ff_core::partition::Partition;
 use ff_core::suspension::TimeoutBehavior;
 use ff_core::token::{KeyRing, Secret, WaitpointToken};
-use ff_core::types::Kid;
+use ff_core::types::{AttemptIndex, Kid, LaneId, WaitpointId};
 use ff_script::execution::{Beside, ff_read_execution};
 use ff_script::signature::{CloseWaitpoint, ResumeExecution, Signature, SuspendExecution};
 use ff_script::suspension::{
@@ -69,7 +69,7 @@ fn under(text: &str, call: SuspendExecution) -> SuspendExecution {
     SuspendExecution { waitpoint_key: text.to_owned().into(), resume_condition_json, ..call }
 }
 
-fn granted(told: &[String]) -> GrantedWaitpoint {
+pub(super) fn granted(told: &[String]) -> GrantedWaitpoint {
     let (waitpoint_id, waitpoint_key) = (told[0].parse().unwrap(), told[1].parse().unwrap());
     GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token: WaitpointToken::parse(&told[2]).unwrap() }
 }
@@ -102,7 +102,7 @@ async fn words_of_a_callers_own_are_kept() {
     assert_eq!((suspension.reason.as_str(), suspension.requested_by.as_str()), ("waits for Zoë", "a robot"));
     let call = ResumeExecution { trigger_type: "a nod".into(), ..scene.resume_call() };
     assert_eq!(answer(&scene, published(call.call())).await[..2], ["1", "OK"]);
-    let last = ExecKeyContext::new(&execution_partition(&scene.subject.id), &scene.subject.id).suspension_last();
+    let last = ExecKeyContext::new(&Partition::of(&scene.subject.id), &scene.subject.id).suspension_last();
     let kept: Vec<String> = wire.ask(cmd("HMGET").arg(last).arg("decision").arg("trigger_type")).await;
     assert_eq!(kept, ["resume", "a nod"]);
 }
@@ -117,7 +117,7 @@ async fn a_suspension_on_a_waitpoint_made_ahead_needs_no_more_than_was_published
     let told = answer(&scene, published(call.call())).await;
     let (id, token) = (granted.waitpoint_id.to_string(), granted.waitpoint_token.expose());
     assert_eq!(told, ["1", "OK", &suspension, &id, "a", &token, "0"]);
-    let core = ExecKeyContext::new(&execution_partition(&scene.subject.id), &scene.subject.id).core();
+    let core = ExecKeyContext::new(&Partition::of(&scene.subject.id), &scene.subject.id).core();
     let shown: Vec<String> = wire.ask(cmd("HMGET").arg(core).arg("public_state").arg("current_waitpoint_id")).await;
     assert_eq!(shown, ["suspended", &id]);
 }
@@ -150,9 +150,10 @@ async fn a_suspension_expires_when_its_time_has_come_and_says_why_it_does_not() 
     let wire = Wire::start(LibraryClock::Test).await;
     let why = async |scene: &Scene<'_>| {
         let id = scene.subject.id;
-        ff_expire_suspension(&wire, &ExpireSuspensionOpKeys::of(&id), &ExpireSuspensionArgs { execution_id: id })
-            .await
-            .unwrap()
+        let ((ctx, idx), lane, waitpoint) = (scene.keys(), LaneId::new("default"), WaitpointId::new());
+        let (lane_id, waitpoint_id, attempt_index) = (&lane, &waitpoint, AttemptIndex::new(0));
+        let keys = ExpireSuspensionOpKeys { ctx: &ctx, idx: &idx, lane_id, waitpoint_id, attempt_index };
+        ff_expire_suspension(&wire, &keys, &ExpireSuspensionArgs { execution_id: id }).await.unwrap()
     };
     let reason = |reason: &str| ExpireSuspensionResult::AlreadySatisfied { reason: reason.into() };
     let absent = Stand::Plain(Situation::Absent).arrange(&wire).await;
@@ -166,7 +167,7 @@ async fn a_suspension_expires_when_its_time_has_come_and_says_why_it_does_not() 
     wire.advance(100).await;
     assert_eq!(why(&held).await, ExpireSuspensionResult::Expired { behavior_applied: TimeoutBehavior::Escalate });
     assert_eq!(why(&held).await, reason("not_yet_due"));
-    let partition = execution_partition(&held.subject.id);
+    let partition = Partition::of(&held.subject.id);
     let current = ExecKeyContext::new(&partition, &held.subject.id).suspension_current();
     wire.ask::<()>(cmd("DEL").arg(current)).await;
     let timeouts = IndexKeys::new(&partition).suspension_timeout();
@@ -191,10 +192,10 @@ async fn a_rotation_says_what_it_did_in_the_published_words() {
     assert_eq!(answer(&scene, rotate("k3", "facade", "700")).await, ["1", "OK", "rotated", "k2", "k3", "1"]);
     assert_eq!(answer(&scene, rotate("k2", "c0ffee", "9")).await, ["1", "OK", "rotated", "k3", "k2", "0"]);
     assert_eq!(answer(&scene, rotate("k3", "facade", "700")).await, ["1", "OK", "rotated", "k2", "k3", "0"]);
-    let kids = ff_list_waitpoint_hmac_kids(&wire, &ListWaitpointHmacKidsArgs { partition: 0 }).await.unwrap();
-    assert_eq!(kids.current_kid.unwrap().as_str(), "k3");
+    let kids = ff_list_waitpoint_hmac_kids(&wire, &scene.keys().1, &ListWaitpointHmacKidsArgs).await.unwrap();
+    assert_eq!(kids.current_kid.as_deref(), Some("k3"));
     assert_eq!(kids.verifying.iter().map(|retired| retired.kid.as_str()).collect::<Vec<_>>(), ["k2"]);
     wire.advance(700).await;
-    let kids = ff_list_waitpoint_hmac_kids(&wire, &ListWaitpointHmacKidsArgs { partition: 0 }).await.unwrap();
+    let kids = ff_list_waitpoint_hmac_kids(&wire, &scene.keys().1, &ListWaitpointHmacKidsArgs).await.unwrap();
     assert_eq!(kids.verifying, []);
 }

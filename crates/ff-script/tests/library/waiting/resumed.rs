@@ -1,6 +1,6 @@
 //! What goes on after it waited, by the functions no store of ours has to call.
 
-use ff_core::contracts::{Claimed, Suspended};
+use ff_core::contracts::{Claimed, SuspendOutcome};
 use ff_core::dice::{Dice, SystemDice};
 use ff_core::engine_error::Code;
 use ff_core::lease::Holder;
@@ -11,10 +11,7 @@ use ff_core::token::PresentedToken;
 use ff_core::types::{Kid, WorkerId, WorkerInstanceId};
 use ff_script::lease::ff_claim_resumed_execution;
 use ff_script::signal::{VerifiedToken, ff_buffer_signal_for_pending_waitpoint, ff_deliver_signal, ff_open_waitpoint};
-use ff_script::suspension::{
-    NamedWaitpoint, SuspendExecutionArgs, SuspendExecutionResult, SuspendOpKeys, ff_read_waitpoint_hmac_secrets,
-    ff_suspend_execution,
-};
+use ff_script::suspension::{NamedWaitpoint, SignedSuspension, ff_read_waitpoint_hmac_secrets, suspend_signed};
 use ff_script::{LibraryClock, ScriptError};
 
 use super::scene::{Scene, Stand};
@@ -57,10 +54,10 @@ async fn what_was_kept_for_a_suspension_satisfies_it() {
     let kept = ff_buffer_signal_for_pending_waitpoint(&wire, scene.signal(), &granted.waitpoint_id, &shown, &nonce);
     assert_eq!(kept.await.unwrap().effect, Effect::Buffered);
     let ahead = NamedWaitpoint { id: granted.waitpoint_id, key: granted.waitpoint_key.clone(), token: None };
-    let args = SuspendExecutionArgs { waitpoints: vec![ahead], ..scene.suspension("a") };
-    let answer = ff_suspend_execution(&wire, &SuspendOpKeys::of(&scene.subject.id), &args).await.unwrap();
-    assert!(matches!(answer, SuspendExecutionResult::AlreadySatisfied(_)));
-    assert_eq!(Suspended::from(answer).waitpoints[..], *std::slice::from_ref(granted));
+    let signed = SignedSuspension { waitpoints: vec![ahead], ..scene.suspension("a") };
+    let suspended = suspend_signed(&wire, &signed).await.unwrap();
+    assert!(matches!(suspended.outcome, SuspendOutcome::AlreadySatisfied { .. }));
+    assert_eq!(suspended.waitpoints[..], *std::slice::from_ref(granted));
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use ff_core::contracts::{
     CancelArgs, CloseWaitpointArgs, CreateWaitpointArgs, DelayArgs, DeliverArgs, GrantedWaitpoint, RotateSecretArgs,
-    Start, SuspendArgs, Suspended, WaitpointRef,
+    Start, SuspendArgs, WaitpointRef,
 };
 use ff_core::dice::{Dice, SystemDice};
 use ff_core::limits;
@@ -11,9 +11,8 @@ use ff_core::types::{Kid, SignalName, WaitpointKey};
 use ff_script::execution::{ff_cancel_execution, ff_delay_execution};
 use ff_script::signal::{VerifiedToken, ff_deliver_signal};
 use ff_script::suspension::{
-    CreatePendingWaitpointArgs, CreatePendingWaitpointResult, RotateWaitpointHmacSecretArgs, SuspendExecutionArgs,
-    SuspendOpKeys, WaitpointOpKeys, ff_close_waitpoint, ff_create_pending_waitpoint, ff_rotate_waitpoint_hmac_secret,
-    ff_seed_waitpoint_hmac_secrets, ff_suspend_execution,
+    SignedSuspension, close_waitpoint, create_signed_waitpoint, ff_rotate_waitpoint_hmac_secret,
+    ff_seed_waitpoint_hmac_secrets, suspend_signed,
 };
 use redis::cmd;
 
@@ -152,9 +151,9 @@ impl Scene<'_> {
     }
 
     /// A suspension on one new waitpoint.
-    pub(crate) fn suspension(&self, text: &str) -> SuspendExecutionArgs {
+    pub(crate) fn suspension(&self, text: &str) -> SignedSuspension {
         let asked = SuspendArgs::new(self.subject.id, self.subject.fence, key(text));
-        SuspendExecutionArgs::new(asked, &self.ring.clone().into(), &SystemDice.nonce())
+        SignedSuspension::new(asked, &self.ring.clone().into(), &SystemDice.nonce())
     }
 
     /// A signal that is let in.
@@ -166,25 +165,20 @@ impl Scene<'_> {
     }
 
     pub(crate) async fn suspend(&mut self) {
-        let keys = SuspendOpKeys::of(&self.subject.id);
-        let suspended = ff_suspend_execution(self.wire, &keys, &self.suspension("a")).await.unwrap();
-        self.granted = Suspended::from(suspended).waitpoints.pop();
+        self.granted = suspend_signed(self.wire, &self.suspension("a")).await.unwrap().waitpoints.pop();
     }
 
     pub(crate) async fn pend(&mut self, text: &str) {
         let (execution_id, fence) = (self.subject.id, self.subject.fence);
         let asked = CreateWaitpointArgs { execution_id, fence, key: key(text), expires_in_ms: PENDS_MS };
-        let args = CreatePendingWaitpointArgs::new(asked, &self.ring.clone().into(), &SystemDice.nonce());
-        let keys = WaitpointOpKeys::of(&execution_id);
-        let CreatePendingWaitpointResult::Created(granted) =
-            ff_create_pending_waitpoint(self.wire, &keys, &args).await.unwrap();
-        self.granted = Some(granted);
+        let (signing, nonce) = (self.ring.clone().into(), SystemDice.nonce());
+        self.granted = Some(create_signed_waitpoint(self.wire, &asked, &signing, &nonce).await.unwrap());
     }
 
     pub(crate) async fn close(&self) {
         let (execution_id, waitpoint_id) = (self.subject.id, self.granted().waitpoint_id);
         let args = CloseWaitpointArgs { execution_id, waitpoint_id, reason: None };
-        ff_close_waitpoint(self.wire, &WaitpointOpKeys::of(&execution_id), &args).await.unwrap();
+        close_waitpoint(self.wire, &args).await.unwrap();
     }
 
     pub(crate) async fn deliver(&self) {
@@ -196,7 +190,6 @@ impl Scene<'_> {
 
     pub(crate) async fn rotate(&self, kid: &str, grace_ms: u64) {
         let rotation = RotateSecretArgs::parse(kid, "c0ffee5ec4e7c0ffee5ec4e7c0ffee5e", grace_ms).unwrap();
-        let args = RotateWaitpointHmacSecretArgs { partition: 0, rotation };
-        ff_rotate_waitpoint_hmac_secret(self.wire, &args).await.unwrap();
+        ff_rotate_waitpoint_hmac_secret(self.wire, &self.keys().1, &(&rotation).into()).await.unwrap();
     }
 }
