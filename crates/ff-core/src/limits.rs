@@ -97,6 +97,9 @@ pub const PUMP_BATCH: usize = 24;
 /// How often each partition is looked at when hints can be lost.
 pub const SWEEP_MS: u64 = 30_000;
 
+/// How long the cancellation of a flow is left to the pump, which does not wait, before another program may take it over.
+pub const CANCEL_GRACE_MS: u64 = 30_000;
+
 /// Members of one flow.
 pub const FLOW_NODES: usize = 10_000;
 /// Edges of one flow.

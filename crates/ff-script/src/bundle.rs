@@ -13,7 +13,7 @@ pub const LIBRARY: &str = "flowfabric";
 
 /// The library of this program. Raise the minor number with every change to the Lua: servers keep what they were given
 /// until they are given something newer. Raise the major number when programs of the version before cannot use it.
-pub const VERSION: Version = Version { major: 1, minor: 8 };
+pub const VERSION: Version = Version { major: 1, minor: 9 };
 
 /// A version of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,6 +107,7 @@ fn constants(clock: LibraryClock) -> String {
     constant("secret_bytes", limits::SECRET_BYTES.to_string());
     constant("tags", limits::TAGS.to_string());
     constant("retention_ms", limits::RETENTION_MS.to_string());
+    constant("cancel_grace_ms", limits::CANCEL_GRACE_MS.to_string());
     constant("forget", limits::FORGET.to_string());
     constant("followed_ms", limits::FOLLOWED_MS.to_string());
     constant("followed_step_ms", limits::FOLLOWED_STEP_MS.to_string());

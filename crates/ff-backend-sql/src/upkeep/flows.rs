@@ -1,10 +1,10 @@
 //! What a partition holds of flows.
 
 use ff_core::due::Due;
-use ff_core::flow::{Errand, Flow, FlowIndex};
+use ff_core::flow::{Errand, Flow, FlowIndex, grace_ends};
 use ff_core::index::Score;
 use ff_core::snapshot::Snapshot;
-use ff_core::types::{ExecutionId, FlowId, IdempotencyKey};
+use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, TimestampMs};
 
 use crate::error::{SqlError, unreadable};
 use crate::flow::{edges_after, events_from, flow_strays, key_of_flow, read_flow_key, read_group};
@@ -80,7 +80,7 @@ fn entries(row: &Row) -> Result<Vec<(FlowIndex, Score)>, SqlError> {
     if !row.is_null(errand) {
         match row.text(errand)?.parse().map_err(unreadable("an errand"))? {
             Errand::Open => entries.push((FlowIndex::Opening, row.int(due)?)),
-            Errand::Cancel => entries.push((FlowIndex::CancelBacklog, row.int(due)?)),
+            Errand::Cancel => entries.push((FlowIndex::CancelBacklog, grace_ends(TimestampMs(row.int(due)?)))),
             Errand::Forget => entries.push((FlowIndex::Retention, row.int(due)?)),
             // What is being forgotten is found where it was staged.
             Errand::Discard => {}

@@ -26,7 +26,7 @@ pub use grow::grow;
 pub use record::{
     CancelPolicy, Counts, Edge, EdgeState, Errand, Flow, FlowCancel, FlowChange, FlowEvent, FlowIndex, FlowKeyEntry,
     FlowState, FlowWhat, Group, GroupState, Join, Membership, OnSatisfied, Owed, Owes, Passing, Siblings, Staging,
-    Tour, entries,
+    Tour, entries, grace_ends,
 };
 pub use replay::replay;
 pub use stage::stage;

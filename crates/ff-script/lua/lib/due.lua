@@ -121,9 +121,10 @@ local FLOW_INDEXES = { 'flow_staging', 'flow_opening', 'cancel_backlog', 'flow_r
 --- This one has waitpoints, of which an execution may have several.
 local WAITPOINTS = 'pending_waitpoint_expiry'
 
---- What an index has that is due, as members and moments in turn.
+--- What an index has that is due, as members and scores in turn.
 local function due_in(name, offset, most, moment)
-  return call('ZRANGE', keys.index(name), '-inf', moment, 'BYSCORE', 'LIMIT', offset, most, 'WITHSCORES')
+  local last = moment + index.lead(name)
+  return call('ZRANGE', keys.index(name), '-inf', last, 'BYSCORE', 'LIMIT', offset, most, 'WITHSCORES')
 end
 
 --- The executions of this partition that are due, earliest first, at most so many of each kind.
@@ -164,7 +165,7 @@ function due.flows(most, moment)
   for _, name in ipairs(FLOW_INDEXES) do
     local flat = due_in(name, 0, most, moment)
     for nth = 1, #flat, 2 do
-      found[#found + 1], first[flat[nth]] = flat[nth], tonumber(flat[nth + 1])
+      found[#found + 1], first[flat[nth]] = flat[nth], tonumber(flat[nth + 1]) - index.lead(name)
     end
   end
   table.sort(found, function(a, b)
@@ -177,9 +178,9 @@ end
 function due.next_here()
   local first
   local function look(name)
-    local at = tonumber(call('ZRANGE', keys.index(name), 0, 0, 'WITHSCORES')[2])
-    if at and (not first or at < first) then
-      first = at
+    local score = tonumber(call('ZRANGE', keys.index(name), 0, 0, 'WITHSCORES')[2])
+    if score and (not first or score - index.lead(name) < first) then
+      first = score - index.lead(name)
     end
   end
   for _, name in ipairs(INDEXES) do

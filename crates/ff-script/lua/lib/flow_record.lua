@@ -24,7 +24,7 @@ local function entries(flow)
   if core.errand == 'open' then
     list.flow_opening = core.errand_since
   elseif core.errand == 'cancel' then
-    list.cancel_backlog = core.errand_since
+    list.cancel_backlog = core.errand_since + limits.cancel_grace_ms
   elseif core.errand == 'forget' then
     list.flow_retention = core.errand_since
   end

@@ -321,9 +321,15 @@ function index.unblock(lane, id)
   remove(keys.lane(lane, 'blocked:dependencies'), id)
 end
 
---- Something is owed since a moment, or was until now: by an execution, or by a flow.
-function index.owe(name, since, id)
-  add_due(name, since, id)
+--- How long before its score what is owed is due. The pump does not wait for the grace of a cancellation to end.
+function index.lead(name)
+  return name == 'cancel_backlog' and limits.cancel_grace_ms or 0
+end
+
+--- Something is owed, or was until now: by an execution, or by a flow.
+function index.owe(name, score, id)
+  add(keys.index(name), score, id)
+  hint.due(score - index.lead(name))
 end
 
 function index.unowe(name, id)

@@ -3,6 +3,8 @@
 use crate::flow::{Errand, Flow};
 use crate::index::Score;
 use crate::keys::FlowIndexKeys;
+use crate::limits;
+use crate::types::TimestampMs;
 
 /// One index of the flows of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,7 +15,7 @@ pub enum FlowIndex {
     Staging,
     /// Flows whose members are being opened.
     Opening,
-    /// Flows whose members are being cancelled.
+    /// Flows whose members are being cancelled, by when the grace ends that the pump has for it.
     CancelBacklog,
     /// Flows that have ended, by when they are forgotten.
     Retention,
@@ -32,6 +34,11 @@ impl FlowIndex {
     }
 }
 
+/// The score of a cancellation that began at a moment.
+pub fn grace_ends(since: TimestampMs) -> Score {
+    (since + limits::CANCEL_GRACE_MS).0
+}
+
 /// Every index a flow belongs in, with its score there.
 pub fn entries(flow: &Flow) -> Vec<(FlowIndex, Score)> {
     let mut entries = Vec::new();
@@ -41,7 +48,7 @@ pub fn entries(flow: &Flow) -> Vec<(FlowIndex, Score)> {
     }
     match flow.tour.map(|tour| (tour.errand, tour.since.0)) {
         Some((Errand::Open, since)) => entries.push((FlowIndex::Opening, since)),
-        Some((Errand::Cancel, since)) => entries.push((FlowIndex::CancelBacklog, since)),
+        Some((Errand::Cancel, since)) => entries.push((FlowIndex::CancelBacklog, grace_ends(TimestampMs(since)))),
         Some((Errand::Forget, since)) => entries.push((FlowIndex::Retention, since)),
         // What is being forgotten is found where it was staged.
         Some((Errand::Discard, _)) => {}

@@ -14,7 +14,7 @@ pub use counts::Counts;
 pub use edge::{Edge, EdgeState, Passing};
 pub use event::{FlowEvent, FlowWhat};
 pub use group::{Group, GroupState, Join, OnSatisfied};
-pub use index::{FlowIndex, entries};
+pub use index::{FlowIndex, entries, grace_ends};
 pub use membership::{Membership, Owed, Owes, Siblings};
 
 use serde::{Deserialize, Serialize};
