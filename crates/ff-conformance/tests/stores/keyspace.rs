@@ -10,33 +10,33 @@ use ff_conformance::{Scope, check, worlds};
 
 const PAGE: &str = include_str!("../../../../docs/keyspace.md");
 
-/// Themes that together use every feature there is.
-const THEMES: &[&str] = &[
-    "event::",
-    "execution::deadlines::",
-    "execution::delaying::",
-    "execution::failing::",
-    "execution::idempotency::",
-    "execution::labelling::",
-    "execution::listing::",
-    "execution::timeouts::",
-    "flow::cancelling::",
-    "flow::growing::",
-    "flow::large::",
-    "flow::listing::",
-    "flow::passing::",
-    "flow::siblings::",
-    "flow::submitting::",
-    "key::creating::",
-    "lane::",
-    "lease::claiming::",
-    "lease::revoking::",
-    "signal::feed::",
-    "signal::repeating::",
-    "suspension::ahead::",
-    "suspension::repeating::",
-    "suspension::timing_out::",
-    "worker::",
+/// Promises that together write every key there is.
+const PROMISES: &[&str] = &[
+    "event::following::who_begins_now_learns_nothing_of_before",
+    "event::telling::the_end_of_a_member_names_its_flow",
+    "event::telling::what_time_does_is_told",
+    "execution::deadlines::waiting_work_expires_at_its_deadline",
+    "execution::idempotency::a_key_belongs_to_its_namespace",
+    "execution::labelling::finished_work_can_be_labelled",
+    "execution::timeouts::an_attempt_that_runs_too_long_is_retried",
+    "flow::cancelling::cancel_all_cancels_every_member_wherever_it_stands",
+    "flow::cancelling::let_active_finish_lets_attempts_end_and_nothing_else_start",
+    "flow::cancelling::no_member_starts_after_the_acknowledgement_however_many_ask",
+    "flow::cancelling::nothing_of_a_large_cancelled_flow_starts_before_it_was_come_to",
+    "flow::growing::a_key_belongs_to_its_flow",
+    "flow::growing::what_is_ready_is_handed_what_a_new_upstream_had_produced",
+    "flow::large::a_quorum_cancels_two_thousand_siblings_across_a_dead_engine",
+    "flow::listing::flows_are_listed_by_kind_label_and_tenant",
+    "key::creating::a_key_is_found_as_it_was_created",
+    "lane::pausing::a_paused_lane_takes_work_and_hands_out_none",
+    "signal::delivering::a_signal_reads_back_as_it_was_sent",
+    "signal::repeating::a_duplicate_counts_once",
+    "suspension::ahead::an_early_signal_is_kept_and_satisfies",
+    "suspension::conditions::all_of_needs_every_member",
+    "suspension::repeating::suspending_twice_with_one_idempotency_key_is_one_suspension",
+    "suspension::timing_out::work_whose_wait_times_out_may_fail",
+    "worker::registering::registering_again_renews_what_is_known",
+    "worker::listing::a_worker_is_listed_as_it_said_it_is",
 ];
 
 /// A row of the page.
@@ -49,8 +49,8 @@ struct Row {
 #[test]
 fn every_key_is_written_that_is_neither_reserved_nor_coming() {
     let server = Process::start(Flavour::Valkey, &["--auto-aof-rewrite-percentage", "0"]);
-    for theme in THEMES {
-        check(Scope::All, theme, async || worlds::on_valkey(&server).await);
+    for name in PROMISES {
+        check(Scope::All, name, async || worlds::on_valkey(&server).await);
     }
     let written = keys_written(&server);
     let differ = rows().filter(|row| row.is_written != written.iter().any(|key| fits(row.template, key)));
