@@ -2,8 +2,8 @@
 
 local signal = {}
 
---- Less than moments are apart, and yet exact in a score.
-local WITHIN_A_MOMENT = 1 / 2048
+--- Less than moments are apart, and exact in a score until the last moment there may be, in the year 9999.
+local WITHIN_A_MOMENT = 1 / 32
 
 --- Notes that an execution received a signal. Those of one moment stay in the order they came in.
 local function note(id, signal_id, moment)

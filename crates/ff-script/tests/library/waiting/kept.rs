@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ff_core::contracts::{DeliverArgs, SuspendArgs};
 use ff_core::dice::{Dice, SystemDice};
 use ff_core::keys::{ExecKeyContext, IndexKeys};
+use ff_core::limits;
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::payload::Payload;
 use ff_core::suspension::{Condition, Distinct};
@@ -119,4 +120,22 @@ async fn kept(wire: &Wire) -> BTreeSet<(String, &'static str)> {
         kept.insert(key, *TYPES.iter().find(|known| **known == kind).unwrap());
     }
     kept.into_iter().collect()
+}
+
+/// However late it is by the server's clock: scores lose their fractions as moments grow.
+#[tokio::test]
+async fn signals_of_one_moment_are_kept_in_the_order_they_came_in() {
+    let wire = Wire::start(LibraryClock::Test).await;
+    let last = u64::try_from(limits::MOMENT_MAX_MS).unwrap();
+    wire.advance(last - wire.now() - 24 * 60 * 60 * 1_000).await;
+    let scene = Stand::Pending.arrange(&wire).await;
+    let mut nonces: Vec<_> = (0..4).map(|_| SystemDice.nonce()).collect();
+    nonces.sort_by_key(|nonce| std::cmp::Reverse(nonce.signal()));
+    let shown = VerifiedToken { token: scene.granted().waitpoint_token.clone(), secret_mark: None };
+    for nonce in &nonces {
+        let waitpoint_id = &scene.granted().waitpoint_id;
+        ff_deliver_signal(&wire, scene.signal(), waitpoint_id, &shown, nonce).await.unwrap();
+    }
+    let listed: Vec<String> = wire.ask(cmd("ZRANGE").arg(scene.keys().0.exec_signals()).arg(0).arg(-1)).await;
+    assert_eq!(listed, nonces.iter().map(|nonce| nonce.signal().to_string()).collect::<Vec<_>>());
 }
