@@ -1,7 +1,7 @@
 //! A holder may add members to its flow and let go until they have ended.
 
 use ff_core::contracts::{GrowFlowArgs, GrownEdge, JoinSpec, NodeSpec};
-use ff_core::flow::{CancelPolicy, GroupState};
+use ff_core::flow::{CancelPolicy, GroupState, Passing};
 use ff_core::lease::LeaseEnding;
 use ff_core::types::IdempotencyKey;
 
@@ -96,6 +96,23 @@ pub(crate) async fn a_parent_may_wait_again_and_again(world: World) {
     parent.complete(b"done").await.unwrap();
     flow.run().await;
     assert_eq!((flow.stands().await, flow.counts().await), ("completed", vec![("completed", 8)]));
+}
+
+pub(crate) async fn each_round_of_children_may_pass_the_payload_once(world: World) {
+    let (flow, mut parent) = parent(&world).await;
+    for (child, second) in [("x", "x2"), ("y", "y2")] {
+        let passing = |child| GrownEdge { passes: Some(Passing::Payload), ..grown(child, "parent") };
+        let bear = async |child| {
+            let growth = GrowFlowArgs { edges: vec![passing(child)], ..parent.growth(&[child], &[]) };
+            world.backend.grow_flow(growth).await
+        };
+        bear(child).await.unwrap();
+        refused_as(bear(second).await, "invalid_input");
+        parent.let_go().await;
+        flow.start_one().await.complete(child.as_bytes()).await.unwrap();
+        parent = flow.start_one().await;
+        assert_eq!(parent.payload.bytes, child.as_bytes());
+    }
 }
 
 pub(crate) async fn a_parent_may_need_one_child_of_many(world: World) {

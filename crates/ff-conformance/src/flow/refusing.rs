@@ -1,6 +1,6 @@
 //! A graph that cannot be is refused whole, naming what is wrong with it. Nothing is written then.
 
-use ff_core::contracts::{EdgeSpec, GrowFlowArgs, GrownEdge, NodeSpec, SubmitFlowArgs};
+use ff_core::contracts::{EdgeSpec, GrowFlowArgs, GrownEdge, MemberRef, NodeSpec, SubmitFlowArgs};
 use ff_core::engine_error::Refusal;
 use ff_core::flow::Passing;
 use ff_core::limits;
@@ -75,6 +75,29 @@ pub(crate) async fn two_edges_that_pass_the_payload_into_one_node_are_refused(wo
     names(refused_as(world.backend.grow_flow(growth).await, "invalid_input"), "edges.b->c");
     assert_eq!(world.contents().await, before);
     world.graph("a>c b>c").passing("a", "c", payload()).passing("b", "c", input("rows")).submit().await;
+}
+
+pub(crate) async fn a_second_payload_into_a_node_is_refused_in_a_later_change_and_by_id(world: World) {
+    let passing = |from, to| GrownEdge { passes: Some(Passing::Payload), ..grown(from, to) };
+    let flow = world.graph("a>c b x>y z").passing("a", "c", Some(Passing::Payload)).submit().await;
+    let growth = |edges| GrowFlowArgs { edges, ..GrowFlowArgs::new(flow.id) };
+    let by_id = |from, to| GrownEdge { downstream: MemberRef::Execution(flow.member(to)), ..passing(from, to) };
+    let [c, y] = ["c", "y"].map(|name| flow.member(name));
+    for (edges, field) in [
+        (vec![passing("b", "c")], "edges.b->c".to_owned()),
+        (vec![by_id("b", "c")], format!("edges.b->{c}")),
+        (vec![passing("z", "y"), by_id("b", "y")], format!("edges.b->{y}")),
+        (vec![by_id("z", "y"), passing("b", "y")], "edges.b->y".to_owned()),
+    ] {
+        let before = world.contents().await;
+        let refusal = refused_as(world.backend.grow_flow(growth(edges)).await, "invalid_input");
+        assert!(refusal.detail.as_deref().is_some_and(|detail| detail.contains("{input: NAME}")), "{refusal:?}");
+        names(refusal, &field);
+        assert_eq!(world.contents().await, before);
+    }
+    world.backend.grow_flow(growth(vec![passing("z", "y")])).await.unwrap();
+    let again = world.backend.grow_flow(growth(vec![passing("b", "y")])).await;
+    names(refused_as(again, "invalid_input"), "edges.b->y");
 }
 
 pub(crate) async fn a_node_over_a_limit_is_refused_by_its_name(world: World) {

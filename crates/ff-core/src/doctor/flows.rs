@@ -254,6 +254,10 @@ fn counted(group: &Group, graph: &Graph<'_>, findings: &mut Findings) {
     if is != says {
         findings.find("I10", &group.downstream_execution_id, format!("its group counts {says:?}, has {is:?}"));
     }
+    if group.passes_payload != current.iter().any(|edge| edge.passes == Some(Passing::Payload)) {
+        let what = format!("its group says {} to a payload that is passed on", group.passes_payload);
+        findings.find("I10", &group.downstream_execution_id, what);
+    }
     // Nothing is decided by edges that are still to come.
     let short = group.n == 0 || group.join.is_short(group.n);
     if group.state == GroupState::Pending && group.verdict() != GroupState::Pending && !short {
@@ -327,6 +331,10 @@ mod tests {
             snapshot.groups.get_mut(&id("b")).unwrap().succeeded = 0;
         };
         assert_eq!(found(uncount), ["I10"]);
+        let forget_payload = |snapshot: &mut Snapshot, id: &dyn Fn(&str) -> ExecutionId| {
+            snapshot.groups.get_mut(&id("b")).unwrap().passes_payload = true;
+        };
+        assert_eq!(found(forget_payload), ["I10"]);
     }
 
     #[test]

@@ -129,7 +129,7 @@ mod tests {
     use crate::execution::contracts::SubmitArgs;
     use crate::flow::contracts::{CloseFlowArgs, CreateFlowArgs, FlowHeader, GrownEdge, JoinSpec, WaitForChildrenArgs};
     use crate::flow::playground::{Playground, edge, graph, named, quorum, spec};
-    use crate::flow::{EdgeState, OnSatisfied};
+    use crate::flow::{EdgeState, OnSatisfied, Passing};
     use crate::payload::Payload;
     use crate::types::{IdempotencyKey, Kind};
 
@@ -203,6 +203,20 @@ mod tests {
             ..flow.growth(&["d"], &[("x", "d")])
         };
         assert_eq!(flow.refused(short).field.as_deref(), Some("nodes.d.join"));
+    }
+
+    #[test]
+    fn the_payload_is_passed_into_a_node_once_however_the_node_is_named() {
+        let mut flow = Playground::of("a b c d");
+        let passing =
+            |from: &str, to: MemberRef| GrownEdge { passes: Some(Passing::Payload), downstream: to, ..edge(from, "c") };
+        let growth = |edges| GrowFlowArgs { edges, ..GrowFlowArgs::new(flow.id) };
+        let (by_name, by_id) = (MemberRef::Node(named("c")), MemberRef::Execution(flow.member("c")));
+        let both = growth(vec![passing("a", by_name.clone()), passing("b", by_id.clone())]);
+        let (first, later) = (growth(vec![passing("a", by_id.clone())]), growth(vec![passing("b", by_name)]));
+        assert_eq!(flow.refused(both).field, Some(format!("edges.b->{by_id}")));
+        flow.ask(first).unwrap();
+        assert_eq!(flow.refused(later).field.as_deref(), Some("edges.b->c"));
     }
 
     #[test]

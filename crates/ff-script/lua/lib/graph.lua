@@ -66,7 +66,11 @@ local function over(field, limit, sent)
   end
 end
 
---- Adds an edge to what is there; gives the refusal, when there are too many.
+--- A node has one payload, so one edge at most can be the source of it.
+local SECOND_PAYLOAD =
+  'passes payload, as another edge into the same node does; one edge may, and the others pass {input: NAME}'
+
+--- Adds an edge to what is there; gives the refusal, when there are too many or two pass the payload.
 local function enter(flow, one, upstream, held)
   local joined = step.group(flow.id, one.downstream)
   if not joined then
@@ -76,14 +80,18 @@ local function enter(flow, one, upstream, held)
   if held and (joined.round == 0 or joined.group_state ~= 'pending') then
     group.begin_round(joined)
   end
+  local field = 'edges.' .. one.name
+  if one.passes == 'payload' and joined.passes_payload then
+    return no.invalid_input('field', field, 'detail', SECOND_PAYLOAD)
+  end
   -- What has not started is not decided for good while more edges come.
-  joined.group_state, joined.satisfied_at, joined.n = 'pending', nil, joined.n + 1
+  joined.group_state, joined.satisfied_at = 'pending', nil
+  group.enter(joined, one)
   flow_record.put(flow, 'edges', flow.core.edges + 1)
   upstream.dependents = step.dependents(upstream) + 1
   one.flow_id, one.round, one.state, one.is_new = flow.id, joined.round, 'pending', true
   step.begin_edge(one)
   step.account(upstream)
-  local field = 'edges.' .. one.name
   return over('edges', limits.flow_edges, flow.core.edges)
     or over(field .. '.downstream', limits.node_edges, joined.n)
     or over(field .. '.upstream', limits.node_edges, upstream.dependents)

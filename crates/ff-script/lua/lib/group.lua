@@ -4,7 +4,7 @@ local group = {}
 
 local NAMES = {
   'policy_variant', 'k', 'on_satisfied', 'n', 'succeeded', 'failed', 'skipped', 'group_state', 'satisfied_at', 'round',
-  'cancel_siblings_pending',
+  'cancel_siblings_pending', 'passes_payload',
 }
 
 --- Which count an edge of a state is in.
@@ -25,7 +25,7 @@ function group.read(flow_id, id)
   if not was[1] then
     return nil
   end
-  local variant, k, on_satisfied, n, succeeded, failed, skipped, state, at, round, pending = unpack(was)
+  local variant, k, on_satisfied, n, succeeded, failed, skipped, state, at, round, pending, payload = unpack(was)
   local one = {
     id = id,
     flow_id = flow_id,
@@ -41,6 +41,7 @@ function group.read(flow_id, id)
     satisfied_at = tonumber(at or nil),
     round = tonumber(round or 0),
     cancel_siblings_pending = pending or nil,
+    passes_payload = payload or nil,
   }
   one.was_short = group.is_short(one)
   return one
@@ -67,7 +68,7 @@ end
 --- Forgets what was counted: from now on the edges of another round count.
 function group.empty(one, round)
   one.n, one.succeeded, one.failed, one.skipped = 0, 0, 0, 0
-  one.group_state, one.satisfied_at, one.round = 'pending', nil, round
+  one.group_state, one.satisfied_at, one.round, one.passes_payload = 'pending', nil, round, nil
 end
 
 --- A new round joins by all of its edges, unless it is told otherwise.
@@ -106,6 +107,11 @@ function group.short_refusal(one, field)
     local detail = 'needs ' .. text(needs(one)) .. ' upstreams, has ' .. text(one.n)
     return no.invalid_input('field', field, 'detail', detail)
   end
+end
+
+--- Enters an edge into the numbers.
+function group.enter(one, edge)
+  one.n, one.passes_payload = one.n + 1, edge.passes == 'payload' and '1' or one.passes_payload
 end
 
 --- A field as it is kept: nothing, where it stands for none. Every group says how many edges it has.

@@ -61,7 +61,8 @@ function reopen.unsettle(one, too)
     group.begin_round(joined)
   end
   if (again or child.core.public_state == 'waiting_children') and one.round ~= joined.round then
-    one.round, joined.n = joined.round, joined.n + 1
+    one.round = joined.round
+    group.enter(joined, one)
   end
   if again then
     group.judge(joined, moment)

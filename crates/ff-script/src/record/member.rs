@@ -48,6 +48,7 @@ impl MemberFields {
             state: group.read("group_state")?,
             fired_at: group.maybe("satisfied_at")?.map(TimestampMs),
             round: group.count("round")?,
+            passes_payload: group.bytes("passes_payload").is_some(),
         }))
     }
 

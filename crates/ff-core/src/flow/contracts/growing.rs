@@ -6,7 +6,6 @@ use super::staging::check_call;
 use super::{FlowHeader, NodeSpec};
 use crate::engine_error::{Code, Refusal};
 use crate::execution::Tags;
-use crate::flow::graph::second_payload;
 use crate::flow::{EdgeState, FlowState, Join, Passing};
 use crate::lease::Fence;
 use crate::limits;
@@ -76,13 +75,6 @@ impl GrowFlowArgs {
         check_call(&self.nodes, self.edges.len())?;
         if self.joins.len() > limits::FLOW_CALL_NODES {
             return Err(Refusal::over_limit(Code::LimitExceeded, "joins", limits::FLOW_CALL_NODES, self.joins.len()));
-        }
-        let mut injected = Vec::new();
-        for edge in self.edges.iter().filter(|edge| edge.passes == Some(Passing::Payload)) {
-            if injected.contains(&&edge.downstream) {
-                return Err(second_payload(&format!("edges.{}->{}", edge.upstream, edge.downstream)));
-            }
-            injected.push(&edge.downstream);
         }
         self.joins.iter().try_for_each(|spec| spec.join.check(&format!("joins.{}", spec.member)))
     }

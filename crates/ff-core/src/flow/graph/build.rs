@@ -7,6 +7,7 @@ use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
 use crate::execution::{AttemptSlot, Blocker, Execution, Origin, Phase};
 use crate::flow::contracts::NodeSpec;
+use crate::flow::graph::plan::second_payload;
 use crate::flow::step::Step;
 use crate::flow::{Edge, EdgeState, Flow, Group, GroupState, Join, Membership, Passing, edge_id, member_id};
 use crate::lane;
@@ -170,6 +171,9 @@ impl Step<'_> {
         let mut group = self.group(&new.downstream)?.unwrap_or(Group::new(*flow, new.downstream, Join::AllOf));
         if held && (group.round == 0 || group.state != GroupState::Pending) {
             group.begin_round();
+        }
+        if new.passes == Some(Passing::Payload) && std::mem::replace(&mut group.passes_payload, true) {
+            return Err(second_payload(&field).into());
         }
         // What has not started is not decided for good while more edges come.
         group.state = GroupState::Pending;

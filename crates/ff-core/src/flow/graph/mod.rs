@@ -7,4 +7,3 @@ mod plan;
 
 pub(in crate::flow) use build::{Accepts, NewEdge, Newcomers};
 pub use identity::{edge_id, member_id};
-pub(in crate::flow) use plan::second_payload;

@@ -54,6 +54,9 @@ pub struct Group {
     pub fired_at: Option<TimestampMs>,
     #[serde(default)]
     pub round: u32,
+    /// Whether an edge of the round passes the payload.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub passes_payload: bool,
 }
 
 impl Join {
@@ -110,6 +113,7 @@ impl Group {
             state: GroupState::Pending,
             fired_at: None,
             round: 0,
+            passes_payload: false,
         }
     }
 

@@ -25,6 +25,7 @@ impl Step<'_> {
         if blocked && edge.round != group.round {
             edge.round = group.round;
             group.n += 1;
+            group.passes_payload |= edge.passes == Some(Passing::Payload);
         }
         if again {
             group.judge(self.now);
