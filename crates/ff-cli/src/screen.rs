@@ -40,8 +40,9 @@ pub(crate) fn has_colours() -> bool {
 
 /// How many columns there are: as COLUMNS says, or as the terminal has. A pipe has no end.
 pub(crate) fn width() -> Option<usize> {
-    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
-    said.or_else(|| comfy_table::Table::new().width().map(usize::from))
+    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let has = || comfy_table::Table::new().width().map(usize::from);
+    said.filter(|columns| *columns > 0).or_else(has).filter(|columns| *columns > 0)
 }
 
 /// The colour of a state, by its first word.
@@ -68,6 +69,19 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
         taken < columns
     };
     text.chars().take_while(fits).chain(['…']).collect()
+}
+
+/// Text in lines of so many columns, broken between words. A word that is longer stays whole, so that it can be copied.
+pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if columns_of(line) + 1 + columns_of(word) <= columns => line.extend([" ", word]),
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 pub(crate) fn columns_of(text: &str) -> usize {
@@ -106,6 +120,12 @@ mod tests {
         for (choice, is_terminal, no_color, expected) in cases {
             assert_eq!(choice.decide(is_terminal, no_color), expected, "{choice:?} {is_terminal} {no_color}");
         }
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!((wrap("", 7), wrap("unbreakable", 7)), (vec![String::new()], vec!["unbreakable".to_owned()]));
     }
 
     #[test]

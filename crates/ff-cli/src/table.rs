@@ -6,18 +6,21 @@ use comfy_table::{Cell, ContentArrangement, presets};
 
 use crate::{output, screen};
 
+/// A column that is cut before another keeps as many columns of the screen as a state takes.
+const LEAST: usize = 24;
+
 /// Rows under headings.
 pub(crate) struct Table {
     headings: Vec<String>,
     rows: Vec<Vec<String>>,
     dropped: &'static [&'static str],
-    shortened: Option<&'static str>,
+    shortened: &'static [&'static str],
 }
 
 impl Table {
     pub(crate) fn new(headings: &[&str]) -> Self {
         let headings = headings.iter().map(ToString::to_string).collect();
-        Self { headings, rows: Vec::new(), dropped: &[], shortened: None }
+        Self { headings, rows: Vec::new(), dropped: &[], shortened: &[] }
     }
 
     /// A table of one thing: a name and a value in each row.
@@ -25,9 +28,9 @@ impl Table {
         Self::new(&[])
     }
 
-    /// Columns that are left out of a narrow screen, the first first, and one that is cut when that is not enough.
-    pub(crate) fn fitting(mut self, dropped: &'static [&'static str], shortened: &'static str) -> Self {
-        (self.dropped, self.shortened) = (dropped, Some(shortened));
+    /// Columns that are left out of a narrow screen, the first first, and those that are cut when that is not enough.
+    pub(crate) fn fitting(mut self, dropped: &'static [&'static str], shortened: &'static [&'static str]) -> Self {
+        (self.dropped, self.shortened) = (dropped, shortened);
         self
     }
 
@@ -38,6 +41,22 @@ impl Table {
     /// Writes the table, states in colours where the screen has them.
     pub(crate) fn print(self) -> anyhow::Result<()> {
         self.lines(screen::width(), screen::has_colours()).into_iter().try_for_each(output::styled)
+    }
+
+    /// Writes the table to a screen of this width, and below a row the reason there is for it.
+    pub(crate) fn print_with_reasons(
+        self,
+        width: usize,
+        reasons: impl Iterator<Item = Option<String>>,
+    ) -> anyhow::Result<()> {
+        let lines = self.lines(Some(width), screen::has_colours());
+        for (line, reason) in lines.into_iter().zip(std::iter::once(None).chain(reasons)) {
+            output::styled(line)?;
+            if let Some(reason) = reason {
+                output::styled(screen::cut(&format!("  └ {}", printable(&reason)), width))?;
+            }
+        }
+        Ok(())
     }
 
     /// The table as it is written to a screen of this width. An id is never cut, so that it can be copied.
@@ -70,6 +89,9 @@ impl Table {
     }
 
     fn fit(&mut self, width: usize) {
+        if self.headings.is_empty() {
+            self.wrap(width);
+        }
         for name in self.dropped {
             if self.needs() <= width {
                 return;
@@ -79,16 +101,29 @@ impl Table {
                 self.rows.iter_mut().for_each(|row| drop(row.remove(nth)));
             }
         }
-        let over = self.needs().saturating_sub(width);
-        let shortened = self.headings.iter().position(|heading| Some(heading.as_str()) == self.shortened);
-        if let Some(nth) = shortened.filter(|_| over > 0) {
-            let columns = self.columns(nth).saturating_sub(over).max(screen::columns_of(&self.headings[nth]));
-            self.rows.iter_mut().for_each(|row| row[nth] = screen::cut(&row[nth], columns));
+        for (name, more) in self.shortened.iter().zip((0..self.shortened.len()).rev()) {
+            let over = self.needs().saturating_sub(width);
+            if let Some(nth) = self.headings.iter().position(|heading| heading == name).filter(|_| over > 0) {
+                let least = if more > 0 { LEAST } else { screen::columns_of(name) };
+                let columns = self.columns(nth).saturating_sub(over).max(least);
+                self.rows.iter_mut().for_each(|row| row[nth] = screen::cut(&row[nth], columns));
+            }
         }
     }
 
+    /// Wraps the values of a table of one thing, so that they stay beside their names.
+    fn wrap(&mut self, width: usize) {
+        let names = self.rows.iter().map(|row| screen::columns_of(&row[0])).max().unwrap_or(0) + 2;
+        let wrapped = |row: Vec<String>| {
+            let lines = screen::wrap(&row[1], width.saturating_sub(names));
+            let names = std::iter::once(row[0].clone()).chain(std::iter::repeat(String::new()));
+            names.zip(lines).map(|(name, line)| vec![name, line]).collect::<Vec<_>>()
+        };
+        self.rows = std::mem::take(&mut self.rows).into_iter().flat_map(wrapped).collect();
+    }
+
     /// How many columns of a screen the widest row takes.
-    fn needs(&self) -> usize {
+    pub(crate) fn needs(&self) -> usize {
         let all = (0..self.headings.len()).map(|nth| self.columns(nth) + 2).sum::<usize>();
         all.saturating_sub(2)
     }
@@ -120,7 +155,7 @@ mod tests {
     #[test]
     fn a_narrow_screen_shows_fewer_columns_and_whole_ids() {
         let table = || {
-            let mut table = Table::new(&["ID", "STATE", "KIND", "LANE"]).fitting(&["LANE"], "KIND");
+            let mut table = Table::new(&["ID", "STATE", "KIND", "LANE"]).fitting(&["LANE"], &["KIND"]);
             table.row(["0123456789", "failed", "thumbnails", "default"]);
             table
         };
@@ -128,6 +163,24 @@ mod tests {
         assert_eq!(table().lines(Some(30), false)[1], "0123456789  failed  thumbnails");
         assert_eq!(table().lines(Some(26), false), ["ID          STATE   KIND", "0123456789  failed  thumb…"]);
         assert!(table().lines(None, true)[1].contains("\u{1b}["), "a state has a colour");
+    }
+
+    #[test]
+    fn the_first_of_two_columns_is_cut_to_its_least_and_then_the_second() {
+        let table = || {
+            let mut table = Table::new(&["MEMBER", "STATE"]).fitting(&[], &["STATE", "MEMBER"]);
+            table.row(["a-name-of-19-columns", "waiting (upstreams 10 of 2000 done)"]);
+            table
+        };
+        assert_eq!(table().lines(Some(50), false)[1], "a-name-of-19-columns  waiting (upstreams 10 of 20…");
+        assert_eq!(table().lines(Some(40), false)[1], "a-name-of-19-…  waiting (upstreams 10 o…");
+    }
+
+    #[test]
+    fn a_value_is_wrapped_beside_its_name() {
+        let mut table = Table::of_one();
+        table.row(["failure", "no luck with this one"]);
+        assert_eq!(table.lines(Some(20), false), ["failure  no luck", "         with this", "         one"]);
     }
 
     #[test]

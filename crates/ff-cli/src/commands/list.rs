@@ -13,7 +13,7 @@ use super::submit::tag;
 use crate::exit::{Exit, tell};
 use crate::filter::{self, Term, When};
 use crate::settings::Settings;
-use crate::table::{Table, printable};
+use crate::table::Table;
 use crate::{output, screen, span};
 
 /// List executions, newest first
@@ -103,23 +103,16 @@ pub(super) async fn every_page(client: &Client, mut args: ListArgs) -> anyhow::R
 
 /// A row for each. Why one failed is in a column of its own in a pipe, and on a line of its own on a screen.
 fn show(executions: &[ExecutionInfo], now: TimestampMs) -> anyhow::Result<()> {
-    let width = screen::width();
-    let some_failed = executions.iter().any(|info| why(info).is_some());
-    let lines = tabulate(executions, some_failed && width.is_none(), now).lines(width, screen::has_colours());
-    let reasons = std::iter::once(None).chain(executions.iter().map(why));
-    for (line, reason) in lines.into_iter().zip(reasons) {
-        output::styled(line)?;
-        if let (Some(width), Some(reason)) = (width, reason) {
-            output::styled(screen::cut(&format!("  └ {}", printable(&reason)), width))?;
-        }
+    match screen::width() {
+        Some(width) => tabulate(executions, false, now).print_with_reasons(width, executions.iter().map(why)),
+        None => tabulate(executions, executions.iter().any(|info| why(info).is_some()), now).print(),
     }
-    Ok(())
 }
 
 fn tabulate(executions: &[ExecutionInfo], with_reason: bool, now: TimestampMs) -> Table {
     let headings = ["ID", "STATE", "KIND", "SUBMITTED", "LANE", "ATTEMPTS", "WORKER"];
     let headings: Vec<_> = headings.into_iter().chain(with_reason.then_some("WHY")).collect();
-    let mut table = Table::new(&headings).fitting(&["WORKER", "ATTEMPTS", "LANE", "SUBMITTED"], "KIND");
+    let mut table = Table::new(&headings).fitting(&["WORKER", "ATTEMPTS", "LANE", "SUBMITTED"], &["KIND"]);
     for info in executions {
         let cells = [
             info.execution_id.to_string(),

@@ -60,6 +60,40 @@ fn how_a_flow_stands_is_drawn_as_a_tree() {
 }
 
 #[test]
+fn a_member_that_waits_for_its_upstreams_says_so() {
+    let world = World::start();
+    write(&world, "etl.yaml", ETL);
+    let id = world.ok(&["flow", "submit", "etl.yaml"]);
+    let merge = member(&world, &id, "merge");
+    assert!(world.ok(&["get", &merge]).contains("waiting (upstreams)"));
+    let listing = world.ok(&["list"]);
+    let line = listing.lines().find(|line| line.starts_with(&merge)).unwrap();
+    assert!(line.contains("  waiting (upstreams)  merge "), "{listing}");
+    assert!(!listing.contains("children"), "{listing}");
+}
+
+#[test]
+fn a_screen_of_eighty_columns_holds_a_flow() {
+    let world = World::start();
+    let fan: String = (0..25).map(|nth| format!("  part-{nth}: {{kind: say, after: [source]}}\n")).collect();
+    let last = "  a-node-that-has-a-name-of-some-length: {kind: say, after: [part-0, part-1]}\n";
+    write(&world, "wide.yaml", &format!("kind: wide\nnodes:\n  source: {{kind: flip}}\n{fan}{last}"));
+    let id = world.ok(&["flow", "submit", "wide.yaml"]);
+    let source = member(&world, &id, "source");
+    let uuid = source.split_once("}:").unwrap().1;
+    let get = |columns| world.on_columns(columns, &["flow", "get", &id]).ok();
+    let shown = get(80);
+    assert!(shown.contains(uuid) && shown.contains("waiting (upstreams 0/2)"), "{shown}");
+    assert!(shown.contains(" more ") && shown.contains("--all shows them"), "{shown}");
+    assert_eq!(world.on_columns(80, &["flow", "get", &id, "--all"]).ok().matches("part-").count(), 25);
+    assert!(get(200).contains(&source), "a wide screen shows whole ids");
+    let _flip = world.worker("flip", "echo there was no luck at all with this one, and none is in sight >&2; exit 65");
+    world.run(&["flow", "watch", &id, "--quiet"]);
+    let shown = get(80);
+    assert!(shown.contains("  └ exit_65: exit code 65: there was no luck"), "{shown}");
+}
+
+#[test]
 fn a_failure_is_a_code_and_a_member_can_be_run_again_with_what_depends_on_it() {
     let world = World::start();
     write(&world, "two.yaml", "{kind: two, nodes: {a: {kind: flip}, b: {kind: flip, after: [a]}}}");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{Ran, World};
 
 fn ids(page: &Value) -> Vec<String> {
     let rows = page["executions"].as_array().unwrap();
@@ -51,6 +51,24 @@ fn many_are_cancelled_and_run_again_and_a_dry_run_does_neither() {
     assert_eq!(world.ok(&["cancel", "--filter", "all", "--yes"]), "3 cancelled");
     world.run(&["cancel", "--filter", "colour=red"]).refused(2, "tag.KEY=");
     world.run(&["cancel"]).refused(2, "required");
+}
+
+#[test]
+fn a_person_is_asked_before_everything_is_cancelled() {
+    let world = World::start();
+    let id = world.ok(&["submit", "a"]);
+    let answered = |answer: &[u8]| Ran::fed(world.on_a_terminal(&["cancel", "--filter", "all"]), answer);
+    for answer in [&b"no\n"[..], b"\n", b""] {
+        let declined = answered(answer);
+        let told = declined.text();
+        assert_eq!(declined.code, Some(1), "{told}");
+        assert!(told.contains("cancel every execution of namespace default?"), "{told}");
+        assert!(told.contains("nothing was cancelled"), "{told}");
+        assert_eq!(world.json(&["get", &id])["public_state"], "waiting");
+    }
+    let confirmed = answered(b"yes\n").ok();
+    assert!(confirmed.contains("1 cancelled"), "{confirmed}");
+    assert_eq!(world.json(&["get", &id])["public_state"], "cancelled");
 }
 
 #[test]

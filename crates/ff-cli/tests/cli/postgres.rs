@@ -14,12 +14,20 @@ fn work_is_served_from_postgres_and_survives_the_server_in_front_of_it() {
     let serve = || Running::start(command(folder.path(), &["server", "--store", &store, "--listen", "127.0.0.1:0"]));
     let url = |server: &Running| server.prints("serving ").split(" at ").nth(1).unwrap().trim().to_owned();
     let first = serve();
-    let id = ran(&["submit", "later", "--payload", "[1,2]", "--server", &url(&first)]);
+    let submit = ["submit", "later", "--payload", "[1,2]", "--server", &url(&first)];
+    let id = ran(&submit);
+    let keyed = ran(&[&submit[..], &["--idempotency-key", "order-17"]].concat());
     assert!(first.stop().success());
     let second = serve();
     let address = url(&second);
-    assert_eq!(ran(&["get", &id, "--payload", "--server", &address]), "[1,2]");
-    assert!(ran(&["doctor", "--server", &address]).contains("1 executions"));
+    for id in [&id, &keyed] {
+        let uuid = id.split_once("}:").unwrap().1;
+        assert_eq!(ran(&["get", id, "--payload", "--server", &address]), "[1,2]");
+        assert!(ran(&["get", uuid, "--server", &address]).contains(id.as_str()));
+    }
+    let unknown = ["get", "00000000-0000-7000-8000-000000000000", "--server", &address];
+    Ran::of(command(folder.path(), &unknown)).refused(1, "execution_not_found");
+    assert!(ran(&["doctor", "--server", &address]).contains("2 executions"));
     let direct = ran(&["doctor", "--store", &store]);
     assert!(direct.ends_with("nothing is wrong"), "{direct}");
 }

@@ -1,10 +1,8 @@
 //! `ff get`, `ff list`, `ff attempts`: tables for people, one JSON document for programs.
 
-use std::process::{Command, Stdio};
-
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{Ran, World};
 
 #[test]
 fn a_listing_shows_ids_whole_and_newest_first() {
@@ -146,12 +144,8 @@ fn a_screen_of_eighty_columns_holds_a_listing() {
     ]);
     world.run(&["result", &id, "--wait"]);
     world.ok(&["submit", "a"]);
-    for (columns, has_lane) in [("80", false), ("200", true)] {
-        let mut command = world.command(&["list"]);
-        command.env("COLUMNS", columns);
-        let listing = crate::world::Ran::of(command).ok();
-        let width: usize = columns.parse().unwrap();
-        assert!(listing.lines().all(|line| line.chars().count() <= width), "{listing}");
+    for (columns, has_lane) in [(80, false), (200, true)] {
+        let listing = world.on_columns(columns, &["list"]).ok();
         assert!(listing.contains(&id) && listing.contains("exit_1: exit code 1: no luck"), "{listing}");
         assert_eq!(listing.contains("LANE"), has_lane, "{listing}");
     }
@@ -165,8 +159,15 @@ fn states_have_colours_for_people_who_want_them() {
     assert!(!world.ok(&["list"]).contains('\u{1b}'));
     assert!(!world.ok(&["list", "--color", "never"]).contains('\u{1b}'));
     assert!(world.ok(&["list", "--color", "always"]).contains('\u{1b}'));
-    assert!(on_a_terminal(&world, &["list"]).contains("\u{1b}["));
-    assert!(!on_a_terminal(&world, &["list", "--color", "never"]).contains("\u{1b}["));
+    let coloured = |args: &[&str], no_color: &str| {
+        let mut command = world.on_a_terminal(args);
+        command.env("NO_COLOR", no_color);
+        Ran::of(command).ok().contains("\u{1b}[")
+    };
+    assert!(coloured(&["list"], ""), "an empty NO_COLOR says nothing");
+    assert!(!coloured(&["list"], "1"));
+    assert!(coloured(&["list", "--color", "always"], "1"), "an option wins");
+    assert!(!coloured(&["list", "--color", "never"], ""));
 }
 
 /// A reader that has seen enough closes the pipe; that is no error.
@@ -209,20 +210,9 @@ fn a_terminal_is_shown_nothing_it_would_obey() {
     let piped = world.run(&["result", &id, "--wait"]);
     assert_eq!((piped.code, piped.text()), (Some(0), payload), "a program gets the bytes");
     for args in [&["result"][..], &["get"], &["get", "--payload"], &["get", "--json"]] {
-        let shown = on_a_terminal(&world, &[&args[..1], &[id.as_str()], &args[1..]].concat());
+        let shown = Ran::of(world.on_a_terminal(&[&args[..1], &[id.as_str()], &args[1..]].concat())).ok();
         assert!(shown.contains("wiped") || shown.contains("who"), "{args:?} shows {shown:?}");
         let obeyed = shown.chars().find(|shown| matches!(shown, '\u{1b}' | '\u{202e}' | '\u{9b}'));
         assert_eq!(obeyed, None, "{args:?} shows {shown:?}");
     }
-}
-
-/// What a command writes when a terminal is its standard output.
-fn on_a_terminal(world: &World, args: &[&str]) -> String {
-    let quoted: Vec<_> = args.iter().map(|arg| format!("'{arg}'")).collect();
-    let mut command = Command::new("script");
-    command.args(["-qec", &format!("{} {}", env!("CARGO_BIN_EXE_ff"), quoted.join(" ")), "/dev/null"]);
-    command.env("FF_SERVER", &world.server).env_remove("FF_API_KEY").stdin(Stdio::null());
-    let output = command.output().unwrap_or_else(|error| panic!("script: {error}; it is part of util-linux"));
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).unwrap()
 }

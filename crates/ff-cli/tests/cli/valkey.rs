@@ -13,12 +13,19 @@ fn work_is_served_from_valkey_and_survives_the_server_in_front_of_it() {
     let url = |server: &Running| server.prints("serving ").split(" at ").nth(1).unwrap().trim().to_owned();
     let first = serve();
     let to = |url: &str, args: &[&str]| Ran::of(command(folder.path(), &[args, &["--server", url]].concat()));
-    let id = to(&url(&first), &["submit", "later", "--payload", "[1,2]"]).ok();
+    let address = url(&first);
+    let id = to(&address, &["submit", "later", "--payload", "[1,2]"]).ok();
+    let keyed = to(&address, &["submit", "later", "--payload", "[1,2]", "--idempotency-key", "order-17"]).ok();
     assert!(first.stop().success());
     let second = serve();
     let address = url(&second);
-    assert_eq!(to(&address, &["get", &id, "--payload"]).ok(), "[1,2]");
-    assert!(to(&address, &["doctor"]).ok().contains("1 executions"));
+    for id in [&id, &keyed] {
+        let uuid = id.split_once("}:").unwrap().1;
+        assert_eq!(to(&address, &["get", id, "--payload"]).ok(), "[1,2]");
+        assert_eq!(to(&address, &["get", uuid, "--json"]).json()["execution_id"], id.as_str());
+    }
+    to(&address, &["get", "00000000-0000-7000-8000-000000000000"]).refused(1, "execution_not_found");
+    assert!(to(&address, &["doctor"]).ok().contains("2 executions"));
     let direct = Ran::of(command(folder.path(), &["doctor", "--store", &store.url()])).ok();
     assert!(direct.ends_with("nothing is wrong"), "{direct}");
 }

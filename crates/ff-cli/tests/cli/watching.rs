@@ -35,6 +35,17 @@ fn a_watch_ends_as_the_execution_does() {
 }
 
 #[test]
+fn a_screen_of_eighty_columns_holds_a_watch() {
+    let world = World::start();
+    let id = world.ok(&["submit", "b", "--policy", r#"{"retry_policy":{"max_retries":0}}"#]);
+    let _worker = world.worker("b", "echo there was no luck at all with this one, and none is in sight >&2; exit 1");
+    let ran = world.on_columns(80, &["watch", &id]);
+    let told: Vec<_> = ran.text().split_whitespace().collect();
+    assert!(told.join(" ").contains("there was no luck at all with this one, and none is in sight"), "{told:?}");
+    assert!(ran.text().contains("\n              "), "what follows is below: {}", ran.text());
+}
+
+#[test]
 fn a_watch_that_is_cut_short_leaves_the_execution_alone() {
     let world = World::start();
     let id = world.ok(&["submit", "a"]);

@@ -59,6 +59,24 @@ impl World {
         command
     }
 
+    /// The same on a terminal, which shows output and complaints together. `script` is part of util-linux.
+    pub(crate) fn on_a_terminal(&self, args: &[&str]) -> Command {
+        let quoted: Vec<_> = args.iter().map(|arg| format!("'{arg}'")).collect();
+        let typed = format!("{} {}", env!("CARGO_BIN_EXE_ff"), quoted.join(" "));
+        let mut command = program("script", self.folder.path(), &["-qec", &typed, "/dev/null"]);
+        command.env("FF_SERVER", &self.server).env("TERM", "xterm").env_remove("NO_COLOR");
+        command
+    }
+
+    /// A command on a screen of so many columns.
+    pub(crate) fn on_columns(&self, columns: usize, args: &[&str]) -> Ran {
+        let mut command = self.command(args);
+        command.env("COLUMNS", columns.to_string());
+        let ran = Ran::of(command);
+        assert!(ran.text().lines().all(|line| line.chars().count() <= columns), "{}", ran.text());
+        ran
+    }
+
     /// Runs a command to its end.
     pub(crate) fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Ran {
         Ran::of(self.command(args))
@@ -87,7 +105,11 @@ impl World {
 
 /// `ff` in a folder, with nothing of this machine's settings.
 pub(crate) fn command<S: AsRef<OsStr>>(folder: &Path, args: &[S]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ff"));
+    program(env!("CARGO_BIN_EXE_ff"), folder, args)
+}
+
+fn program<S: AsRef<OsStr>>(name: &str, folder: &Path, args: &[S]) -> Command {
+    let mut command = Command::new(name);
     command.args(args).current_dir(folder);
     let ours = env::vars_os().map(|(name, _)| name).filter(|name| name.to_string_lossy().starts_with("FF_"));
     for name in ours.chain(["RUST_LOG", "TRACEPARENT", "TRACESTATE"].map(OsString::from)) {
@@ -111,7 +133,7 @@ pub(crate) struct Ran {
 
 impl Ran {
     pub(crate) fn of(mut command: Command) -> Self {
-        Self::ended(command.spawn().unwrap())
+        Self::ended(command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}")))
     }
 
     /// Runs a command that reads `input`.

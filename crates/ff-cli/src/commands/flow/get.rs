@@ -13,7 +13,7 @@ use crate::commands::get::blocked_on;
 use crate::exit::Exit;
 use crate::settings::Settings;
 use crate::table::Table;
-use crate::{output, span};
+use crate::{output, screen, span};
 
 /// Show how a flow stands, as a tree of its members
 #[derive(Args)]
@@ -36,7 +36,7 @@ impl Get {
             let now = SystemClock.now();
             describe(&flow.info, now).print()?;
             output::line("")?;
-            members(&flow, self.all, now).print()?;
+            show_members(&flow, self.all, now)?;
         }
         Ok(Exit::Done)
     }
@@ -90,27 +90,44 @@ fn counted_word(state: PublicState) -> String {
     }
 }
 
-fn members(flow: &Whole, all: bool, now: TimestampMs) -> Table {
-    let some_failed = flow.members.iter().any(|member| member.public_state == PublicState::Failed);
+/// A row for each member. Why one failed is in a column of its own in a pipe, and on a line of its own on a screen.
+fn show_members(flow: &Whole, all: bool, now: TimestampMs) -> anyhow::Result<()> {
+    let tree = lines(flow, all);
+    let reason = |line: &Line<'_>| match line {
+        Line::Member { member, .. } => why(member),
+        Line::More { .. } => None,
+    };
+    let Some(width) = screen::width() else {
+        return tabulate(&tree, tree.iter().any(|line| reason(line).is_some()), false, now).print();
+    };
+    let whole = tabulate(&tree, false, false, now);
+    let table = if whole.needs() <= width { whole } else { tabulate(&tree, false, true, now) };
+    table.print_with_reasons(width, tree.iter().map(reason))
+}
+
+/// In a `short` table states say less, and ids are uuids alone, which are ids as well.
+fn tabulate(tree: &[Line<'_>], with_reason: bool, short: bool, now: TimestampMs) -> Table {
     let headings = ["MEMBER", "STATE", "TOOK", "TRIES", "WAITS FOR", "ID"];
-    let mut table = Table::new(&headings.into_iter().chain(some_failed.then_some("WHY")).collect::<Vec<_>>());
-    for line in lines(flow, all) {
+    let headings: Vec<_> = headings.into_iter().chain(with_reason.then_some("WHY")).collect();
+    let mut table = Table::new(&headings).fitting(&["WAITS FOR", "TRIES", "TOOK"], &["STATE", "MEMBER"]);
+    for line in tree {
         match line {
             Line::Member { drawn, member, others } => {
+                let id = member.execution_id;
                 let cells = [
-                    drawn,
-                    member_state(member),
+                    drawn.clone(),
+                    member_state(member, short),
                     took(member, now),
                     member.attempts_made.to_string(),
-                    waits_for(member, &others),
-                    member.execution_id.to_string(),
+                    waits_for(member, others),
+                    if short { id.uuid().to_string() } else { id.to_string() },
                 ];
-                table.row(cells.into_iter().chain(some_failed.then(|| why(member))));
+                table.row(cells.into_iter().chain(with_reason.then(|| why(member).unwrap_or_default())));
             }
             Line::More { drawn, counts } => {
                 let none = String::new;
-                let cells = [drawn, counted(&counts), none(), none(), "--all shows them".into(), none()];
-                table.row(cells.into_iter().chain(some_failed.then(none)));
+                let cells = [drawn.clone(), counted(counts), none(), none(), none(), "--all shows them".to_owned()];
+                table.row(cells.into_iter().chain(with_reason.then(none)));
             }
         }
     }
@@ -118,7 +135,7 @@ fn members(flow: &Whole, all: bool, now: TimestampMs) -> Table {
 }
 
 /// The state of a member in a word, with how many upstreams it waits for.
-fn member_state(member: &MemberInfo) -> String {
+fn member_state(member: &MemberInfo, short: bool) -> String {
     if member.public_state != PublicState::WaitingChildren {
         return member.public_state.as_str().replace('_', " ");
     }
@@ -126,16 +143,20 @@ fn member_state(member: &MemberInfo) -> String {
     match member.group {
         Some(group) => {
             let done = group.succeeded + group.failed + group.skipped;
-            format!("waiting ({on} {done} of {} done)", group.n)
+            if short {
+                format!("waiting ({on} {done}/{})", group.n)
+            } else {
+                format!("waiting ({on} {done} of {} done)", group.n)
+            }
         }
         None => format!("waiting ({on})"),
     }
 }
 
 /// What went wrong in a member that failed.
-fn why(member: &MemberInfo) -> String {
-    let failure = member.failure.as_ref().filter(|_| member.public_state == PublicState::Failed);
-    failure.map_or_else(String::new, |failure| format!("{}: {}", failure.category, failure.message))
+fn why(member: &MemberInfo) -> Option<String> {
+    let failure = member.failure.as_ref().filter(|_| member.public_state == PublicState::Failed)?;
+    Some(format!("{}: {}", failure.category, failure.message))
 }
 
 fn took(member: &MemberInfo, now: TimestampMs) -> String {

@@ -156,7 +156,7 @@ impl<'s> Follower<'s> {
 }
 
 fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar())
+    ProgressStyle::with_template("{bar:30} {pos}/{len} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// What happened, in words.

@@ -88,7 +88,7 @@ impl Picture {
     /// The picture on a screen of so many columns.
     fn lines(&self, width: Option<usize>) -> Vec<String> {
         let mut lines = lanes::tabulate(&self.lanes, false, SystemClock.now())
-            .fitting(&["KEPT", "AGEING", "LIMIT", "OLDEST", "SUSPENDED", "DELAYED", "BLOCKED"], "LANE")
+            .fitting(&["KEPT", "AGEING", "LIMIT", "OLDEST", "SUSPENDED", "DELAYED", "BLOCKED"], &["LANE"])
             .lines(width, false);
         if self.lanes.is_empty() {
             lines = vec!["no lane has had any work yet".to_owned()];

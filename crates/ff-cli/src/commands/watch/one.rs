@@ -18,7 +18,10 @@ use crate::id::IdArg;
 use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::table::printable;
-use crate::{output, span};
+use crate::{output, screen, span};
+
+/// How many columns the clock and the space after it take.
+const AT: usize = 14;
 
 /// Tells every change until the end. Whatever cuts it short leaves the execution alone and says how to go on.
 pub(super) async fn watch(settings: &Settings, id: IdArg, patience: Option<Duration>) -> anyhow::Result<Exit> {
@@ -81,16 +84,21 @@ impl Watcher<'_> {
         let info = self.flowfabric.backend().describe(&self.id).await?;
         let now = sentence(&info);
         if self.told.as_ref() != Some(&now) {
-            let at = span::clock(SystemClock.now());
-            self.bar.suspend(|| {
-                if self.settings.json { output::json(&info) } else { output::line(format_args!("{at}  {now}")) }
-            })?;
-            self.bar.set_message(now.clone());
+            let width = screen::width().unwrap_or(usize::MAX);
+            let line = format!("{}  {}", span::clock(SystemClock.now()), wrapped(&now, width.saturating_sub(AT)));
+            self.bar.suspend(|| if self.settings.json { output::json(&info) } else { output::line(line) })?;
+            // The spinner and the space after it take two columns.
+            self.bar.set_message(screen::cut(&now, width.saturating_sub(2)));
             self.told = Some(now);
         }
         self.bar.tick();
         Ok(())
     }
+}
+
+/// The text in lines that begin below the first.
+fn wrapped(text: &str, columns: usize) -> String {
+    screen::wrap(text, columns).join(&format!("\n{:AT$}", ""))
 }
 
 /// How it stands, in as many words as that takes.
