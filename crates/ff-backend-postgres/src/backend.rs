@@ -74,9 +74,10 @@ impl Postgres {
         let company = Company::default();
         let notes = Notes::new(&connector.place, &sender, company.clone());
         let first_slot = i32::from(ourselves.as_bytes()[0]);
+        let outages = Arc::<OutageLog>::default();
         let session = |nth| {
-            let slot = (first_slot + nth) % SLOTS;
-            Writing::new(connector.clone(), (class, slot), clock.clone(), announcer.clone(), notes.clone())
+            let (slot, clock, outages) = ((first_slot + nth) % SLOTS, clock.clone(), outages.clone());
+            Writing::new(connector.clone(), (class, slot), clock, announcer.clone(), notes.clone(), outages)
         };
         let sessions = (0..).take(connector.place.writers).map(session).collect();
         let failed = |why: String| ConnectError::Server { address: connector.place.address(), why };
@@ -84,7 +85,7 @@ impl Postgres {
         let writers = Writers::start(sessions, partitions, &options.dice).map_err(threadless)?;
         let readers = Readers::new(connector.clone());
         let listening = CancellationToken::new();
-        let (inbox, outages) = (Arc::new(Notify::new()), Arc::<OutageLog>::default());
+        let inbox = Arc::new(Notify::new());
         if connector.place.listen {
             let unheard = |trouble: crate::trouble::Trouble| ConnectError::Server {
                 address: connector.place.address(),

@@ -3,7 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use ff_backend_sql::{SqlError, Value};
+use ff_core::engine_error::EngineError;
 use ff_core::hint::Hint;
+use ff_core::outage::OutageLog;
 use tokio::task::yield_now;
 
 use super::Writing;
@@ -78,7 +80,7 @@ impl Writing {
     /// did not happen after all they are told in vain.
     async fn tell(&mut self, hints: &[Hint]) {
         if let (Some((sql, note)), Some(connection)) = (self.notes.to_tell(hints), &mut self.connection) {
-            self.told = connection.send(&sql, note).await.map_err(|trouble| not_told(&trouble)).ok();
+            self.told = connection.send(&sql, note).await.map_err(|trouble| not_told(&self.outages, &trouble)).ok();
         }
     }
 }
@@ -88,6 +90,11 @@ fn is_of_work(hint: &Hint) -> bool {
     matches!(hint, Hint::Ready { .. } | Hint::Due { .. })
 }
 
-pub(super) fn not_told(trouble: &Trouble) {
-    tracing::warn!(why = trouble.why(), "other programs were not told of a commit; they find out when they look");
+/// A server that does not answer says so with every commit, so that belongs to its outage.
+pub(super) fn not_told(outages: &OutageLog, trouble: &Trouble) {
+    let why = format!("other programs were not told of a commit and find out when they look: {}", trouble.why());
+    match trouble {
+        Trouble::Lost(_) => outages.noted("tell", &EngineError::Unavailable(why)),
+        _ => tracing::warn!("{why}"),
+    }
 }

@@ -16,6 +16,7 @@ use async_trait::async_trait;
 use ff_backend_sql::{Announcer, Begun, Debts, FEED, Key, LANE, Load, Put, Session, SqlError, Table};
 use ff_core::clock::Clock;
 use ff_core::hint::Hint;
+use ff_core::outage::OutageLog;
 use ff_core::types::TimestampMs;
 
 use self::circumstances::CIRCUMSTANCES;
@@ -71,6 +72,7 @@ pub(crate) struct Writing {
     clock: Option<Arc<dyn Clock>>,
     announcer: Announcer,
     notes: Notes,
+    outages: Arc<OutageLog>,
     now: TimestampMs,
     /// How often in a row it did not go well.
     setbacks: u32,
@@ -83,6 +85,7 @@ impl Writing {
         clock: Option<Arc<dyn Clock>>,
         announcer: Announcer,
         notes: Notes,
+        outages: Arc<OutageLog>,
     ) -> Self {
         let frame = Frame {
             begin: "BEGIN".into(),
@@ -111,6 +114,7 @@ impl Writing {
             clock,
             announcer,
             notes,
+            outages,
             now: TimestampMs::default(),
             setbacks: 0,
         }

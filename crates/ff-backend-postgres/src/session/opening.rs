@@ -31,7 +31,7 @@ impl Writing {
             self.open_transaction(partitions, first).await?
         };
         if let Some(told) = self.told.take() {
-            told.await.map_or_else(|trouble| not_told(&trouble), drop);
+            told.await.map_or_else(|trouble| not_told(&self.outages, &trouble), drop);
         }
         Ok(begun)
     }

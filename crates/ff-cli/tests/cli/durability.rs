@@ -85,7 +85,7 @@ fn a_database_that_is_away_is_logged_every_ten_seconds_and_once_when_it_is_back(
     let address = url(&server);
     let submit = |kind: &str| Ran::of(command(folder.path(), &["submit", kind, "--server", &address, "--wait"]));
     let work = ["worker", "--kind", "echo", "--exec", "cat", "--server", &address];
-    let _worker = Process::start(command(folder.path(), &work));
+    let worker = Process::start(command(folder.path(), &work));
     submit("echo").ok();
     database.kill();
     let mut lines = server.says_until("the store does not answer");
@@ -101,4 +101,7 @@ fn a_database_that_is_away_is_logged_every_ten_seconds_and_once_when_it_is_back(
     assert!(lines.iter().filter(|line| line.contains("WARN")).all(|line| line.contains("failures=")), "{lines:#?}");
     assert_eq!(lines.iter().filter(|line| line.contains("answers again")).count(), 1);
     submit("echo").ok();
+    let (_, log) = worker.stop_and_tell();
+    let alarms = log.lines().filter(|line| line.contains("WARN") || line.contains("ERROR")).count();
+    assert!((1..=3).contains(&alarms) && log.contains("the store does not answer"), "the worker logs as seldom: {log}");
 }

@@ -59,7 +59,7 @@ async fn beat(setup: &Setup) {
         let heard = if known { heartbeat(setup).await } else { register(setup).await };
         match heard {
             Ok(still_known) => known = still_known,
-            Err(error) => tracing::warn!(%error, "cannot say that this worker is there; trying again"),
+            Err(error) => setup.outages.noted("heartbeat", &error),
         }
     }
 }

@@ -34,7 +34,7 @@ pub(super) async fn next(setup: Arc<Setup>, room: usize) -> Result<Vec<Claimed>,
             Ok(_) => backoff.reset(),
             Err(error) if matches!(error.code(), Code::Unauthenticated | Code::Unauthorized) => return Err(error),
             Err(error) => {
-                tracing::warn!(%error, "cannot claim work; trying again");
+                setup.outages.noted("claim", &error);
                 backoff.pause().await;
             }
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use ff_core::backend::EngineBackend;
 use ff_core::contracts::{Input, ProgressArgs, Task, TaskFlow};
+use ff_core::outage::OutageLog;
 use ff_core::payload::Payload;
 use ff_core::trace::TraceContext;
 use ff_core::types::ExecutionId;
@@ -34,6 +35,7 @@ pub(super) struct Work {
     pub(super) backend: Arc<dyn EngineBackend>,
     pub(super) states: Arc<States>,
     pub(super) hold: Hold,
+    pub(super) outages: Arc<OutageLog>,
     pub(super) journal: Journal,
 }
 
@@ -162,6 +164,10 @@ impl Context {
 
     pub(super) fn backend(&self) -> &Arc<dyn EngineBackend> {
         &self.inner.backend
+    }
+
+    pub(super) fn outages(&self) -> &OutageLog {
+        &self.inner.outages
     }
 
     pub(super) fn hold(&self) -> &Hold {

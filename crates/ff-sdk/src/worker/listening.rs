@@ -42,7 +42,7 @@ pub(super) async fn listen(setup: &Setup, held: &Held) {
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, "cannot hear of cancellations; renewals will find them");
+                setup.outages.noted("control", &error);
                 backoff.pause().await;
             }
         }

@@ -11,6 +11,7 @@ use ff_core::contracts::check_claim;
 use ff_core::engine_error::Refusal;
 use ff_core::lease::Holder;
 use ff_core::limits;
+use ff_core::outage::OutageLog;
 use ff_core::types::{Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use uuid::Uuid;
 
@@ -157,6 +158,7 @@ impl Worker {
             lease_ttl_ms,
             drain: self.drain,
             cancel_grace: self.cancel_grace,
+            outages: Arc::default(),
         })
     }
 }
@@ -175,4 +177,5 @@ pub(super) struct Setup {
     pub(super) lease_ttl_ms: u64,
     pub(super) drain: Duration,
     pub(super) cancel_grace: Duration,
+    pub(super) outages: Arc<OutageLog>,
 }

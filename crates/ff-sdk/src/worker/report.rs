@@ -11,15 +11,16 @@ use ff_core::types::Kind;
 use tokio::time::Instant;
 
 use super::claiming::Backoff;
+use super::options::Setup;
 use super::{Fault, Reply};
 
 /// Tells the engine how the work ended, trying again while the engine does not answer and the lease may still be ours.
-pub(super) async fn report(backend: &dyn EngineBackend, task: &Task, end: Result<Reply, Fault>) {
+pub(super) async fn report(setup: &Setup, task: &Task, end: Result<Reply, Fault>) {
     let give_up = Instant::now() + Duration::from_millis(task.lease_ttl_ms);
     let mut backoff = Backoff::default();
     let mut end = end;
     loop {
-        match say(backend, task, &end).await {
+        match say(&*setup.backend, task, &end).await {
             Ok(()) => return,
             Err(EngineError::Refused(refusal)) if refusal.code == Code::PayloadTooLarge => {
                 // Saying it again cannot help; the submitter deserves to learn why there is no result.
@@ -30,7 +31,7 @@ pub(super) async fn report(backend: &dyn EngineBackend, task: &Task, end: Result
                 return;
             }
             Err(error) if Instant::now() < give_up => {
-                tracing::warn!(execution = %task.execution_id, %error, "cannot report; trying again");
+                setup.outages.noted("report", &error);
                 backoff.pause().await;
             }
             Err(error) => {

@@ -110,13 +110,14 @@ async fn handle(setup: Arc<Setup>, held: Held, slot: Slot, claimed: Claimed) {
         backend: setup.backend.clone(),
         states: setup.states.clone(),
         hold: hold.clone(),
+        outages: setup.outages.clone(),
         journal: Journal::of(task.resumption.as_ref(), signals),
     });
     let mut handling = AbortOnDropHandle::new(tokio::spawn(async move { handler(context).await }.in_current_span()));
     let end = hold_on(&setup, &task, &hold, &mut handling).await;
     drop(slot);
     if let Some(end) = end {
-        report::report(&*setup.backend, &task, end).await;
+        report::report(&setup, &task, end).await;
     }
     held.remove(&task.execution_id, &task.fence);
 }
@@ -162,7 +163,7 @@ async fn hold_on(
                 break;
             }
             Err(error) => {
-                tracing::warn!(execution = %task.execution_id, %error, "could not renew; trying again");
+                setup.outages.noted("renew", &error);
                 renewals.reset_after((ttl / 30).max(Duration::from_millis(50)));
             }
         }

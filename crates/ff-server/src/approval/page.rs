@@ -14,7 +14,7 @@ use ff_core::types::TimestampMs;
 use super::form::Answer;
 use super::moment::{ago, to_the_minute, utc};
 use super::standing::{Question, Standing};
-use crate::problem::{Problem, seconds};
+use crate::problem::{Problem, StoreOutage, seconds};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -44,6 +44,8 @@ pub(crate) struct Page {
     /// What is on it, as HTML.
     content: String,
     retry_after: Option<Duration>,
+    /// That the store did not answer, which the guard logs among its outages.
+    outage: Option<StoreOutage>,
 }
 
 impl Page {
@@ -104,9 +106,9 @@ impl Page {
                 "It may have been cut off or changed on its way to you. Ask whoever sent it for a new one.",
             ),
             _ => {
-                tracing::error!("{error}");
                 let what = "Nobody knows whether it was recorded. Try again: the first answer counts once.";
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "The answer did not come through", what)
+                let page = Self::new(StatusCode::SERVICE_UNAVAILABLE, "The answer did not come through", what);
+                Self { outage: Some(StoreOutage(error.clone())), ..page }
             }
         }
     }
@@ -141,7 +143,7 @@ impl Page {
         let rows = rows.into_iter().filter_map(|(name, value)| Some(format!("<dt>{name}</dt><dd>{}</dd>\n", value?)));
         let rows: String = rows.collect();
         let content = format!("{}<dl>\n{rows}</dl>\n{}", said.unwrap_or_default(), form(token));
-        Self { status: StatusCode::OK, title: asked.key.to_string(), content, retry_after: None }
+        Self { status: StatusCode::OK, title: asked.key.to_string(), content, retry_after: None, outage: None }
     }
 
     fn decided(answer: Answer, by: &Source, at: TimestampMs, now: TimestampMs) -> Self {
@@ -170,7 +172,8 @@ impl Page {
 
     /// A page that says one thing.
     fn new(status: StatusCode, title: &str, what: &str) -> Self {
-        Self { status, title: title.to_owned(), content: paragraph(&escaped(what)), retry_after: None }
+        let content = paragraph(&escaped(what));
+        Self { status, title: title.to_owned(), content, retry_after: None, outage: None }
     }
 
     fn html(&self) -> String {
@@ -192,6 +195,9 @@ impl IntoResponse for Page {
         }
         if let Some(wait) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, seconds(wait));
+        }
+        if let Some(outage) = self.outage {
+            response.extensions_mut().insert(outage);
         }
         response
     }
@@ -286,6 +292,14 @@ mod tests {
             since: TimestampMs(NOW.0 - 180_000),
             until: Some((NOW + 3_600_000, TimeoutBehavior::Fail)),
         }
+    }
+
+    #[test]
+    fn a_store_that_does_not_answer_is_left_to_the_guard_to_log() {
+        let away = Page::without(&EngineError::Unavailable("no answer".into())).into_response();
+        assert!(away.extensions().get::<StoreOutage>().is_some());
+        let refused = Page::without(&Code::InvalidToken.into()).into_response();
+        assert!(refused.extensions().get::<StoreOutage>().is_none());
     }
 
     #[test]

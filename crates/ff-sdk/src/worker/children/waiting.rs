@@ -47,7 +47,7 @@ async fn let_go(context: &Context) -> Result<WaitedForChildren, WaitError> {
             Err(EngineError::Refused(refusal)) => return Err(EngineError::Refused(refusal).into()),
             Err(error) if Instant::now() >= give_up => return Err(error.into()),
             Err(error) => {
-                tracing::warn!(execution = %args.execution_id, %error, "cannot wait for children; trying again");
+                context.outages().noted("wait_for_children", &error);
                 drop(quiet);
                 backoff.pause().await;
             }

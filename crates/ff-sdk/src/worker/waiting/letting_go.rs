@@ -112,7 +112,7 @@ async fn suspend(context: &Context, mut args: SuspendArgs) -> Result<Suspended, 
             Err(EngineError::Refused(refusal)) => return Err(EngineError::Refused(refusal).into()),
             Err(error) if Instant::now() >= give_up => return Err(error.into()),
             Err(error) => {
-                tracing::warn!(execution = %args.execution_id, %error, "cannot suspend; trying again");
+                context.outages().noted("suspend", &error);
                 drop(quiet);
                 backoff.pause().await;
             }
