@@ -29,18 +29,18 @@ impl FromStr for Term {
         if text == "all" {
             return Ok(Self::All);
         }
-        let expected = || "expected lane=, state=, kind=, tag.KEY=, since= or until= and a value, or all".to_owned();
+        let expected = || "must be lane=, state=, kind=, tag.KEY=, since= or until= and a value, or all".to_owned();
         let (field, value) = text.split_once('=').ok_or_else(expected)?;
         match field {
-            "lane" => LaneId::parse(value).map(Self::Lane).map_err(|error| format!("the lane {error}")),
-            "state" => value.parse().map(Self::State).map_err(|error| format!("the state {error}")),
-            "kind" => Kind::parse(value).map(Self::Kind).map_err(|error| format!("the kind {error}")),
-            "since" => value.parse().map(Self::Since),
-            "until" => value.parse().map(Self::Until),
+            "lane" => LaneId::parse(value).map(Self::Lane).map_err(|error| format!("lane: {error}")),
+            "state" => value.parse().map(Self::State).map_err(|error| format!("state: {error}")),
+            "kind" => Kind::parse(value).map(Self::Kind).map_err(|error| format!("kind: {error}")),
+            "since" => value.parse().map(Self::Since).map_err(|error| format!("since: {error}")),
+            "until" => value.parse().map(Self::Until).map_err(|error| format!("until: {error}")),
             field => {
                 let key = field.strip_prefix("tag.").ok_or_else(expected)?;
-                let key = TagKey::parse(key).map_err(|error| format!("the key {error}"))?;
-                let value = TagValue::parse(value).map_err(|error| format!("the value {error}"))?;
+                let key = TagKey::parse(key).map_err(|error| format!("tag key: {error}"))?;
+                let value = TagValue::parse(value).map_err(|error| format!("tag.{key}: {error}"))?;
                 Ok(Self::Tag(key, value))
             }
         }
@@ -59,8 +59,8 @@ pub(crate) fn meant(namespace: &Namespace, terms: Vec<Term>, now: TimestampMs) -
             Term::Since(when) => once("since", &mut filter.created_from, when.moment(now))?,
             Term::Until(when) => once("until", &mut filter.created_until, when.moment(now))?,
             Term::Tag(key, value) => {
-                if let Some(other) = filter.tags.insert(key.clone(), value) {
-                    return Err(Usage(format!("tag.{key} cannot be {other} and something else")));
+                if filter.tags.insert(key.clone(), value).is_some() {
+                    return Err(Usage(format!("tag.{key}: must be given once, is given twice")));
                 }
             }
         }
@@ -72,7 +72,7 @@ pub(crate) fn meant(namespace: &Namespace, terms: Vec<Term>, now: TimestampMs) -
 /// What is said twice cannot both be meant.
 fn once<T>(field: &str, place: &mut Option<T>, value: T) -> Result<(), Usage> {
     match place.replace(value) {
-        Some(_) => Err(Usage(format!("{field} is said twice"))),
+        Some(_) => Err(Usage(format!("{field}: must be given once, is given twice"))),
         None => Ok(()),
     }
 }

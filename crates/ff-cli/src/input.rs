@@ -44,7 +44,7 @@ impl Input {
             && let Err(error) = serde_json::from_slice::<IgnoredAny>(&bytes)
         {
             let how = "quote it for the shell, as in --payload '{\"hi\":1}', or say what it is with --content-type text/plain";
-            return Err(Usage(format!("the payload is not JSON: {error}\n  {how}")).into());
+            return Err(Usage(format!("payload: must be JSON: {error}\n  {how}")).into());
         }
         Ok(Payload::new(content_type, bytes))
     }
@@ -58,7 +58,7 @@ impl Input {
     /// The value as text.
     pub(crate) fn text(self, most: usize) -> anyhow::Result<String> {
         let bytes = self.bytes("file", most)?;
-        String::from_utf8(bytes.into()).map_err(|error| Usage(format!("it is not UTF-8 text: {error}")).into())
+        String::from_utf8(bytes.into()).map_err(|error| Usage(format!("file: must be UTF-8 text: {error}")).into())
     }
 
     fn bytes(self, what: &str, most: usize) -> anyhow::Result<Bytes> {
@@ -71,8 +71,8 @@ impl Input {
             Self::Here(text) => text.into_bytes(),
             Self::File(path) => {
                 let file = File::open(&path);
-                let file = file.map_err(|error| Usage(format!("cannot open {}: {error}", path.display())))?;
-                read(file, most).with_context(|| format!("cannot read {}", path.display()))?
+                let file = file.map_err(|error| Usage(format!("{what}: cannot open {}: {error}", path.display())))?;
+                read(file, most).with_context(|| format!("{what}: cannot read {}", path.display()))?
             }
             Self::Stdin => read(stdin().lock(), most).context("cannot read standard input")?,
         };

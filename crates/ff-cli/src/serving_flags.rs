@@ -57,7 +57,7 @@ pub(crate) struct ServingFlags {
 /// Reads where to listen: an address or the name of a host, and a port. Of a name with several addresses, IPv4 is taken, as
 /// clients do not look for the server anywhere else unless they are told.
 pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
-    let wrong = |why: String| format!("{why}; expected HOST:PORT, as in 127.0.0.1:7070 or localhost:7070");
+    let wrong = |why: String| format!("{why}; must be HOST:PORT, as in 127.0.0.1:7070 or localhost:7070");
     let found: Vec<_> = text.to_socket_addrs().map_err(|error| wrong(error.to_string()))?.collect();
     let first = found.iter().find(|address| address.is_ipv4()).or(found.first());
     first.copied().ok_or_else(|| wrong("the host has no address".to_owned()))

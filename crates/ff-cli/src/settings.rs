@@ -66,6 +66,6 @@ fn server(text: &str) -> Result<String, &'static str> {
     if text.starts_with("http://") || text.starts_with("https://") {
         Ok(text.to_owned())
     } else {
-        Err("expected the address of a server, as in http://127.0.0.1:7070")
+        Err("must be the address of a server, as in http://127.0.0.1:7070")
     }
 }

@@ -13,7 +13,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let (number, unit) = text.split_at(digits);
     let unit_ms = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, ms)| *ms);
     let ms = number.parse::<u64>().ok().zip(unit_ms).and_then(|(number, unit_ms)| number.checked_mul(unit_ms));
-    ms.map(Duration::from_millis).ok_or_else(|| "expected a whole number and a unit: 500ms, 10s, 5m, 2h, 1d".to_owned())
+    ms.map(Duration::from_millis).ok_or_else(|| "must be a whole number and a unit: 500ms, 10s, 5m, 2h, 1d".to_owned())
 }
 
 /// A span in its largest whole unit; less than two days in hours, unless it is a whole day.

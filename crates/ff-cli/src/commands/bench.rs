@@ -208,7 +208,7 @@ fn within(text: &str, least: usize, most: usize) -> Result<usize, String> {
 fn check(waiting: &[usize]) -> Result<(), Usage> {
     let least = ClaimCost::LEAST;
     if waiting.first().is_some_and(|few| *few < least) || !waiting.is_sorted() {
-        return Err(Usage(format!("--waiting takes numbers of at least {least}, the fewest first")));
+        return Err(Usage(format!("--waiting: must be numbers of at least {least}, the fewest first")));
     }
     Ok(())
 }

@@ -87,7 +87,7 @@ impl Keys {
 
 async fn open(store: &str) -> anyhow::Result<FlowFabric> {
     if Target::parse(store)? == Target::Memory {
-        return Err(Usage("a store in memory forgets its keys with this command".into()).into());
+        return Err(Usage("--store: must outlive this command, and a store in memory forgets its keys".into()).into());
     }
     Ok(Connect::to(store).without_engine().connect().await?)
 }

@@ -178,7 +178,7 @@ pub(super) fn tabulate(lanes: &[LaneInfo], with_namespace: bool, now: TimestampM
 fn count(text: &str) -> Result<Setting<u32>, String> {
     match text {
         "none" => Ok(Setting::Default),
-        text => text.parse().map(Setting::To).map_err(|_| "expected a whole number, or none".to_owned()),
+        text => text.parse().map(Setting::To).map_err(|_| "must be a whole number, or none".to_owned()),
     }
 }
 

@@ -21,7 +21,9 @@ pub(crate) struct Migrate {
 impl Migrate {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         if Target::parse(&self.store)? != Target::Postgres {
-            return Err(Usage("only a database is migrated; other stores look after themselves".into()).into());
+            return Err(
+                Usage("--store: must be postgres://HOST/DATABASE; other stores need no migration".into()).into()
+            );
         }
         let Migrated { from, to } = migrate(&self.store, PostgresOptions::default()).await?;
         let store = without_password(&self.store);

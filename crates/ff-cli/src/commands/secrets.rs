@@ -173,5 +173,5 @@ fn read(path: &Path) -> anyhow::Result<Secret> {
         file.take(FILE_BYTES).read_to_string(&mut text).with_context(|| format!("cannot read {}", path.display()))
     };
     read?;
-    Secret::from_hex(text.trim()).map_err(|error| anyhow!(Usage(format!("the secret {error}"))))
+    Secret::from_hex(text.trim()).map_err(|error| anyhow!(Usage(format!("secret: {error}"))))
 }

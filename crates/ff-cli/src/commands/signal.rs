@@ -94,7 +94,7 @@ async fn address(
 fn named(text: &str) -> anyhow::Result<WaitpointRef> {
     match text.parse() {
         Ok(id) => Ok(WaitpointRef::Id(id)),
-        Err(_) => Ok(WaitpointRef::Key(text.parse().map_err(|error| Usage(format!("--waitpoint {error}")))?)),
+        Err(_) => Ok(WaitpointRef::Key(text.parse().map_err(|error| Usage(format!("--waitpoint: {error}")))?)),
     }
 }
 

@@ -159,8 +159,8 @@ pub(super) fn priority(text: &str) -> Result<Priority, String> {
 
 /// Reads a label.
 pub(super) fn tag(text: &str) -> Result<(TagKey, TagValue), String> {
-    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
-    let key = TagKey::parse(key).map_err(|error| format!("the key {error}"))?;
-    let value = TagValue::parse(value).map_err(|error| format!("the value {error}"))?;
+    let (key, value) = text.split_once('=').ok_or("must be KEY=VALUE")?;
+    let key = TagKey::parse(key).map_err(|error| format!("key: {error}"))?;
+    let value = TagValue::parse(value).map_err(|error| format!("value: {error}"))?;
     Ok((key, value))
 }

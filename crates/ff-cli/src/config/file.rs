@@ -30,7 +30,7 @@ impl File {
             Usage(format!("{}:{line}: {why}", path.display()))
         };
         let document = DeTable::parse(text).map_err(|error| {
-            wrong(error.span().map_or(0, |span| span.start), format!("is not TOML: {}", error.message()))
+            wrong(error.span().map_or(0, |span| span.start), format!("must be TOML: {}", error.message()))
         })?;
         let mut said = Vec::new();
         for (section, value) in document.get_ref() {
@@ -40,7 +40,7 @@ impl File {
                 return Err(at(unknown_section(name, settings)).into());
             };
             let DeValue::Table(table) = value.get_ref() else {
-                return Err(at(format!("{name} is a section: [{name}], and its settings below it")).into());
+                return Err(at(format!("{name}: must be a section, [{name}], with its settings below it")).into());
             };
             for (key, value) in table {
                 let read = read(known, key.get_ref(), value, settings);
@@ -62,9 +62,9 @@ fn unknown_section(name: &str, settings: &[Setting]) -> String {
     let sections = SECTIONS.iter().map(|(section, _)| format!("[{section}]"));
     let misplaced = settings.iter().find(|setting| setting.name() == flag(name)).map(Setting::full_name);
     match (misplaced, nearest(name, SECTIONS.iter().map(|(section, _)| *section))) {
-        (Some(full), _) => format!("{name} stands in no section; {full} is a setting"),
-        (None, Some(meant)) => format!("there is no section {name}; did you mean [{meant}]?"),
-        (None, None) => format!("there is no section {name}, only {}", sections.collect::<Vec<_>>().join(", ")),
+        (Some(full), _) => format!("{name}: stands in no section; {full} is a setting"),
+        (None, Some(meant)) => format!("{name}: is no section; did you mean [{meant}]?"),
+        (None, None) => format!("{name}: is no section, only these are: {}", sections.collect::<Vec<_>>().join(", ")),
     }
 }
 
@@ -72,20 +72,22 @@ fn read(section: &'static str, key: &str, value: &Spanned<DeValue>, settings: &[
     let of_section = || settings.iter().filter(|setting| setting.section == section);
     let Some(setting) = of_section().find(|setting| setting.name() == flag(key)) else {
         let meant = nearest(&flag(key), of_section().map(Setting::name));
-        let hint = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
-        return Err(format!("there is no setting {section}.{key}{hint}"));
+        let all = || of_section().map(Setting::name).collect::<Vec<_>>().join(", ");
+        let hint =
+            meant.map_or_else(|| format!(", only these are: {}", all()), |meant| format!("; did you mean {meant}?"));
+        return Err(format!("{section}.{key}: is no setting{hint}"));
     };
     let values = match value.get_ref() {
         DeValue::Array(values) if setting.is_list() => values.iter().map(text).collect::<Option<Vec<_>>>(),
-        DeValue::Array(_) => return Err(format!("{section}.{key} has one value, not a list")),
+        DeValue::Array(_) => return Err(format!("{section}.{key}: must be one value, not a list")),
         _ => text(value).map(|value| vec![value]),
     };
-    let values = values.ok_or_else(|| format!("{section}.{key} must be text, a number or true or false"))?;
+    let values = values.ok_or_else(|| format!("{section}.{key}: must be text, a number or true or false"))?;
     // What a secret is must not be told, not even to say what is wrong with it.
     let shown = |value: &str| if setting.is_secret() { String::new() } else { format!(" cannot be {value:?}:") };
     match values.iter().find_map(|value| Some((value, setting.objection(value)?))) {
         Some((value, why)) => {
-            Err(format!("{section}.{key}{} {why}", shown(&ff_sdk::store_url::without_password(value))))
+            Err(format!("{section}.{key}:{} {why}", shown(&ff_sdk::store_url::without_password(value))))
         }
         None => Ok(Said { section, name: flag(key), values }),
     }

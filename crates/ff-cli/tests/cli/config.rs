@@ -77,16 +77,16 @@ fn what_is_wrong_in_the_file_is_told_with_its_line_and_what_was_meant() {
     for (file, complaint) in [
         (
             "[server]\n\nlisen = \"127.0.0.1:1\"\n",
-            "flowfabric.toml:3: there is no setting server.lisen; did you mean listen?",
+            "flowfabric.toml:3: server.lisen: is no setting; did you mean listen?",
         ),
-        ("[sever]\n", "flowfabric.toml:1: there is no section sever; did you mean [server]?"),
-        ("namespace = \"acme\"\n", "flowfabric.toml:1: namespace stands in no section; client.namespace is a setting"),
-        ("[worker]\ncolour = 1\n", "flowfabric.toml:2: there is no setting worker.colour"),
-        ("[server]\nlisten = \"here\"\n", "flowfabric.toml:2: server.listen cannot be \"here\":"),
-        ("[worker]\nconcurrency = 0\n", "flowfabric.toml:2: worker.concurrency cannot be \"0\": must be from 1 to"),
-        ("[client]\nnamespace = [\"a\"]\n", "flowfabric.toml:2: client.namespace has one value, not a list"),
-        ("[client]\n\nserver = \n", "flowfabric.toml:3: is not TOML"),
-        ("server = \"http://127.0.0.1:1\"\n", "flowfabric.toml:1: server is a section"),
+        ("[sever]\n", "flowfabric.toml:1: sever: is no section; did you mean [server]?"),
+        ("namespace = \"acme\"\n", "flowfabric.toml:1: namespace: stands in no section; client.namespace is a setting"),
+        ("[worker]\ncolour = 1\n", "flowfabric.toml:2: worker.colour: is no setting, only these are: "),
+        ("[server]\nlisten = \"here\"\n", "flowfabric.toml:2: server.listen: cannot be \"here\":"),
+        ("[worker]\nconcurrency = 0\n", "flowfabric.toml:2: worker.concurrency: cannot be \"0\": must be from 1 to"),
+        ("[client]\nnamespace = [\"a\"]\n", "flowfabric.toml:2: client.namespace: must be one value, not a list"),
+        ("[client]\n\nserver = \n", "flowfabric.toml:3: must be TOML"),
+        ("server = \"http://127.0.0.1:1\"\n", "flowfabric.toml:1: server: must be a section, [server]"),
     ] {
         beside(file, &["list"], &[]).refused(2, complaint);
     }

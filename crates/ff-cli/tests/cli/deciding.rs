@@ -148,7 +148,7 @@ fn a_signal_is_delivered_with_a_token_or_as_an_operator() {
     asking.world.run(&["signal", &id, "paid", "--waitpoint", "paid", "--token", "k1:00"]).refused(1, "invalid_token");
     asking.world.run(&["signal", &id, "paid", "--waitpoint", "elsewhere"]).refused(1, "open are: paid");
     asking.world.run(&["signal", &id, "no spaces"]).refused(2, "may hold only letters");
-    asking.world.run(&["signal", &id, "paid", "--source", "operator"]).refused(2, "not for senders to say");
+    asking.world.run(&["signal", &id, "paid", "--source", "operator"]).refused(2, "operator is reserved");
     let other = asking.world.ok(&["signal", &id, "refunded"]);
     assert!(other.ends_with(": recorded, but the execution waits for a signal of another name"), "{other}");
     let args = ["signal", &id, "paid", "--payload", r#"{"n":5}"#, "--source", "bank:b-7", "--idempotency-key", "once"];
@@ -246,7 +246,7 @@ fn secrets_are_rotated_and_never_shown() {
     assert!(drawn["rotated"][0]["new_kid"].as_str().unwrap().starts_with('k'));
 
     std::fs::write(world.folder.path().join("bad"), "not hex").unwrap();
-    world.run(&["secrets", "rotate", "--secret-file", "bad"]).refused(2, "the secret must be hexadecimal");
+    world.run(&["secrets", "rotate", "--secret-file", "bad"]).refused(2, "secret: must be hexadecimal");
     std::fs::write(world.folder.path().join("short"), "00".repeat(15)).unwrap();
     world.run(&["secrets", "rotate", "--secret-file", "short"]).refused(2, "of 16 to 1024 bytes");
     world.run(&["secrets", "rotate", "--secret-file", "missing"]).refused(1, "cannot open missing");

@@ -128,7 +128,7 @@ fn what_is_wrong_with_a_file_names_the_node_or_the_edge_and_nothing_is_asked() {
     for (text, wrong) in [
         ("{kind: k, nodes: {a: {kind: x, after: [b]}, b: {kind: x, after: [a]}}}", "cycle_detected: edges.a->b"),
         ("{kind: k, nodes: {a: {kind: x, after: [a]}}}", "self_referencing_edge: edges.a->a"),
-        ("{kind: k, nodes: {a: {kind: x, after: [zz]}}}", "edges.zz->a: names zz"),
+        ("{kind: k, nodes: {a: {kind: x, after: [zz]}}}", "edges.zz->a: must name nodes of the flow, names zz"),
         ("{kind: k, nodes: {a: {kind: x, aftr: [zz]}}}", "nodes.a.aftr"),
         (
             "{kind: k, nodes: {a: {kind: x}, b: {kind: x, after: [a, a]}}}",

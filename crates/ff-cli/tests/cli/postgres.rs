@@ -52,5 +52,5 @@ fn a_database_that_cannot_be_used_is_told_in_one_line() {
     let doctor = Ran::of(command(folder.path(), &["doctor", "--store", &here]));
     doctor.refused(1, "the schema flowfabric holds no store: `ff migrate` makes one");
     let file = Ran::of(command(folder.path(), &["migrate", "--store", "sqlite:ff.db"]));
-    file.refused(2, "only a database is migrated");
+    file.refused(2, "--store: must be postgres://");
 }

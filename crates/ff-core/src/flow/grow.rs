@@ -97,7 +97,7 @@ impl Step<'_> {
             group.begin_round();
         }
         if group.n > 0 && group.join != join {
-            return Err(Refusal::invalid(field, "cannot be changed: there are edges that join otherwise").into());
+            return Err(Refusal::invalid(field, "must stay as it is: there are edges that join otherwise").into());
         }
         group.join = join;
         self.put_group(group)

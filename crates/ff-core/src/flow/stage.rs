@@ -104,7 +104,11 @@ impl Step<'_> {
                 let field = node.map_or_else(|| "nodes".into(), |node| format!("nodes.{node}.join"));
                 group.join.check_of(group.n, &field)?;
             }
-            return Err(Refusal::invalid("nodes", format!("{short} joins need more upstreams than they have")).into());
+            return Err(Refusal::invalid(
+                "nodes",
+                format!("must have the upstreams their joins need, {short} have not"),
+            )
+            .into());
         }
         if let Some(staging) = &mut self.flow_change(&args.header.flow_id)?.after.staging {
             staging.short = short;

@@ -50,7 +50,7 @@ impl DeliverArgs {
     pub fn check(&self) -> Result<(), Refusal> {
         self.payload.as_ref().map_or(Ok(()), check_signal_payload)?;
         if self.source.is_reserved() {
-            let detail = format!("{} is not for senders to say", self.source.kind);
+            let detail = format!("must be the sender's own; {} is reserved", self.source.kind);
             return Err(Refusal::invalid("source.type", detail));
         }
         check_dedup_ttl(self.dedup_ttl_ms)

@@ -177,7 +177,7 @@ impl<'c> Survey<'c> {
         }
         if of == Distinct::Waitpoints && n > keys.len() {
             let refusal = Refusal::over_limit(Code::InvalidInput, field("n"), keys.len(), n);
-            return Err(refusal.because(format!("can never be met: {n} of {} waitpoints", keys.len())));
+            return Err(refusal.because(format!("must be at most {}, the number of waitpoints, got {n}", keys.len())));
         }
         self.need(n)
     }
@@ -192,7 +192,7 @@ impl<'c> Survey<'c> {
 
     fn name(&mut self, key: &'c WaitpointKey, field: &str) -> Result<(), Refusal> {
         if !self.waitpoints.contains(&key) {
-            return Err(Refusal::invalid(field, "is not one of the suspension's waitpoints"));
+            return Err(Refusal::invalid(field, "must be one of the suspension's waitpoints"));
         }
         self.named.insert(key);
         Ok(())

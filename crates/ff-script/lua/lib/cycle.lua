@@ -75,7 +75,7 @@ function cycle.refusal(flow, new, field, cache)
     if not one.ahead[one.at] then
       return nil
     elseif advance(flow, one, cache) then
-      return no.cycle_detected('field', field, 'detail', 'would let the flow wait for itself')
+      return no.cycle_detected('field', field, 'detail', 'must not let the flow wait for itself')
     end
   end
 end

@@ -36,7 +36,7 @@ end
 function graph.member(flow, id, field)
   local e = record.find(id)
   if not e or e.core.flow_id ~= flow.id then
-    local detail = 'names a node that the flow does not have'
+    local detail = 'must name a node of the flow'
     return nil, no.execution_not_in_flow('field', field, 'detail', detail)
   end
   return e
@@ -102,7 +102,7 @@ end
 local function add_edge(flow, one, some, live)
   local field = 'edges.' .. one.name
   if one.upstream == one.downstream then
-    return no.self_referencing_edge('field', field, 'detail', 'leaves and enters the same node')
+    return no.self_referencing_edge('field', field, 'detail', 'must enter another node than it leaves')
   end
   local upstream, refusal = graph.member(flow, one.upstream, field)
   if not upstream then
@@ -115,7 +115,7 @@ local function add_edge(flow, one, some, live)
   elseif step.known_edge(one.id) or some and any_kept({ keys.flow(flow.id, 'edge:' .. one.id) }) then
     return no.dependency_already_exists('field', field, 'detail', 'is there already')
   elseif not live and upstream.core.position >= downstream.core.position then
-    return no.cycle_detected('field', field, 'detail', 'goes from a later node to an earlier one')
+    return no.cycle_detected('field', field, 'detail', 'must go from an earlier node to a later one')
   end
   local held = live and live.holder == one.downstream
   refusal = live and live_refusal(flow, one, downstream, held, live.search)
@@ -169,7 +169,7 @@ function graph.set_join(flow, spec, holder)
     group.begin_round(joined)
   end
   if joined.n > 0 and not group.joins(joined, spec.join) then
-    local detail = 'cannot be changed: there are edges that join otherwise'
+    local detail = 'must stay as it is: there are edges that join otherwise'
     return no.invalid_input('field', field, 'detail', detail)
   end
   group.join(joined, spec.join)

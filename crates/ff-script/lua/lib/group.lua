@@ -104,7 +104,7 @@ end
 --- The refusal of a join that needs more upstreams than there are.
 function group.short_refusal(one, field)
   if group.is_short(one) then
-    local detail = 'needs ' .. text(needs(one)) .. ' upstreams, has ' .. text(one.n)
+    local detail = 'must need at most the ' .. text(one.n) .. ' upstreams there are, needs ' .. text(needs(one))
     return no.invalid_input('field', field, 'detail', detail)
   end
 end

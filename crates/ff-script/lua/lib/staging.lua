@@ -39,7 +39,7 @@ function staging.short_refusal(flow, is_last)
         return refusal
       end
     end
-    local detail = text(short) .. ' joins need more upstreams than they have'
+    local detail = 'must have the upstreams their joins need, ' .. text(short) .. ' have not'
     return no.invalid_input('field', 'nodes', 'detail', detail)
   end
   if flow.core.staging_parts then

@@ -96,7 +96,7 @@ impl SetTagsArgs {
             return Err(Refusal::over_limit(Code::LimitExceeded, "remove", limits::TAGS, self.remove.len()));
         }
         match self.remove.iter().find(|key| self.set.contains_key(*key)) {
-            Some(key) => Err(Refusal::invalid("remove", format!("names {key}, which is to be set as well"))),
+            Some(key) => Err(Refusal::invalid("remove", format!("must not name {key}, which is to be set as well"))),
             None => Ok(()),
         }
     }

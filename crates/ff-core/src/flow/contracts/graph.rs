@@ -58,7 +58,7 @@ impl FlowHeader {
     pub fn check(&self) -> Result<(), Refusal> {
         match &self.idempotency_key {
             Some(key) if self.flow_id != FlowId::for_key(&self.namespace, key) => {
-                return Err(Refusal::invalid("flow_id", "does not follow from the idempotency key"));
+                return Err(Refusal::invalid("flow_id", "must be the id that follows from the idempotency key"));
             }
             None if is_derived(self.flow_id.as_uuid()) => {
                 let why = "follows from an idempotency key; send the key, or an id that was drawn at random";

@@ -147,7 +147,7 @@ impl Step<'_> {
         let field = format!("edges.{}", new.name);
         let refused = |code: Code, why: &str| Stop::from(code.refusal().at(field.clone()).because(why));
         if new.upstream == new.downstream {
-            return Err(refused(Code::SelfReferencingEdge, "leaves and enters the same node"));
+            return Err(refused(Code::SelfReferencingEdge, "must enter another node than it leaves"));
         }
         let upstream = self.member(flow, &new.upstream, &field)?;
         let downstream = self.member(flow, &new.downstream, &field)?;
@@ -158,7 +158,7 @@ impl Step<'_> {
         let held = matches!(accepts, Accepts::Live { holder: Some(holder) } if holder == new.downstream);
         match accepts {
             Accepts::Ordered if position(&upstream) >= position(&downstream) => {
-                return Err(refused(Code::CycleDetected, "goes from a later node to an earlier one"));
+                return Err(refused(Code::CycleDetected, "must go from an earlier node to a later one"));
             }
             Accepts::Ordered => {}
             Accepts::Live { .. } if !held && !downstream.has_not_started() => {
@@ -216,7 +216,7 @@ impl Step<'_> {
             |execution: &&Execution| execution.membership.as_ref().is_some_and(|place| place.flow_id == *flow);
         let Some(member) = self.execution(id)?.filter(is_member) else {
             let refusal = Code::ExecutionNotInFlow.refusal().at(field);
-            return Err(refusal.because("names a node that the flow does not have").into());
+            return Err(refusal.because("must name a node of the flow").into());
         };
         Ok(member.clone())
     }

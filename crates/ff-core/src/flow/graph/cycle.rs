@@ -33,7 +33,7 @@ impl Step<'_> {
             let next = next.map_err(|stop| self.with_those_ahead(stop, flow, search))?;
             search.looked += next.len();
             if next.contains(&search.target) {
-                return refused("would let the flow wait for itself".into());
+                return refused("must not let the flow wait for itself".into());
             }
             let unseen: Vec<_> = next.into_iter().filter(|id| search.seen.insert(*id)).collect();
             search.ahead.extend(unseen);

@@ -52,11 +52,11 @@ impl SubmitFlowArgs {
             let (from, to) = match (known(&edge.upstream), known(&edge.downstream)) {
                 (Ok(from), Ok(to)) => (from, to),
                 (Err(node), _) | (_, Err(node)) => {
-                    return refused(Code::ExecutionNotInFlow, format!("names {node}, which the flow does not have"));
+                    return refused(Code::ExecutionNotInFlow, format!("must name nodes of the flow, names {node}"));
                 }
             };
             if from == to {
-                return refused(Code::SelfReferencingEdge, "leaves and enters the same node".into());
+                return refused(Code::SelfReferencingEdge, "must enter another node than it leaves".into());
             }
             if !seen.insert((from, to)) {
                 return refused(Code::DependencyAlreadyExists, "must be there once, is there twice".into());
@@ -64,7 +64,10 @@ impl SubmitFlowArgs {
             if let Some(Passing::Input(name)) = &edge.passes
                 && !inputs.insert((to, name))
             {
-                return refused(Code::InvalidInput, format!("passes {name}, as another edge into the same node does"));
+                return refused(
+                    Code::InvalidInput,
+                    format!("passes {name}, as another edge into the same node does; names must differ"),
+                );
             }
             if edge.passes == Some(Passing::Payload) && !injected.insert(to) {
                 return Err(second_payload(&field(edge)));
@@ -125,7 +128,7 @@ impl SubmitFlowArgs {
             let Some((from, edge)) = above.get(&node) else { break };
             (node, last) = (*from, Some(*edge));
         }
-        let refusal = Code::CycleDetected.refusal().because("would let the flow wait for itself");
+        let refusal = Code::CycleDetected.refusal().because("must not let the flow wait for itself");
         last.map_or(refusal.clone(), |edge| refusal.at(field(&self.edges[edge])))
     }
 

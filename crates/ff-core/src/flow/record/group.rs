@@ -76,7 +76,10 @@ impl Join {
     /// Refuses a join that needs more upstreams than there are.
     pub(crate) fn check_of(self, n: u32, field: &str) -> Result<(), Refusal> {
         if self.is_short(n) {
-            return Err(Refusal::invalid(field, format!("needs {} upstreams, has {n}", self.needs(n))));
+            return Err(Refusal::invalid(
+                field,
+                format!("must need at most the {n} upstreams there are, needs {}", self.needs(n)),
+            ));
         }
         Ok(())
     }
