@@ -4,7 +4,8 @@
 //! the function's signature: the build makes of it the names its code uses and the struct its caller fills in, so the order
 //! of keys and arguments is written once. They mirror the rules of `ff_core` and are held to them by tests.
 //!
-//! There is one wrapper per function, under the function's name, over anything that can be asked ([`Server`]).
+//! There is one wrapper per function, under the function's name, over anything that can be asked ([`Server`]). Wrappers of
+//! published functions take and give what was published; calls that say more, such as signed tokens, are beside them.
 
 mod bundle;
 mod error;
