@@ -33,6 +33,9 @@ macro_rules! routes {
         /// Every route there is: its method, its path, and what it asks of its caller.
         pub const ROUTES: &[(&str, &str, Access)] = &[$((stringify!($method), $path, $access)),*];
 
+        /// The name of each route in the description of the API, in the same order.
+        const NAMES: &[&str] = &[$(stringify!($handler)),*];
+
         fn table() -> Router<Runtime> {
             Router::new()$(.route($path, axum::routing::$method($handler)))*
         }
@@ -117,6 +120,12 @@ pub(crate) const APPROVAL: &str = "/approvals/{id}/{waitpoint}";
 pub(crate) fn access(method: &str, path: &str) -> Access {
     let route = ROUTES.iter().find(|route| route.1 == path && route.0.eq_ignore_ascii_case(method));
     route.map_or(Access::Open, |(_, _, access)| *access)
+}
+
+/// What a route is called in the description of the API, and so by generated clients: the domain and what is done in it.
+pub(crate) fn operation_id(method: &str, path: &str) -> Option<String> {
+    let nth = ROUTES.iter().position(|route| route.1 == path && route.0.eq_ignore_ascii_case(method))?;
+    Some(NAMES[nth].replace("::", "_"))
 }
 
 /// The whole API over a connection, until it is told to stop.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use ff_api::{IDEMPOTENCY_KEY, Problem};
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, SchemaGenerator};
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::security;
@@ -43,6 +44,7 @@ impl Book {
         let settings = SchemaSettings::draft2020_12().with(|settings| {
             settings.definitions_path = SCHEMAS.into();
             settings.meta_schema = None;
+            settings.transforms.push(Box::new(RecursiveTransform(any_as_object)));
         });
         Self { generator: settings.into_generator(), paths: BTreeMap::new() }
     }
@@ -75,6 +77,13 @@ impl Book {
             "securitySchemes": security::schemes(),
         });
         (json!(self.paths), components)
+    }
+}
+
+/// Any value is `{}`: `true` means the same, and generators of clients do not take it.
+fn any_as_object(schema: &mut Schema) {
+    if schema.as_bool() == Some(true) {
+        *schema = Schema::default();
     }
 }
 
@@ -172,6 +181,7 @@ impl Route<'_> {
             self.responses.iter().map(|(status, says)| (status.to_string(), says)).collect();
         let mut operation =
             json!({ "summary": self.summary, "responses": responses, "security": security::asked(access) });
+        operation["operationId"] = json!(routes::operation_id(self.method, self.path));
         if let Some(roles) = security::roles(access) {
             operation["description"] = json!(roles);
         }

@@ -41,6 +41,7 @@ pub fn openapi() -> Value {
                             error is a problem document with a stable code; /errors/{code} says what it means.",
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
+        "servers": [{ "url": "/" }],
         "paths": paths,
         "components": components,
     })

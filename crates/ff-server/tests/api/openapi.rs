@@ -21,6 +21,23 @@ fn every_route_is_described_and_nothing_else_is() {
     assert_eq!(described, served);
 }
 
+/// Generators of clients name what they make by these, and take no schema that is `true`.
+#[test]
+fn every_operation_has_a_name_of_its_own_and_any_value_is_an_object() {
+    let document = openapi();
+    let paths = document["paths"].as_object().unwrap().values();
+    let operations: Vec<_> = paths.flat_map(|methods| methods.as_object().unwrap().values()).collect();
+    let names: BTreeSet<_> = operations.iter().map(|operation| operation["operationId"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), operations.len());
+    assert!(names.contains("execution_submit") && names.iter().all(|name| !name.contains(':')), "{names:?}");
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    let is_true = |(name, schema): (&String, &Value)| (*schema == Value::Bool(true)).then(|| name.clone());
+    for (name, schema) in schemas {
+        let fields: Vec<_> = schema["properties"].as_object().into_iter().flatten().filter_map(is_true).collect();
+        assert!(fields.is_empty() && schema["items"] != true, "{name}: {fields:?}");
+    }
+}
+
 #[test]
 fn whatever_is_referred_to_is_there() {
     let document = openapi();

@@ -154,8 +154,9 @@ pub(crate) fn rotation(model: &Model, args: &RotatePartitionArgs, now: Timestamp
     let known = ring.and_then(|ring| ring.keys.get(&args.rotation.kid));
     match known.filter(|key| key.expires_at.is_none_or(|at| now < at)) {
         None => Ok(Effect::Done),
-        Some(key) if key.secret == args.rotation.secret => Ok(Effect::Answered),
-        Some(_) => Err(Code::RotationConflict),
+        Some(key) if key.secret != args.rotation.secret => Err(Code::RotationConflict),
+        // The current one is left as it is; a retired one becomes current again.
+        Some(key) => Ok(if key.expires_at.is_none() { Effect::Answered } else { Effect::Done }),
     }
 }
 
