@@ -144,11 +144,11 @@ pub(crate) fn schema(name: &str) -> Result<String, String> {
     if fits && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_') {
         return Ok(name.into());
     }
-    Err(format!("a schema is named by at most {SCHEMA_BYTES} of a to z, 0 to 9 and _, and not by a digit first"))
+    Err(format!("schema: must be at most {SCHEMA_BYTES} of a to z, 0 to 9 and _, and not begin with a digit"))
 }
 
 fn number(name: &str, value: &str) -> Result<u16, String> {
-    value.parse().ok().filter(|count| *count > 0).ok_or_else(|| format!("{name} is a number from 1 on"))
+    value.parse().ok().filter(|count| *count > 0).ok_or_else(|| format!("{name}: must be a whole number of at least 1"))
 }
 
 /// Whether a server is on this machine, where nobody listens in between.
