@@ -1,20 +1,19 @@
 //! The room of events, over the model.
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, EventRoom};
+use ff_core::backend::{Answer, Handle};
 use ff_core::clock::Clock;
 use ff_core::contracts::{EventsArgs, EventsPage, FollowArgs};
 use ff_core::event::EventCursor;
+use ff_core::operation::Ask;
 
 use crate::MemoryBackend;
 
-#[async_trait]
-impl EventRoom for MemoryBackend {
-    async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
+impl Handle<EventsArgs, EventsPage> for MemoryBackend {
+    async fn handle(&self, args: EventsArgs) -> Answer<EventsPage> {
         args.check_for_store()?;
         let partitions = args.partitions(&self.partitions)?;
         for partition in partitions.clone() {
-            self.ask(FollowArgs { partition })?;
+            self.execute(&FollowArgs { partition }.into_operation())?;
         }
         let model = self.model()?;
         let Some(after) = args.after.clone() else {
@@ -31,7 +30,7 @@ impl EventRoom for MemoryBackend {
 mod tests {
     use std::sync::Arc;
 
-    use ff_core::backend::ExecutionRoom;
+    use ff_core::backend::Perform;
     use ff_core::clock::ManualClock;
     use ff_core::contracts::{CancelArgs, SubmitArgs};
     use ff_core::dice::SeededDice;

@@ -1,51 +1,38 @@
 //! The room of executions, over the model.
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, ExecutionRoom, act_on_page};
-use ff_core::clock::Clock;
-use ff_core::contracts::{
-    Attempts, BulkArgs, BulkPage, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs,
-    Delayed, Ended, ExecutionInfo, FailArgs, Failed, ListArgs, Noted, Page, PriorityChanged, ProgressArgs, ReplayArgs,
-    Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged,
-};
-use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::backend::{Answer, Handle};
+use ff_core::contracts::{Attempts, Ended, ExecutionInfo, ListArgs, Page};
+use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::Execution;
-use ff_core::limits;
 use ff_core::model::Model;
 use ff_core::operation::check_id;
 use ff_core::payload::Payload;
+use ff_core::query::{Describe, EndOf, ReadAttempts, ReadPayload, ReadResult};
 use ff_core::types::ExecutionId;
 
 use crate::MemoryBackend;
 
-#[async_trait]
-impl ExecutionRoom for MemoryBackend {
-    async fn submit(&self, args: SubmitArgs) -> Answer<Submitted> {
-        self.ask(args)
-    }
-
-    async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<Submitted>>> {
-        if args.len() > limits::BULK {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "executions", limits::BULK, args.len()).into());
-        }
-        let mut model = self.model()?;
-        Ok(args.into_iter().map(|one| self.perform(&mut model, one)).collect())
-    }
-
-    async fn describe(&self, id: &ExecutionId) -> Answer<ExecutionInfo> {
+impl Handle<Describe, ExecutionInfo> for MemoryBackend {
+    async fn handle(&self, Describe { execution_id: ref id }: Describe) -> Answer<ExecutionInfo> {
         self.look(id, |_, execution| Ok(execution.info()))
     }
+}
 
-    async fn list(&self, args: ListArgs) -> Answer<Page> {
+impl Handle<ListArgs, Page> for MemoryBackend {
+    async fn handle(&self, args: ListArgs) -> Answer<Page> {
         args.check()?;
         Ok(Page::of(self.model()?.newest(&args), &args))
     }
+}
 
-    async fn payload(&self, id: &ExecutionId) -> Answer<Payload> {
+impl Handle<ReadPayload, Payload> for MemoryBackend {
+    async fn handle(&self, ReadPayload { execution_id: ref id }: ReadPayload) -> Answer<Payload> {
         self.look(id, |model, _| payload_of(model, id))
     }
+}
 
-    async fn result(&self, id: &ExecutionId) -> Answer<Ended> {
+impl Handle<ReadResult, Ended> for MemoryBackend {
+    async fn handle(&self, ReadResult { execution_id: ref id }: ReadResult) -> Answer<Ended> {
         self.look(id, |model, execution| {
             let state = execution.public_state();
             execution.ended(model.result(id).cloned()).ok_or_else(|| {
@@ -54,45 +41,17 @@ impl ExecutionRoom for MemoryBackend {
             })
         })
     }
+}
 
-    async fn attempts(&self, id: &ExecutionId) -> Answer<Attempts> {
+impl Handle<EndOf, Option<Ended>> for MemoryBackend {
+    async fn handle(&self, EndOf { execution_id: ref id }: EndOf) -> Answer<Option<Ended>> {
+        self.look(id, |model, execution| Ok(execution.ended(model.result(id).cloned())))
+    }
+}
+
+impl Handle<ReadAttempts, Attempts> for MemoryBackend {
+    async fn handle(&self, ReadAttempts { execution_id: ref id }: ReadAttempts) -> Answer<Attempts> {
         self.look(id, |model, execution| Ok(execution.attempts(model.attempts(id).to_vec(), model.leases(id).to_vec())))
-    }
-
-    async fn progress(&self, args: ProgressArgs) -> Answer<Noted> {
-        self.ask(args)
-    }
-
-    async fn complete(&self, args: CompleteArgs) -> Answer<Completed> {
-        self.ask(args)
-    }
-
-    async fn fail(&self, args: FailArgs) -> Answer<Failed> {
-        self.ask(args)
-    }
-
-    async fn delay(&self, args: DelayArgs) -> Answer<Delayed> {
-        self.ask(args)
-    }
-
-    async fn cancel(&self, args: CancelArgs) -> Answer<Cancelled> {
-        self.ask(args)
-    }
-
-    async fn replay(&self, args: ReplayArgs) -> Answer<Replayed> {
-        self.ask(args)
-    }
-
-    async fn bulk(&self, args: BulkArgs) -> Answer<BulkPage> {
-        act_on_page(self, args, self.clock.now()).await
-    }
-
-    async fn change_priority(&self, args: ChangePriorityArgs) -> Answer<PriorityChanged> {
-        self.ask(args)
-    }
-
-    async fn set_tags(&self, args: SetTagsArgs) -> Answer<Tagged> {
-        self.ask(args)
     }
 }
 
@@ -122,13 +81,16 @@ mod tests {
     use std::cmp::Reverse;
     use std::sync::Arc;
 
+    use ff_core::backend::Perform;
     use ff_core::clock::ManualClock;
-    use ff_core::contracts::{BulkAction, Filter};
+    use ff_core::contracts::{BulkAction, BulkArgs, CancelArgs, Filter, SetTagsArgs, SubmitArgs};
     use ff_core::dice::SeededDice;
     use ff_core::execution::Tags;
+    use ff_core::limits;
     use ff_core::partition::PartitionConfig;
     use ff_core::state::PublicState;
     use ff_core::types::{Kind, LaneId, Namespace, TagKey, TagValue, TimestampMs};
+    use ff_engine::Orchestration;
     use uuid::Uuid;
 
     use super::*;

@@ -2,58 +2,34 @@
 
 use std::cmp::Reverse;
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, FlowRoom};
+use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    CancelFlowArgs, CascadeArgs, Cascaded, CloseFlowArgs, ClosedFlow, CreateFlowArgs, EdgeInfo, EdgesPage,
-    FlowCancelled, FlowCursor, FlowEdgesArgs, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs, FlowsPage,
-    GrowFlowArgs, Grown, Input, ListFlowsArgs, MemberInfo, MembersPage, SetFlowTagsArgs, StagedFlow, SubmitFlowArgs,
-    SubmittedFlow, TaggedFlow, WaitForChildrenArgs, WaitedForChildren,
+    EdgeInfo, EdgesPage, FlowCursor, FlowEdgesArgs, FlowEnd, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs,
+    FlowsPage, Input, ListFlowsArgs, MemberInfo, MembersPage,
 };
-use ff_core::engine_error::{Code, EngineError};
+use ff_core::engine_error::Code;
 use ff_core::flow::{Edge, Flow};
 use ff_core::model::Model;
+use ff_core::query::{DescribeFlow, EndOfFlow};
 use ff_core::types::{ExecutionId, FlowId};
 use ff_core::view::{EdgesOf, MembersOf, Side, View};
 
 use crate::MemoryBackend;
 
-#[async_trait]
-impl FlowRoom for MemoryBackend {
-    async fn submit_flow(&self, args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
-        for part in args.plan()? {
-            if let StagedFlow::Submitted(submitted) = self.ask(part)? {
-                return Ok(submitted);
-            }
-        }
-        Err(EngineError::Corrupt("the last part of a flow did not complete it".into()))
-    }
-
-    async fn create_flow(&self, args: CreateFlowArgs) -> Answer<SubmittedFlow> {
-        self.ask(args)
-    }
-
-    async fn grow_flow(&self, args: GrowFlowArgs) -> Answer<Grown> {
-        self.ask(args)
-    }
-
-    async fn close_flow(&self, args: CloseFlowArgs) -> Answer<ClosedFlow> {
-        self.ask(args)
-    }
-
-    async fn cancel_flow(&self, args: CancelFlowArgs) -> Answer<FlowCancelled> {
-        self.ask(args)
-    }
-
-    async fn set_flow_tags(&self, args: SetFlowTagsArgs) -> Answer<TaggedFlow> {
-        self.ask(args)
-    }
-
-    async fn describe_flow(&self, id: &FlowId) -> Answer<FlowInfo> {
+impl Handle<DescribeFlow, FlowInfo> for MemoryBackend {
+    async fn handle(&self, DescribeFlow { flow_id: ref id }: DescribeFlow) -> Answer<FlowInfo> {
         self.look_at_flow(id, |_, flow| Ok(flow.info()))
     }
+}
 
-    async fn flow_members(&self, args: FlowMembersArgs) -> Answer<MembersPage> {
+impl Handle<EndOfFlow, Option<FlowEnd>> for MemoryBackend {
+    async fn handle(&self, EndOfFlow { flow_id: ref id }: EndOfFlow) -> Answer<Option<FlowEnd>> {
+        self.look_at_flow(id, |_, flow| Ok(flow.info().end()))
+    }
+}
+
+impl Handle<FlowMembersArgs, MembersPage> for MemoryBackend {
+    async fn handle(&self, args: FlowMembersArgs) -> Answer<MembersPage> {
         args.check()?;
         self.look_at_flow(&args.flow_id, |model, flow| {
             let all = model.members(&MembersOf { flow: flow.id, after: None, limit: usize::MAX }).unwrap_or_default();
@@ -65,8 +41,10 @@ impl FlowRoom for MemoryBackend {
             Ok(MembersPage { members, next })
         })
     }
+}
 
-    async fn flow_edges(&self, args: FlowEdgesArgs) -> Answer<EdgesPage> {
+impl Handle<FlowEdgesArgs, EdgesPage> for MemoryBackend {
+    async fn handle(&self, args: FlowEdgesArgs) -> Answer<EdgesPage> {
         args.check()?;
         self.look_at_flow(&args.flow_id, |model, flow| {
             let mut rest = model.edges_after(&flow.id, args.after);
@@ -75,23 +53,19 @@ impl FlowRoom for MemoryBackend {
             Ok(EdgesPage { edges, next })
         })
     }
+}
 
-    async fn list_flows(&self, args: ListFlowsArgs) -> Answer<FlowsPage> {
+impl Handle<ListFlowsArgs, FlowsPage> for MemoryBackend {
+    async fn handle(&self, args: ListFlowsArgs) -> Answer<FlowsPage> {
         args.check()?;
         Ok(page(&*self.model()?, &args))
     }
+}
 
-    async fn flow_events(&self, args: FlowEventsArgs) -> Answer<FlowEventsPage> {
+impl Handle<FlowEventsArgs, FlowEventsPage> for MemoryBackend {
+    async fn handle(&self, args: FlowEventsArgs) -> Answer<FlowEventsPage> {
         args.check()?;
         self.look_at_flow(&args.flow_id, |model, flow| Ok(FlowEventsPage::of(flow, model.flow_events(&flow.id), &args)))
-    }
-
-    async fn wait_for_children(&self, args: WaitForChildrenArgs) -> Answer<WaitedForChildren> {
-        self.ask(args)
-    }
-
-    async fn cascade_completion(&self, id: &ExecutionId) -> Answer<Cascaded> {
-        self.ask(CascadeArgs { execution_id: *id, owed_since: None })
     }
 }
 
@@ -128,10 +102,11 @@ fn page(model: &Model, args: &ListFlowsArgs) -> FlowsPage {
 mod tests {
     use std::sync::Arc;
 
-    use ff_core::backend::{ExecutionRoom, LeaseRoom, Upkeep};
+    use ff_core::backend::{EngineStore, Perform};
     use ff_core::clock::ManualClock;
     use ff_core::contracts::{
-        ClaimArgs, Claimed, CompleteArgs, EdgeSpec, Filter, FlowHeader, ListArgs, NodeSpec, ReplayArgs, SubmitArgs,
+        CancelFlowArgs, CascadeArgs, Cascaded, ClaimArgs, Claimed, CompleteArgs, EdgeSpec, Filter, FlowHeader,
+        ListArgs, NodeSpec, ReplayArgs, SetFlowTagsArgs, SubmitArgs, SubmitFlowArgs,
     };
     use ff_core::dice::SeededDice;
     use ff_core::doctor::examine;
@@ -144,6 +119,7 @@ mod tests {
     use ff_core::types::{
         InputName, Kind, LaneId, Namespace, NodeName, TagKey, TagValue, TimestampMs, WorkerId, WorkerInstanceId,
     };
+    use ff_engine::Orchestration;
 
     use super::*;
 
@@ -317,7 +293,7 @@ mod tests {
         let mut args = flow(&[], &[]);
         args.nodes = (0..500).map(|n| node(&format!("n{n}"))).collect();
         let (id, first) = (args.header.flow_id, args.clone().plan().unwrap().remove(0));
-        store.ask(first).unwrap();
+        store.stage_flow(first).await.unwrap();
         assert_eq!(store.describe_flow(&id).await.unwrap_err().code(), Code::FlowNotFound);
         let staged = member_id(&id, &name("n0"), &PartitionConfig::default());
         assert_eq!(store.describe(&staged).await.unwrap_err().code(), Code::ExecutionNotFound);
@@ -389,6 +365,9 @@ mod tests {
         let id = store.submit(SubmitArgs::new(Kind::parse("work").unwrap(), Payload::json("1"))).await.unwrap();
         let info = store.describe(&id.execution_id).await.unwrap();
         assert_eq!((info.flow_id, info.node), (None, None));
-        assert_eq!(store.cascade_completion(&id.execution_id).await, Ok(Cascaded::default()));
+        assert_eq!(
+            store.cascade(CascadeArgs { execution_id: id.execution_id, owed_since: None }).await,
+            Ok(Cascaded::default())
+        );
     }
 }

@@ -45,7 +45,7 @@ mod tests {
     use std::pin::pin;
     use std::sync::Arc;
 
-    use ff_core::backend::{ExecutionRoom, Upkeep};
+    use ff_core::backend::{EngineStore, Perform};
     use ff_core::contracts::{CancelArgs, SubmitArgs};
     use ff_core::payload::Payload;
     use ff_core::types::{ExecutionId, Kind};

@@ -1,64 +1,36 @@
 //! The room of lanes, over the model.
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, LaneRoom, LaneSteps};
-use ff_core::contracts::{
-    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, LaneCount, LaneInfo, LaneSettled, LanesPage, ListLanesArgs,
-    RecountLaneArgs, SettleLaneArgs,
-};
-use ff_core::lane::{Lane, spread};
-use ff_core::types::{LaneId, Namespace};
+use ff_core::backend::{Answer, Handle};
+use ff_core::contracts::{LaneInfo, LanesPage, ListLanesArgs};
+use ff_core::query::DescribeLane;
 
 use crate::MemoryBackend;
 
-#[async_trait]
-impl LaneRoom for MemoryBackend {
-    async fn configure_lane(&self, args: ConfigureLaneArgs) -> Answer<LaneInfo> {
-        let lane = spread(self, args, self.partitions.num_flow_partitions).await?;
-        Ok(self.model()?.lane_info(&lane.key()))
-    }
-
-    async fn describe_lane(&self, namespace: &Namespace, lane: &LaneId) -> Answer<LaneInfo> {
+impl Handle<DescribeLane, LaneInfo> for MemoryBackend {
+    async fn handle(&self, DescribeLane { ref namespace, ref lane }: DescribeLane) -> Answer<LaneInfo> {
         Ok(self.model()?.lane_info(&lane.within(namespace)))
     }
+}
 
-    async fn list_lanes(&self, args: ListLanesArgs) -> Answer<LanesPage> {
+impl Handle<ListLanesArgs, LanesPage> for MemoryBackend {
+    async fn handle(&self, args: ListLanesArgs) -> Answer<LanesPage> {
         args.check()?;
         Ok(self.model()?.lanes(&args))
     }
 }
 
-#[async_trait]
-impl LaneSteps for MemoryBackend {
-    async fn configure(&self, args: ConfigureLaneArgs) -> Answer<Lane> {
-        self.ask(args)
-    }
-
-    async fn copy(&self, args: CopyLaneArgs) -> Answer<LaneCount> {
-        self.ask(args)
-    }
-
-    async fn allot(&self, args: AllotArgs) -> Answer<Allotted> {
-        self.ask(args)
-    }
-
-    async fn recount(&self, args: RecountLaneArgs) -> Answer<LaneCount> {
-        self.ask(args)
-    }
-
-    async fn settle(&self, args: SettleLaneArgs) -> Answer<LaneSettled> {
-        self.ask(args)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use ff_core::backend::{ExecutionRoom, LeaseRoom};
-    use ff_core::contracts::{ClaimArgs, Claimed, CompleteArgs, LaneStanding, Setting, SubmitArgs};
+    use ff_core::backend::{EngineStore, Perform};
+    use ff_core::contracts::{
+        ClaimArgs, Claimed, CompleteArgs, ConfigureLaneArgs, LaneStanding, RecountLaneArgs, Setting, SettleLaneArgs,
+        SubmitArgs,
+    };
     use ff_core::lane::LaneState;
     use ff_core::lease::Holder;
     use ff_core::payload::Payload;
-    use ff_core::types::{Kind, WorkerId, WorkerInstanceId};
+    use ff_core::types::{Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+    use ff_engine::Orchestration;
 
     use super::*;
 
@@ -85,7 +57,7 @@ mod tests {
                 worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
             };
             let args = ClaimArgs { partition, namespace, lane, kinds: vec![], max: 10, holder, lease_ttl_ms: 30_000 };
-            all.extend(store.claim(args).await.unwrap().claimed);
+            all.extend(store.claim_within_limit(args).await.unwrap().claimed);
         }
         all
     }
@@ -105,8 +77,8 @@ mod tests {
             let (namespace, lane) = mail();
             let partition = execution_id.partition();
             let recount = RecountLaneArgs { partition, namespace: namespace.clone(), lane: lane.clone(), seq: 0 };
-            let counts = vec![store.recount(recount).await.unwrap()];
-            store.settle(SettleLaneArgs { namespace, lane, counts }).await.unwrap();
+            let counts = vec![store.recount_lane(recount).await.unwrap()];
+            store.settle_lane(SettleLaneArgs { namespace, lane, counts }).await.unwrap();
         }
         assert_eq!(claim_all(&store).await.len(), 3);
     }

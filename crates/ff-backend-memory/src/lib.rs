@@ -15,18 +15,21 @@ mod worker;
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use ff_core::backend::{Answer, EngineBackend};
+use ff_core::backend::{Answer, Pending, Perform};
 use ff_core::clock::{Clock, MonotonicClock, SystemClock};
+use ff_core::contracts::{GrantedClaim, GrantedClaims};
 use ff_core::dice::{Dice, SystemDice};
 use ff_core::engine_error::EngineError;
 use ff_core::model::Model;
-use ff_core::operation::{Ask, Conditions};
+use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
+use ff_core::query::{self, Query, QueryReply};
 use ff_core::token::{KeyRing, Secret};
 use ff_core::types::{Kid, TimestampMs};
 
 use crate::hints::Announcer;
+use crate::lease::claims;
 
 /// A store that lives as long as this value.
 pub struct MemoryBackend {
@@ -54,18 +57,23 @@ impl MemoryBackend {
         }
     }
 
-    /// Performs one mutation and answers it.
-    fn ask<A: Ask>(&self, args: A) -> Answer<A::Answer> {
-        self.perform(&mut *self.model()?, args)
-    }
-
-    /// Performs one mutation on a model already locked. It draws its nonce and reads the clock under the lock, so that
-    /// both come in the order of the writes, and it draws one nonce whatever becomes of it.
-    fn perform<A: Ask>(&self, model: &mut Model, args: A) -> Answer<A::Answer> {
+    /// Performs one mutation. It draws its nonce and reads the clock under the lock, so that both come in the order of the
+    /// writes, and it draws one nonce whatever becomes of it.
+    fn execute(&self, operation: &Operation) -> Answer<Reply> {
+        let mut model = self.model()?;
+        if let Operation::RegisterWorker(args) = operation {
+            self.check_worker_room(&model, args)?;
+        }
         let at = Conditions { partitions: self.partitions, nonce: self.dice.nonce(), now: self.clock.now() };
-        let (reply, told) = model.execute(&args.into_operation(), &at)?;
+        let (reply, told) = model.execute(operation, &at)?;
         self.announcer.announce(told);
-        A::answer(reply).ok_or_else(|| EngineError::Corrupt("an operation was given the answer to another".into()))
+        Ok(match reply {
+            Reply::Taken(taken) => Reply::Claimed(claims(&model, taken)?),
+            Reply::ClaimGranted(GrantedClaim { taken, count }) => {
+                Reply::GrantClaimed(GrantedClaims { claims: claims(&model, taken)?, count })
+            }
+            complete => complete,
+        })
     }
 
     /// The model, unless a write to it stopped half-way.
@@ -80,9 +88,17 @@ impl Default for MemoryBackend {
     }
 }
 
-impl EngineBackend for MemoryBackend {
+impl Perform for MemoryBackend {
     fn partitions(&self) -> PartitionConfig {
         self.partitions
+    }
+
+    fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
+        Box::pin(async move { self.execute(&operation) })
+    }
+
+    fn query(&self, query: Query) -> Pending<'_, QueryReply> {
+        query::dispatch(self, query)
     }
 }
 
@@ -90,12 +106,12 @@ impl EngineBackend for MemoryBackend {
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use ff_core::backend::ExecutionRoom;
     use ff_core::clock::ManualClock;
     use ff_core::contracts::{CancelArgs, SubmitArgs};
     use ff_core::dice::{Nonce, SeededDice};
     use ff_core::payload::Payload;
     use ff_core::types::{ExecutionId, Kind};
+    use ff_engine::Orchestration;
     use uuid::Uuid;
 
     use super::*;

@@ -1,24 +1,17 @@
 //! The room of signals, over the model.
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, SignalRoom};
-use ff_core::contracts::{
-    DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, ReceivedSignal, Resumption, SignalsArgs, SignalsPage,
-};
+use ff_core::backend::{Answer, Handle};
+use ff_core::contracts::{DeliveriesArgs, DeliveriesPage, ReceivedSignal, Resumption, SignalsArgs, SignalsPage};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::model::Model;
+use ff_core::query::ReadSignal;
 use ff_core::signal::FeedCursor;
 use ff_core::types::{ExecutionId, SignalId};
 
 use crate::MemoryBackend;
 
-#[async_trait]
-impl SignalRoom for MemoryBackend {
-    async fn deliver(&self, args: DeliverArgs) -> Answer<Delivered> {
-        self.ask(args)
-    }
-
-    async fn signals(&self, args: SignalsArgs) -> Answer<SignalsPage> {
+impl Handle<SignalsArgs, SignalsPage> for MemoryBackend {
+    async fn handle(&self, args: SignalsArgs) -> Answer<SignalsPage> {
         args.check()?;
         self.look(&args.execution_id, |model, _| {
             let all = model.signals(&args.execution_id);
@@ -27,12 +20,19 @@ impl SignalRoom for MemoryBackend {
             Ok(SignalsPage { signals, next: (reached < all.len()).then_some(reached) })
         })
     }
+}
 
-    async fn signal(&self, id: &ExecutionId, signal: &SignalId) -> Answer<ReceivedSignal> {
+impl Handle<ReadSignal, ReceivedSignal> for MemoryBackend {
+    async fn handle(
+        &self,
+        ReadSignal { execution_id: ref id, signal_id: ref signal }: ReadSignal,
+    ) -> Answer<ReceivedSignal> {
         self.look(id, |model, _| received(model, id, signal).ok_or_else(|| Code::NotFound.into()))
     }
+}
 
-    async fn deliveries(&self, args: DeliveriesArgs) -> Answer<DeliveriesPage> {
+impl Handle<DeliveriesArgs, DeliveriesPage> for MemoryBackend {
+    async fn handle(&self, args: DeliveriesArgs) -> Answer<DeliveriesPage> {
         args.check()?;
         let model = self.model()?;
         let partitions = 0..self.partitions.num_flow_partitions;
@@ -70,8 +70,8 @@ fn received(model: &Model, id: &ExecutionId, signal: &SignalId) -> Option<Receiv
 
 #[cfg(test)]
 mod tests {
-    use ff_core::backend::{ExecutionRoom, LeaseRoom, SuspensionRoom};
-    use ff_core::contracts::{ClaimArgs, Claimed, SubmitArgs, SuspendArgs, WaitpointRef};
+    use ff_core::backend::Perform;
+    use ff_core::contracts::{ClaimArgs, Claimed, DeliverArgs, SubmitArgs, SuspendArgs, WaitpointRef};
     use ff_core::lease::Holder;
     use ff_core::payload::Payload;
     use ff_core::token::PresentedToken;

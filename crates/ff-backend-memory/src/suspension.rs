@@ -1,39 +1,18 @@
 //! The room of suspensions, over the model.
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, SuspensionRoom};
+use ff_core::backend::{Answer, Handle};
 use ff_core::clock::Clock;
-use ff_core::contracts::{
-    CloseWaitpointArgs, ClosedWaitpoint, CreateWaitpointArgs, GrantedWaitpoint, PartitionKids, ResumeArgs, Resumed,
-    RotatePartitionArgs, RotateSecretArgs, RotationReport, SuspendArgs, Suspended, WaitpointInfo,
-};
+use ff_core::contracts::{PartitionKids, WaitpointInfo};
 use ff_core::engine_error::Code;
+use ff_core::query::{ListKids, ListWaitpoints, MintToken};
 use ff_core::suspension::WaitpointState;
 use ff_core::token::WaitpointToken;
-use ff_core::types::{ExecutionId, WaitpointId};
 use ff_core::view::View;
 
 use crate::MemoryBackend;
 
-#[async_trait]
-impl SuspensionRoom for MemoryBackend {
-    async fn suspend(&self, args: SuspendArgs) -> Answer<Suspended> {
-        self.ask(args)
-    }
-
-    async fn create_waitpoint(&self, args: CreateWaitpointArgs) -> Answer<GrantedWaitpoint> {
-        self.ask(args)
-    }
-
-    async fn close_waitpoint(&self, args: CloseWaitpointArgs) -> Answer<ClosedWaitpoint> {
-        self.ask(args)
-    }
-
-    async fn resume(&self, args: ResumeArgs) -> Answer<Resumed> {
-        self.ask(args)
-    }
-
-    async fn waitpoints(&self, id: &ExecutionId) -> Answer<Vec<WaitpointInfo>> {
+impl Handle<ListWaitpoints, Vec<WaitpointInfo>> for MemoryBackend {
+    async fn handle(&self, ListWaitpoints { execution_id: ref id }: ListWaitpoints) -> Answer<Vec<WaitpointInfo>> {
         let now = self.clock.now();
         self.look(id, |model, execution| {
             let all = model.waitpoints(id).map(|waitpoint| (waitpoint, execution.waitpoint_state(waitpoint, now)));
@@ -43,24 +22,22 @@ impl SuspensionRoom for MemoryBackend {
             Ok(open)
         })
     }
+}
 
-    async fn waitpoint_token(&self, id: &ExecutionId, waitpoint: &WaitpointId) -> Answer<WaitpointToken> {
+impl Handle<MintToken, WaitpointToken> for MemoryBackend {
+    async fn handle(
+        &self,
+        MintToken { execution_id: ref id, waitpoint_id: ref waitpoint }: MintToken,
+    ) -> Answer<WaitpointToken> {
         self.look(id, |model, _| {
             let found = model.waitpoints(id).find(|known| known.id == *waitpoint);
             Ok(found.ok_or(Code::WaitpointNotFound)?.mint(model.ring(id.partition()).ok().flatten())?)
         })
     }
+}
 
-    async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {
-        args.check()?;
-        let mut report = RotationReport::default();
-        for partition in 0..self.partitions.num_flow_partitions {
-            report.enter(partition, self.ask(RotatePartitionArgs { partition, rotation: args.clone() }));
-        }
-        Ok(report)
-    }
-
-    async fn kids(&self) -> Answer<Vec<PartitionKids>> {
+impl Handle<ListKids, Vec<PartitionKids>> for MemoryBackend {
+    async fn handle(&self, _: ListKids) -> Answer<Vec<PartitionKids>> {
         let (model, now) = (self.model()?, self.clock.now());
         let kids = |partition| {
             let ring = model.ring(partition).ok().flatten();
@@ -72,7 +49,10 @@ impl SuspensionRoom for MemoryBackend {
 
 #[cfg(test)]
 mod tests {
-    use ff_core::contracts::Rotated;
+    use ff_core::backend::Perform;
+    use ff_core::contracts::{RotateSecretArgs, Rotated};
+    use ff_core::view::View;
+    use ff_engine::Orchestration;
 
     use super::*;
 

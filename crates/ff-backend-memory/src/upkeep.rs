@@ -2,71 +2,23 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, Swept, Upkeep};
+use ff_core::backend::{Answer, EngineStore, Handle, Swept};
 use ff_core::clock::Clock;
-use ff_core::contracts::{PumpArgs, SweepWorkerArgs};
-use ff_core::due::Pumped;
+use ff_core::contracts::PumpArgs;
 use ff_core::engine_error::Code;
 use ff_core::hint::Hints;
 use ff_core::key::ApiKey;
 use ff_core::operation::Operation;
 use ff_core::outage::OutageLog;
+use ff_core::query::{FindKey, JudgeToken, NamespaceOf, NamespaceOfFlow, Now, ReadKeyRing, Sweep, TakeSnapshot};
 use ff_core::snapshot::Snapshot;
-use ff_core::token::{KeyRing, PresentedToken};
-use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId};
+use ff_core::token::KeyRing;
+use ff_core::types::{Namespace, TimestampMs};
 use ff_core::view::View;
 
 use crate::MemoryBackend;
 
-#[async_trait]
-impl Upkeep for MemoryBackend {
-    async fn now(&self) -> Answer<TimestampMs> {
-        Ok(self.clock.now())
-    }
-
-    async fn pump(&self, partition: u16) -> Answer<Pumped> {
-        self.ask(PumpArgs { partition })
-    }
-
-    async fn sweep(&self, partition: u16) -> Answer<Swept> {
-        self.check(partition)?;
-        let model = self.model()?;
-        Ok(Swept { ready: model.ready(partition), next_due: model.next_due(partition) })
-    }
-
-    async fn sweep_workers(&self) -> Answer<Vec<WorkerInstanceId>> {
-        let (mut model, now) = (self.model()?, self.clock.now());
-        let gone = model.workers().filter(|worker| worker.is_gone(now));
-        let gone: Vec<_> = gone.map(|worker| worker.worker_instance_id.clone()).collect();
-        for worker_instance_id in gone.iter().cloned() {
-            self.perform(&mut model, SweepWorkerArgs { worker_instance_id })?;
-        }
-        Ok(gone)
-    }
-
-    async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
-        Ok(self.model()?.api_keys().get(id).cloned())
-    }
-
-    async fn key_ring(&self) -> Answer<KeyRing> {
-        Ok(self.model()?.key_ring(0))
-    }
-
-    async fn judge_token(&self, id: &ExecutionId, waitpoint: &WaitpointId, shown: &PresentedToken) -> Answer<()> {
-        let (model, now) = (self.model()?, self.clock.now());
-        let found = model.waitpoints(id).find(|known| known.id == *waitpoint).ok_or(Code::InvalidToken)?;
-        Ok(found.verify(model.ring(id.partition()).ok().flatten(), shown, now)?)
-    }
-
-    async fn namespace_of(&self, id: &ExecutionId) -> Answer<Option<Namespace>> {
-        Ok(self.model()?.find(id).map(|execution| execution.namespace.clone()))
-    }
-
-    async fn namespace_of_flow(&self, id: &FlowId) -> Answer<Option<Namespace>> {
-        Ok(self.model()?.find_flow(id).map(|flow| flow.namespace.clone()))
-    }
-
+impl EngineStore for MemoryBackend {
     fn sweep_every(&self) -> Option<Duration> {
         None
     }
@@ -78,8 +30,59 @@ impl Upkeep for MemoryBackend {
     fn outages(&self) -> &OutageLog {
         &self.outages
     }
+}
 
-    async fn snapshot(&self, partition: u16) -> Answer<Snapshot> {
+impl Handle<Now, TimestampMs> for MemoryBackend {
+    async fn handle(&self, _: Now) -> Answer<TimestampMs> {
+        Ok(self.clock.now())
+    }
+}
+
+impl Handle<Sweep, Swept> for MemoryBackend {
+    async fn handle(&self, Sweep { partition }: Sweep) -> Answer<Swept> {
+        self.check(partition)?;
+        let model = self.model()?;
+        Ok(Swept { ready: model.ready(partition), next_due: model.next_due(partition) })
+    }
+}
+
+impl Handle<FindKey, Option<ApiKey>> for MemoryBackend {
+    async fn handle(&self, FindKey { key_id: ref id }: FindKey) -> Answer<Option<ApiKey>> {
+        Ok(self.model()?.api_keys().get(id).cloned())
+    }
+}
+
+impl Handle<ReadKeyRing, KeyRing> for MemoryBackend {
+    async fn handle(&self, _: ReadKeyRing) -> Answer<KeyRing> {
+        Ok(self.model()?.key_ring(0))
+    }
+}
+
+impl Handle<JudgeToken, ()> for MemoryBackend {
+    async fn handle(
+        &self,
+        JudgeToken { execution_id: ref id, waitpoint_id: ref waitpoint, ref shown }: JudgeToken,
+    ) -> Answer<()> {
+        let (model, now) = (self.model()?, self.clock.now());
+        let found = model.waitpoints(id).find(|known| known.id == *waitpoint).ok_or(Code::InvalidToken)?;
+        Ok(found.verify(model.ring(id.partition()).ok().flatten(), shown, now)?)
+    }
+}
+
+impl Handle<NamespaceOf, Option<Namespace>> for MemoryBackend {
+    async fn handle(&self, NamespaceOf { execution_id: ref id }: NamespaceOf) -> Answer<Option<Namespace>> {
+        Ok(self.model()?.find(id).map(|execution| execution.namespace.clone()))
+    }
+}
+
+impl Handle<NamespaceOfFlow, Option<Namespace>> for MemoryBackend {
+    async fn handle(&self, NamespaceOfFlow { flow_id: ref id }: NamespaceOfFlow) -> Answer<Option<Namespace>> {
+        Ok(self.model()?.find_flow(id).map(|flow| flow.namespace.clone()))
+    }
+}
+
+impl Handle<TakeSnapshot, Snapshot> for MemoryBackend {
+    async fn handle(&self, TakeSnapshot { partition }: TakeSnapshot) -> Answer<Snapshot> {
         self.check(partition)?;
         Ok(self.model()?.snapshot(partition))
     }
@@ -94,7 +97,7 @@ impl MemoryBackend {
 
 #[cfg(test)]
 mod tests {
-    use ff_core::backend::ExecutionRoom;
+    use ff_core::backend::Perform;
     use ff_core::contracts::SubmitArgs;
     use ff_core::engine_error::Code;
     use ff_core::payload::Payload;

@@ -1,38 +1,37 @@
 //! The room of workers, over the model.
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, WorkerRoom};
+use ff_core::backend::{Answer, Handle};
 use ff_core::clock::Clock;
-use ff_core::contracts::{
-    HeartbeatArgs, LeaveArgs, LeftWorker, ListWorkersArgs, RegisterWorkerArgs, RegisteredWorker, SeenWorker,
-    WorkersPage,
-};
+use ff_core::contracts::{ListWorkersArgs, RegisterWorkerArgs, WorkersPage};
 use ff_core::limits;
+use ff_core::model::Model;
+use ff_core::query::ListSweepableWorkers;
+use ff_core::types::WorkerInstanceId;
 
 use crate::MemoryBackend;
 
-#[async_trait]
-impl WorkerRoom for MemoryBackend {
-    async fn register_worker(&self, args: RegisterWorkerArgs) -> Answer<RegisteredWorker> {
-        args.check()?;
-        // As long as all tenants together have fewer than one may, nobody need be counted.
-        let (model, now) = (self.model()?, self.clock.now());
-        if model.workers().len() >= limits::WORKERS {
-            args.check_room(model.workers().filter(|worker| args.is_beside(worker, now)).count())?;
+impl MemoryBackend {
+    /// Refuses one worker more than a tenant may have. As long as all tenants together have fewer than that, none is counted.
+    pub(crate) fn check_worker_room(&self, model: &Model, args: &RegisterWorkerArgs) -> Answer<()> {
+        if model.workers().len() < limits::WORKERS {
+            return Ok(());
         }
-        drop(model);
-        self.ask(args)
+        args.check()?;
+        let now = self.clock.now();
+        Ok(args.check_room(model.workers().filter(|worker| args.is_beside(worker, now)).count())?)
     }
+}
 
-    async fn heartbeat(&self, args: HeartbeatArgs) -> Answer<SeenWorker> {
-        self.ask(args)
+impl Handle<ListSweepableWorkers, Vec<WorkerInstanceId>> for MemoryBackend {
+    async fn handle(&self, _: ListSweepableWorkers) -> Answer<Vec<WorkerInstanceId>> {
+        let (model, now) = (self.model()?, self.clock.now());
+        let gone = model.workers().filter(|worker| worker.is_gone(now));
+        Ok(gone.map(|worker| worker.worker_instance_id.clone()).collect())
     }
+}
 
-    async fn leave(&self, args: LeaveArgs) -> Answer<LeftWorker> {
-        self.ask(args)
-    }
-
-    async fn list_workers(&self, args: ListWorkersArgs) -> Answer<WorkersPage> {
+impl Handle<ListWorkersArgs, WorkersPage> for MemoryBackend {
+    async fn handle(&self, args: ListWorkersArgs) -> Answer<WorkersPage> {
         args.check()?;
         let (model, now) = (self.model()?, self.clock.now());
         let mut rest = model.workers().filter(|worker| args.wants(worker, now));
@@ -46,11 +45,13 @@ impl WorkerRoom for MemoryBackend {
 mod tests {
     use std::sync::Arc;
 
-    use ff_core::backend::Upkeep;
+    use ff_core::backend::Perform;
     use ff_core::clock::ManualClock;
+    use ff_core::contracts::HeartbeatArgs;
     use ff_core::dice::SeededDice;
     use ff_core::partition::PartitionConfig;
-    use ff_core::types::{LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+    use ff_core::types::{LaneId, Namespace, TimestampMs, WorkerId};
+    use ff_engine::Orchestration;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ff_backend_sql::{Announcer, Asker, Driver, Question, Read, Row, SqlStore, Value};
+use ff_backend_sql::{Announcer, Asker, Driver, Question, Read, ReadContext, Row, SqlStore, Value};
 use ff_core::backend::Answer;
 use ff_core::clock::{Clock, MonotonicClock};
 use ff_core::engine_error::EngineError;
@@ -133,13 +133,13 @@ impl Driver for Postgres {
         &self.writers.asker
     }
 
-    async fn read<Q: Question>(&self, question: Q) -> Answer<Q::Answer> {
-        self.readers.read(question).await
+    async fn read<Q: Question>(&self, question: Q, at: ReadContext) -> Answer<Q::Answer> {
+        self.readers.read(question, at).await
     }
 
     async fn now(&self) -> Answer<TimestampMs> {
         let clock = self.clock.as_ref().map(|clock| clock.now());
-        self.readers.read(ReadClock { clock }).await
+        self.readers.read(ReadClock { clock }, ReadContext::default()).await
     }
 
     fn hints(&self) -> Hints {
@@ -165,7 +165,7 @@ struct ReadClock {
 impl Question for ReadClock {
     type Answer = TimestampMs;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<TimestampMs> {
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<TimestampMs> {
         let rows = reader.query(LATEST, &[vec![]]).await?;
         match rows.iter().flatten().next().map(Row::values) {
             Some([Value::Int(time), Value::Int(latest)]) => {

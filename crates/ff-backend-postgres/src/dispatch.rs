@@ -4,6 +4,7 @@
 //! record owes the rest, and an event in `ff_completion_event` says so. The pump pays what is owed without being asked;
 //! this is for whoever reads the events, and does not want to wait.
 
+use ff_backend_sql::ReadContext;
 use ff_core::backend::Answer;
 use ff_core::contracts::{CascadeArgs, Cascaded};
 use ff_core::engine_error::EngineError;
@@ -31,7 +32,9 @@ pub enum DispatchOutcome {
 pub async fn dispatch_completion(pool: &PostgresBackend, event_id: i64) -> Answer<DispatchOutcome> {
     let mut told: Option<Cascaded> = None;
     loop {
-        let Some(event) = pool.readers.read(ReadEvent(event_id)).await? else { return Ok(DispatchOutcome::NotFound) };
+        let Some(event) = pool.readers.read(ReadEvent(event_id), ReadContext::default()).await? else {
+            return Ok(DispatchOutcome::NotFound);
+        };
         match (event.dispatched, told) {
             (true, None) => return Ok(DispatchOutcome::AlreadyDispatched),
             (true, Some(told)) => {

@@ -5,7 +5,7 @@
 //! does not.
 
 use async_trait::async_trait;
-use ff_backend_sql::{Debt, Debts, Question, Read, Value};
+use ff_backend_sql::{Debt, Debts, Question, Read, ReadContext, Value};
 use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
 use ff_core::state::TerminalOutcome;
@@ -66,7 +66,7 @@ pub(crate) struct CompletionEvent {
 impl Question for ReadEvent {
     type Answer = Option<CompletionEvent>;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<Self::Answer> {
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Self::Answer> {
         let rows = reader.query(EVENT, &[vec![self.0.into()]]).await?;
         let Some(row) = rows.iter().flatten().next() else { return Ok(None) };
         let odd = || EngineError::Corrupt(format!("the completion event {} cannot be read", self.0));

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ff_backend_sql::{Columns, Key, Load, Question, Read, Row, SqlError, Table, Value};
+use ff_backend_sql::{Columns, Key, Load, Question, Read, ReadContext, Row, SqlError, Table, Value};
 use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
 use futures_util::future::BoxFuture;
@@ -51,9 +51,9 @@ impl Readers {
     }
 
     /// Answers a question from what is committed now.
-    pub(crate) async fn read<Q: Question>(&self, question: Q) -> Answer<Q::Answer> {
+    pub(crate) async fn read<Q: Question>(&self, question: Q, at: ReadContext) -> Answer<Q::Answer> {
         let (_permit, mut reading) = self.take().await?;
-        let answer = question.ask(&mut reading).await;
+        let answer = question.ask(&mut reading, &at).await;
         self.give_back(reading).await;
         answer
     }

@@ -30,7 +30,7 @@ mod worker;
 mod writer;
 
 pub use announcer::Announcer;
-pub use batch::{Answered, Brought, TakenUp, execute};
+pub use batch::{TakenUp, execute};
 pub use desk::Known;
 pub use error::SqlError;
 pub use flow::{Debt, Debts};
@@ -40,10 +40,9 @@ pub use schema::{
     API_KEY, ATTEMPT, DELIVERY, EDGE, EDGE_GROUP, EVENT, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY,
     KEY_RING, LANE, LEASE_EVENT, PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TABLES, TAG, WAITPOINT, WORKER,
 };
-pub use session::{Begun, Key, Load, Put, Question, Read, Session};
+pub use session::{Begun, Key, Load, Put, Question, Read, ReadContext, Session};
 pub use store::{Driver, SqlStore};
 pub use suspension::missing_rings;
 pub use table::{Column, Columns, Holds, Table};
-pub use upkeep::TakeSnapshot;
 pub use value::{Row, Value};
 pub use writer::write;

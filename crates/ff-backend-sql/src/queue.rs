@@ -1,18 +1,11 @@
 //! The queues between callers and writers. They are bounded: when one is full, its callers wait to be let in.
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{
-    NodeSpec, RotatePartitionArgs, RotateSecretArgs, RotationReport, StagedFlow, SubmitArgs, SubmitFlowArgs, Submitted,
-    SubmittedFlow,
-};
-use ff_core::engine_error::{Code, EngineError, Refusal};
-use ff_core::limits;
-use ff_core::operation::{Ask, Operation};
+use ff_core::backend::{Answer, Pending};
+use ff_core::contracts::NodeSpec;
+use ff_core::engine_error::EngineError;
+use ff_core::operation::{Ask, Operation, Reply};
 use ff_core::partition::PartitionConfig;
-use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
-
-use crate::batch::{Answered, Brought};
 
 /// How many operations wait before callers do.
 const CAPACITY: usize = 1_024;
@@ -54,53 +47,12 @@ pub(crate) struct Asked {
 }
 
 /// Where an answer goes.
-pub(crate) type Caller = oneshot::Sender<Answer<Answered>>;
+pub(crate) type Caller = oneshot::Sender<Answer<Reply>>;
 
 impl Asker {
     /// Has one operation done, and gives its answer.
     pub async fn ask<A: Ask>(&self, args: A) -> Answer<A::Answer> {
         answer::<A>(self.perform(args.into_operation()).await?)
-    }
-
-    /// Submits many at once, in order, each with its own outcome.
-    pub async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<Submitted>>> {
-        if args.len() > limits::BULK {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "executions", limits::BULK, args.len()).into());
-        }
-        Ok(self.ask_each(args).await)
-    }
-
-    /// Brings a new secret to every partition, all of them together, and says what became of it on each.
-    pub async fn rotate_secret(
-        &self,
-        rotation: RotateSecretArgs,
-        partitions: &PartitionConfig,
-    ) -> Answer<RotationReport> {
-        rotation.check()?;
-        let all = 0..partitions.num_flow_partitions;
-        let args = all.clone().map(|partition| RotatePartitionArgs { partition, rotation: rotation.clone() });
-        let mut report = RotationReport::default();
-        for (partition, answer) in all.zip(self.ask_each(args.collect()).await) {
-            report.enter(partition, answer);
-        }
-        Ok(report)
-    }
-
-    /// Has one operation done, and gives its answer with what comes with every execution it took.
-    pub(crate) async fn ask_with_brought<A: Ask>(&self, args: A) -> Answer<(A::Answer, Vec<Brought>)> {
-        let mut answered = self.perform(args.into_operation()).await?;
-        let brought = std::mem::take(&mut answered.brought);
-        Ok((answer::<A>(answered)?, brought))
-    }
-
-    /// Submits a whole graph, in as many parts as it takes. Between them others are let in.
-    pub async fn submit_flow(&self, args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
-        for part in args.plan()? {
-            if let StagedFlow::Submitted(submitted) = self.ask(part).await? {
-                return Ok(submitted);
-            }
-        }
-        Err(EngineError::Corrupt("the last part of a flow did not complete it".into()))
     }
 
     /// Lets nobody in any more; what is in the queues is still done.
@@ -112,7 +64,7 @@ impl Asker {
     }
 
     /// Has many operations queued before any is waited for, so that they are done together. Each has its own outcome.
-    pub(crate) async fn ask_each<A: Ask>(&self, args: Vec<A>) -> Vec<Answer<A::Answer>> {
+    pub async fn ask_each<A: Ask>(&self, args: Vec<A>) -> Vec<Answer<A::Answer>> {
         let mut waiting = Vec::with_capacity(args.len());
         for one in args {
             waiting.push(self.enqueue(one.into_operation()).await);
@@ -128,11 +80,11 @@ impl Asker {
     }
 
     /// Has an operation done. Boxed, so that it is compiled once and not for every kind of operation.
-    fn perform(&self, operation: Operation) -> BoxFuture<'_, Answer<Answered>> {
+    pub(crate) fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
         Box::pin(async move { wait(self.enqueue(operation).await?).await })
     }
 
-    async fn enqueue(&self, operation: Operation) -> Answer<oneshot::Receiver<Answer<Answered>>> {
+    async fn enqueue(&self, operation: Operation) -> Answer<oneshot::Receiver<Answer<Reply>>> {
         let (caller, receiver) = oneshot::channel();
         let closed = |_| EngineError::Unavailable("the store is closed".into());
         self.queue_of(&operation).send(Some(Asked { operation, caller })).await.map_err(closed)?;
@@ -147,13 +99,13 @@ impl Asker {
     }
 }
 
-async fn wait(receiver: oneshot::Receiver<Answer<Answered>>) -> Answer<Answered> {
+async fn wait(receiver: oneshot::Receiver<Answer<Reply>>) -> Answer<Reply> {
     receiver.await.map_err(|_| EngineError::Unknown("the writer stopped before it answered".into()))?
 }
 
-fn answer<A: Ask>(answered: Answered) -> Answer<A::Answer> {
+fn answer<A: Ask>(reply: Reply) -> Answer<A::Answer> {
     let mixed_up = || EngineError::Corrupt("an operation was given the answer to another".into());
-    A::answer(answered.reply).ok_or_else(mixed_up)
+    A::answer(reply).ok_or_else(mixed_up)
 }
 
 impl Queue {
@@ -208,17 +160,18 @@ fn payloads(nodes: &[NodeSpec]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use ff_core::contracts::PumpArgs;
+    use ff_core::contracts::{PumpArgs, SubmitArgs};
     use ff_core::due::{Lapsed, Pumped};
-    use ff_core::operation::Reply;
+    use ff_core::engine_error::Code;
+    use ff_core::limits;
     use ff_core::payload::Payload;
     use ff_core::types::Kind;
 
     use super::*;
 
-    fn pumped(partition: u16) -> Answer<Answered> {
+    fn pumped(partition: u16) -> Answer<Reply> {
         let reply = Reply::Pumped(Pumped { fired: usize::from(partition), lapsed: Lapsed::default(), next_due: None });
-        Ok(Answered { reply, brought: vec![] })
+        Ok(reply)
     }
 
     #[tokio::test]

@@ -6,6 +6,7 @@ use std::future::pending;
 use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::hint::Hint;
+use ff_core::partition::PartitionConfig;
 use ff_core::types::{ExecutionId, TimestampMs};
 
 use crate::error::SqlError;
@@ -133,8 +134,20 @@ pub trait Question: Send + 'static {
     /// What it is answered with.
     type Answer: Send + 'static;
 
+    /// Whether the answer depends on what time it is.
+    const IS_TIMED: bool = false;
+
     /// Finds the answer.
-    async fn ask(self, reader: &mut dyn Read) -> Answer<Self::Answer>;
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<Self::Answer>;
+}
+
+/// What a question is answered under.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadContext {
+    /// The partitions there are.
+    pub partitions: PartitionConfig,
+    /// What time it is, for questions that depend on it.
+    pub now: TimestampMs,
 }
 
 /// The key of an execution's row, and of what is kept beside it.

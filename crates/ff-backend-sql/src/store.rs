@@ -4,15 +4,17 @@
 use std::ops::Deref;
 use std::time::Duration;
 
-use ff_core::backend::{Answer, EngineBackend};
+use ff_core::backend::{Answer, EngineStore, Handle, Pending, Perform};
 use ff_core::hint::Hints;
-use ff_core::operation::check_id;
+use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
-use ff_core::types::{ExecutionId, TimestampMs};
+use ff_core::query::{self, Now, Query, QueryReply};
+use ff_core::types::TimestampMs;
 
 use crate::queue::Asker;
-use crate::session::Question;
+use crate::session::{Question, ReadContext};
+use crate::worker::CheckRoom;
 
 /// The connections to one database.
 pub trait Driver: Send + Sync + 'static {
@@ -23,7 +25,7 @@ pub trait Driver: Send + Sync + 'static {
     fn writer(&self) -> &Asker;
 
     /// Answers a question from what is committed now.
-    fn read<Q: Question>(&self, question: Q) -> impl Future<Output = Answer<Q::Answer>> + Send;
+    fn read<Q: Question>(&self, question: Q, at: ReadContext) -> impl Future<Output = Answer<Q::Answer>> + Send;
 
     /// What time it is for the store.
     fn now(&self) -> impl Future<Output = Answer<TimestampMs>> + Send;
@@ -51,10 +53,9 @@ impl<D: Driver> SqlStore<D> {
         &self.0
     }
 
-    /// Reads something of one execution, unless its id cannot be here.
-    pub(crate) async fn look<Q: Question>(&self, id: &ExecutionId, question: Q) -> Answer<Q::Answer> {
-        check_id(id, &self.0.partitions())?;
-        self.0.read(question).await
+    pub(crate) async fn read<Q: Question>(&self, question: Q) -> Answer<Q::Answer> {
+        let now = if Q::IS_TIMED { self.0.now().await? } else { TimestampMs::default() };
+        self.0.read(question, ReadContext { partitions: self.0.partitions(), now }).await
     }
 }
 
@@ -66,8 +67,56 @@ impl<D> Deref for SqlStore<D> {
     }
 }
 
-impl<D: Driver> EngineBackend for SqlStore<D> {
+impl<D: Driver> Perform for SqlStore<D> {
     fn partitions(&self) -> PartitionConfig {
         self.0.partitions()
+    }
+
+    fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
+        match &operation {
+            Operation::RegisterWorker(args) => {
+                let args = args.clone();
+                Box::pin(async move {
+                    args.check()?;
+                    self.read(CheckRoom(args)).await?;
+                    self.0.writer().perform(operation).await
+                })
+            }
+            _ => self.0.writer().perform(operation),
+        }
+    }
+
+    fn query(&self, query: Query) -> Pending<'_, QueryReply> {
+        match query.check(&self.0.partitions()) {
+            Ok(()) => query::dispatch(self, query),
+            Err(refusal) => Box::pin(async { Err(refusal.into()) }),
+        }
+    }
+}
+
+/// Queries are answered from rows, each in a transaction of its own.
+impl<D: Driver, Q: Question> Handle<Q, Q::Answer> for SqlStore<D> {
+    async fn handle(&self, question: Q) -> Answer<Q::Answer> {
+        self.read(question).await
+    }
+}
+
+impl<D: Driver> Handle<Now, TimestampMs> for SqlStore<D> {
+    async fn handle(&self, _: Now) -> Answer<TimestampMs> {
+        self.0.now().await
+    }
+}
+
+impl<D: Driver> EngineStore for SqlStore<D> {
+    fn sweep_every(&self) -> Option<Duration> {
+        self.0.sweep_every()
+    }
+
+    fn hints(&self) -> Hints {
+        self.0.hints()
+    }
+
+    fn outages(&self) -> &OutageLog {
+        self.0.outages()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ff_backend_sql::{Announcer, Asker, Driver, Question, SqlStore};
+use ff_backend_sql::{Announcer, Asker, Driver, Question, ReadContext, SqlStore};
 use ff_core::backend::Answer;
 use ff_core::clock::{Clock, MonotonicClock};
 use ff_core::hint::Hints;
@@ -41,7 +41,7 @@ pub struct Sqlite {
 ///
 /// ```
 /// use ff_backend_sqlite::SqliteOptions;
-/// use ff_core::backend::ExecutionRoom;
+/// use ff_core::backend::Perform;
 /// use ff_core::contracts::SubmitArgs;
 /// use ff_core::payload::Payload;
 /// use ff_core::types::Kind;
@@ -102,8 +102,8 @@ impl Driver for Sqlite {
         &self.writer.asker
     }
 
-    async fn read<Q: Question>(&self, question: Q) -> Answer<Q::Answer> {
-        self.readers.read(question).await
+    async fn read<Q: Question>(&self, question: Q, at: ReadContext) -> Answer<Q::Answer> {
+        self.readers.read(question, at).await
     }
 
     async fn now(&self) -> Answer<TimestampMs> {

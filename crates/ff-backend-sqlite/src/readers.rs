@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ff_backend_sql::{Question, SqlError};
+use ff_backend_sql::{Question, ReadContext, SqlError};
 use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
 use tokio::sync::Semaphore;
@@ -32,11 +32,11 @@ impl Readers {
     }
 
     /// Answers a question from what is committed now.
-    pub(crate) async fn read<Q: Question>(&self, question: Q) -> Answer<Q::Answer> {
+    pub(crate) async fn read<Q: Question>(&self, question: Q, at: ReadContext) -> Answer<Q::Answer> {
         let permit = self.0.permits.clone().acquire_owned().await.map_err(|_| closed())?;
         let pool = self.0.clone();
         let reading = tokio::task::spawn_blocking(move || {
-            let answer = pool.answer(question);
+            let answer = pool.answer(question, at);
             drop(permit);
             answer
         });
@@ -55,14 +55,14 @@ impl Readers {
 }
 
 impl Pool {
-    fn answer<Q: Question>(&self, question: Q) -> Answer<Q::Answer> {
+    fn answer<Q: Question>(&self, question: Q, at: ReadContext) -> Answer<Q::Answer> {
         let idle = self.idle().pop();
         let mut reading = match idle {
             Some(reading) => reading,
             None => self.open()?,
         };
         reading.connection.run("BEGIN")?;
-        let answer = pollster::block_on(question.ask(&mut reading));
+        let answer = pollster::block_on(question.ask(&mut reading, &at));
         reading.connection.run("COMMIT")?;
         self.idle().push(reading);
         answer

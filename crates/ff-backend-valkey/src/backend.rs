@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use ff_core::backend::EngineBackend;
+use ff_core::backend::{Pending, Perform};
 use ff_core::contracts::CompleteArgs;
 use ff_core::dice::Dice;
+use ff_core::operation::{self, Operation, Reply};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
+use ff_core::query::{self, Query, QueryReply};
 use ff_script::execution::PlainWork;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::DropGuard;
@@ -51,8 +53,35 @@ impl ValkeyBackend {
     }
 }
 
-impl EngineBackend for ValkeyBackend {
+impl Perform for ValkeyBackend {
     fn partitions(&self) -> PartitionConfig {
         self.partitions
     }
+
+    fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
+        match operation.check(&self.partitions) {
+            Ok(()) => operation::dispatch(self, operation),
+            Err(refusal) => Box::pin(async { Err(refusal.into()) }),
+        }
+    }
+
+    fn query(&self, query: Query) -> Pending<'_, QueryReply> {
+        match query.check(&self.partitions) {
+            Ok(()) => query::dispatch(self, query),
+            Err(refusal) => Box::pin(async { Err(refusal.into()) }),
+        }
+    }
 }
+
+/// Operations and queries that are one function of the library.
+macro_rules! functions {
+    ($($request:ty => $answer:ty: |$store:ident, $args:ident| $call:expr;)*) => {$(
+        impl ff_core::backend::Handle<$request, $answer> for crate::ValkeyBackend {
+            async fn handle(&self, $args: $request) -> ff_core::backend::Answer<$answer> {
+                let $store = self;
+                Ok($call.await?)
+            }
+        }
+    )*};
+}
+pub(crate) use functions;

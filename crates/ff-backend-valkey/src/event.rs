@@ -1,10 +1,10 @@
 //! The room of events, on Valkey.
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, EventRoom};
-use ff_core::contracts::{EventsArgs, EventsPage};
-use ff_core::event::EventCursor;
-use ff_script::event::{Followed, ff_read_events};
+use ff_core::backend::{Answer, Handle};
+use ff_core::contracts::{EventsArgs, EventsPage, FollowArgs};
+use ff_core::engine_error::EngineError;
+use ff_core::event::{EventCursor, Feed};
+use ff_script::event::{Followed, ff_read_events, ff_read_feed};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::ValkeyBackend;
@@ -12,9 +12,8 @@ use crate::ValkeyBackend;
 /// Partitions asked at the same time.
 const AT_ONCE: usize = 64;
 
-#[async_trait]
-impl EventRoom for ValkeyBackend {
-    async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
+impl Handle<EventsArgs, EventsPage> for ValkeyBackend {
+    async fn handle(&self, args: EventsArgs) -> Answer<EventsPage> {
         args.check_for_store()?;
         let followed = self.followed(&args).await?;
         let Some(after) = args.after.clone() else {
@@ -36,5 +35,13 @@ impl ValkeyBackend {
             Answer::Ok((partition, ff_read_events(&*self.calls, partition, place, args.limit, true).await?))
         };
         stream::iter(args.partitions(&self.partitions)?).map(part).buffered(AT_ONCE).try_collect().await
+    }
+}
+
+impl Handle<FollowArgs, Feed> for ValkeyBackend {
+    async fn handle(&self, FollowArgs { partition }: FollowArgs) -> Answer<Feed> {
+        ff_read_events(&*self.calls, partition, None, 1, false).await?;
+        let (feed, _) = ff_read_feed(&*self.calls, partition, None, 1).await?;
+        feed.ok_or_else(|| EngineError::Corrupt(format!("partition {partition} has lost its feed")))
     }
 }

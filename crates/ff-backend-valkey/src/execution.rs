@@ -1,37 +1,27 @@
 //! The room of executions, on Valkey.
 
-use std::collections::BTreeMap;
-
-use async_trait::async_trait;
-use ff_core::backend::{Answer, ExecutionRoom};
+use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    Attempts, BulkArgs, BulkPage, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs,
-    Delayed, Ended, ExecutionInfo, FailArgs, Failed, ListArgs, Noted, Page, PriorityChanged, ProgressArgs, ReplayArgs,
-    Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged,
+    Attempts, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs, Delayed, Ended,
+    ExecutionInfo, FailArgs, Failed, ListArgs, Noted, Page, PriorityChanged, ProgressArgs, ReplayArgs, Replayed,
+    SetTagsArgs, SubmitArgs, Submitted, Tagged,
 };
-use ff_core::engine_error::{Code, EngineError, Refusal};
-use ff_core::limits;
-use ff_core::operation::{Ask, check_id};
+use ff_core::engine_error::{Code, EngineError};
 use ff_core::payload::Payload;
+use ff_core::query::{Describe, ReadAttempts, ReadPayload, ReadResult};
 use ff_core::types::ExecutionId;
 use ff_script::Kept;
 use ff_script::execution::{
     Beside, PlainWork, ff_cancel_execution, ff_change_priority, ff_create_execution, ff_delay_execution,
     ff_fail_execution, ff_read_execution, ff_replay_execution, ff_set_execution_tags, ff_update_progress,
 };
-use futures_util::future::join_all;
-use futures_util::{StreamExt, stream};
 
 use crate::ValkeyBackend;
+use crate::backend::functions;
 use crate::directory::Entry;
 
-/// Submissions of one bulk that are under way together, each on a partition of its own.
-const BULK_AT_ONCE: usize = 64;
-
-#[async_trait]
-impl ExecutionRoom for ValkeyBackend {
-    async fn submit(&self, args: SubmitArgs) -> Answer<Submitted> {
-        let args = self.checked(args)?;
+impl Handle<SubmitArgs, Submitted> for ValkeyBackend {
+    async fn handle(&self, args: SubmitArgs) -> Answer<Submitted> {
         let partition = args.execution_id(&self.partitions).partition();
         let entries: Vec<_> = Entry::of(&args.namespace, &args.lane, &args.tags, partition).collect();
         self.calls.directory.note(&self.calls, &entries).await?;
@@ -43,36 +33,29 @@ impl ExecutionRoom for ValkeyBackend {
         let listed = self.calls.directory.note(&self.calls, &entries).await;
         listed.map(|()| submitted).map_err(|error| EngineError::Unknown(error.to_string()))
     }
+}
 
-    async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<Submitted>>> {
-        if args.len() > limits::BULK {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "executions", limits::BULK, args.len()).into());
-        }
-        let mut by_partition: BTreeMap<u16, Vec<(usize, SubmitArgs)>> = BTreeMap::new();
-        for (nth, one) in args.into_iter().enumerate() {
-            by_partition.entry(one.execution_id(&self.partitions).partition()).or_default().push((nth, one));
-        }
-        let submissions = by_partition.into_values().map(|some| self.submit_in_order(some));
-        let answers: Vec<_> = stream::iter(submissions).buffer_unordered(BULK_AT_ONCE).collect().await;
-        let mut answers: Vec<_> = answers.into_iter().flatten().collect();
-        answers.sort_unstable_by_key(|(nth, _)| *nth);
-        Ok(answers.into_iter().map(|(_, answer)| answer).collect())
-    }
-
-    async fn describe(&self, id: &ExecutionId) -> Answer<ExecutionInfo> {
+impl Handle<Describe, ExecutionInfo> for ValkeyBackend {
+    async fn handle(&self, Describe { execution_id: ref id }: Describe) -> Answer<ExecutionInfo> {
         Ok(self.kept(id, Beside::default()).await?.execution.info())
     }
+}
 
-    async fn list(&self, args: ListArgs) -> Answer<Page> {
+impl Handle<ListArgs, Page> for ValkeyBackend {
+    async fn handle(&self, args: ListArgs) -> Answer<Page> {
         self.page(args).await
     }
+}
 
-    async fn payload(&self, id: &ExecutionId) -> Answer<Payload> {
+impl Handle<ReadPayload, Payload> for ValkeyBackend {
+    async fn handle(&self, ReadPayload { execution_id: ref id }: ReadPayload) -> Answer<Payload> {
         let kept = self.kept(id, Beside { payload: true, ..Beside::default() }).await?;
         kept.payload.ok_or_else(|| EngineError::Corrupt(format!("{id} has lost its payload")))
     }
+}
 
-    async fn result(&self, id: &ExecutionId) -> Answer<Ended> {
+impl Handle<ReadResult, Ended> for ValkeyBackend {
+    async fn handle(&self, ReadResult { execution_id: ref id }: ReadResult) -> Answer<Ended> {
         let Kept { execution, result, .. } = self.kept(id, Beside { result: true, ..Beside::default() }).await?;
         execution.ended(result).ok_or_else(|| {
             let state = execution.public_state();
@@ -80,46 +63,32 @@ impl ExecutionRoom for ValkeyBackend {
             refusal.because(format!("the execution is {state}")).into()
         })
     }
+}
 
-    async fn attempts(&self, id: &ExecutionId) -> Answer<Attempts> {
+impl Handle<ReadAttempts, Attempts> for ValkeyBackend {
+    async fn handle(&self, ReadAttempts { execution_id: ref id }: ReadAttempts) -> Answer<Attempts> {
         let kept = self.kept(id, Beside { history: true, ..Beside::default() }).await?;
         Ok(kept.execution.attempts(kept.attempts, kept.leases))
     }
+}
 
-    async fn progress(&self, args: ProgressArgs) -> Answer<Noted> {
-        Ok(ff_update_progress(&*self.calls, self.checked(args)?).await?)
+functions! {
+    ProgressArgs => Noted: |store, args| ff_update_progress(&*store.calls, args);
+    FailArgs => Failed: |store, args| ff_fail_execution(&*store.calls, args, &store.dice.nonce());
+    DelayArgs => Delayed: |store, args| ff_delay_execution(&*store.calls, args);
+    CancelArgs => Cancelled: |store, args| ff_cancel_execution(&*store.calls, args);
+    ReplayArgs => Replayed: |store, args| ff_replay_execution(&*store.calls, args);
+    ChangePriorityArgs => PriorityChanged: |store, args| ff_change_priority(&*store.calls, args);
+}
+
+impl Handle<CompleteArgs, Completed> for ValkeyBackend {
+    async fn handle(&self, args: CompleteArgs) -> Answer<Completed> {
+        self.completions.ask(&self.calls, args).await
     }
+}
 
-    async fn complete(&self, args: CompleteArgs) -> Answer<Completed> {
-        self.completions.ask(&self.calls, self.checked(args)?).await
-    }
-
-    async fn fail(&self, args: FailArgs) -> Answer<Failed> {
-        Ok(ff_fail_execution(&*self.calls, self.checked(args)?, &self.dice.nonce()).await?)
-    }
-
-    async fn delay(&self, args: DelayArgs) -> Answer<Delayed> {
-        Ok(ff_delay_execution(&*self.calls, self.checked(args)?).await?)
-    }
-
-    async fn cancel(&self, args: CancelArgs) -> Answer<Cancelled> {
-        Ok(ff_cancel_execution(&*self.calls, self.checked(args)?).await?)
-    }
-
-    async fn replay(&self, args: ReplayArgs) -> Answer<Replayed> {
-        Ok(ff_replay_execution(&*self.calls, self.checked(args)?).await?)
-    }
-
-    async fn bulk(&self, args: BulkArgs) -> Answer<BulkPage> {
-        self.act_on_page(args).await
-    }
-
-    async fn change_priority(&self, args: ChangePriorityArgs) -> Answer<PriorityChanged> {
-        Ok(ff_change_priority(&*self.calls, self.checked(args)?).await?)
-    }
-
-    async fn set_tags(&self, args: SetTagsArgs) -> Answer<Tagged> {
-        let args = self.checked(args)?;
+impl Handle<SetTagsArgs, Tagged> for ValkeyBackend {
+    async fn handle(&self, args: SetTagsArgs) -> Answer<Tagged> {
         // Where labels are listed follows from whose execution it is.
         let namespace = self.kept(&args.execution_id, Beside::default()).await?.execution.namespace;
         let entries: Vec<_> = Entry::labels(&namespace, &args.set, args.execution_id.partition()).collect();
@@ -129,26 +98,8 @@ impl ExecutionRoom for ValkeyBackend {
 }
 
 impl ValkeyBackend {
-    /// Submits what belongs on one partition so that it gets there in order: plain work in company, the rest one after
-    /// the other.
-    async fn submit_in_order(&self, some: Vec<(usize, SubmitArgs)>) -> Vec<(usize, Answer<Submitted>)> {
-        let mut answers = Vec::with_capacity(some.len());
-        for run in some.chunk_by(|(_, one), (_, next)| PlainWork::is(one) && PlainWork::is(next)) {
-            let submissions = run.iter().map(async |(nth, one)| (*nth, self.submit(one.clone()).await));
-            answers.extend(join_all(submissions).await);
-        }
-        answers
-    }
-
-    /// The arguments of an operation, unless no state of the store could make them acceptable.
-    pub(crate) fn checked<A: Ask + Clone>(&self, args: A) -> Answer<A> {
-        args.clone().into_operation().check(&self.partitions)?;
-        Ok(args)
-    }
-
     /// Reads one execution and what is asked for beside it, as they stand together.
     pub(crate) async fn kept(&self, id: &ExecutionId, beside: Beside) -> Answer<Kept> {
-        check_id(id, &self.partitions)?;
         Ok(ff_read_execution(&*self.calls, id, beside).await?)
     }
 }

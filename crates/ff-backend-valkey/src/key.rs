@@ -1,8 +1,7 @@
 //! The room of API keys, on Valkey. Each is one hash, and each of its steps one plain command: a field is set once and for
 //! good, so whoever is first has decided.
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, KeyRoom};
+use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{CreateKeyArgs, CreatedKey, KeysPage, ListKeysArgs, RevokeKeyArgs, RevokedKey};
 use ff_core::engine_error::EngineError;
 use ff_core::key::{self, ApiKey};
@@ -24,10 +23,8 @@ const RECORD: &str = "record";
 /// The field with the moment it was taken back.
 const REVOKED_AT: &str = "revoked_at";
 
-#[async_trait]
-impl KeyRoom for ValkeyBackend {
-    async fn create_key(&self, args: CreateKeyArgs) -> Answer<CreatedKey> {
-        let args = self.checked(args)?;
+impl Handle<CreateKeyArgs, CreatedKey> for ValkeyBackend {
+    async fn handle(&self, args: CreateKeyArgs) -> Answer<CreatedKey> {
         let id = &args.key_id;
         let known = self.api_key(id).await?;
         let (created, key) = key::create(known.as_ref(), &args, self.time_of_key(id).await?)?;
@@ -41,9 +38,10 @@ impl KeyRoom for ValkeyBackend {
         let first = self.api_key(id).await?;
         Ok(key::create(first.as_ref(), &args, key.info.created_at)?.0)
     }
+}
 
-    async fn revoke_key(&self, args: RevokeKeyArgs) -> Answer<RevokedKey> {
-        let args = self.checked(args)?;
+impl Handle<RevokeKeyArgs, RevokedKey> for ValkeyBackend {
+    async fn handle(&self, args: RevokeKeyArgs) -> Answer<RevokedKey> {
         let id = &args.key_id;
         let now = self.time_of_key(id).await?;
         let (revoked, key) = key::revoke(self.api_key(id).await?.as_ref(), now)?;
@@ -52,9 +50,10 @@ impl KeyRoom for ValkeyBackend {
         }
         Ok(key::revoke(self.api_key(id).await?.as_ref(), now)?.0)
     }
+}
 
-    async fn list_keys(&self, args: ListKeysArgs) -> Answer<KeysPage> {
-        args.check()?;
+impl Handle<ListKeysArgs, KeysPage> for ValkeyBackend {
+    async fn handle(&self, args: ListKeysArgs) -> Answer<KeysPage> {
         let mut ids = self.listed_keys().await?;
         ids.retain(|id| args.after.as_ref().is_none_or(|after| id > after));
         let mut read = stream::iter(ids).map(|id| async move { self.api_key(&id).await }).buffered(AT_ONCE);

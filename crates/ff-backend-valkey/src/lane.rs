@@ -1,21 +1,18 @@
 //! The room of lanes, on Valkey.
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, LaneRoom, LaneSteps};
+use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, LaneCount, LaneInfo, LaneSettled, LanesFill, LanesPage,
     ListLanesArgs, Meets, RecountLaneArgs, SettleLaneArgs,
 };
 use ff_core::lane::Lane;
-use ff_core::types::{LaneId, Namespace};
+use ff_core::query::DescribeLane;
+use ff_core::types::LaneId;
 use ff_script::lane::{ff_allot_lane, ff_configure_lane, ff_copy_lane, ff_recount_lane, ff_settle_lane, lane_of_index};
-use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::ValkeyBackend;
+use crate::backend::functions;
 use crate::directory::Entry;
-
-/// Partitions asked at the same time.
-const AT_ONCE: usize = 64;
 
 /// Lanes times partitions that are counted for one page.
 const COUNTS: usize = 64 * 1024;
@@ -24,31 +21,14 @@ const COUNTS: usize = 64 * 1024;
 const LANES_AT_ONCE: usize = 64;
 const FEW_LANES: usize = 16;
 
-#[async_trait]
-impl LaneRoom for ValkeyBackend {
-    async fn configure_lane(&self, args: ConfigureLaneArgs) -> Answer<LaneInfo> {
-        args.check()?;
-        let key = args.lane.within(&args.namespace);
-        let lane = self.configure(args).await?;
-        let copy = |partition| {
-            let args = CopyLaneArgs { partition, lane: lane.clone() };
-            async move { self.copy(args).await }
-        };
-        let copies = stream::iter(0..self.partitions.num_flow_partitions).map(copy).buffered(AT_ONCE);
-        let counts: Vec<_> = copies.try_collect().await?;
-        if lane.settings.concurrency.is_some() {
-            let (namespace, lane) = (lane.namespace.clone(), lane.lane.clone());
-            self.settle(SettleLaneArgs { namespace, lane, counts }).await?;
-        }
-        self.lane_info(key).await
-    }
-
-    async fn describe_lane(&self, namespace: &Namespace, lane: &LaneId) -> Answer<LaneInfo> {
+impl Handle<DescribeLane, LaneInfo> for ValkeyBackend {
+    async fn handle(&self, DescribeLane { ref namespace, ref lane }: DescribeLane) -> Answer<LaneInfo> {
         self.lane_info(lane.within(namespace)).await
     }
+}
 
-    async fn list_lanes(&self, args: ListLanesArgs) -> Answer<LanesPage> {
-        args.check()?;
+impl Handle<ListLanesArgs, LanesPage> for ValkeyBackend {
+    async fn handle(&self, args: ListLanesArgs) -> Answer<LanesPage> {
         let known = self.calls.directory.lanes(&self.calls).await?;
         let wanted =
             |key: &LaneId| args.meets(key) == Meets::Listed && args.after.as_ref().is_none_or(|after| key > after);
@@ -68,31 +48,20 @@ impl LaneRoom for ValkeyBackend {
     }
 }
 
-#[async_trait]
-impl LaneSteps for ValkeyBackend {
-    async fn configure(&self, args: ConfigureLaneArgs) -> Answer<Lane> {
-        let args = self.checked(args)?;
+impl Handle<ConfigureLaneArgs, Lane> for ValkeyBackend {
+    async fn handle(&self, args: ConfigureLaneArgs) -> Answer<Lane> {
         // The directory first, so that no lane is configured that nobody lists.
         let lane = Entry::Lane(args.lane.within(&args.namespace));
         self.calls.directory.note(&self.calls, &[lane]).await?;
         Ok(ff_configure_lane(&*self.calls, &self.partitions, args).await?)
     }
+}
 
-    async fn copy(&self, args: CopyLaneArgs) -> Answer<LaneCount> {
-        Ok(ff_copy_lane(&*self.calls, &self.checked(args)?).await?)
-    }
-
-    async fn allot(&self, args: AllotArgs) -> Answer<Allotted> {
-        Ok(ff_allot_lane(&*self.calls, &self.partitions, &self.checked(args)?).await?)
-    }
-
-    async fn recount(&self, args: RecountLaneArgs) -> Answer<LaneCount> {
-        Ok(ff_recount_lane(&*self.calls, &self.checked(args)?).await?)
-    }
-
-    async fn settle(&self, args: SettleLaneArgs) -> Answer<LaneSettled> {
-        Ok(ff_settle_lane(&*self.calls, &self.partitions, &self.checked(args)?).await?)
-    }
+functions! {
+    CopyLaneArgs => LaneCount: |store, args| ff_copy_lane(&*store.calls, &args);
+    AllotArgs => Allotted: |store, args| ff_allot_lane(&*store.calls, &store.partitions, &args);
+    RecountLaneArgs => LaneCount: |store, args| ff_recount_lane(&*store.calls, &args);
+    SettleLaneArgs => LaneSettled: |store, args| ff_settle_lane(&*store.calls, &store.partitions, &args);
 }
 
 impl ValkeyBackend {

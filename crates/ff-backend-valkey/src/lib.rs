@@ -11,7 +11,6 @@
 
 mod backend;
 mod boot;
-mod bulk;
 mod calls;
 pub mod cascade;
 mod completions;

@@ -4,10 +4,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{ListWaitpointHmacKidsArgs, PartitionKids, RotateSecretArgs, RotationReport};
+use ff_core::backend::{Answer, Handle};
+use ff_core::contracts::{ListWaitpointHmacKidsArgs, PartitionKids, RotatePartitionArgs, Rotated};
 use ff_core::dice::Dice;
-use ff_core::engine_error::EngineError;
 use ff_core::keys::IndexKeys;
 use ff_core::partition::{Partition, PartitionConfig, PartitionFamily};
 use ff_core::token::{KeyRing, Secret};
@@ -123,23 +122,16 @@ impl ValkeyBackend {
         Ok(answer?)
     }
 
-    /// Brings a secret to every partition.
-    pub(crate) async fn rotate(&self, rotation: &RotateSecretArgs) -> RotationReport {
-        let asked = (0..self.partitions.num_flow_partitions).map(|partition| async move {
-            let rotated = ff_rotate_waitpoint_hmac_secret(&*self.calls, &index_keys(partition), &rotation.into()).await;
-            self.secrets.forget(partition);
-            let rotated = rotated.and_then(|rotated| rotated.try_into().map_err(unreadable));
-            (partition, rotated.map_err(EngineError::from))
-        });
-        let mut answers = stream::iter(asked).buffered(AT_ONCE);
-        let mut report = RotationReport::default();
-        while let Some((partition, answer)) = answers.next().await {
-            report.enter(partition, answer);
-        }
-        report
-    }
-
     pub(crate) async fn all_kids(&self) -> Answer<Vec<PartitionKids>> {
         Ok(kids(&self.calls, &self.partitions).await?)
+    }
+}
+
+impl Handle<RotatePartitionArgs, Rotated> for ValkeyBackend {
+    async fn handle(&self, RotatePartitionArgs { partition, rotation }: RotatePartitionArgs) -> Answer<Rotated> {
+        let keys = index_keys(partition);
+        let rotated = ff_rotate_waitpoint_hmac_secret(&*self.calls, &keys, &(&rotation).into()).await;
+        self.secrets.forget(partition);
+        Ok(rotated?.try_into().map_err(unreadable)?)
     }
 }

@@ -1,15 +1,14 @@
 //! The room of signals, on Valkey.
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, SignalRoom};
+use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage, WaitpointRef,
 };
 use ff_core::engine_error::Code;
-use ff_core::operation::check_id;
+use ff_core::query::ReadSignal;
 use ff_core::signal::{FeedCursor, FeedPart};
 use ff_core::token::{PresentedToken, WaitpointToken};
-use ff_core::types::{ExecutionId, SignalId, WaitpointId};
+use ff_core::types::{ExecutionId, WaitpointId};
 use ff_script::signal::{
     VerifiedToken, ff_deliver_signal, ff_feed_end, ff_open_waitpoint, ff_read_deliveries, ff_read_signal,
     ff_read_signals,
@@ -21,33 +20,37 @@ use crate::ValkeyBackend;
 /// Partitions asked at the same time.
 const AT_ONCE: usize = 64;
 
-#[async_trait]
-impl SignalRoom for ValkeyBackend {
+impl Handle<DeliverArgs, Delivered> for ValkeyBackend {
     /// The MAC is verified here, since the server has no way to compute it. That the secret is still the same, and still
     /// verifies, is judged in the step that writes.
-    async fn deliver(&self, args: DeliverArgs) -> Answer<Delivered> {
-        let (args, nonce) = (self.checked(args)?, self.dice.nonce());
+    async fn handle(&self, args: DeliverArgs) -> Answer<Delivered> {
+        let nonce = self.dice.nonce();
         let (waitpoint_id, token) = self.verify_token(&args.execution_id, &args.waitpoint, &args.token).await?;
         Ok(ff_deliver_signal(&*self.calls, args, &waitpoint_id, &token, &nonce).await?)
     }
+}
 
-    async fn signals(&self, args: SignalsArgs) -> Answer<SignalsPage> {
-        args.check()?;
-        check_id(&args.execution_id, &self.partitions)?;
+impl Handle<SignalsArgs, SignalsPage> for ValkeyBackend {
+    async fn handle(&self, args: SignalsArgs) -> Answer<SignalsPage> {
         let page = ff_read_signals(&*self.calls, &args.execution_id, args.skip, args.limit, false).await?;
         let reached = args.skip.saturating_add(page.signals.len());
         let signals = page.signals.into_iter().map(|received| received.signal).collect();
         Ok(SignalsPage { signals, next: (reached < page.count).then_some(reached) })
     }
+}
 
-    async fn signal(&self, id: &ExecutionId, signal: &SignalId) -> Answer<ReceivedSignal> {
-        check_id(id, &self.partitions)?;
+impl Handle<ReadSignal, ReceivedSignal> for ValkeyBackend {
+    async fn handle(
+        &self,
+        ReadSignal { execution_id: ref id, signal_id: ref signal }: ReadSignal,
+    ) -> Answer<ReceivedSignal> {
         let found = ff_read_signal(&*self.calls, id, signal).await?;
         found.ok_or_else(|| Code::NotFound.into())
     }
+}
 
-    async fn deliveries(&self, args: DeliveriesArgs) -> Answer<DeliveriesPage> {
-        args.check()?;
+impl Handle<DeliveriesArgs, DeliveriesPage> for ValkeyBackend {
+    async fn handle(&self, args: DeliveriesArgs) -> Answer<DeliveriesPage> {
         let Some(after) = args.after else {
             let next = self.feed_ends().await?;
             return Ok(DeliveriesPage { deliveries: vec![], next, missed: false });

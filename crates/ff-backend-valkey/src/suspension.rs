@@ -1,52 +1,50 @@
 //! The room of suspensions, on Valkey.
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, SuspensionRoom};
+use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     CloseWaitpointArgs, ClosedWaitpoint, CreateWaitpointArgs, GrantedWaitpoint, PartitionKids, ResumeArgs, Resumed,
-    RotateSecretArgs, RotationReport, SuspendArgs, Suspended, WaitpointInfo,
+    SuspendArgs, Suspended, WaitpointInfo,
 };
 use ff_core::engine_error::Code;
-use ff_core::operation::check_id;
+use ff_core::query::{ListKids, ListWaitpoints, MintToken};
 use ff_core::token::WaitpointToken;
-use ff_core::types::{ExecutionId, WaitpointId};
 use ff_script::suspension::{
     KeptWaitpoint, SignedSuspension, close_waitpoint, create_signed_waitpoint, ff_read_waitpoint_hmac_secrets,
     ff_read_waitpoints, resume_by_operator, suspend_signed,
 };
 
 use crate::ValkeyBackend;
+use crate::backend::functions;
 
-#[async_trait]
-impl SuspensionRoom for ValkeyBackend {
-    async fn suspend(&self, args: SuspendArgs) -> Answer<Suspended> {
-        let (args, nonce) = (self.checked(args)?, self.dice.nonce());
+impl Handle<SuspendArgs, Suspended> for ValkeyBackend {
+    async fn handle(&self, args: SuspendArgs) -> Answer<Suspended> {
+        let nonce = self.dice.nonce();
         let suspended = self.signing(args.execution_id.partition(), |ring| {
             let signed = SignedSuspension::new(args.clone(), &ring, &nonce);
             async move { suspend_signed(&*self.calls, &signed).await }
         });
         suspended.await
     }
+}
 
-    async fn create_waitpoint(&self, args: CreateWaitpointArgs) -> Answer<GrantedWaitpoint> {
-        let (args, nonce) = (self.checked(args)?, self.dice.nonce());
+impl Handle<CreateWaitpointArgs, GrantedWaitpoint> for ValkeyBackend {
+    async fn handle(&self, args: CreateWaitpointArgs) -> Answer<GrantedWaitpoint> {
+        let nonce = self.dice.nonce();
         let created = self.signing(args.execution_id.partition(), |ring| {
             let (args, nonce) = (&args, &nonce);
             async move { create_signed_waitpoint(&*self.calls, args, &ring, nonce).await }
         });
         created.await
     }
+}
 
-    async fn close_waitpoint(&self, args: CloseWaitpointArgs) -> Answer<ClosedWaitpoint> {
-        Ok(close_waitpoint(&*self.calls, &self.checked(args)?).await?)
-    }
+functions! {
+    CloseWaitpointArgs => ClosedWaitpoint: |store, args| close_waitpoint(&*store.calls, &args);
+    ResumeArgs => Resumed: |store, args| resume_by_operator(&*store.calls, &args, &store.dice.nonce());
+}
 
-    async fn resume(&self, args: ResumeArgs) -> Answer<Resumed> {
-        Ok(resume_by_operator(&*self.calls, &self.checked(args)?, &self.dice.nonce()).await?)
-    }
-
-    async fn waitpoints(&self, id: &ExecutionId) -> Answer<Vec<WaitpointInfo>> {
-        check_id(id, &self.partitions)?;
+impl Handle<ListWaitpoints, Vec<WaitpointInfo>> for ValkeyBackend {
+    async fn handle(&self, ListWaitpoints { execution_id: ref id }: ListWaitpoints) -> Answer<Vec<WaitpointInfo>> {
         let open = ff_read_waitpoints(&*self.calls, id, None, true).await?;
         let info = |KeptWaitpoint { waitpoint, state, buffered, .. }: &KeptWaitpoint| WaitpointInfo {
             buffered: buffered.len(),
@@ -56,21 +54,22 @@ impl SuspensionRoom for ValkeyBackend {
         open.sort_by_key(|info| (info.created_at, info.waitpoint_id));
         Ok(open)
     }
+}
 
-    async fn waitpoint_token(&self, id: &ExecutionId, waitpoint: &WaitpointId) -> Answer<WaitpointToken> {
-        check_id(id, &self.partitions)?;
+impl Handle<MintToken, WaitpointToken> for ValkeyBackend {
+    async fn handle(
+        &self,
+        MintToken { execution_id: ref id, waitpoint_id: ref waitpoint }: MintToken,
+    ) -> Answer<WaitpointToken> {
         let found = ff_read_waitpoints(&*self.calls, id, Some(waitpoint), false).await?.pop();
         let waitpoint = found.ok_or(Code::WaitpointNotFound)?.waitpoint;
         let signing = ff_read_waitpoint_hmac_secrets(&*self.calls, id.partition()).await?;
         Ok(waitpoint.mint(signing.as_ref().map(|signing| &signing.ring))?)
     }
+}
 
-    async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {
-        args.check()?;
-        Ok(self.rotate(&args).await)
-    }
-
-    async fn kids(&self) -> Answer<Vec<PartitionKids>> {
+impl Handle<ListKids, Vec<PartitionKids>> for ValkeyBackend {
+    async fn handle(&self, _: ListKids) -> Answer<Vec<PartitionKids>> {
         self.all_kids().await
     }
 }

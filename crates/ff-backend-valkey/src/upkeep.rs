@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, Swept, Upkeep};
+use ff_core::backend::{Answer, EngineStore, Handle, Swept};
 use ff_core::contracts::{Ended, FlowEnd, PumpArgs, WaitpointRef};
 use ff_core::due::Pumped;
 use ff_core::engine_error::EngineError;
@@ -14,9 +13,12 @@ use ff_core::keys::{ExecKeyContext, FlowKeyContext};
 use ff_core::limits;
 use ff_core::outage::OutageLog;
 use ff_core::partition::{Partition, PartitionFamily, flow_partition};
+use ff_core::query::{
+    EndOf, EndOfFlow, FindKey, JudgeToken, NamespaceOf, NamespaceOfFlow, Now, ReadKeyRing, Sweep, TakeSnapshot,
+};
 use ff_core::snapshot::Snapshot;
-use ff_core::token::{KeyRing, PresentedToken};
-use ff_core::types::{ExecutionId, FlowId, KeyId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId};
+use ff_core::token::KeyRing;
+use ff_core::types::{Namespace, TimestampMs};
 use ff_script::Kept;
 use ff_script::execution::Beside;
 use ff_script::flow::FlowLook;
@@ -32,53 +34,7 @@ use crate::ValkeyBackend;
 /// How long the clock of one primary is waited for before another is asked as well.
 const CLOCK_PATIENCE: Duration = Duration::from_millis(200);
 
-#[async_trait]
-impl Upkeep for ValkeyBackend {
-    /// In a cluster each server has a clock; the first partition's stands for all, and a partition whose clock is behind
-    /// fires a little later. While its primary does not answer, another one is asked.
-    async fn now(&self) -> Answer<TimestampMs> {
-        self.time_of_any().await
-    }
-
-    async fn pump(&self, partition: u16) -> Answer<Pumped> {
-        let PumpArgs { partition } = self.checked(PumpArgs { partition })?;
-        self.unless_silent(partition, async { Ok(ff_pump(&*self.calls, partition, &self.dice.nonce()).await?) }).await
-    }
-
-    async fn sweep(&self, partition: u16) -> Answer<Swept> {
-        let PumpArgs { partition } = self.checked(PumpArgs { partition })?;
-        let sweep = async {
-            self.reconcile(partition).await;
-            Ok(ff_sweep(&*self.calls, partition).await?)
-        };
-        self.unless_silent(partition, sweep).await
-    }
-
-    async fn sweep_workers(&self) -> Answer<Vec<WorkerInstanceId>> {
-        self.sweep_gone_workers().await
-    }
-
-    async fn find_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
-        self.api_key(id).await
-    }
-
-    async fn key_ring(&self) -> Answer<KeyRing> {
-        let signing = ff_read_waitpoint_hmac_secrets(&*self.calls, 0).await?;
-        Ok(signing.map(|signing| signing.ring).unwrap_or_default())
-    }
-
-    async fn judge_token(&self, id: &ExecutionId, waitpoint: &WaitpointId, shown: &PresentedToken) -> Answer<()> {
-        self.verify_token(id, &WaitpointRef::Id(*waitpoint), shown).await.map(drop)
-    }
-
-    async fn namespace_of(&self, id: &ExecutionId) -> Answer<Option<Namespace>> {
-        self.namespace_in(&ExecKeyContext::new(&Partition::of(id), id).core()).await
-    }
-
-    async fn namespace_of_flow(&self, id: &FlowId) -> Answer<Option<Namespace>> {
-        self.namespace_in(&FlowKeyContext::new(&flow_partition(id, &self.partitions), id).core()).await
-    }
-
+impl EngineStore for ValkeyBackend {
     fn sweep_every(&self) -> Option<Duration> {
         Some(Duration::from_millis(limits::SWEEP_MS))
     }
@@ -90,20 +46,83 @@ impl Upkeep for ValkeyBackend {
     fn outages(&self) -> &OutageLog {
         &self.outages
     }
+}
 
-    async fn end_of(&self, id: &ExecutionId) -> Answer<Option<Ended>> {
+impl Handle<Now, TimestampMs> for ValkeyBackend {
+    /// In a cluster each server has a clock; the first partition's stands for all, and a partition whose clock is behind
+    /// fires a little later. While its primary does not answer, another one is asked.
+    async fn handle(&self, _: Now) -> Answer<TimestampMs> {
+        self.time_of_any().await
+    }
+}
+
+impl Handle<PumpArgs, Pumped> for ValkeyBackend {
+    async fn handle(&self, PumpArgs { partition }: PumpArgs) -> Answer<Pumped> {
+        self.unless_silent(partition, async { Ok(ff_pump(&*self.calls, partition, &self.dice.nonce()).await?) }).await
+    }
+}
+
+impl Handle<Sweep, Swept> for ValkeyBackend {
+    async fn handle(&self, Sweep { partition }: Sweep) -> Answer<Swept> {
+        let sweep = async {
+            self.reconcile(partition).await;
+            Ok(ff_sweep(&*self.calls, partition).await?)
+        };
+        self.unless_silent(partition, sweep).await
+    }
+}
+
+impl Handle<FindKey, Option<ApiKey>> for ValkeyBackend {
+    async fn handle(&self, FindKey { key_id: ref id }: FindKey) -> Answer<Option<ApiKey>> {
+        self.api_key(id).await
+    }
+}
+
+impl Handle<ReadKeyRing, KeyRing> for ValkeyBackend {
+    async fn handle(&self, _: ReadKeyRing) -> Answer<KeyRing> {
+        let signing = ff_read_waitpoint_hmac_secrets(&*self.calls, 0).await?;
+        Ok(signing.map(|signing| signing.ring).unwrap_or_default())
+    }
+}
+
+impl Handle<JudgeToken, ()> for ValkeyBackend {
+    async fn handle(
+        &self,
+        JudgeToken { execution_id: ref id, waitpoint_id: ref waitpoint, ref shown }: JudgeToken,
+    ) -> Answer<()> {
+        self.verify_token(id, &WaitpointRef::Id(*waitpoint), shown).await.map(drop)
+    }
+}
+
+impl Handle<NamespaceOf, Option<Namespace>> for ValkeyBackend {
+    async fn handle(&self, NamespaceOf { execution_id: ref id }: NamespaceOf) -> Answer<Option<Namespace>> {
+        self.namespace_in(&ExecKeyContext::new(&Partition::of(id), id).core()).await
+    }
+}
+
+impl Handle<NamespaceOfFlow, Option<Namespace>> for ValkeyBackend {
+    async fn handle(&self, NamespaceOfFlow { flow_id: ref id }: NamespaceOfFlow) -> Answer<Option<Namespace>> {
+        self.namespace_in(&FlowKeyContext::new(&flow_partition(id, &self.partitions), id).core()).await
+    }
+}
+
+impl Handle<EndOf, Option<Ended>> for ValkeyBackend {
+    async fn handle(&self, EndOf { execution_id: ref id }: EndOf) -> Answer<Option<Ended>> {
         let beside = Beside { result: true, end: true, ..Beside::default() };
         let Kept { execution, result, .. } = self.kept(id, beside).await?;
         Ok(execution.ended(result))
     }
+}
 
-    async fn end_of_flow(&self, id: &FlowId) -> Answer<Option<FlowEnd>> {
+impl Handle<EndOfFlow, Option<FlowEnd>> for ValkeyBackend {
+    async fn handle(&self, EndOfFlow { flow_id: ref id }: EndOfFlow) -> Answer<Option<FlowEnd>> {
         let look = FlowLook { awaited: true, ..FlowLook::default() };
         Ok(self.flow(id, look).await?.info().end())
     }
+}
 
-    async fn snapshot(&self, partition: u16) -> Answer<Snapshot> {
-        let PumpArgs { partition } = self.checked(PumpArgs { partition })?;
+impl Handle<TakeSnapshot, Snapshot> for ValkeyBackend {
+    async fn handle(&self, TakeSnapshot { partition }: TakeSnapshot) -> Answer<Snapshot> {
         self.take_snapshot(partition).await
     }
 }

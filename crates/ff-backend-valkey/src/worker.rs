@@ -1,15 +1,15 @@
 //! The room of workers, on Valkey.
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, WorkerRoom};
+use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     HeartbeatArgs, LeaveArgs, LeftWorker, ListWorkersArgs, RegisterWorkerArgs, RegisteredWorker, SeenWorker,
-    WorkersPage,
+    SweepWorkerArgs, SweptWorker, WorkersPage,
 };
 use ff_core::engine_error::EngineError;
 use ff_core::keys::{worker_caps_key, worker_key, workers_index_key};
 use ff_core::limits;
 use ff_core::partition::worker_partition;
+use ff_core::query::ListSweepableWorkers;
 use ff_core::types::{Capability, TimestampMs, WorkerInstanceId};
 use ff_core::worker::Worker;
 use ff_script::upkeep::ff_now;
@@ -23,10 +23,8 @@ use crate::link::value;
 /// Worker instances read at the same time.
 const AT_ONCE: usize = 64;
 
-#[async_trait]
-impl WorkerRoom for ValkeyBackend {
-    async fn register_worker(&self, args: RegisterWorkerArgs) -> Answer<RegisteredWorker> {
-        let args = self.checked(args)?;
+impl Handle<RegisterWorkerArgs, RegisteredWorker> for ValkeyBackend {
+    async fn handle(&self, args: RegisterWorkerArgs) -> Answer<RegisteredWorker> {
         let id = &args.worker_instance_id;
         self.check_room(&args).await?;
         // The directory first, so that nobody is there whom nobody finds.
@@ -42,24 +40,27 @@ impl WorkerRoom for ValkeyBackend {
         self.calls.plain(&caps, command).await?;
         Ok(registered)
     }
+}
 
-    async fn heartbeat(&self, args: HeartbeatArgs) -> Answer<SeenWorker> {
-        let args = self.checked(args)?;
+impl Handle<HeartbeatArgs, SeenWorker> for ValkeyBackend {
+    async fn handle(&self, args: HeartbeatArgs) -> Answer<SeenWorker> {
         let now = self.time_of(&args.worker_instance_id).await?;
         Ok(ff_heartbeat_worker(&*self.calls, &args, now).await?)
     }
+}
 
-    async fn leave(&self, args: LeaveArgs) -> Answer<LeftWorker> {
-        let args = self.checked(args)?;
+impl Handle<LeaveArgs, LeftWorker> for ValkeyBackend {
+    async fn handle(&self, args: LeaveArgs) -> Answer<LeftWorker> {
         let left = ff_leave_worker(&*self.calls, &args).await?;
         if !left.already {
             self.unlist(&args.worker_instance_id).await?;
         }
         Ok(left)
     }
+}
 
-    async fn list_workers(&self, args: ListWorkersArgs) -> Answer<WorkersPage> {
-        args.check()?;
+impl Handle<ListWorkersArgs, WorkersPage> for ValkeyBackend {
+    async fn handle(&self, args: ListWorkersArgs) -> Answer<WorkersPage> {
         let mut ids = self.listed_workers().await?;
         ids.retain(|id| args.after.as_ref().is_none_or(|after| id > after));
         let mut page = WorkersPage { workers: Vec::new(), next: None };
@@ -82,6 +83,23 @@ impl WorkerRoom for ValkeyBackend {
     }
 }
 
+impl Handle<ListSweepableWorkers, Vec<WorkerInstanceId>> for ValkeyBackend {
+    async fn handle(&self, _: ListSweepableWorkers) -> Answer<Vec<WorkerInstanceId>> {
+        self.listed_workers().await
+    }
+}
+
+impl Handle<SweepWorkerArgs, SweptWorker> for ValkeyBackend {
+    /// Takes it off the list as well, when it is not known any more.
+    async fn handle(&self, SweepWorkerArgs { worker_instance_id: id }: SweepWorkerArgs) -> Answer<SweptWorker> {
+        let (swept, is_known) = ff_sweep_worker(&*self.calls, &id, self.time_of(&id).await?).await?;
+        if !is_known {
+            self.unlist(&id).await?;
+        }
+        Ok(swept)
+    }
+}
+
 impl ValkeyBackend {
     /// Refuses a worker instance for which its namespace has no room. As long as all tenants together have fewer than one may,
     /// nobody need be counted.
@@ -100,21 +118,6 @@ impl ValkeyBackend {
             others += usize::from(worker.is_some_and(|worker| args.is_beside(&worker, now)));
         }
         Ok(args.check_room(others)?)
-    }
-
-    /// Takes out worker instances that are gone, and takes those off the list that are not known any more.
-    pub(crate) async fn sweep_gone_workers(&self) -> Answer<Vec<WorkerInstanceId>> {
-        let mut swept = Vec::new();
-        for id in self.listed_workers().await? {
-            let (gone, is_known) = ff_sweep_worker(&*self.calls, &id, self.time_of(&id).await?).await?;
-            if !is_known {
-                self.unlist(&id).await?;
-            }
-            if gone.gone {
-                swept.push(id);
-            }
-        }
-        Ok(swept)
     }
 
     /// Every worker instance on the list, in the order of their names.

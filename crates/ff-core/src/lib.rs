@@ -29,6 +29,7 @@ pub mod outage;
 pub mod partition;
 pub mod payload;
 pub mod policy;
+pub mod query;
 #[cfg(test)]
 mod samples;
 #[cfg(feature = "schema")]

@@ -47,7 +47,7 @@ impl Stage {
     }
 
     /// Asks for something, and has the doctor look at what became of it.
-    pub(crate) fn ask<A: Ask>(&mut self, args: A, now: TimestampMs) -> Result<A::Answer, Refusal> {
+    pub(crate) fn ask<A: Ask>(&mut self, args: A, now: TimestampMs) -> Result<A::Decided, Refusal> {
         let at = Conditions { partitions: PartitionConfig::default(), nonce: self.dice.nonce(), now };
         let operation = args.into_operation();
         let before = self.model.snapshot(self.id.partition());
@@ -55,13 +55,13 @@ impl Stage {
         let after = self.model.snapshot(self.id.partition());
         assert_eq!(examine(&after, self.id.partition(), now), [], "after {operation:?}");
         let (reply, _) = reply.inspect_err(|_| assert!(before == after, "a refusal wrote something"))?;
-        Ok(A::answer(reply).unwrap())
+        Ok(A::decided(reply).unwrap())
     }
 
     /// What a rule that is asked says instead.
     pub(crate) fn refused<A: Ask>(&mut self, args: A, now: TimestampMs) -> Code
     where
-        A::Answer: std::fmt::Debug,
+        A::Decided: std::fmt::Debug,
     {
         self.ask(args, now).unwrap_err().code
     }

@@ -1,6 +1,6 @@
 //! The doctor's round: every partition of a live store, one after the other.
 
-use ff_core::backend::{Answer, Upkeep};
+use ff_core::backend::{Answer, EngineStore};
 use ff_core::doctor::{self, Finding};
 
 /// What a round found.
@@ -13,7 +13,7 @@ pub struct Examined {
 }
 
 /// Checks the invariants on every partition, telling of each as it is through.
-pub async fn examine(store: &dyn Upkeep, mut on_partition: impl FnMut(u16, &[Finding])) -> Answer<Examined> {
+pub async fn examine(store: &dyn EngineStore, mut on_partition: impl FnMut(u16, &[Finding])) -> Answer<Examined> {
     let mut examined = Examined::default();
     for partition in 0..store.partitions().num_flow_partitions {
         let one = examine_partition(store, partition).await?;
@@ -26,7 +26,7 @@ pub async fn examine(store: &dyn Upkeep, mut on_partition: impl FnMut(u16, &[Fin
 }
 
 /// Checks the invariants on one partition.
-pub async fn examine_partition(store: &dyn Upkeep, partition: u16) -> Answer<Examined> {
+pub async fn examine_partition(store: &dyn EngineStore, partition: u16) -> Answer<Examined> {
     let snapshot = store.snapshot(partition).await?;
     // Read after the snapshot: nothing in it can have happened later.
     let now = store.now().await?;

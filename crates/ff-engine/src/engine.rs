@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::types::TimestampMs;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -38,7 +38,7 @@ impl Engine {
     ///
     /// It looks at every partition once and then asks the store nothing until something is due, a hint tells it more, or
     /// the store's hints can be lost and it is some partition's turn to be swept. Who is gone it asks now and then.
-    pub fn start(store: Arc<dyn Upkeep>) -> Self {
+    pub fn start(store: Arc<dyn EngineStore>) -> Self {
         let stopped = CancellationToken::new();
         let running = stopped.clone().drop_guard();
         // Made here rather than in the task, so that no hint given from now on is missed.

@@ -2,7 +2,7 @@
 
 use std::future::pending;
 
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::hint::{Hint, Hints};
 use futures_util::StreamExt;
 
@@ -11,7 +11,7 @@ pub struct Hearing(Option<Hints>);
 
 impl Hearing {
     /// Begins to listen.
-    pub fn of(store: &dyn Upkeep) -> Self {
+    pub fn of(store: &dyn EngineStore) -> Self {
         Self(Some(store.hints()))
     }
 

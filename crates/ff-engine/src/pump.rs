@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_core::backend::{Answer, Upkeep};
+use ff_core::backend::{Answer, EngineStore};
 use ff_core::due::Pumped;
 use ff_core::hint::Hint;
 use ff_core::types::TimestampMs;
@@ -33,7 +33,7 @@ const PATIENCE_MAX: Duration = Duration::from_secs(1);
 const FRUITLESS_MAX: u32 = 11;
 
 pub(crate) struct Pump {
-    store: Arc<dyn Upkeep>,
+    store: Arc<dyn EngineStore>,
     hearing: Hearing,
     sweeper: Sweeper,
     agenda: Agenda,
@@ -64,7 +64,7 @@ struct Fruitless {
 }
 
 impl Pump {
-    pub(crate) fn new(store: Arc<dyn Upkeep>, owing: Owing) -> Self {
+    pub(crate) fn new(store: Arc<dyn EngineStore>, owing: Owing) -> Self {
         Self {
             hearing: Hearing::of(&*store),
             sweeper: Sweeper::new(store.clone()),

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::limits;
 use tokio::time::{MissedTickBehavior, interval};
 
+use crate::orchestration::Orchestration;
+
 /// Calls the roll for as long as it is polled. Nobody waits for it: a worker that is gone is not listed any more, taken out
 /// or not.
-pub(crate) async fn call_the_roll(store: Arc<dyn Upkeep>) {
+pub(crate) async fn call_the_roll(store: Arc<dyn EngineStore>) {
     let mut turn = interval(Duration::from_millis(limits::WORKER_TTL_MS));
     turn.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

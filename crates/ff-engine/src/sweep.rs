@@ -6,7 +6,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_core::backend::{Answer, Swept, Upkeep};
+use ff_core::backend::{Answer, EngineStore, Swept};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
@@ -18,7 +18,7 @@ const AT_ONCE: usize = 8;
 /// Looks at every partition once when it starts, again when told to, and, where the store's hints can be lost, at one
 /// partition after the other for ever.
 pub struct Sweeper {
-    store: Arc<dyn Upkeep>,
+    store: Arc<dyn EngineStore>,
     waiting: BTreeSet<u16>,
     /// Those the store did not answer for, in the order they failed. The others come first, and these are left alone for a
     /// while.
@@ -34,7 +34,7 @@ pub struct Sweeper {
 
 impl Sweeper {
     /// A sweeper that has everything still before it.
-    pub fn new(store: Arc<dyn Upkeep>) -> Self {
+    pub fn new(store: Arc<dyn EngineStore>) -> Self {
         let rota = store.sweep_every().map(|every| Rota::new(every, store.partitions().num_flow_partitions));
         let looking = JoinSet::new();
         let (waiting, failed) = (BTreeSet::new(), VecDeque::new());

@@ -3,12 +3,13 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ff_core::backend::{Answer, Upkeep};
+use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{DelayArgs, Start};
 use ff_core::engine_error::EngineError;
 use ff_core::lease::contracts::{ClaimArgs, Claimed, Claims, Head, NextArgs};
 use ff_core::limits;
 use ff_core::outage::is_away;
+use ff_engine::Orchestration;
 use futures_util::future::join_all;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -26,7 +27,7 @@ const SET_ASIDE: Duration = Duration::from_millis(250);
 
 /// Asks the store for what is ready.
 pub(crate) struct Claiming {
-    store: Arc<dyn Upkeep>,
+    store: Arc<dyn EngineStore>,
     exchange: Arc<Exchange>,
     sizes: Sizes,
     depth: Depth,
@@ -36,7 +37,7 @@ pub(crate) struct Claiming {
 }
 
 impl Claiming {
-    pub(crate) fn new(store: Arc<dyn Upkeep>, exchange: Arc<Exchange>, tasks: TaskTracker) -> Arc<Self> {
+    pub(crate) fn new(store: Arc<dyn EngineStore>, exchange: Arc<Exchange>, tasks: TaskTracker) -> Arc<Self> {
         let (sizes, depth, away) = (Sizes::default(), Depth::default(), Mutex::default());
         Arc::new(Self { store, exchange, sizes, depth, tasks, away })
     }
@@ -151,7 +152,7 @@ impl Claiming {
 
     async fn claim_on(&self, args: &NextArgs, offer: &Offer, share: usize) -> Answer<Claims> {
         self.store
-            .claim(ClaimArgs {
+            .claim_within_limit(ClaimArgs {
                 partition: offer.partition(),
                 namespace: args.namespace.clone(),
                 lane: args.lanes[offer.preference()].clone(),

@@ -6,10 +6,10 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_core::backend::{Answer, Upkeep};
-use ff_core::lane::make_room;
+use ff_core::backend::{Answer, EngineStore};
 use ff_core::limits;
 use ff_core::types::LaneId;
+use ff_engine::Orchestration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
@@ -25,7 +25,7 @@ const LONGEST_TRY: Duration = Duration::from_secs(8);
 
 /// Looks after what lanes with a limit hold back.
 pub(crate) struct Limits {
-    store: Arc<dyn Upkeep>,
+    store: Arc<dyn EngineStore>,
     exchange: Arc<Exchange>,
     /// Where something ended that has not been counted, by lane.
     freed: BTreeMap<LaneId, BTreeSet<u16>>,
@@ -43,7 +43,7 @@ struct Try {
 }
 
 impl Limits {
-    pub(crate) fn new(store: Arc<dyn Upkeep>, exchange: Arc<Exchange>) -> Self {
+    pub(crate) fn new(store: Arc<dyn EngineStore>, exchange: Arc<Exchange>) -> Self {
         let (freed, counting, busy) = (BTreeMap::new(), JoinSet::new(), BTreeSet::new());
         Self { store, exchange, freed, counting, busy, tries: HashMap::new() }
     }
@@ -87,7 +87,7 @@ impl Limits {
             let store = self.store.clone();
             self.busy.insert(lane.clone());
             self.counting.spawn(async move {
-                let counted = make_room(&*store, &lane, partitions).await;
+                let counted = store.recount_and_settle(&lane, partitions.into_iter().collect()).await;
                 (lane, counted)
             });
         }

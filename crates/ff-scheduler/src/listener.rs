@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::hint::Hint;
 use ff_engine::{Hearing, Sweeper};
 use futures_util::FutureExt;
@@ -25,7 +25,11 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    pub(crate) fn new(store: Arc<dyn Upkeep>, exchange: Arc<Exchange>, askers: mpsc::UnboundedReceiver<Asker>) -> Self {
+    pub(crate) fn new(
+        store: Arc<dyn EngineStore>,
+        exchange: Arc<Exchange>,
+        askers: mpsc::UnboundedReceiver<Asker>,
+    ) -> Self {
         let limits = Limits::new(store.clone(), exchange.clone());
         let (hearing, sweeper) = (Hearing::of(&*store), Sweeper::new(store));
         Self { hearing, sweeper, exchange, limits, askers, waiting: Vec::new() }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ff_core::backend::{Answer, Upkeep, Waits};
+use ff_core::backend::{Answer, EngineStore, LongPoll};
 use ff_core::contracts::{
     Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, Ended, EventsArgs, EventsPage, FlowEnd,
     FlowEventsArgs, FlowEventsPage, NextArgs,
@@ -21,7 +21,7 @@ pub struct LongPolls {
 
 impl LongPolls {
     /// Starts listening to a store.
-    pub fn start(store: &Arc<dyn Upkeep>) -> Self {
+    pub fn start(store: &Arc<dyn EngineStore>) -> Self {
         Self { scheduler: Scheduler::start(store.clone()), board: Board::start(store.clone()) }
     }
 
@@ -39,7 +39,7 @@ impl LongPolls {
 }
 
 #[async_trait]
-impl Waits for LongPolls {
+impl LongPoll for LongPolls {
     async fn next(&self, args: NextArgs) -> Answer<Vec<Claimed>> {
         self.scheduler.next(args).await
     }

@@ -4,9 +4,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ff_core::backend::{Answer, EngineBackend, Upkeep, Waits};
+use ff_core::backend::{Answer, EngineBackend, EngineStore, LongPoll};
 use ff_core::types::TimestampMs;
-use ff_engine::{Engine, Examined};
+use ff_engine::{Coordinator, Engine, Examined};
 
 use crate::long_poll::LongPolls;
 
@@ -15,29 +15,30 @@ use crate::long_poll::LongPolls;
 pub struct Runtime(Arc<Running>);
 
 struct Running {
-    store: Arc<dyn Upkeep>,
+    store: Arc<dyn EngineStore>,
     /// The same store, as callers see it.
     backend: Arc<dyn EngineBackend>,
     polls: Arc<LongPolls>,
-    waits: Arc<dyn Waits>,
+    waits: Arc<dyn LongPoll>,
     engine: Mutex<Option<Engine>>,
 }
 
 impl Runtime {
     /// Starts without an engine: another process fires what is due.
-    pub fn without_engine(store: Arc<dyn Upkeep>) -> Self {
+    pub fn without_engine(store: Arc<dyn EngineStore>) -> Self {
         Self::over(store, None)
     }
 
     /// Starts with an engine.
-    pub fn start(store: Arc<dyn Upkeep>) -> Self {
+    pub fn start(store: Arc<dyn EngineStore>) -> Self {
         let engine = Engine::start(store.clone());
         Self::over(store, Some(engine))
     }
 
-    fn over(store: Arc<dyn Upkeep>, engine: Option<Engine>) -> Self {
+    fn over(store: Arc<dyn EngineStore>, engine: Option<Engine>) -> Self {
         let polls = Arc::new(LongPolls::start(&store));
-        let (backend, waits) = (store.clone(), polls.clone());
+        let backend = Arc::new(Coordinator::over(store.clone()));
+        let waits = polls.clone();
         Self(Arc::new(Running { store, backend, polls, waits, engine: Mutex::new(engine) }))
     }
 
@@ -45,12 +46,12 @@ impl Runtime {
         &self.0.backend
     }
 
-    pub fn waits(&self) -> &Arc<dyn Waits> {
+    pub fn waits(&self) -> &Arc<dyn LongPoll> {
         &self.0.waits
     }
 
     /// What an engine asks of the store.
-    pub fn upkeep(&self) -> &Arc<dyn Upkeep> {
+    pub fn upkeep(&self) -> &Arc<dyn EngineStore> {
         &self.0.store
     }
 

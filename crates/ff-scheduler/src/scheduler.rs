@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_core::backend::{Answer, Upkeep};
+use ff_core::backend::{Answer, EngineStore};
 use ff_core::lease::contracts::{Claimed, NextArgs};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
@@ -24,7 +24,7 @@ use crate::wanted::Wanted;
 /// ```
 /// # use std::sync::Arc;
 /// # use ff_backend_memory::MemoryBackend;
-/// # use ff_core::backend::{ExecutionRoom, Upkeep};
+/// # use ff_core::backend::{EngineStore, Perform};
 /// # use ff_core::contracts::{NextArgs, SubmitArgs};
 /// # use ff_core::lease::Holder;
 /// # use ff_core::payload::Payload;
@@ -67,7 +67,7 @@ impl Scheduler {
     /// Starts a scheduler on the current runtime. It listens until it is stopped or dropped.
     ///
     /// It looks at every partition once and then asks the store only for claims, unless the store's hints can be lost.
-    pub fn start(store: Arc<dyn Upkeep>) -> Arc<Self> {
+    pub fn start(store: Arc<dyn EngineStore>) -> Arc<Self> {
         let exchange = Arc::new(Exchange::default());
         let stopped = CancellationToken::new();
         let tasks = TaskTracker::new();

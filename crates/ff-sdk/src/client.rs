@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ff_core::backend::{EngineBackend, Waits};
+use ff_core::backend::{EngineBackend, LongPoll};
 use ff_core::contracts::{
     Attempts, CancelArgs, Cancelled, Delivered, DeliveriesArgs, DeliveriesPage, Ended, ExecutionInfo, FlowsPage,
     ListArgs, ListFlowsArgs, Page, PartitionKids, ReplayArgs, Replayed, ResumeArgs, Resumed, RevokeArgs, Revoked,
@@ -28,11 +28,11 @@ const LOOKS_AT_ONCE: usize = 16;
 #[derive(Clone)]
 pub struct Client {
     backend: Arc<dyn EngineBackend>,
-    waits: Arc<dyn Waits>,
+    waits: Arc<dyn LongPoll>,
 }
 
 impl Client {
-    pub(crate) fn new(backend: Arc<dyn EngineBackend>, waits: Arc<dyn Waits>) -> Self {
+    pub(crate) fn new(backend: Arc<dyn EngineBackend>, waits: Arc<dyn LongPoll>) -> Self {
         Self { backend, waits }
     }
 
@@ -40,7 +40,7 @@ impl Client {
         &*self.backend
     }
 
-    pub(crate) fn waits(&self) -> &dyn Waits {
+    pub(crate) fn waits(&self) -> &dyn LongPoll {
         &*self.waits
     }
 

@@ -11,7 +11,7 @@ use ff_backend_postgres::PostgresOptions;
 use ff_backend_sqlite::{OpenError, SqliteOptions};
 #[cfg(feature = "valkey")]
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::key::SecretKey;
 #[cfg(feature = "local")]
 use ff_scheduler::Runtime;
@@ -52,7 +52,7 @@ pub struct Connect {
 }
 
 /// What is put in front of a store.
-type Through = Arc<dyn Fn(Arc<dyn Upkeep>) -> Arc<dyn Upkeep> + Send + Sync>;
+type Through = Arc<dyn Fn(Arc<dyn EngineStore>) -> Arc<dyn EngineStore> + Send + Sync>;
 
 /// Why a connection could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -112,7 +112,10 @@ impl Connect {
 
     /// Puts something in front of a store in this process, through which everything is asked of it: one that counts, say. A
     /// server is asked as it is.
-    pub fn through(mut self, front: impl Fn(Arc<dyn Upkeep>) -> Arc<dyn Upkeep> + Send + Sync + 'static) -> Self {
+    pub fn through(
+        mut self,
+        front: impl Fn(Arc<dyn EngineStore>) -> Arc<dyn EngineStore> + Send + Sync + 'static,
+    ) -> Self {
         self.through = Some(Arc::new(front));
         self
     }
@@ -225,7 +228,7 @@ impl Connect {
     }
 
     #[cfg(feature = "local")]
-    fn assemble(&self, store: Arc<dyn Upkeep>, close: Option<Close>) -> FlowFabric {
+    fn assemble(&self, store: Arc<dyn EngineStore>, close: Option<Close>) -> FlowFabric {
         let store = self.through.as_ref().map_or(store.clone(), |front| front(store));
         let runtime = if self.engine { Runtime::start(store) } else { Runtime::without_engine(store) };
         FlowFabric::assemble(runtime, close)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ff_api::DoctorReport;
-use ff_core::backend::{Answer, EngineBackend, Upkeep, Waits};
+use ff_core::backend::{Answer, EngineBackend, EngineStore, LongPoll};
 use ff_core::types::TimestampMs;
 use ff_scheduler::Runtime;
 use futures_util::future::BoxFuture;
@@ -17,7 +17,7 @@ use crate::{Client, Worker};
 #[derive(Clone)]
 pub struct FlowFabric {
     backend: Arc<dyn EngineBackend>,
-    waits: Arc<dyn Waits>,
+    waits: Arc<dyn LongPoll>,
     place: Place,
 }
 
@@ -37,7 +37,7 @@ pub(crate) type Close = Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
 impl FlowFabric {
     /// A connection to a store in this process, without an engine: another process fires what is due.
-    pub fn over(store: Arc<dyn Upkeep>) -> Self {
+    pub fn over(store: Arc<dyn EngineStore>) -> Self {
         Self::assemble(Runtime::without_engine(store), None)
     }
 
@@ -66,7 +66,7 @@ impl FlowFabric {
         &self.backend
     }
 
-    pub fn waits(&self) -> &Arc<dyn Waits> {
+    pub fn waits(&self) -> &Arc<dyn LongPoll> {
         &self.waits
     }
 
@@ -80,7 +80,7 @@ impl FlowFabric {
     }
 
     /// What an engine asks of the store; absent over HTTP, where the server's engine does.
-    pub fn upkeep(&self) -> Option<&Arc<dyn Upkeep>> {
+    pub fn upkeep(&self) -> Option<&Arc<dyn EngineStore>> {
         self.runtime().map(Runtime::upkeep)
     }
 

@@ -10,7 +10,7 @@ use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use ff_api::PublicUrl;
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::key::unauthenticated;
 use ff_core::limits;
@@ -61,12 +61,12 @@ pub(crate) struct Guard {
     public_host: Option<String>,
     stopping: CancellationToken,
     /// The store whose outages are logged.
-    store: Arc<dyn Upkeep>,
+    store: Arc<dyn EngineStore>,
 }
 
 impl Guard {
     pub(crate) fn new(
-        store: Arc<dyn Upkeep>,
+        store: Arc<dyn EngineStore>,
         keyring: Option<Keyring>,
         limits: &Limits,
         public_url: Option<&PublicUrl>,
@@ -248,13 +248,14 @@ fn said(panic: &(dyn std::any::Any + Send)) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use axum::body::Body;
     use axum::http::StatusCode;
     use axum::routing::get;
     use axum::{Router, middleware};
     use http_body_util::BodyExt;
     use tower::ServiceExt;
+
+    use super::*;
 
     fn guard_over_memory(stopping: &CancellationToken) -> Guard {
         let store = Arc::new(ff_backend_memory::MemoryBackend::default());

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ff_core::backend::{Answer, Upkeep};
+use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::ListKeysArgs;
 use ff_core::engine_error::{EngineError, Refusal};
 use ff_core::key::{ApiKey, SecretKey, check_validity, judge, unknown_key};
@@ -22,7 +22,7 @@ const LOOKUPS: usize = 32;
 
 /// The keys of a store, as a server asks for them.
 pub(crate) struct Keyring {
-    store: Arc<dyn Upkeep>,
+    store: Arc<dyn EngineStore>,
     lookups: Semaphore,
     found: Mutex<HashMap<KeyId, Found>>,
 }
@@ -38,7 +38,7 @@ struct Found {
 
 impl Keyring {
     /// The keys of a store, if it has any: one that never had a key asks for none.
-    pub(crate) async fn of(store: &Arc<dyn Upkeep>) -> Answer<Option<Self>> {
+    pub(crate) async fn of(store: &Arc<dyn EngineStore>) -> Answer<Option<Self>> {
         let first = store.list_keys(ListKeysArgs { after: None, limit: 1 }).await?;
         let ring = Self { store: store.clone(), lookups: Semaphore::new(LOOKUPS), found: Mutex::default() };
         Ok(Some(ring).filter(|_| !first.keys.is_empty()))

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::contracts::Failed;
 use ff_core::doctor;
 use ff_core::execution::AttemptOutcome;
@@ -13,7 +13,7 @@ use super::ledger::{Entry, Ledger, What};
 use super::waiting;
 
 /// Fails when the ledger contradicts itself or the store.
-pub async fn check(store: &dyn Upkeep, ledger: &Ledger) {
+pub async fn check(store: &dyn EngineStore, ledger: &Ledger) {
     let histories = ledger.by_execution();
     assert!(!histories.is_empty(), "nothing happened");
     let mut leases = BTreeSet::new();
@@ -105,7 +105,12 @@ fn nothing_from_a_stale_fence(id: &ExecutionId, history: &[Entry], claims: &BTre
 }
 
 /// The store holds what the clients were told: as many ends as replays allow, every try, and one of the results sent.
-async fn check_store(store: &dyn Upkeep, id: &ExecutionId, history: &[Entry], claims: &BTreeMap<LeaseEpoch, Claim>) {
+async fn check_store(
+    store: &dyn EngineStore,
+    id: &ExecutionId,
+    history: &[Entry],
+    claims: &BTreeMap<LeaseEpoch, Claim>,
+) {
     let info = store.describe(id).await.unwrap();
     let count = |what: &dyn Fn(&What) -> bool| history.iter().filter(|entry| what(&entry.what)).count();
     let fences = |what: &dyn Fn(&What) -> bool| -> BTreeSet<_> {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::clock::ManualClock;
 
 use crate::Chance;
 
 /// Moves the clock in small steps and fires what is due, until it is told to stop. Gives how much fired.
-pub async fn keep_time(store: Arc<dyn Upkeep>, clock: Arc<ManualClock>, stop: Arc<AtomicBool>) -> usize {
+pub async fn keep_time(store: Arc<dyn EngineStore>, clock: Arc<ManualClock>, stop: Arc<AtomicBool>) -> usize {
     let mut chance = Chance::new(0);
     let mut fired = 0;
     while !stop.load(Ordering::SeqCst) {

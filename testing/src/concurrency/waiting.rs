@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::contracts::SignalsArgs;
 use ff_core::limits;
 use ff_core::signal::Effect;
@@ -51,7 +51,7 @@ pub(super) fn one_signal_for_each_key(id: &ExecutionId, history: &[Entry]) {
 }
 
 /// The store holds the signals clients were told it took, and one for each decision.
-pub(super) async fn check_store(store: &dyn Upkeep, id: &ExecutionId, history: &[Entry]) {
+pub(super) async fn check_store(store: &dyn EngineStore, id: &ExecutionId, history: &[Entry]) {
     let mut kept = BTreeSet::new();
     let mut skip = Some(0);
     while let Some(passed) = skip {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::clock::{Clock, ManualClock};
 use ff_core::dice::{Dice, Nonce};
 use ff_core::doctor;
@@ -15,12 +15,11 @@ use ff_core::types::TimestampMs;
 use super::coverage::Coverage;
 use super::dice::SharedDice;
 use super::flow::Plan;
-use super::reads;
 use super::reference::Reference;
 use super::step::Step;
 use super::subject::{Make, Subject};
 use super::told::{self, Told, ask};
-use super::{flow, waiting};
+use super::{flow, reads, waiting};
 
 /// Few, so that jobs meet.
 const PARTITIONS: PartitionConfig =
@@ -62,7 +61,7 @@ impl Compared {
     }
 
     /// The side that is tested.
-    pub(crate) fn store(&self) -> &dyn Upkeep {
+    pub(crate) fn store(&self) -> &dyn EngineStore {
         self.subject.store()
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use async_trait::async_trait;
 use ff_backend_postgres::{PostgresBackend, PostgresOptions};
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::clock::Clock;
 use ff_core::dice::Dice;
 use ff_core::partition::PartitionConfig;
@@ -55,7 +55,7 @@ async fn open(url: &str, options: &Options) -> PostgresBackend {
 
 #[async_trait]
 impl Subject for InDatabase {
-    fn store(&self) -> &dyn Upkeep {
+    fn store(&self) -> &dyn EngineStore {
         &self.store
     }
 

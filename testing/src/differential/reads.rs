@@ -1,12 +1,13 @@
 //! What callers read, on both sides.
 
-use ff_core::backend::{Ready, Swept, Upkeep};
+use ff_core::backend::{EngineStore, Ready, Swept};
 use ff_core::contracts::{Attempts, Ended, ExecutionInfo, ListArgs, Page};
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::execution::Execution;
 use ff_core::operation::{Operation, Reply, check_id};
 use ff_core::payload::Payload;
 use ff_core::types::ExecutionId;
+use ff_engine::Orchestration;
 
 use super::compared::{Compared, Difference, differ};
 use super::reference::Reference;
@@ -14,7 +15,7 @@ use super::told::{Told, Word, refusal};
 use super::{flow, operating, waiting};
 
 /// A bulk submission, as one call.
-pub(crate) async fn submit_many(store: &dyn Upkeep, operations: &[Operation]) -> Told {
+pub(crate) async fn submit_many(store: &dyn EngineStore, operations: &[Operation]) -> Told {
     let args = operations.iter().filter_map(|operation| match operation {
         Operation::Submit(args) => Some(args.clone()),
         _ => None,

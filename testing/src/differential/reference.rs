@@ -79,12 +79,12 @@ impl Reference {
     }
 
     /// Decides and applies one operation whose answer is of a type that is known.
-    pub(super) fn ask<A: Ask>(&mut self, args: A, nonce: Nonce) -> Result<A::Answer, Refusal> {
+    pub(super) fn ask<A: Ask>(&mut self, args: A, nonce: Nonce) -> Result<A::Decided, Refusal> {
         let at = Conditions { partitions: self.partitions, nonce, now: self.clock.now() };
         let operation = args.into_operation();
         operation.check(&self.partitions)?;
         let (reply, _) = self.model.execute(&operation, &at)?;
-        Ok(A::answer(reply).unwrap())
+        Ok(A::decided(reply).unwrap())
     }
 
     /// What time it is.

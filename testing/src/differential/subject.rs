@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ff_backend_memory::MemoryBackend;
 use ff_backend_sqlite::{Durability, SqliteBackend, SqliteOptions};
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::clock::Clock;
 use ff_core::dice::Dice;
 use ff_core::partition::PartitionConfig;
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 #[async_trait]
 pub trait Subject: Send + Sync {
     /// The store as it is open now.
-    fn store(&self) -> &dyn Upkeep;
+    fn store(&self) -> &dyn EngineStore;
 
     /// Closes the store, and opens it again where it can outlive that.
     async fn reopen(&mut self);
@@ -52,7 +52,7 @@ struct InMemory(MemoryBackend);
 
 #[async_trait]
 impl Subject for InMemory {
-    fn store(&self) -> &dyn Upkeep {
+    fn store(&self) -> &dyn EngineStore {
         &self.0
     }
 
@@ -89,7 +89,7 @@ impl Options {
 
 #[async_trait]
 impl Subject for InFile {
-    fn store(&self) -> &dyn Upkeep {
+    fn store(&self) -> &dyn EngineStore {
         &self.store
     }
 

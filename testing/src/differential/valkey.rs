@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::clock::Clock;
 use ff_core::dice::Dice;
 use ff_core::partition::PartitionConfig;
@@ -48,7 +48,7 @@ async fn open(server: &Process, options: &Options) -> ValkeyBackend {
 
 #[async_trait]
 impl Subject for OnServer {
-    fn store(&self) -> &dyn Upkeep {
+    fn store(&self) -> &dyn EngineStore {
         &self.store
     }
 

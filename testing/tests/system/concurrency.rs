@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ff_backend_memory::MemoryBackend;
 use ff_backend_postgres::{PostgresBackend, PostgresOptions};
 use ff_backend_sqlite::{Durability, SqliteOptions};
-use ff_core::backend::{EngineBackend, Upkeep};
+use ff_core::backend::{EngineBackend, EngineStore};
 use ff_core::clock::ManualClock;
 use ff_core::dice::SystemDice;
 use ff_core::doctor;
 use ff_core::partition::PartitionConfig;
 use ff_core::signal::Effect;
 use ff_core::types::TimestampMs;
+use ff_engine::Coordinator;
 use ff_testing::concurrency::{Client, Crowd, Shared, What, check, check_flow, jobs, keep_time, work_through};
 use ff_testing::postgres_server::Postgres;
 
@@ -47,9 +48,9 @@ fn clock() -> Arc<ManualClock> {
 }
 
 /// Has clients take turns at these ways to one store, and checks what they were told.
-async fn crowd<S: Upkeep + 'static>(ways: &[Arc<S>], clock: Arc<ManualClock>) {
+async fn crowd<S: EngineStore + 'static>(ways: &[Arc<S>], clock: Arc<ManualClock>) {
     let store = ways[0].clone();
-    let ways = ways.iter().map(|way| way.clone() as Arc<dyn EngineBackend>).collect();
+    let ways = ways.iter().map(|way| Arc::new(Coordinator::over(way.clone())) as Arc<dyn EngineBackend>).collect();
     let shared = Arc::new(Shared::new(ways, jobs(JOBS)));
     let stop = Arc::new(AtomicBool::new(false));
     let time = tokio::spawn(keep_time(store.clone(), clock, stop.clone()));
@@ -109,7 +110,7 @@ async fn many_workers_on_many_flows_keep_every_join_in_a_database() {
     store.close().await;
 }
 
-async fn flows_fit_their_graphs(store: Arc<dyn Upkeep>, clock: Arc<ManualClock>) {
+async fn flows_fit_their_graphs(store: Arc<dyn EngineStore>, clock: Arc<ManualClock>) {
     let stop = Arc::new(AtomicBool::new(false));
     let time = tokio::spawn(keep_time(store.clone(), clock, stop.clone()));
     let graphs = work_through(store.clone(), Crowd { submitters: 4, flows_each: 40, workers: 6 }).await;

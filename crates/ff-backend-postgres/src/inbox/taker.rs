@@ -104,11 +104,7 @@ impl Taker {
                 Err(why) => refused.push((nth, why)),
             }
         }
-        let answers = match self.asker.submit_many(works).await {
-            Ok(answers) => answers,
-            Err(error) => numbers.iter().map(|_| Err(error.clone())).collect(),
-        };
-        for (nth, answer) in numbers.into_iter().zip(answers) {
+        for (nth, answer) in numbers.into_iter().zip(self.asker.ask_each(works).await) {
             match answer {
                 Ok(_) => done.push(nth),
                 Err(EngineError::Refused(refusal)) => refused.push((nth, refusal.to_string())),

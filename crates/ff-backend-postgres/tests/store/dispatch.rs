@@ -2,12 +2,13 @@
 
 use ff_backend_postgres::PostgresBackend;
 use ff_backend_postgres::dispatch::{DispatchOutcome, dispatch_completion};
-use ff_core::backend::{FlowRoom, Upkeep};
-use ff_core::contracts::{Cascaded, FlowEventsArgs};
+use ff_core::backend::{EngineStore, Perform};
+use ff_core::contracts::{CascadeArgs, Cascaded, FlowEventsArgs};
 use ff_core::flow::FlowWhat;
 use ff_core::limits::{self, FLOW_STEP};
 use ff_core::state::PublicState;
 use ff_core::types::FlowId;
+use ff_engine::Orchestration;
 
 use crate::flows::{chain, claim, complete, count, drain, fan_out, member, run};
 use crate::{Place, findings};
@@ -73,7 +74,7 @@ async fn a_dispatch_that_ends_half_way_is_taken_up_by_another() {
     let place = Place::new();
     let store = place.open().await;
     let id = owing(&store, WIDTH).await;
-    let step = store.cascade_completion(&member(&store, &id, 0)).await.unwrap();
+    let step = store.cascade(CascadeArgs { execution_id: member(&store, &id, 0), owed_since: None }).await.unwrap();
     assert_eq!((step.resolved as usize, step.more), (FLOW_STEP, true));
     drop(store);
 

@@ -1,7 +1,7 @@
 //! The feeds of delivered signals: complete up to their limit, and honest past it.
 
 use ff_backend_postgres::{PostgresBackend, PostgresOptions};
-use ff_core::backend::{SignalRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{DeliveriesArgs, DeliveriesPage};
 use ff_core::limits;
 use ff_core::partition::PartitionConfig;

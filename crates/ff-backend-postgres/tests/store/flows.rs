@@ -1,7 +1,7 @@
 //! Flows in a database: what one program submits another works through, and steps stay bounded.
 
 use ff_backend_postgres::PostgresBackend;
-use ff_core::backend::{EngineBackend, ExecutionRoom, FlowRoom, LeaseRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{ClaimArgs, Claimed, CompleteArgs, EdgeSpec, FlowHeader, NodeSpec, SubmitFlowArgs};
 use ff_core::flow::{FlowState, member_id};
 use ff_core::limits;
@@ -9,6 +9,7 @@ use ff_core::partition::flow_partition;
 use ff_core::payload::Payload;
 use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, FlowId, Kind, NodeName};
+use ff_engine::Orchestration;
 use uuid::Uuid;
 
 use crate::{Place, claim_on, findings};

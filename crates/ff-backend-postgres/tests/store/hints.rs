@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ff_backend_postgres::PostgresBackend;
-use ff_core::backend::{ExecutionRoom, FlowRoom, LeaseRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{CancelArgs, Start, SubmitArgs};
 use ff_core::hint::Hint;
 use ff_core::types::ExecutionId;
+use ff_engine::Orchestration;
 use futures_util::StreamExt;
 use tokio::time::timeout;
 
@@ -56,7 +57,7 @@ async fn whatever_is_worth_telling_is_told_elsewhere_as_it_is_here() {
     store.claim(claim_on(&id)).await.unwrap();
     store.cancel(cancel(id)).await.unwrap();
     let (waits, granted) = suspended(&store).await;
-    ff_core::backend::SignalRoom::deliver(&store, signal(&waits, &granted, "go")).await.unwrap();
+    store.deliver(signal(&waits, &granted, "go")).await.unwrap();
     for nth in 0..9 {
         let told = timeout(Duration::from_secs(20), here.next()).await.unwrap();
         let heard = timeout(Duration::from_secs(20), elsewhere.next()).await;

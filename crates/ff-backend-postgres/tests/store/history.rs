@@ -1,6 +1,6 @@
 //! The lease history is kept to its limit.
 
-use ff_core::backend::{ExecutionRoom, LeaseRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::RevokeArgs;
 use ff_core::limits;
 

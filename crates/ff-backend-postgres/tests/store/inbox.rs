@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use ff_backend_postgres::{Inbox, PostgresBackend};
-use ff_core::backend::{ExecutionRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::SubmitArgs;
 use ff_core::engine_error::Code;
 use ff_core::hint::{Hint, Hints};

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use ff_backend_postgres::PostgresBackend;
-use ff_core::backend::{ExecutionRoom, LaneRoom};
+use ff_core::backend::Perform;
 use ff_core::contracts::{ListLanesArgs, SubmitArgs};
 use ff_core::types::{LaneId, Namespace};
 

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ff_backend_postgres::{PostgresBackend, PostgresOptions};
-use ff_core::backend::{Answer, ExecutionRoom, LeaseRoom, Upkeep};
+use ff_core::backend::{Answer, EngineStore, Perform};
 use ff_core::contracts::{ClaimArgs, CompleteArgs};
 use ff_core::engine_error::EngineError;
 use ff_core::partition::PartitionConfig;

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ff_core::backend::ExecutionRoom;
+use ff_core::backend::Perform;
 use ff_core::engine_error::Code;
 use tokio::time::{interval, timeout};
 

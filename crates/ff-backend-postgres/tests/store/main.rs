@@ -25,7 +25,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 
 use ff_backend_postgres::{PostgresBackend, PostgresOptions};
-use ff_core::backend::{EngineBackend, ExecutionRoom, LeaseRoom, SuspensionRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::clock::ManualClock;
 use ff_core::contracts::{ClaimArgs, DeliverArgs, GrantedWaitpoint, SubmitArgs, SuspendArgs, WaitpointRef};
 use ff_core::doctor::{Finding, examine};

@@ -1,7 +1,7 @@
 //! Who may use a database, and which databases.
 
 use ff_backend_postgres::{ConnectError, Migrated, PostgresOptions, migrate};
-use ff_core::backend::{EngineBackend, ExecutionRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::partition::PartitionConfig;
 use futures_util::future::join_all;
 

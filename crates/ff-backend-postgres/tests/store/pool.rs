@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ff_core::backend::ExecutionRoom;
+use ff_core::backend::Perform;
 use ff_core::engine_error::Code;
 
 use crate::load::few;

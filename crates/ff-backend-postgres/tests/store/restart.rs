@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ff_backend_postgres::PostgresOptions;
-use ff_core::backend::{ExecutionRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::clock::ManualClock;
 
 use crate::{Place, at, standing_clock, work};

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use ff_backend_sql::{Holds, TABLES};
-use ff_core::backend::{ExecutionRoom, FlowRoom, LeaseRoom};
+use ff_core::backend::Perform;
 use ff_core::contracts::{CancelArgs, Filter, ListArgs, SubmitArgs};
 use ff_core::types::{IdempotencyKey, LaneId, Namespace, TagKey, TagValue};
+use ff_engine::Orchestration;
 
 use crate::flows::{chain, run};
 use crate::{Place, claim_on, findings, work};

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ff_backend_postgres::PostgresBackend;
-use ff_core::backend::{ExecutionRoom, FlowRoom, LeaseRoom, SignalRoom};
+use ff_core::backend::Perform;
 use ff_core::contracts::{CancelArgs, ClaimArgs, DeliverArgs, SubmitArgs};
 use ff_core::flow::FlowState;
 use ff_core::payload::Payload;
 use ff_core::state::PublicState;
+use ff_engine::Orchestration;
 use futures_util::FutureExt;
 use futures_util::future::join;
 use tokio_postgres::Client;

@@ -1,9 +1,10 @@
 //! Transactions that the server undoes are tried again, and nobody but the server knows.
 
 use ff_backend_postgres::PostgresBackend;
-use ff_core::backend::{EngineBackend, ExecutionRoom};
+use ff_core::backend::Perform;
 use ff_core::contracts::SubmitArgs;
 use ff_core::engine_error::Code;
+use ff_engine::Orchestration;
 use futures_util::FutureExt;
 use tokio_postgres::Client;
 use uuid::Uuid;

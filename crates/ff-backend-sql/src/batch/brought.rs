@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use ff_core::backend::Answer;
 use ff_core::change::Write;
-use ff_core::contracts::{Input, Task};
+use ff_core::contracts::{Claimed, Claims, GrantedClaim, GrantedClaims, Input, Taken, Task};
 use ff_core::engine_error::EngineError;
 use ff_core::limits;
 use ff_core::operation::{Operation, Reply};
@@ -14,8 +14,8 @@ use ff_core::payload::Payload;
 use ff_core::types::ExecutionId;
 use ff_core::view::{EdgesOf, View};
 
+use super::TakenUp;
 use super::signals::Handed;
-use super::{Answered, Brought, TakenUp};
 use crate::desk::{Desk, all_into};
 use crate::error::SqlError;
 use crate::execution::read_body;
@@ -88,7 +88,7 @@ pub(super) async fn attach(
     reader: &mut dyn Read,
     desk: &Desk,
     replies: Vec<Answer<(Reply, Vec<Promised>)>>,
-) -> Result<Vec<Answer<Answered>>, SqlError> {
+) -> Result<Vec<Answer<Reply>>, SqlError> {
     let (mut own, mut others, mut at_hand) = (Vec::new(), Vec::new(), Vec::new());
     for (reply, promised) in replies.iter().flatten() {
         for (task, promised) in tasks(reply).iter().zip(promised) {
@@ -110,7 +110,7 @@ pub(super) async fn attach(
         results: bodies(reader, &RESULT, others).await?,
         signals: Handed::find(reader, desk, replies.iter().flatten().flat_map(|(reply, _)| tasks(reply))).await?,
     };
-    Ok(replies.into_iter().map(|reply| reply.and_then(|(reply, promised)| found.answer(reply, promised))).collect())
+    Ok(replies.into_iter().map(|reply| reply.and_then(|(reply, promised)| found.complete(reply, promised))).collect())
 }
 
 /// The payloads or results that are stored under these ids.
@@ -135,13 +135,23 @@ struct Found {
 }
 
 impl Found {
-    fn answer(&self, reply: Reply, promised: Vec<Promised>) -> Answer<Answered> {
-        let brought = tasks(&reply).iter().zip(promised).map(|(task, promised)| self.keep(task, promised));
-        let brought = brought.collect::<Answer<_>>()?;
-        Ok(Answered { reply, brought })
+    /// The reply with what its claims bring along.
+    fn complete(&self, reply: Reply, promised: Vec<Promised>) -> Answer<Reply> {
+        Ok(match reply {
+            Reply::Taken(taken) => Reply::Claimed(self.claims(taken, promised)?),
+            Reply::ClaimGranted(GrantedClaim { taken, count }) => {
+                Reply::GrantClaimed(GrantedClaims { claims: self.claims(taken, promised)?, count })
+            }
+            complete => complete,
+        })
     }
 
-    fn keep(&self, task: &Task, promised: Promised) -> Answer<Brought> {
+    fn claims(&self, taken: Taken, promised: Vec<Promised>) -> Answer<Claims> {
+        let claimed = taken.tasks.into_iter().zip(promised).map(|(task, promised)| self.claimed(task, promised));
+        Ok(Claims { claimed: claimed.collect::<Answer<_>>()?, next: taken.next, limited: taken.limited })
+    }
+
+    fn claimed(&self, task: Task, promised: Promised) -> Answer<Claimed> {
         let id = task.execution_id;
         let payload = match promised.payload {
             Source::Batch(payload) => Some(payload),
@@ -153,7 +163,7 @@ impl Found {
         for input in inputs.iter_mut().filter(|input| promised.awaited.contains(&input.from)) {
             input.payload = self.results.get(&input.from).cloned();
         }
-        Ok(Brought { payload, signals: self.signals.to(task)?, inputs })
+        Ok(Claimed { payload, signals: self.signals.to(&task)?, inputs, task })
     }
 }
 

@@ -16,14 +16,12 @@ mod writes;
 use std::collections::BTreeSet;
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{Input, ReceivedSignal};
 use ff_core::dice::Nonce;
 use ff_core::engine_error::EngineError;
 use ff_core::hint::lane_hints;
 use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::outage::is_away;
 use ff_core::partition::PartitionConfig;
-use ff_core::payload::Payload;
 
 use self::rehearsal::first_loads;
 use crate::desk::{Desk, Known};
@@ -42,26 +40,6 @@ pub struct TakenUp {
     pub nonce: Nonce,
 }
 
-/// The answer to an operation.
-#[derive(Debug, PartialEq)]
-pub struct Answered {
-    /// What its rule replied.
-    pub reply: Reply,
-    /// What comes with every execution a claim took, in the order it took them.
-    pub brought: Vec<Brought>,
-}
-
-/// What comes with an execution that was claimed.
-#[derive(Debug, PartialEq)]
-pub struct Brought {
-    /// What it works on.
-    pub payload: Payload,
-    /// The signals its worker is handed.
-    pub signals: Vec<ReceivedSignal>,
-    /// The results of others that were passed on to it.
-    pub inputs: Vec<Input>,
-}
-
 /// Decides operations in order, each seeing what those before it did, and commits what they changed, once. A refused one
 /// writes nothing and stops no other. Gives an answer for each, in order.
 ///
@@ -71,7 +49,7 @@ pub async fn execute(
     known: &mut Known,
     batch: &[TakenUp],
     partitions: &PartitionConfig,
-) -> Vec<Answer<Answered>> {
+) -> Vec<Answer<Reply>> {
     match persist(session, known, batch, partitions).await {
         Ok(answers) => answers,
         Err(error) => {
@@ -93,7 +71,7 @@ async fn persist(
     known: &mut Known,
     batch: &[TakenUp],
     partitions: &PartitionConfig,
-) -> Answer<Vec<Answer<Answered>>> {
+) -> Answer<Vec<Answer<Reply>>> {
     for _ in 1..TRIES {
         match attempt(session, known, batch, partitions).await {
             Err(Unfinished::Undone(why)) => tracing::debug!(why, "a batch was undone; trying again"),
@@ -128,7 +106,7 @@ async fn attempt(
     known: &mut Known,
     batch: &[TakenUp],
     partitions: &PartitionConfig,
-) -> Result<Vec<Answer<Answered>>, Unfinished> {
+) -> Result<Vec<Answer<Reply>>, Unfinished> {
     let kept = std::mem::take(known);
     let mut desk = Desk::with(if session.is_alone() { kept } else { kept.without_records() });
     let answers = commit(session, &mut desk, batch, partitions).await?;
@@ -141,7 +119,7 @@ async fn commit(
     desk: &mut Desk,
     batch: &[TakenUp],
     partitions: &PartitionConfig,
-) -> Result<Vec<Answer<Answered>>, Unfinished> {
+) -> Result<Vec<Answer<Reply>>, Unfinished> {
     let involved: BTreeSet<_> = batch.iter().map(|taken_up| taken_up.operation.partition(partitions)).collect();
     let involved: Vec<_> = involved.into_iter().collect();
     let first = if session.asks_ahead() { first_loads(desk, batch, partitions, &involved).await? } else { Vec::new() };
@@ -180,7 +158,7 @@ async fn prepare(
     batch: &[TakenUp],
     conditions: &[Conditions],
     involved: &[u16],
-) -> Result<(Vec<Answer<Answered>>, bool), SqlError> {
+) -> Result<(Vec<Answer<Reply>>, bool), SqlError> {
     // Everything that happens may have to be told, so it is known from the start who follows.
     let unknown = desk.known.unknown_feeds(involved);
     operating::load_feeds(session, &mut desk.known, unknown).await?;

@@ -2,7 +2,6 @@
 
 mod feed;
 mod read;
-mod store;
 
 pub(crate) use feed::{feed_of, tell_events};
 pub(crate) use read::read_told;

@@ -1,68 +1,62 @@
 //! Reading what happened, over the feeds of all partitions.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use async_trait::async_trait;
-use ff_core::backend::Answer;
+use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{EventsArgs, EventsPage, FollowArgs};
 use ff_core::event::{EventCursor, EventsPart, Feed, Told, follow};
 use ff_core::partition::PartitionConfig;
 use ff_core::signal::Position;
-use ff_core::types::TimestampMs;
 
 use crate::error::SqlError;
 use crate::queries::FEEDS;
-use crate::queue::Asker;
 use crate::session::{Question, Read};
 use crate::tape::{EVENTS, Place};
 use crate::value::Row;
+use crate::{Driver, ReadContext, SqlStore};
 
 /// Since when and until when each partition tells what happens on it.
-pub(crate) struct ReadFeeds {
-    /// The partitions there are.
-    pub partitions: PartitionConfig,
-}
+pub(crate) struct ReadFeeds;
 
 #[async_trait]
 impl Question for ReadFeeds {
     type Answer = BTreeMap<u16, Feed>;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<BTreeMap<u16, Feed>> {
-        Ok(feeds(reader, &self.partitions).await?)
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<BTreeMap<u16, Feed>> {
+        Ok(feeds(reader, &at.partitions).await?)
     }
 }
 
-impl Asker {
-    /// Has partitions tell what happens on them for a while, given what they tell now. Most of the time they do.
-    pub async fn follow(&self, known: &BTreeMap<u16, Feed>, partitions: Range<u16>, now: TimestampMs) -> Answer<()> {
-        let lapsing = partitions.filter(|of| follow(known.get(of), now).is_some());
-        let args = lapsing.map(|partition| FollowArgs { partition }).collect();
-        self.ask_each(args).await.into_iter().try_for_each(|answer| answer.map(drop))
+impl<D: Driver> Handle<EventsArgs, EventsPage> for SqlStore<D> {
+    async fn handle(&self, args: EventsArgs) -> Answer<EventsPage> {
+        args.check_for_store()?;
+        let asked = args.partitions(&self.partitions())?;
+        let (feeds, now) = (self.read(ReadFeeds).await?, self.driver().now().await?);
+        // Most of the time every feed is kept going by an earlier reader.
+        let lapsing = asked.filter(|of| follow(feeds.get(of), now).is_some());
+        let follow = lapsing.map(|partition| FollowArgs { partition }).collect();
+        self.writer().ask_each(follow).await.into_iter().try_for_each(|answer| answer.map(drop))?;
+        self.read(ReadEvents(args)).await
     }
 }
 
 /// What happened since a cursor, on feeds that somebody follows.
-pub(crate) struct ReadEvents {
-    /// Since when, whose, and how many.
-    pub args: EventsArgs,
-    /// The partitions there are.
-    pub partitions: PartitionConfig,
-    /// What time it is.
-    pub now: TimestampMs,
-}
+pub(crate) struct ReadEvents(pub EventsArgs);
 
 #[async_trait]
 impl Question for ReadEvents {
     type Answer = EventsPage;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<EventsPage> {
-        let (asked, limit) = (self.args.partitions(&self.partitions)?, self.args.limit);
-        let Some(after) = self.args.after.clone() else {
-            let next = EventCursor { from: self.now, ..EventCursor::default() };
+    const IS_TIMED: bool = true;
+
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<EventsPage> {
+        let (asked, limit) = (self.0.partitions(&at.partitions)?, self.0.limit);
+        let Some(after) = self.0.after.clone() else {
+            let next = EventCursor { from: at.now, ..EventCursor::default() };
             return Ok(EventsPage { events: vec![], next, missed: false });
         };
-        let mut feeds = feeds(reader, &self.partitions).await?;
+        let mut feeds = feeds(reader, &at.partitions).await?;
         feeds.retain(|partition, _| asked.contains(partition));
         let ends = EVENTS.ends(reader, feeds.keys().copied()).await?;
         // Who has read to the end of a feed has missed nothing of it, and there is nothing to look for.
@@ -76,7 +70,7 @@ impl Question for ReadEvents {
             (partition, EventsPart { events, trimmed: trimmed.contains(&partition), since: feed.since })
         };
         let parts: Vec<_> = feeds.into_iter().map(part).collect();
-        Ok(EventsPage::merge(after, parts, |told| self.args.wants(told), limit))
+        Ok(EventsPage::merge(after, parts, |told| self.0.wants(told), limit))
     }
 }
 

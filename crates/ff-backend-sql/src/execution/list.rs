@@ -9,21 +9,17 @@ use ff_core::execution::Execution;
 
 use super::walk::search;
 use crate::error::SqlError;
-use crate::record;
 use crate::schema::EXECUTION;
 use crate::session::{Question, Read, key_of};
 use crate::value::Row;
-
-/// One page of what a filter means.
-pub(crate) struct List(pub ListArgs);
+use crate::{ReadContext, record};
 
 #[async_trait]
-impl Question for List {
+impl Question for ListArgs {
     type Answer = Page;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<Page> {
-        let args = self.0;
-        args.check()?;
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Page> {
+        let args = self;
         let found = search(reader, &args).await?;
         let mut places = found.places;
         // What is older than some walk came to may be missing something between it and there.

@@ -7,6 +7,7 @@ use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{Attempt, Execution};
 use ff_core::lease::LeaseEvent;
 use ff_core::payload::Payload;
+use ff_core::query::{Describe, EndOf, NamespaceOf, ReadAttempts, ReadPayload, ReadResult};
 use ff_core::types::{ExecutionId, Namespace};
 use serde::de::DeserializeOwned;
 
@@ -14,32 +15,26 @@ use super::read_body;
 use crate::error::{SqlError, unreadable};
 use crate::flow::is_there;
 use crate::queries::{ATTEMPTS_OF, LEASES_OF};
-use crate::record;
 use crate::schema::{EXECUTION, PAYLOAD, RESULT};
 use crate::session::{Key, Question, Read, key_of};
 use crate::table::Table;
-
-/// How an execution stands.
-pub(crate) struct Describe(pub ExecutionId);
+use crate::{ReadContext, record};
 
 #[async_trait]
 impl Question for Describe {
     type Answer = ExecutionInfo;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<ExecutionInfo> {
-        Ok(found(reader, &self.0).await?.info())
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<ExecutionInfo> {
+        Ok(found(reader, &self.execution_id).await?.info())
     }
 }
-
-/// Whose an execution is.
-pub(crate) struct NamespaceOf(pub ExecutionId);
 
 #[async_trait]
 impl Question for NamespaceOf {
     type Answer = Option<Namespace>;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<Option<Namespace>> {
-        Ok(namespace_in(reader, &EXECUTION, key_of(&self.0)).await?)
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Option<Namespace>> {
+        Ok(namespace_in(reader, &EXECUTION, key_of(&self.execution_id)).await?)
     }
 }
 
@@ -54,30 +49,24 @@ pub(crate) async fn namespace_in(
     Namespace::parse(row.text(0)?).map(Some).map_err(unreadable("a namespace"))
 }
 
-/// The bytes an execution was submitted with.
-pub(crate) struct ReadPayload(pub ExecutionId);
-
 #[async_trait]
 impl Question for ReadPayload {
     type Answer = Payload;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<Payload> {
-        found(reader, &self.0).await?;
-        let lost = || EngineError::Corrupt(format!("{} has lost its payload", self.0));
-        body(reader, &PAYLOAD, &self.0).await?.ok_or_else(lost)
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Payload> {
+        found(reader, &self.execution_id).await?;
+        let lost = || EngineError::Corrupt(format!("{} has lost its payload", self.execution_id));
+        body(reader, &PAYLOAD, &self.execution_id).await?.ok_or_else(lost)
     }
 }
-
-/// How an execution ended, and with what.
-pub(crate) struct ReadResult(pub ExecutionId);
 
 #[async_trait]
 impl Question for ReadResult {
     type Answer = Ended;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<Ended> {
-        let execution = found(reader, &self.0).await?;
-        let result = body(reader, &RESULT, &self.0).await?;
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Ended> {
+        let execution = found(reader, &self.execution_id).await?;
+        let result = body(reader, &RESULT, &self.execution_id).await?;
         let state = execution.public_state();
         execution.ended(result).ok_or_else(|| {
             let refusal = Code::ExecutionNotTerminal.refusal().in_state(state);
@@ -86,16 +75,23 @@ impl Question for ReadResult {
     }
 }
 
-/// Every try at an execution, and the leases it lost.
-pub(crate) struct ReadAttempts(pub ExecutionId);
+#[async_trait]
+impl Question for EndOf {
+    type Answer = Option<Ended>;
+
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Option<Ended>> {
+        let execution = found(reader, &self.execution_id).await?;
+        Ok(execution.ended(body(reader, &RESULT, &self.execution_id).await?))
+    }
+}
 
 #[async_trait]
 impl Question for ReadAttempts {
     type Answer = Attempts;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<Attempts> {
-        let execution = found(reader, &self.0).await?;
-        let ids = [self.0];
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Attempts> {
+        let execution = found(reader, &self.execution_id).await?;
+        let ids = [self.execution_id];
         let attempts = attempts_of(reader, &ids).await?.pop().unwrap_or_default();
         let leases = leases_of(reader, &ids).await?.pop().unwrap_or_default();
         Ok(execution.attempts(attempts, leases))

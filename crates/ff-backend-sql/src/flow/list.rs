@@ -12,23 +12,16 @@ use uuid::Uuid;
 
 use crate::error::SqlError;
 use crate::queries::LIST_FLOWS;
-use crate::record;
 use crate::session::{Question, Read};
 use crate::value::{Row, Value};
-
-/// One page of flows.
-///
-/// The index is by state, as that of executions is, and a list of every state is merged from one short list of each. Kinds
-/// and tags are picked out on the way.
-pub(crate) struct ListFlows(pub ListFlowsArgs);
+use crate::{ReadContext, record};
 
 #[async_trait]
-impl Question for ListFlows {
+impl Question for ListFlowsArgs {
     type Answer = FlowsPage;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<FlowsPage> {
-        let args = self.0;
-        args.check()?;
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<FlowsPage> {
+        let args = self;
         // One more than a page tells whether another page follows.
         let enough = args.limit + 1;
         let picky = args.kind.is_some() || args.tag.is_some();

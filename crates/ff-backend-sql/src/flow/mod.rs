@@ -7,7 +7,6 @@ mod group;
 mod list;
 mod read;
 mod row;
-mod store;
 
 pub(crate) use debt::debts;
 pub use debt::{Debt, Debts};
@@ -15,6 +14,5 @@ pub(crate) use edge::{edge_put, key_of_edge, read_edge};
 pub(crate) use event::{flow_event_of, trim_events};
 pub(crate) use group::{group_beside, group_put, read_group};
 
-pub(crate) use read::NamespaceOfFlow;
 pub(crate) use read::{edges_after, events_from, is_there};
 pub(crate) use row::{flow_key_of, flow_put, flow_strays, key_of_flow, key_of_flow_key, read_flow_key};

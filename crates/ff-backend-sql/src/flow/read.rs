@@ -3,13 +3,14 @@
 use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{
-    EdgeInfo, EdgesPage, FlowEdgesArgs, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs, MemberInfo,
+    EdgeInfo, EdgesPage, FlowEdgesArgs, FlowEnd, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs, MemberInfo,
     MembersPage,
 };
 use ff_core::engine_error::Code;
 use ff_core::execution::Execution;
 use ff_core::flow::{Edge, Flow, FlowEvent};
 use ff_core::partition::{PartitionConfig, flow_partition};
+use ff_core::query::{DescribeFlow, EndOfFlow, NamespaceOfFlow};
 use ff_core::types::{EdgeId, FlowId, Namespace};
 use uuid::Uuid;
 
@@ -17,61 +18,46 @@ use super::{group_beside, key_of_flow, read_edge};
 use crate::error::SqlError;
 use crate::execution::namespace_in;
 use crate::queries::{EDGES_AFTER, FLOW_EVENTS_FROM, MEMBERS_FROM};
-use crate::record;
 use crate::schema::FLOW;
 use crate::session::{Question, Read};
 use crate::value::{Row, Value};
-
-/// How a flow stands.
-pub(crate) struct DescribeFlow {
-    /// Which flow.
-    pub flow_id: FlowId,
-    /// The partitions of the store.
-    pub partitions: PartitionConfig,
-}
+use crate::{ReadContext, record};
 
 #[async_trait]
 impl Question for DescribeFlow {
     type Answer = FlowInfo;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<FlowInfo> {
-        Ok(found(reader, &self.flow_id, &self.partitions).await?.info())
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<FlowInfo> {
+        Ok(found(reader, &self.flow_id, &at.partitions).await?.info())
     }
 }
 
-/// Whose a flow is.
-pub(crate) struct NamespaceOfFlow {
-    /// Which flow.
-    pub flow_id: FlowId,
-    /// The partitions of the store.
-    pub partitions: PartitionConfig,
+#[async_trait]
+impl Question for EndOfFlow {
+    type Answer = Option<FlowEnd>;
+
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<Option<FlowEnd>> {
+        Ok(found(reader, &self.flow_id, &at.partitions).await?.info().end())
+    }
 }
 
 #[async_trait]
 impl Question for NamespaceOfFlow {
     type Answer = Option<Namespace>;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<Option<Namespace>> {
-        let partition = flow_partition(&self.flow_id, &self.partitions).index;
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<Option<Namespace>> {
+        let partition = flow_partition(&self.flow_id, &at.partitions).index;
         Ok(namespace_in(reader, &FLOW, key_of_flow(&self.flow_id, partition)).await?)
     }
 }
 
-/// One page of a flow's members, in the order they were added.
-pub(crate) struct ReadFlowMembers {
-    /// Which of them.
-    pub args: FlowMembersArgs,
-    /// The partitions of the store.
-    pub partitions: PartitionConfig,
-}
-
 #[async_trait]
-impl Question for ReadFlowMembers {
+impl Question for FlowMembersArgs {
     type Answer = MembersPage;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<MembersPage> {
-        let FlowMembersArgs { flow_id, from, limit } = self.args;
-        found(reader, &flow_id, &self.partitions).await?;
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<MembersPage> {
+        let FlowMembersArgs { flow_id, from, limit } = self;
+        found(reader, &flow_id, &at.partitions).await?;
         // One more than a page tells where the next one starts.
         let parameters = vec![Value::Uuid(*flow_id.as_uuid()), Value::number(from), Value::number(limit + 1)];
         let rows: Vec<_> = reader.query(MEMBERS_FROM, &[parameters]).await?.into_iter().flatten().collect();
@@ -86,21 +72,13 @@ fn member(row: &Row) -> Result<Option<MemberInfo>, SqlError> {
     Ok(MemberInfo::of(&execution, group_beside(execution.id, row, 2)?.as_ref()))
 }
 
-/// One page of a flow's edges, in the order of their ids.
-pub(crate) struct ReadFlowEdges {
-    /// Which of them.
-    pub args: FlowEdgesArgs,
-    /// The partitions of the store.
-    pub partitions: PartitionConfig,
-}
-
 #[async_trait]
-impl Question for ReadFlowEdges {
+impl Question for FlowEdgesArgs {
     type Answer = EdgesPage;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<EdgesPage> {
-        let FlowEdgesArgs { flow_id, after, limit } = self.args;
-        let flow = found(reader, &flow_id, &self.partitions).await?;
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<EdgesPage> {
+        let FlowEdgesArgs { flow_id, after, limit } = self;
+        let flow = found(reader, &flow_id, &at.partitions).await?;
         // One more than a page tells whether another page follows.
         let edges = edges_after(reader, &flow_id, flow.partition, after, limit + 1).await?;
         let page: Vec<EdgeInfo> = edges.iter().take(limit).map(EdgeInfo::from).collect();
@@ -109,22 +87,14 @@ impl Question for ReadFlowEdges {
     }
 }
 
-/// What happened in a flow since.
-pub(crate) struct ReadFlowEvents {
-    /// Since when.
-    pub args: FlowEventsArgs,
-    /// The partitions of the store.
-    pub partitions: PartitionConfig,
-}
-
 #[async_trait]
-impl Question for ReadFlowEvents {
+impl Question for FlowEventsArgs {
     type Answer = FlowEventsPage;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<FlowEventsPage> {
-        let flow = found(reader, &self.args.flow_id, &self.partitions).await?;
-        let events = events_from(reader, &flow.id, self.args.from, self.args.limit).await?;
-        Ok(FlowEventsPage::of(&flow, events.iter(), &self.args))
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<FlowEventsPage> {
+        let flow = found(reader, &self.flow_id, &at.partitions).await?;
+        let events = events_from(reader, &flow.id, self.from, self.limit).await?;
+        Ok(FlowEventsPage::of(&flow, events.iter(), &self))
     }
 }
 

@@ -2,7 +2,5 @@
 
 mod read;
 mod row;
-mod store;
 
-pub(crate) use read::FindKey;
 pub(crate) use row::api_key_of;

@@ -3,7 +3,5 @@
 mod depths;
 mod read;
 mod row;
-mod steps;
-mod store;
 
 pub(crate) use row::{key_of_lane, lane_of_record};

@@ -5,6 +5,7 @@ use ff_core::backend::Answer;
 use ff_core::contracts::{LaneInfo, LanesFill, LanesPage, ListLanesArgs, Meets};
 use ff_core::lane::Lane;
 use ff_core::partition::{PartitionConfig, lane_partition};
+use ff_core::query::DescribeLane;
 use ff_core::types::LaneId;
 
 use super::depths::depths;
@@ -12,46 +13,30 @@ use super::key_of_lane;
 use crate::error::SqlError;
 use crate::execution::lane_of;
 use crate::queries::{NEXT_CONFIGURED_LANE, NEXT_LANE};
-use crate::record;
 use crate::schema::LANE;
 use crate::session::{Question, Read};
-
-/// How a lane is configured, and how much of it is where.
-pub(crate) struct DescribeLane {
-    /// The lane, named as indexes name it.
-    pub lane: LaneId,
-    /// The partitions there are.
-    pub partitions: PartitionConfig,
-}
+use crate::{ReadContext, record};
 
 #[async_trait]
 impl Question for DescribeLane {
     type Answer = LaneInfo;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<LaneInfo> {
-        Ok(describe(reader, self.lane, &self.partitions, true).await?.0)
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<LaneInfo> {
+        Ok(describe(reader, self.lane.within(&self.namespace), &at.partitions, true).await?.0)
     }
 }
 
-/// The lanes somebody configured and those that have something.
-pub(crate) struct ListLanes {
-    /// Whose, and from where on.
-    pub args: ListLanesArgs,
-    /// The partitions there are.
-    pub partitions: PartitionConfig,
-}
-
 #[async_trait]
-impl Question for ListLanes {
+impl Question for ListLanesArgs {
     type Answer = LanesPage;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<LanesPage> {
-        let mut fill = LanesFill::of(&self.args);
-        let mut after = self.args.begin();
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<LanesPage> {
+        let mut fill = LanesFill::of(&self);
+        let mut after = self.begin();
         while !fill.is_full()
             && let Some(key) = next_lane(reader, &after).await?
         {
-            match self.args.meets(&key) {
+            match self.meets(&key) {
                 Meets::Listed => after = key.to_string(),
                 Meets::Skip(to) => {
                     after = to;
@@ -60,7 +45,7 @@ impl Question for ListLanes {
                 Meets::End => break,
             }
             // What is only staged is not there yet.
-            let (info, is_configured) = describe(reader, key, &self.partitions, self.args.finished).await?;
+            let (info, is_configured) = describe(reader, key, &at.partitions, self.finished).await?;
             fill.look(info, is_configured);
         }
         Ok(fill.into_page())

@@ -5,39 +5,31 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{DeliveriesArgs, DeliveriesPage};
-use ff_core::partition::PartitionConfig;
 use ff_core::signal::{Delivery, FeedCursor, FeedPart, Position};
 use ff_core::types::TimestampMs;
 
+use crate::ReadContext;
 use crate::desk::NewSignal;
 use crate::error::SqlError;
 use crate::session::{Question, Read, Session};
 use crate::tape::{DELIVERIES, Place};
 
-/// What was delivered since a cursor.
-pub(crate) struct ReadDeliveries {
-    /// Since when, and how many.
-    pub args: DeliveriesArgs,
-    /// The partitions there are.
-    pub partitions: PartitionConfig,
-}
-
 #[async_trait]
-impl Question for ReadDeliveries {
+impl Question for DeliveriesArgs {
     type Answer = DeliveriesPage;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<DeliveriesPage> {
-        let mut ends = DELIVERIES.ends(reader, 0..self.partitions.num_flow_partitions).await?;
-        let Some(after) = self.args.after else {
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<DeliveriesPage> {
+        let mut ends = DELIVERIES.ends(reader, 0..at.partitions.num_flow_partitions).await?;
+        let Some(after) = self.after else {
             let next = FeedCursor(ends.into_iter().map(|(partition, last)| (partition, last.position)).collect());
             return Ok(DeliveriesPage { deliveries: vec![], next, missed: false });
         };
         // Who has read to the end of a feed has missed nothing of it, and there is nothing to look for.
         ends.retain(|partition, last| after.0.get(partition).is_none_or(|reached| *reached < last.position));
         let missed = missed(reader, &ends, &after).await?;
-        let unread = unread(reader, ends.keys().copied().collect(), &after, self.args.limit).await?;
+        let unread = unread(reader, ends.keys().copied().collect(), &after, self.limit).await?;
         let parts = unread.into_iter().map(|(partition, deliveries)| (partition, FeedPart { deliveries, missed }));
-        Ok(DeliveriesPage::merge(after, parts, self.args.limit))
+        Ok(DeliveriesPage::merge(after, parts, self.limit))
     }
 }
 

@@ -3,7 +3,6 @@
 mod deliveries;
 mod read;
 mod row;
-mod store;
 
 pub(crate) use deliveries::{tell, unread};
 

@@ -4,26 +4,23 @@ use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{ReceivedSignal, SignalsArgs, SignalsPage};
 use ff_core::engine_error::Code;
-use ff_core::types::{ExecutionId, SignalId};
+use ff_core::query::ReadSignal;
 
 use super::{key_of_signal, read_signal};
 use crate::error::SqlError;
 use crate::execution::found;
 use crate::queries::SIGNALS_PAGE;
-use crate::record;
 use crate::schema::SIGNAL;
 use crate::session::{Question, Read, key_of};
 use crate::value::Value;
-
-/// One page of an execution's signals, oldest first.
-pub(crate) struct ListSignals(pub SignalsArgs);
+use crate::{ReadContext, record};
 
 #[async_trait]
-impl Question for ListSignals {
+impl Question for SignalsArgs {
     type Answer = SignalsPage;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<SignalsPage> {
-        let SignalsArgs { execution_id, skip, limit } = self.0;
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<SignalsPage> {
+        let SignalsArgs { execution_id, skip, limit } = self;
         found(reader, &execution_id).await?;
         // Signals are numbered without gaps, so passing over some is starting at a number. One more than a page tells
         // whether another page follows.
@@ -35,19 +32,11 @@ impl Question for ListSignals {
     }
 }
 
-/// One signal, with what it carried.
-pub(crate) struct ReadSignal {
-    /// Of which execution.
-    pub execution_id: ExecutionId,
-    /// Which of its signals.
-    pub signal_id: SignalId,
-}
-
 #[async_trait]
 impl Question for ReadSignal {
     type Answer = ReceivedSignal;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<ReceivedSignal> {
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<ReceivedSignal> {
         found(reader, &self.execution_id).await?;
         let wanted = SIGNAL.named(&["record", "content_type", "bytes"]);
         let rows = reader.load(&SIGNAL, wanted, &[key_of_signal(&self.execution_id, &self.signal_id)]).await?;

@@ -3,10 +3,7 @@
 mod read;
 mod ring;
 mod row;
-mod store;
 
-pub(crate) use read::JudgeToken;
-pub(crate) use ring::ReadKeyRing;
 pub use ring::missing_rings;
 pub(crate) use ring::{read_ring, ring_of};
 pub(crate) use row::{key_of_waitpoint, read_suspend_key, suspend_key_of, waitpoint_of};

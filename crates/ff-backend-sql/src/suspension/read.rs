@@ -5,38 +5,33 @@ use ff_core::backend::Answer;
 use ff_core::contracts::WaitpointInfo;
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{Execution, Phase};
+use ff_core::query::{JudgeToken, ListWaitpoints, MintToken};
 use ff_core::suspension::{Waitpoint, WaitpointState};
-use ff_core::token::{KeyRing, PresentedToken, WaitpointToken};
-use ff_core::types::{ExecutionId, TimestampMs, WaitpointId};
+use ff_core::token::{KeyRing, WaitpointToken};
+use ff_core::types::{ExecutionId, WaitpointId};
 
 use super::key_of_waitpoint;
 use super::ring::read_ring;
 use crate::error::SqlError;
 use crate::execution::found;
-use crate::record;
 use crate::schema::{KEY_RING, WAITPOINT};
 use crate::session::{Question, Read};
-
-/// The open waitpoints of an execution, oldest first.
-pub(crate) struct ReadWaitpoints {
-    /// Of which execution.
-    pub execution_id: ExecutionId,
-    /// What time it is.
-    pub now: TimestampMs,
-}
+use crate::{ReadContext, record};
 
 #[async_trait]
-impl Question for ReadWaitpoints {
+impl Question for ListWaitpoints {
     type Answer = Vec<WaitpointInfo>;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<Vec<WaitpointInfo>> {
+    const IS_TIMED: bool = true;
+
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<Vec<WaitpointInfo>> {
         let execution = found(reader, &self.execution_id).await?;
         let named = named(&execution);
         let mut open = Vec::with_capacity(named.len());
         for (id, waitpoint) in named.iter().zip(waitpoints(reader, &self.execution_id, &named).await?) {
             let lost = || EngineError::Corrupt(format!("{} has lost the waitpoint {id}", self.execution_id));
             let waitpoint = waitpoint.ok_or_else(lost)?;
-            let state = execution.waitpoint_state(&waitpoint, self.now);
+            let state = execution.waitpoint_state(&waitpoint, at.now);
             if matches!(state, WaitpointState::Pending | WaitpointState::Active) {
                 open.push(WaitpointInfo::of(&waitpoint, state));
             }
@@ -46,44 +41,26 @@ impl Question for ReadWaitpoints {
     }
 }
 
-/// What opens a waitpoint.
-pub(crate) struct ReadWaitpointToken {
-    /// Of which execution.
-    pub execution_id: ExecutionId,
-    /// Which of its waitpoints.
-    pub waitpoint_id: WaitpointId,
-}
-
 #[async_trait]
-impl Question for ReadWaitpointToken {
+impl Question for MintToken {
     type Answer = WaitpointToken;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<WaitpointToken> {
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<WaitpointToken> {
         found(reader, &self.execution_id).await?;
         let (waitpoint, ring) = with_ring(reader, &self.execution_id, self.waitpoint_id).await?;
         Ok(waitpoint.ok_or(Code::WaitpointNotFound)?.mint(ring.as_ref())?)
     }
 }
 
-/// Whether a token opens a waitpoint.
-pub(crate) struct JudgeToken {
-    /// Of which execution.
-    pub execution_id: ExecutionId,
-    /// Which of its waitpoints.
-    pub waitpoint_id: WaitpointId,
-    /// What is shown for it.
-    pub shown: PresentedToken,
-    /// What time it is.
-    pub now: TimestampMs,
-}
-
 #[async_trait]
 impl Question for JudgeToken {
     type Answer = ();
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<()> {
+    const IS_TIMED: bool = true;
+
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<()> {
         let (waitpoint, ring) = with_ring(reader, &self.execution_id, self.waitpoint_id).await?;
-        Ok(waitpoint.ok_or(Code::InvalidToken)?.verify(ring.as_ref(), &self.shown, self.now)?)
+        Ok(waitpoint.ok_or(Code::InvalidToken)?.verify(ring.as_ref(), &self.shown, at.now)?)
     }
 }
 

@@ -7,14 +7,15 @@ use ff_core::backend::Answer;
 use ff_core::contracts::PartitionKids;
 use ff_core::dice::Dice;
 use ff_core::partition::PartitionConfig;
+use ff_core::query::{ListKids, ReadKeyRing};
 use ff_core::token::{KeyRing, Secret};
-use ff_core::types::{Kid, TimestampMs};
+use ff_core::types::Kid;
 
 use crate::error::SqlError;
 use crate::queries::RINGS;
-use crate::record;
 use crate::session::{Put, Question, Read};
 use crate::value::Row;
+use crate::{ReadContext, record};
 
 /// The row of a partition's secrets.
 pub(crate) fn ring_of(partition: u16, ring: &KeyRing) -> Result<Put, SqlError> {
@@ -44,40 +45,31 @@ pub fn missing_rings(
     Ok(missing.into_iter().map(|partition| (partition, ring.clone())).collect())
 }
 
-/// The secrets of the first partition, which are those of all.
-pub(crate) struct ReadKeyRing;
-
 #[async_trait]
 impl Question for ReadKeyRing {
     type Answer = KeyRing;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<KeyRing> {
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<KeyRing> {
         let rows = reader.query(RINGS, &[vec![1_u16.into()]]).await?;
         let Some(row) = rows.iter().flatten().next() else { return Ok(KeyRing::default()) };
         Ok(read_ring(row.text(1)?)?)
     }
 }
 
-/// The names of the secrets of every partition.
-pub(crate) struct ReadKids {
-    /// The partitions there are.
-    pub partitions: PartitionConfig,
-    /// What time it is.
-    pub now: TimestampMs,
-}
-
 #[async_trait]
-impl Question for ReadKids {
+impl Question for ListKids {
     type Answer = Vec<PartitionKids>;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<Vec<PartitionKids>> {
-        let count = self.partitions.num_flow_partitions;
+    const IS_TIMED: bool = true;
+
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<Vec<PartitionKids>> {
+        let count = at.partitions.num_flow_partitions;
         let rows = reader.query(RINGS, &[vec![count.into()]]).await?;
         let ring = |row: &Row| Ok((row.partition(0)?, read_ring(row.text(1)?)?));
         let rings = rows.iter().flatten().map(ring).collect::<Result<BTreeMap<_, _>, SqlError>>()?;
         let kids = |partition| {
             let ring = rings.get(&partition);
-            PartitionKids { partition, kids: ring.map(|ring| ring.kids(self.now)).unwrap_or_default() }
+            PartitionKids { partition, kids: ring.map(|ring| ring.kids(at.now)).unwrap_or_default() }
         };
         Ok((0..count).map(kids).collect())
     }

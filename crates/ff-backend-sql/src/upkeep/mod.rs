@@ -3,9 +3,7 @@
 mod flows;
 mod operating;
 mod snapshot;
-mod store;
 mod sweep;
 mod waits;
 
-pub use snapshot::TakeSnapshot;
 pub(crate) use sweep::ready_on;

@@ -9,6 +9,7 @@ use ff_core::change::KeyEntry;
 use ff_core::execution::Execution;
 use ff_core::index::{Index, eligible_score, has_state_index};
 use ff_core::payload::Payload;
+use ff_core::query::TakeSnapshot;
 use ff_core::snapshot::Snapshot;
 use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, IdempotencyKey, Kind, Namespace, Priority, TimestampMs, WorkerInstanceId};
@@ -19,23 +20,17 @@ use super::waits::add_waits;
 use crate::error::{SqlError, unreadable};
 use crate::execution::{STAGED, attempts_of, lane_of, leases_of, read_body, strays};
 use crate::queries::{EXECUTIONS_ON, KEYS_ON};
-use crate::record;
 use crate::schema::{EXECUTION, PAYLOAD, RESULT};
 use crate::session::{Question, Read, key_of};
 use crate::table::Table;
 use crate::value::{Row, Value};
-
-/// Everything a partition holds.
-pub struct TakeSnapshot {
-    /// Which partition.
-    pub partition: u16,
-}
+use crate::{ReadContext, record};
 
 #[async_trait]
 impl Question for TakeSnapshot {
     type Answer = Snapshot;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<Snapshot> {
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Snapshot> {
         let ids = executions_on(reader, self.partition).await?;
         let keys: Vec<_> = ids.iter().map(key_of).collect();
         let mut snapshot = Snapshot::default();

@@ -3,25 +3,21 @@
 use async_trait::async_trait;
 use ff_core::backend::{Answer, Ready, Swept};
 use ff_core::contracts::Head;
+use ff_core::query::Sweep;
 use ff_core::types::{Kind, Priority};
 
+use crate::ReadContext;
 use crate::error::{SqlError, unreadable};
 use crate::execution::lane_of;
 use crate::queries::{NEXT_DUE, NEXT_READY};
 use crate::session::{Question, Read};
 use crate::value::{Row, Value};
 
-/// What waits on a partition, and what is due there when.
-pub(crate) struct Sweep {
-    /// Which partition.
-    pub partition: u16,
-}
-
 #[async_trait]
 impl Question for Sweep {
     type Answer = Swept;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<Swept> {
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Swept> {
         let mut swept = Swept { ready: ready_on(reader, self.partition).await?, next_due: None };
         for row in reader.query(NEXT_DUE, &[vec![self.partition.into()]]).await?.iter().flatten() {
             let at = row.moment(0)?;

@@ -2,7 +2,6 @@
 
 mod read;
 mod row;
-mod store;
 
-pub(crate) use read::ReadGoneWorkers;
+pub(crate) use read::CheckRoom;
 pub(crate) use row::worker_of;

@@ -4,33 +4,28 @@ use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{ListWorkersArgs, RegisterWorkerArgs, WorkersPage};
 use ff_core::limits;
-use ff_core::types::{TimestampMs, WorkerInstanceId};
+use ff_core::query::ListSweepableWorkers;
+use ff_core::types::WorkerInstanceId;
 use ff_core::worker::Worker;
 
 use crate::error::SqlError;
 use crate::queries::{WORKERS_AFTER, WORKERS_BEYOND};
-use crate::record;
 use crate::session::{Question, Read};
 use crate::value::{Row, Value};
-
-/// The worker instances that are there.
-pub(crate) struct ListWorkers {
-    /// Whose, and from where on.
-    pub args: ListWorkersArgs,
-    /// What time it is.
-    pub now: TimestampMs,
-}
+use crate::{ReadContext, record};
 
 #[async_trait]
-impl Question for ListWorkers {
+impl Question for ListWorkersArgs {
     type Answer = WorkersPage;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<WorkersPage> {
-        let args = self.args;
+    const IS_TIMED: bool = true;
+
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<WorkersPage> {
+        let args = self;
         let mut page = WorkersPage { workers: Vec::new(), next: None };
         let mut all = Workers { last: args.after.clone(), ended: false };
         while let Some(workers) = all.next(reader).await? {
-            for worker in workers.into_iter().filter(|worker| args.wants(worker, self.now)) {
+            for worker in workers.into_iter().filter(|worker| args.wants(worker, at.now)) {
                 if page.workers.len() == args.limit {
                     page.next = page.workers.last().map(|last| last.worker_instance_id.clone());
                     return Ok(page);
@@ -43,18 +38,15 @@ impl Question for ListWorkers {
 }
 
 /// Whether a worker instance has room beside the others of its namespace.
-pub(crate) struct CheckRoom {
-    /// Who comes.
-    pub args: RegisterWorkerArgs,
-    /// What time it is.
-    pub now: TimestampMs,
-}
+pub(crate) struct CheckRoom(pub RegisterWorkerArgs);
 
 #[async_trait]
 impl Question for CheckRoom {
     type Answer = ();
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<()> {
+    const IS_TIMED: bool = true;
+
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<()> {
         // As long as all tenants together have fewer than one may, nobody need be counted.
         let many = vec!["".into(), Value::number(limits::WORKERS - 1)];
         if reader.query(WORKERS_BEYOND, &[many]).await?.iter().all(Vec::is_empty) {
@@ -63,27 +55,23 @@ impl Question for CheckRoom {
         let mut others = 0;
         let mut all = Workers { last: None, ended: false };
         while let Some(workers) = all.next(reader).await? {
-            others += workers.iter().filter(|worker| self.args.is_beside(worker, self.now)).count();
+            others += workers.iter().filter(|worker| self.0.is_beside(worker, at.now)).count();
         }
-        Ok(self.args.check_room(others)?)
+        Ok(self.0.check_room(others)?)
     }
 }
 
-/// The worker instances that went without a word.
-pub(crate) struct ReadGoneWorkers {
-    /// What time it is.
-    pub now: TimestampMs,
-}
-
 #[async_trait]
-impl Question for ReadGoneWorkers {
+impl Question for ListSweepableWorkers {
     type Answer = Vec<WorkerInstanceId>;
 
-    async fn ask(self, reader: &mut dyn Read) -> Answer<Vec<WorkerInstanceId>> {
+    const IS_TIMED: bool = true;
+
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<Vec<WorkerInstanceId>> {
         let mut gone = Vec::new();
         let mut all = Workers { last: None, ended: false };
         while let Some(workers) = all.next(reader).await? {
-            let here = workers.into_iter().filter(|worker| worker.is_gone(self.now));
+            let here = workers.into_iter().filter(|worker| worker.is_gone(at.now));
             gone.extend(here.map(|worker| worker.worker_instance_id));
         }
         Ok(gone)

@@ -9,7 +9,7 @@ mod walk;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ff_backend_sql::{Announcer, Known, Question, TakeSnapshot, TakenUp, execute};
+use ff_backend_sql::{Announcer, Known, Question, ReadContext, TakenUp, execute};
 use ff_core::clock::{Clock, ManualClock, MonotonicClock};
 use ff_core::contracts::SubmitArgs;
 use ff_core::dice::{Dice, SeededDice};
@@ -19,6 +19,7 @@ use ff_core::model::Model;
 use ff_core::operation::Ask;
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
+use ff_core::query::TakeSnapshot;
 use ff_core::types::{Kind, TimestampMs};
 
 use self::walk::Walk;
@@ -123,7 +124,7 @@ fn stroll(mut walk: Walk, seed: u64, rounds: u32) -> Walk {
 
 fn compare(session: &mut Writing, model: &Model, now: TimestampMs) {
     for partition in 0..PARTITIONS.num_flow_partitions {
-        let snapshot = pollster::block_on(TakeSnapshot { partition }.ask(session)).unwrap();
+        let snapshot = pollster::block_on(TakeSnapshot { partition }.ask(session, &ReadContext::default())).unwrap();
         assert_eq!(snapshot, model.snapshot(partition));
         assert_eq!(examine(&snapshot, partition, now), []);
     }
@@ -144,8 +145,12 @@ fn a_batch_that_does_not_fit_leaves_nothing_behind() {
             |args: SubmitArgs| TakenUp { operation: args.into_operation(), nonce: SeededDice::new(1).nonce() };
         let batch: Vec<_> = sizes.iter().map(work).map(take_up).collect();
         let answers = pollster::block_on(execute(&mut session, &mut Known::default(), &batch, &PARTITIONS));
-        let kept =
-            |partition| pollster::block_on(TakeSnapshot { partition }.ask(&mut session)).unwrap().executions.len();
+        let kept = |partition| {
+            pollster::block_on(TakeSnapshot { partition }.ask(&mut session, &ReadContext::default()))
+                .unwrap()
+                .executions
+                .len()
+        };
         (answers, (0..PARTITIONS.num_flow_partitions).map(kept).sum::<usize>())
     };
     let (answers, kept) = submit(&[10, 500_000, 10]);

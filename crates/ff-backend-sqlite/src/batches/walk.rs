@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use ff_backend_sql::{Answered, Brought, TakenUp};
+use ff_backend_sql::TakenUp;
 use ff_core::backend::Answer;
 use ff_core::contracts::{
-    CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, GrantedClaim, GrantedWaitpoint, PumpArgs, ReceivedSignal,
-    RenewArgs, ReplayArgs, RevokeArgs, Start, SubmitArgs, Task,
+    CancelArgs, ClaimArgs, Claimed, Claims, CompleteArgs, DelayArgs, FailArgs, GrantedClaim, GrantedClaims,
+    GrantedWaitpoint, PumpArgs, ReceivedSignal, RenewArgs, ReplayArgs, RevokeArgs, Start, SubmitArgs, Taken, Task,
 };
 use ff_core::dice::{Dice, SeededDice};
 use ff_core::engine_error::Refusal;
@@ -95,7 +95,7 @@ impl Walk {
     }
 
     /// Some operations, with the answers each gets when they are done one by one.
-    pub(super) fn batch(&mut self, now: TimestampMs) -> (Vec<TakenUp>, Vec<Answer<Answered>>) {
+    pub(super) fn batch(&mut self, now: TimestampMs) -> (Vec<TakenUp>, Vec<Answer<Reply>>) {
         let mut batch = Vec::new();
         let mut expected = Vec::new();
         for _ in 0..=self.pick(40) {
@@ -113,26 +113,13 @@ impl Walk {
         if self.among_flows && self.pick(12) == 0 { limits::STAGING_MS } else { short }
     }
 
-    fn answer(&mut self, operation: &Operation, at: &Conditions) -> Answer<Answered> {
+    fn answer(&mut self, operation: &Operation, at: &Conditions) -> Answer<Reply> {
         let answer = self.model.execute(operation, at);
         self.see(&answer);
         let (reply, _) = answer?;
         self.hear(operation, &reply);
-        let mut brought = Vec::new();
         match &reply {
             Reply::Submitted(submitted) if !submitted.duplicate => self.ids.push(submitted.execution_id),
-            Reply::Taken(taken) | Reply::ClaimGranted(GrantedClaim { taken, .. }) => {
-                self.claimed += taken.tasks.len();
-                self.held.extend(taken.tasks.iter().cloned());
-                brought.extend(taken.tasks.iter().map(|task| Brought {
-                    payload: self.model.payload(&task.execution_id).unwrap().clone(),
-                    signals: self.signals(task),
-                    inputs: self.inputs(task),
-                }));
-                self.handed += brought.iter().map(|brought| brought.signals.len()).sum::<usize>();
-                let whole = |brought: &Brought| brought.inputs.iter().filter(|input| input.payload.is_some()).count();
-                self.passed_on += brought.iter().map(whole).sum::<usize>();
-            }
             Reply::Suspended(suspended) => {
                 let id = operation_id(operation);
                 self.granted.extend(suspended.waitpoints.iter().map(|granted| (id, granted.clone())));
@@ -140,7 +127,30 @@ impl Walk {
             Reply::WaitpointCreated(granted) => self.granted.push((operation_id(operation), granted.clone())),
             _ => {}
         }
-        Ok(Answered { reply, brought })
+        Ok(match reply {
+            Reply::Taken(taken) => Reply::Claimed(self.claims(taken)),
+            Reply::ClaimGranted(GrantedClaim { taken, count }) => {
+                Reply::GrantClaimed(GrantedClaims { claims: self.claims(taken), count })
+            }
+            complete => complete,
+        })
+    }
+
+    /// What a store answers when this was taken.
+    fn claims(&mut self, taken: Taken) -> Claims {
+        let claimed = taken.tasks.into_iter().map(|task| Claimed {
+            payload: self.model.payload(&task.execution_id).unwrap().clone(),
+            signals: self.signals(&task),
+            inputs: self.inputs(&task),
+            task,
+        });
+        let claimed: Vec<_> = claimed.collect();
+        self.claimed += claimed.len();
+        self.held.extend(claimed.iter().map(|claimed| claimed.task.clone()));
+        self.handed += claimed.iter().map(|claimed| claimed.signals.len()).sum::<usize>();
+        let whole = |claimed: &Claimed| claimed.inputs.iter().filter(|input| input.payload.is_some()).count();
+        self.passed_on += claimed.iter().map(whole).sum::<usize>();
+        Claims { claimed, next: taken.next, limited: taken.limited }
     }
 
     /// Keeps count of what is answered, by its first word.

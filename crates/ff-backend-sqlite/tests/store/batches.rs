@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex};
 
 use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
-use ff_core::backend::{Answer, ExecutionRoom, LeaseRoom, SignalRoom};
+use ff_core::backend::{Answer, Perform};
 use ff_core::clock::Clock;
 use ff_core::contracts::{CancelArgs, DeliverArgs, SubmitArgs, Submitted};
 use ff_core::engine_error::Code;

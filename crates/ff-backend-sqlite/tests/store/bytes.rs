@@ -1,6 +1,6 @@
 //! Bytes in are the bytes out.
 
-use ff_core::backend::{ExecutionRoom, LeaseRoom};
+use ff_core::backend::Perform;
 use ff_core::contracts::{CompleteArgs, SubmitArgs};
 use ff_core::payload::Payload;
 use ff_core::types::ContentType;

@@ -1,6 +1,6 @@
 //! The end of a store.
 
-use ff_core::backend::{ExecutionRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::engine_error::Code;
 use futures_util::StreamExt;
 use futures_util::future::join_all;

@@ -1,6 +1,6 @@
 //! What plain work costs.
 
-use ff_core::backend::{ExecutionRoom, LeaseRoom};
+use ff_core::backend::Perform;
 use ff_core::contracts::CompleteArgs;
 
 use crate::{Place, claim_on, work};

@@ -1,11 +1,12 @@
 //! What is wrong in the file is found, and harms nobody but who asks for it.
 
-use ff_core::backend::{ExecutionRoom, FlowRoom, LeaseRoom, SignalRoom, SuspensionRoom};
+use ff_core::backend::Perform;
 use ff_core::contracts::{CloseFlowArgs, DeliverArgs, SubmitFlowArgs, SuspendArgs};
 use ff_core::engine_error::Code;
 use ff_core::payload::Payload;
 use ff_core::suspension::{Condition, Distinct};
 use ff_core::types::ExecutionId;
+use ff_engine::Orchestration;
 
 use crate::flows::{chain, partition_of, run};
 use crate::{Place, claim_on, findings, key, signal, suspended, work};

@@ -1,10 +1,11 @@
 //! What work in a flow costs.
 
 use ff_backend_sqlite::SqliteBackend;
-use ff_core::backend::{FlowRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::Claimed;
 use ff_core::flow::FlowState;
 use ff_core::types::FlowId;
+use ff_engine::Orchestration;
 
 use crate::Place;
 use crate::flows::{chain, claim, complete, drain, fan_in, graph, partition_of};

@@ -1,6 +1,6 @@
 //! The same script of flows on the model and on the store: equal replies, equal contents.
 
-use ff_core::backend::{ExecutionRoom, FlowRoom};
+use ff_core::backend::Perform;
 use ff_core::contracts::{
     CancelArgs, CancelFlowArgs, CloseFlowArgs, CompleteArgs, CreateFlowArgs, FailArgs, FlowHeader, GrowFlowArgs,
     GrownEdge, MemberRef, NodeSpec, ReplayArgs, SetFlowTagsArgs, StagedFlow, SubmitFlowArgs, Task, WaitForChildrenArgs,
@@ -9,6 +9,7 @@ use ff_core::execution::Failure;
 use ff_core::flow::{CancelPolicy, GroupState, Join, OnSatisfied, Passing};
 use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, InputName, Kind, NodeName, TagKey, TagValue};
+use ff_engine::Orchestration;
 use uuid::Uuid;
 
 use crate::flows::{edge, graph, name};

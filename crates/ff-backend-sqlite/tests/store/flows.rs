@@ -1,7 +1,7 @@
 //! Flows in a file: seen whole or not at all, run to their end, and still there after a restart.
 
 use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
-use ff_core::backend::{EngineBackend, ExecutionRoom, FlowRoom, LeaseRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{
     ClaimArgs, Claimed, CompleteArgs, EdgeSpec, Filter, FlowCursor, FlowEdgesArgs, FlowEventsArgs, FlowHeader,
     FlowMembersArgs, ListArgs, ListFlowsArgs, NodeSpec, Start, SubmitArgs, SubmitFlowArgs,
@@ -14,6 +14,7 @@ use ff_core::payload::Payload;
 use ff_core::snapshot::Snapshot;
 use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, FlowId, InputName, Kind, Namespace, NodeName, TagKey, TagValue};
+use ff_engine::Orchestration;
 use futures_util::FutureExt;
 use uuid::Uuid;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ff_core::backend::{ExecutionRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{Start, SubmitArgs};
 use futures_util::StreamExt;
 

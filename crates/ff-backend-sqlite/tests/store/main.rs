@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use ff_core::backend::Perform;
 mod batches;
 mod bytes;
 mod closing;
@@ -30,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ff_backend_sqlite::{Durability, SqliteBackend, SqliteOptions};
-use ff_core::backend::{EngineBackend, ExecutionRoom, LeaseRoom, SuspensionRoom, Upkeep};
+use ff_core::backend::EngineStore;
 use ff_core::clock::ManualClock;
 use ff_core::contracts::{ClaimArgs, DeliverArgs, GrantedWaitpoint, SubmitArgs, SuspendArgs, WaitpointRef};
 use ff_core::doctor::{Finding, examine};

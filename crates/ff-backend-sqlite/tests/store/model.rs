@@ -1,6 +1,6 @@
 //! The same script on the model and on the store: equal replies, equal contents.
 
-use ff_core::backend::{ExecutionRoom, LeaseRoom};
+use ff_core::backend::Perform;
 use ff_core::contracts::{
     CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ReplayArgs, RevokeArgs, Start,
     SubmitArgs, Task,

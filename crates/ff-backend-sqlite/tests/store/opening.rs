@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use ff_backend_sqlite::{OpenError, SqliteOptions};
-use ff_core::backend::EngineBackend;
+use ff_core::backend::Perform;
 use ff_core::partition::PartitionConfig;
 
 use crate::{Place, options};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
-use ff_core::backend::{EventRoom, ExecutionRoom, LaneRoom, LeaseRoom, SignalRoom, SuspensionRoom, Upkeep, WorkerRoom};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::clock::ManualClock;
 use ff_core::contracts::{
     CancelArgs, ClaimArgs, CompleteArgs, ConfigureLaneArgs, EventsArgs, LaneStanding, ListLanesArgs, ListWorkersArgs,
@@ -21,6 +21,7 @@ use ff_core::snapshot::Snapshot;
 use ff_core::types::{
     ExecutionId, IdempotencyKey, LaneId, Namespace, Priority, TagKey, TagValue, WorkerId, WorkerInstanceId,
 };
+use ff_engine::Orchestration;
 
 use crate::{Place, claim_on, findings, key, options, signal, standing_clock, work};
 
@@ -76,7 +77,7 @@ async fn claim_all(store: &SqliteBackend) -> Vec<(ExecutionId, Fence)> {
     let mut all = Vec::new();
     for partition in 0..256 {
         let args = ClaimArgs { max: 100, ..claim_on(&ExecutionId::new(partition, uuid::Uuid::nil())) };
-        let claimed = store.claim(args).await.unwrap().claimed;
+        let claimed = store.claim_within_limit(args).await.unwrap().claimed;
         all.extend(claimed.into_iter().map(|claimed| (claimed.task.execution_id, claimed.task.fence)));
     }
     all

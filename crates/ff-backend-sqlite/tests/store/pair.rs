@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
-use ff_core::backend::{Answer, LeaseRoom, Upkeep};
+use ff_core::backend::{Answer, EngineStore, Perform};
 use ff_core::clock::{Clock, ManualClock};
 use ff_core::contracts::{ClaimArgs, Claimed, Input, PumpArgs, ReceivedSignal, Task};
 use ff_core::dice::{Dice, SeededDice};
@@ -38,10 +38,10 @@ impl Pair {
     }
 
     /// Asks the model, which draws as many nonces as the store does.
-    pub(crate) fn model<A: Ask>(&mut self, args: A) -> Answer<A::Answer> {
+    pub(crate) fn model<A: Ask>(&mut self, args: A) -> Answer<A::Decided> {
         let at = Conditions { partitions: ONE, nonce: self.dice.nonce(), now: self.clock.now() };
         let (reply, _) = self.model.execute(&args.into_operation(), &at)?;
-        Ok(A::answer(reply).unwrap())
+        Ok(A::decided(reply).unwrap())
     }
 
     pub(crate) async fn claim(&mut self, args: ClaimArgs) -> Vec<Task> {

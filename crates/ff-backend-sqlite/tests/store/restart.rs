@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
-use ff_core::backend::{EngineBackend, ExecutionRoom, LeaseRoom, SignalRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::clock::ManualClock;
 use ff_core::contracts::{CompleteArgs, DeliverArgs, RevokeArgs, Start, SubmitArgs};
 use ff_core::payload::Payload;

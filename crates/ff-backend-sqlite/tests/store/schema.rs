@@ -1,9 +1,10 @@
 //! The file is what the code says it is, and what people can read.
 
 use ff_backend_sql::{Holds, TABLES};
-use ff_core::backend::{ExecutionRoom, FlowRoom, LeaseRoom, SignalRoom, SuspensionRoom};
+use ff_core::backend::Perform;
 use ff_core::contracts::{CancelArgs, Filter, ListArgs, SubmitArgs, SuspendArgs};
 use ff_core::types::{ExecutionId, IdempotencyKey, LaneId, Namespace, TagKey, TagValue};
+use ff_engine::Orchestration;
 
 use crate::flows::{chain, run};
 use crate::{Place, claim_on, findings, key, signal, work};

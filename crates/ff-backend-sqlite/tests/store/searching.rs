@@ -1,10 +1,11 @@
 //! Searches on a file: what fits is found, in pages of any size, whatever happens meanwhile.
 
 use ff_backend_sqlite::SqliteBackend;
-use ff_core::backend::ExecutionRoom;
+use ff_core::backend::Perform;
 use ff_core::contracts::{BulkAction, BulkArgs, Filter, ListArgs, SubmitArgs};
 use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, Kind, LaneId, Namespace};
+use ff_engine::Orchestration;
 
 use crate::operating::{cancel, labels, store};
 use crate::{Place, work};

@@ -1,9 +1,10 @@
 //! The secrets behind tokens: there from the start, the same everywhere, and kept.
 
 use ff_backend_sqlite::SqliteBackend;
-use ff_core::backend::{EngineBackend, SignalRoom, SuspensionRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{RotateSecretArgs, Rotated};
 use ff_core::token::KeyRing;
+use ff_engine::Orchestration;
 
 use crate::{Place, signal, suspended};
 

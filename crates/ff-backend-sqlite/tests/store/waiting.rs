@@ -1,6 +1,6 @@
 //! Waiting, on the model and on the store: equal replies, equal contents, and what only a store has to show.
 
-use ff_core::backend::{ExecutionRoom, LeaseRoom, SignalRoom, SuspensionRoom};
+use ff_core::backend::Perform;
 use ff_core::contracts::{
     ClaimArgs, CloseWaitpointArgs, CreateWaitpointArgs, DeliverArgs, Filter, ListArgs, ReceivedSignal, ResumeArgs,
     RotatePartitionArgs, RotateSecretArgs, SignalsArgs, SubmitArgs, SuspendArgs, Task, Timeout, WaitpointBinding,
@@ -14,6 +14,7 @@ use ff_core::suspension::{
     Condition, Distinct, Handed, OperatorDecision, ResumePolicy, TimeoutBehavior, WaitpointState,
 };
 use ff_core::types::{ContentType, ExecutionId, IdempotencyKey, Namespace, SignalId, WaitpointId};
+use ff_engine::Orchestration;
 use uuid::Uuid;
 
 use crate::pair::{Pair, both};

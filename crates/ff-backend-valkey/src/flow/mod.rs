@@ -5,105 +5,95 @@ mod read;
 
 use std::collections::HashSet;
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, FlowRoom};
+use ff_core::backend::{Answer, Handle, Perform};
 use ff_core::contracts::{
-    CancelFlowArgs, Cascaded, CloseFlowArgs, ClosedFlow, CreateFlowArgs, EdgesPage, FlowCancelled, FlowEdgesArgs,
-    FlowEventsArgs, FlowEventsPage, FlowHeader, FlowInfo, FlowMembersArgs, FlowsPage, GrowFlowArgs, Grown,
-    ListFlowsArgs, MembersPage, NodeSpec, SetFlowTagsArgs, StageFlowArgs, StagedFlow, SubmitFlowArgs, SubmittedFlow,
-    TaggedFlow, WaitForChildrenArgs, WaitedForChildren,
+    CancelFlowArgs, CascadeArgs, Cascaded, CloseFlowArgs, ClosedFlow, CreateFlowArgs, EdgesPage, FlowCancelled,
+    FlowEdgesArgs, FlowEventsArgs, FlowEventsPage, FlowHeader, FlowInfo, FlowMembersArgs, FlowsPage, GrowFlowArgs,
+    Grown, ListFlowsArgs, MembersPage, NodeSpec, SetFlowTagsArgs, StageFlowArgs, StagedFlow, SubmittedFlow, TaggedFlow,
+    WaitForChildrenArgs, WaitedForChildren,
 };
 use ff_core::engine_error::EngineError;
 use ff_core::partition::flow_partition;
-use ff_core::types::{ExecutionId, FlowId, Namespace};
+use ff_core::query::DescribeFlow;
+use ff_core::types::{FlowId, Namespace};
 use ff_script::flow::{
     FlowLook, ff_cancel_flow, ff_close_flow, ff_create_flow, ff_grow_flow, ff_move_to_waiting_children,
     ff_set_flow_tags, ff_submit_flow,
 };
 
 use crate::ValkeyBackend;
+use crate::backend::functions;
 use crate::cascade::run_cascade;
 use crate::directory::Entry;
 
-#[async_trait]
-impl FlowRoom for ValkeyBackend {
-    async fn submit_flow(&self, args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
-        let (header, entries) =
-            (args.header.clone(), self.entries(&args.header.flow_id, &args.header.namespace, &args.nodes));
-        let parts = args.plan()?;
-        self.listed(&header, entries, self.submit_parts(parts)).await
-    }
-
-    async fn create_flow(&self, args: CreateFlowArgs) -> Answer<SubmittedFlow> {
-        let args = self.checked(args)?;
+impl Handle<CreateFlowArgs, SubmittedFlow> for ValkeyBackend {
+    async fn handle(&self, args: CreateFlowArgs) -> Answer<SubmittedFlow> {
         let header = args.header.clone();
         let created = async { Ok(ff_create_flow(&*self.calls, &self.partitions, args).await?) };
         self.listed(&header, vec![], created).await
     }
+}
 
-    async fn grow_flow(&self, args: GrowFlowArgs) -> Answer<Grown> {
-        let args = self.checked(args)?;
+impl Handle<GrowFlowArgs, Grown> for ValkeyBackend {
+    async fn handle(&self, args: GrowFlowArgs) -> Answer<Grown> {
         self.list_newcomers(&args).await?;
         Ok(ff_grow_flow(&*self.calls, &self.partitions, args).await?)
     }
+}
 
-    async fn close_flow(&self, args: CloseFlowArgs) -> Answer<ClosedFlow> {
-        Ok(ff_close_flow(&*self.calls, &self.partitions, self.checked(args)?).await?)
+impl Handle<StageFlowArgs, StagedFlow> for ValkeyBackend {
+    async fn handle(&self, args: StageFlowArgs) -> Answer<StagedFlow> {
+        let header = args.header.clone();
+        let entries = self.entries(&header.flow_id, &header.namespace, &args.nodes);
+        let staged = async { Ok(ff_submit_flow(&*self.calls, &self.partitions, args).await?) };
+        self.listed(&header, entries, staged).await
     }
+}
 
-    async fn cancel_flow(&self, args: CancelFlowArgs) -> Answer<FlowCancelled> {
-        Ok(ff_cancel_flow(&*self.calls, &self.partitions, self.checked(args)?).await?)
-    }
+functions! {
+    CloseFlowArgs => ClosedFlow: |store, args| ff_close_flow(&*store.calls, &store.partitions, args);
+    CancelFlowArgs => FlowCancelled: |store, args| ff_cancel_flow(&*store.calls, &store.partitions, args);
+    SetFlowTagsArgs => TaggedFlow: |store, args| ff_set_flow_tags(&*store.calls, &store.partitions, args);
+    WaitForChildrenArgs => WaitedForChildren: |store, args| ff_move_to_waiting_children(&*store.calls, args);
+}
 
-    async fn set_flow_tags(&self, args: SetFlowTagsArgs) -> Answer<TaggedFlow> {
-        Ok(ff_set_flow_tags(&*self.calls, &self.partitions, self.checked(args)?).await?)
-    }
-
-    async fn describe_flow(&self, id: &FlowId) -> Answer<FlowInfo> {
+impl Handle<DescribeFlow, FlowInfo> for ValkeyBackend {
+    async fn handle(&self, DescribeFlow { flow_id: ref id }: DescribeFlow) -> Answer<FlowInfo> {
         Ok(self.flow(id, FlowLook::default()).await?.info())
     }
+}
 
-    async fn flow_members(&self, args: FlowMembersArgs) -> Answer<MembersPage> {
+impl Handle<FlowMembersArgs, MembersPage> for ValkeyBackend {
+    async fn handle(&self, args: FlowMembersArgs) -> Answer<MembersPage> {
         self.members_page(args).await
     }
+}
 
-    async fn flow_edges(&self, args: FlowEdgesArgs) -> Answer<EdgesPage> {
+impl Handle<FlowEdgesArgs, EdgesPage> for ValkeyBackend {
+    async fn handle(&self, args: FlowEdgesArgs) -> Answer<EdgesPage> {
         self.edges_page(args).await
     }
+}
 
-    async fn list_flows(&self, args: ListFlowsArgs) -> Answer<FlowsPage> {
+impl Handle<ListFlowsArgs, FlowsPage> for ValkeyBackend {
+    async fn handle(&self, args: ListFlowsArgs) -> Answer<FlowsPage> {
         self.flows_page(args).await
     }
+}
 
-    async fn flow_events(&self, args: FlowEventsArgs) -> Answer<FlowEventsPage> {
+impl Handle<FlowEventsArgs, FlowEventsPage> for ValkeyBackend {
+    async fn handle(&self, args: FlowEventsArgs) -> Answer<FlowEventsPage> {
         self.events_page(args).await
     }
+}
 
-    async fn wait_for_children(&self, args: WaitForChildrenArgs) -> Answer<WaitedForChildren> {
-        Ok(ff_move_to_waiting_children(&*self.calls, self.checked(args)?).await?)
-    }
-
-    async fn cascade_completion(&self, id: &ExecutionId) -> Answer<Cascaded> {
+impl Handle<CascadeArgs, Cascaded> for ValkeyBackend {
+    async fn handle(&self, CascadeArgs { execution_id: ref id, .. }: CascadeArgs) -> Answer<Cascaded> {
         run_cascade(self, id).await
     }
 }
 
 impl ValkeyBackend {
-    /// Hands a flow in, part after part. Parts that came before, with a submission that broke off, are not sent again.
-    async fn submit_parts(&self, parts: Vec<StageFlowArgs>) -> Answer<SubmittedFlow> {
-        let mut next = 0;
-        for part in parts {
-            if part.part < next {
-                continue;
-            }
-            match ff_submit_flow(&*self.calls, &self.partitions, self.checked(part)?).await? {
-                StagedFlow::Submitted(submitted) => return Ok(submitted),
-                StagedFlow::Staged { next_part } => next = next_part,
-            }
-        }
-        Err(EngineError::Corrupt("the last part of a flow did not complete it".into()))
-    }
-
     /// Makes sure that listings look where a flow lives, before and after it is made: making it may have found a server
     /// that had lost everything.
     async fn listed<T>(

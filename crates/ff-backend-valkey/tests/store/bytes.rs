@@ -1,6 +1,6 @@
 //! What goes in comes out, byte for byte.
 
-use ff_core::backend::ExecutionRoom;
+use ff_core::backend::Perform;
 use ff_core::contracts::{CancelArgs, CompleteArgs, FailArgs, Filter, ListArgs, ProgressArgs, SubmitArgs};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{Failure, FinishedBy};

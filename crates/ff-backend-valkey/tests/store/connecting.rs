@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use ff_backend_valkey::{ConnectError, ValkeyBackend, ValkeyOptions};
-use ff_core::backend::EngineBackend;
+use ff_core::backend::Perform;
 use ff_core::clock::ManualClock;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
 
 use crate::look::{Held, held};
-use crate::stand_in;
 use crate::support::{Flavour, Process, free_port};
-use crate::{FEW_PARTITIONS, connect, options};
+use crate::{FEW_PARTITIONS, connect, options, stand_in};
 
 /// What is said of a store that cannot be used: one line, with these words and without the password.
 pub(crate) async fn refused(url: &str, options: ValkeyOptions, words: &[&str]) -> ConnectError {

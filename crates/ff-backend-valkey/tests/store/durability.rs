@@ -1,7 +1,7 @@
 //! An answer that waits for the disk.
 
 use ff_backend_valkey::{Durability, ValkeyBackend, ValkeyOptions};
-use ff_core::backend::{ExecutionRoom, LeaseRoom};
+use ff_core::backend::Perform;
 use ff_core::contracts::{CompleteArgs, RenewArgs};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::types::LeaseEpoch;

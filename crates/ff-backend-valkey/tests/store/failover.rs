@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ff_backend_valkey::ValkeyBackend;
-use ff_core::backend::{EngineBackend, ExecutionRoom, LaneRoom, Upkeep, WorkerRoom};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{ListLanesArgs, ListWorkersArgs, RegisterWorkerArgs, SubmitArgs};
 use ff_core::hint::Hint;
 use ff_core::types::{LaneId, Namespace, WorkerId, WorkerInstanceId};

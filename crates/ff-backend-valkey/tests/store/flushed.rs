@@ -1,7 +1,7 @@
 //! A server that loses its functions while it is busy: it is given them again, and no caller notices. They are flushed at once,
 //! for Valkey 8.0 crashes now and then when functions are loaded while it still frees others in the background.
 
-use ff_core::backend::{ExecutionRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{Filter, ListArgs, SubmitArgs};
 use ff_core::types::{IdempotencyKey, Namespace};
 

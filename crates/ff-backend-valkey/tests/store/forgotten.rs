@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
-use ff_core::backend::{EngineBackend, ExecutionRoom, FlowRoom, LeaseRoom, SignalRoom, SuspensionRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::clock::ManualClock;
 use ff_core::contracts::{
     CancelArgs, CompleteArgs, CreateWaitpointArgs, DeliverArgs, EdgeSpec, FailArgs, FlowHeader, NodeSpec, SetTagsArgs,
@@ -14,6 +14,7 @@ use ff_core::execution::Failure;
 use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::types::{IdempotencyKey, Kind, Namespace, NodeName, TagKey, TagValue, TimestampMs};
+use ff_engine::Orchestration;
 
 use crate::look::held;
 use crate::support::{Flavour, Process};

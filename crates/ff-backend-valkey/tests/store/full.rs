@@ -1,7 +1,7 @@
 //! A server that has no memory left: nothing new is taken, and what runs can end.
 
 use ff_backend_valkey::ValkeyBackend;
-use ff_core::backend::{ExecutionRoom, LeaseRoom, SuspensionRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{
     CancelArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ResumeArgs, RevokeArgs, Start, SubmitArgs,
     SuspendArgs, Task,

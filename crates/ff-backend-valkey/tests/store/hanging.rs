@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ff_core::backend::{ExecutionRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::engine_error::EngineError;
 use futures_util::FutureExt;
 use tokio::time::{MissedTickBehavior, interval, timeout};

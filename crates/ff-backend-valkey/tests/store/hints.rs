@@ -1,6 +1,6 @@
 //! Hints from the server, and what happens when nobody could hear them.
 
-use ff_core::backend::{ExecutionRoom, LeaseRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{CancelArgs, RevokeArgs, Start, SubmitArgs};
 use ff_core::hint::{Hint, Hints};
 use ff_core::types::WorkerInstanceId;

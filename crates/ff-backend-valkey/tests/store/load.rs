@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use ff_backend_valkey::ValkeyBackend;
-use ff_core::backend::{Answer, EngineBackend, ExecutionRoom, LeaseRoom, Upkeep};
+use ff_core::backend::{Answer, EngineStore, Perform};
 use ff_core::contracts::{Claimed, CompleteArgs, SubmitArgs};
 use ff_core::engine_error::EngineError;
 use ff_core::execution::AttemptOutcome;

@@ -28,7 +28,7 @@ mod walk;
 use std::time::Duration;
 
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
-use ff_core::backend::{Answer, EngineBackend, LeaseRoom, Upkeep};
+use ff_core::backend::{Answer, EngineStore, Perform};
 use ff_core::contracts::{ClaimArgs, Claimed, SubmitArgs};
 use ff_core::doctor::{Finding, examine};
 use ff_core::engine_error::EngineError;

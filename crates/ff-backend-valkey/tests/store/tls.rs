@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use ff_backend_valkey::ValkeyBackend;
-use ff_core::backend::ExecutionRoom;
+use ff_core::backend::Perform;
 use ff_core::contracts::CompleteArgs;
 use tempfile::TempDir;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ff_backend_valkey::ValkeyBackend;
-use ff_core::backend::{EngineBackend, ExecutionRoom, LeaseRoom};
+use ff_core::backend::Perform;
 use ff_core::contracts::{CompleteArgs, SubmitArgs, Task};
 use ff_core::engine_error::Code;
 use ff_core::limits;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use ff_backend_valkey::ValkeyBackend;
-use ff_core::backend::{ExecutionRoom, LeaseRoom, SignalRoom, SuspensionRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{
     Claimed, DeliverArgs, DeliveriesArgs, GrantedWaitpoint, RotateSecretArgs, Rotated, SubmitArgs, SuspendArgs,
     WaitpointBinding, WaitpointRef,
@@ -17,6 +17,7 @@ use ff_core::signal::Effect;
 use ff_core::suspension::{Condition, Distinct};
 use ff_core::token::PresentedToken;
 use ff_core::types::{ExecutionId, SignalName, WaitpointKey};
+use ff_engine::Orchestration;
 use futures_util::StreamExt;
 use uuid::Uuid;
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_engine::Engine;
 use ff_sdk::{FlowFabric, Target, Worker};
 use serde_json::Value;
@@ -62,7 +62,7 @@ pub(super) struct Reading {
 impl Subject {
     /// Opens a store and starts its engine.
     pub(super) async fn open(url: &str) -> anyhow::Result<Self> {
-        let (store, bare): (Arc<dyn Upkeep>, _) = match Target::parse(url)? {
+        let (store, bare): (Arc<dyn EngineStore>, _) = match Target::parse(url)? {
             Target::Memory => (Arc::new(ff_backend_memory::MemoryBackend::default()), Bare::Memory),
             Target::Sqlite { path, synchronous } => {
                 let (store, file) = File::open(&path, synchronous.into())?;

@@ -4,6 +4,7 @@ use ff_core::contracts::{HeartbeatArgs, LeaveArgs, RegisterWorkerArgs};
 use ff_core::engine_error::EngineError;
 use ff_core::limits;
 use ff_core::types::{Capability, LaneId, Namespace, WorkerInstanceId};
+use ff_engine::Orchestration;
 use futures_util::{StreamExt, stream};
 
 use super::{names, worker};

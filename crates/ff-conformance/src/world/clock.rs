@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::clock::Clock;
 use ff_core::types::TimestampMs;
 
@@ -12,7 +12,7 @@ use ff_core::types::TimestampMs;
 #[derive(Clone)]
 pub struct WorldClock {
     hands: Arc<Hands>,
-    upkeep: Arc<dyn Upkeep>,
+    upkeep: Arc<dyn EngineStore>,
 }
 
 /// The hands of the clock, as the store reads them.
@@ -37,7 +37,7 @@ impl Clock for Hands {
 
 impl WorldClock {
     /// The clock of a store that was made with these hands.
-    pub fn new(hands: Arc<Hands>, upkeep: Arc<dyn Upkeep>) -> Self {
+    pub fn new(hands: Arc<Hands>, upkeep: Arc<dyn EngineStore>) -> Self {
         Self { hands, upkeep }
     }
 

@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicU16;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use ff_core::backend::{Answer, EngineBackend, Upkeep, Waits};
+use ff_core::backend::{Answer, EngineBackend, EngineStore, LongPoll};
 use ff_core::contracts::{
     Attempts, CancelArgs, Cancelled, Ended, ExecutionInfo, ReplayArgs, Replayed, RevokeArgs, Revoked,
 };
@@ -56,9 +56,9 @@ pub struct World {
     /// What callers ask.
     pub backend: Arc<dyn EngineBackend>,
     /// What callers wait for.
-    pub waits: Arc<dyn Waits>,
+    pub waits: Arc<dyn LongPoll>,
     /// The store beneath, for what only an engine asks.
-    pub upkeep: Arc<dyn Upkeep>,
+    pub upkeep: Arc<dyn EngineStore>,
     /// The time, which only the test moves.
     pub clock: WorldClock,
     /// Whether callers come through a server, which holds back who shows many wrong tokens.
@@ -71,15 +71,15 @@ impl World {
     /// A world whose callers reach the store as `backend` and `waits`.
     pub fn new(
         backend: Arc<dyn EngineBackend>,
-        waits: Arc<dyn Waits>,
-        upkeep: Arc<dyn Upkeep>,
+        waits: Arc<dyn LongPoll>,
+        upkeep: Arc<dyn EngineStore>,
         clock: WorldClock,
     ) -> Self {
         Self { backend, waits, upkeep, clock, is_guarded: false, endings: Arc::default(), flows: Arc::default() }
     }
 
     /// The same store, reached through a server.
-    pub fn reached_through(mut self, backend: Arc<dyn EngineBackend>, waits: Arc<dyn Waits>) -> Self {
+    pub fn reached_through(mut self, backend: Arc<dyn EngineBackend>, waits: Arc<dyn LongPoll>) -> Self {
         (self.backend, self.waits, self.is_guarded) = (backend, waits, true);
         self
     }

@@ -12,7 +12,7 @@ mod valkey;
 
 use std::sync::Arc;
 
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::partition::PartitionConfig;
 use ff_sdk::FlowFabric;
 
@@ -30,7 +30,7 @@ fn few_partitions() -> PartitionConfig {
 }
 
 /// A store in this process, reached directly. Nobody but the test fires what is due. `closing` comes last of all.
-fn over(store: Arc<dyn Upkeep>, hands: Arc<Hands>, closing: impl Future<Output = ()> + Send + 'static) -> World {
+fn over(store: Arc<dyn EngineStore>, hands: Arc<Hands>, closing: impl Future<Output = ()> + Send + 'static) -> World {
     let flowfabric = FlowFabric::over(store.clone());
     let clock = WorldClock::new(hands, store.clone());
     let world = World::new(flowfabric.backend().clone(), flowfabric.waits().clone(), store, clock);

@@ -116,7 +116,7 @@ impl Playground {
         }
     }
 
-    pub(crate) fn ask<A: Ask>(&mut self, args: A) -> Result<A::Answer, Refusal> {
+    pub(crate) fn ask<A: Ask>(&mut self, args: A) -> Result<A::Decided, Refusal> {
         let at = Conditions { partitions: config(), nonce: self.dice.nonce(), now: self.now };
         let operation = args.into_operation();
         let before = self.watched.then(|| self.model.snapshot(0));
@@ -126,12 +126,12 @@ impl Playground {
             assert_eq!(examine(&after, 0, self.now), [], "after {operation:?}");
             assert!(reply.is_ok() || before == after, "a refusal wrote something");
         }
-        Ok(A::answer(reply?.0).unwrap())
+        Ok(A::decided(reply?.0).unwrap())
     }
 
     pub(crate) fn refused<A: Ask>(&mut self, args: A) -> Refusal
     where
-        A::Answer: std::fmt::Debug,
+        A::Decided: std::fmt::Debug,
     {
         self.ask(args).unwrap_err()
     }

@@ -5,12 +5,9 @@ mod allot;
 mod configure;
 pub mod contracts;
 mod copy;
-mod make_room;
 mod record;
 mod recount;
-mod seek;
 mod settle;
-mod spread;
 #[cfg(test)]
 pub(crate) mod yard;
 
@@ -18,9 +15,6 @@ pub(crate) use admit::{admit, kept_ms};
 pub use allot::allot;
 pub use configure::configure;
 pub use copy::copy;
-pub use make_room::make_room;
 pub use record::{Lane, LaneSettings, LaneState, Share};
 pub use recount::recount;
-pub use seek::seek_grant;
 pub use settle::settle;
-pub use spread::spread;

@@ -40,7 +40,7 @@ impl Yard {
         Self { model: Model::default(), dice: SeededDice::new(1), uuids: 0, now: at(0), told: vec![] }
     }
 
-    pub(crate) fn ask<A: Ask>(&mut self, args: A) -> Result<A::Answer, Refusal> {
+    pub(crate) fn ask<A: Ask>(&mut self, args: A) -> Result<A::Decided, Refusal> {
         let at = Conditions { partitions: PARTITIONS, nonce: self.dice.nonce(), now: self.now };
         let operation = args.into_operation();
         let (reply, told) = self.model.execute(&operation, &at)?;
@@ -48,7 +48,7 @@ impl Yard {
         for partition in 0..PARTITIONS.num_flow_partitions {
             assert_eq!(examine(&self.model.snapshot(partition), partition, self.now), [], "after {operation:?}");
         }
-        Ok(A::answer(reply).unwrap())
+        Ok(A::decided(reply).unwrap())
     }
 
     /// Work for a partition.

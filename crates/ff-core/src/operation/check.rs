@@ -111,7 +111,8 @@ pub fn check_id(id: &ExecutionId, partitions: &PartitionConfig) -> Result<(), Re
         .because(format!("names partition {sent}; this deployment has {count}")))
 }
 
-fn check_partition(partition: u16, partitions: &PartitionConfig) -> Result<(), Refusal> {
+/// Refuses a partition this deployment does not have.
+pub(crate) fn check_partition(partition: u16, partitions: &PartitionConfig) -> Result<(), Refusal> {
     if partition < partitions.num_flow_partitions {
         return Ok(());
     }

@@ -96,13 +96,13 @@ impl LanePlay {
         play
     }
 
-    fn ask<A: Ask>(&mut self, args: A) -> A::Answer {
+    fn ask<A: Ask>(&mut self, args: A) -> A::Decided {
         let at = Conditions { partitions: PARTITIONS, nonce: self.dice.nonce(), now: self.now };
         let operation = args.into_operation();
         let (lazily, runs) = decide_lazily(&self.model, &operation, &at);
         assert!(lazily == operation.decide(&self.model, &at) && runs <= 8, "{operation:?} in {runs} runs");
         let (reply, _) = self.model.execute(&operation, &at).expect("nothing here is refused");
-        A::answer(reply).expect("the answer to what was asked")
+        A::decided(reply).expect("the answer to what was asked")
     }
 
     fn step(&mut self, seen: &mut Seen) -> Result<(), String> {

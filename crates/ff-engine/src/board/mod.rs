@@ -6,7 +6,8 @@ mod lost;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ff_core::backend::{Answer, Upkeep};
+use bells::Bells;
+use ff_core::backend::{Answer, EngineStore};
 use ff_core::engine_error::EngineError;
 use ff_core::event::contracts::{EventsArgs, EventsPage};
 use ff_core::execution::contracts::Ended;
@@ -16,12 +17,10 @@ use ff_core::lease::contracts::{Control, ControlArgs, check_wait};
 use ff_core::signal::contracts::{DeliveriesArgs, DeliveriesPage};
 use ff_core::types::{ExecutionId, FlowId, WorkerInstanceId};
 use futures_util::StreamExt;
+use lost::LostLeases;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
-
-use bells::Bells;
-use lost::LostLeases;
 
 /// How many read the feed of events at once.
 const READERS: usize = 2;
@@ -29,7 +28,7 @@ const READERS: usize = 2;
 /// Tells workers which leases they lost, and callers how an execution or a flow ended, what was delivered, or what happened,
 /// anywhere or in a flow. A hint wakes only those it is for.
 pub struct Board {
-    store: Arc<dyn Upkeep>,
+    store: Arc<dyn EngineStore>,
     notices: Arc<Notices>,
     /// Who may read the feed of events now.
     turns: Arc<Semaphore>,
@@ -39,7 +38,7 @@ pub struct Board {
 
 impl Board {
     /// Starts a board on the current runtime. It listens until it is stopped or dropped.
-    pub fn start(store: Arc<dyn Upkeep>) -> Arc<Self> {
+    pub fn start(store: Arc<dyn EngineStore>) -> Arc<Self> {
         let notices = Arc::new(Notices::default());
         let stopped = CancellationToken::new();
         // Listens from here on, so that no hint given after this call is missed.

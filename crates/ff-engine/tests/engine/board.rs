@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::{Watched, hold, let_pass, store, work};
-use ff_core::backend::{ExecutionRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::engine_error::Code;
 use ff_core::event::What;
 use ff_core::event::contracts::EventsArgs;
@@ -16,6 +15,8 @@ use ff_core::types::{ExecutionId, WorkerInstanceId};
 use ff_engine::Board;
 use futures_util::FutureExt;
 use uuid::Uuid;
+
+use crate::support::{Watched, hold, let_pass, store, work};
 
 async fn submit(store: &Watched) -> ExecutionId {
     store.submit(work("resize")).await.unwrap().execution_id
@@ -117,7 +118,7 @@ async fn a_worker_learns_at_once_which_lease_it_lost() {
     let board = Board::start(store.clone());
     let start = board.control(news("mine", None, 0)).await.unwrap();
     assert_eq!((start.lost.len(), start.missed), (0, false));
-    let upkeep: Arc<dyn Upkeep> = store.clone();
+    let upkeep: Arc<dyn EngineStore> = store.clone();
     let (mine, other) = (submit(&store).await, submit(&store).await);
     let held = hold(&upkeep, mine, "mine").await;
     hold(&upkeep, other, "other").await;

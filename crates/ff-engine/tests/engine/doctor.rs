@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use crate::support::{let_pass, store, work};
-use ff_core::backend::ExecutionRoom;
+use ff_core::backend::Perform;
 use ff_engine::examine;
+
+use crate::support::{let_pass, store, work};
 
 #[tokio::test(start_paused = true)]
 async fn a_healthy_store_is_examined_whole_and_found_healthy() {

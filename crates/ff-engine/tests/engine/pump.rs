@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::{Watched, hold, let_pass, store, store_by, work};
-use ff_core::backend::{EngineBackend, ExecutionRoom, Upkeep, WorkerRoom};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::clock::{Clock, ManualClock};
 use ff_core::engine_error::Code;
 use ff_core::execution::contracts::{CancelArgs, Start, SubmitArgs};
@@ -12,8 +11,10 @@ use ff_core::partition::worker_partition;
 use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
 use ff_core::worker::contracts::RegisterWorkerArgs;
-use ff_engine::Engine;
+use ff_engine::{Engine, Orchestration};
 use uuid::Uuid;
+
+use crate::support::{Watched, hold, let_pass, store, store_by, work};
 
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -58,7 +59,7 @@ async fn work_of_a_silent_worker_waits_again_when_its_lease_is_over() {
     let store = store(16);
     let engine = Engine::start(store.clone());
     let id = store.submit(work("resize")).await.unwrap().execution_id;
-    hold(&(store.clone() as Arc<dyn Upkeep>), id, "silent").await;
+    hold(&(store.clone() as Arc<dyn EngineStore>), id, "silent").await;
     let_pass(Duration::from_millis(1_010)).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
     engine.stop().await;
@@ -114,7 +115,7 @@ async fn a_known_moment_costs_one_pump_and_a_glance_at_the_clock_now_and_then() 
     let engine = Engine::start(store.clone());
     delayed(&store, 3_600_000).await;
     let_pass(2 * HOUR).await;
-    assert_eq!(store.asked_for("pump"), 1);
+    assert_eq!(store.asked_for("pump_partition"), 1);
     assert!((120..=125).contains(&store.asked_for("now")), "{:?}", store.asked());
     engine.stop().await;
 }
@@ -127,7 +128,7 @@ async fn a_clock_that_stands_still_is_not_asked_all_the_time() {
     let id = delayed(&store, 1).await;
     let_pass(Duration::from_secs(60)).await;
     assert!(store.asked_for("now") < 80, "{:?}", store.asked());
-    assert_eq!(store.asked_for("pump"), 0);
+    assert_eq!(store.asked_for("pump_partition"), 0);
     clock.advance(1);
     let_pass(2 * SECOND).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
@@ -162,7 +163,7 @@ async fn a_partition_whose_clock_is_behind_is_pumped_again_and_not_all_the_time(
     let engine = Engine::start(store.clone());
     let id = delayed(&store, 1_000).await;
     let_pass(Duration::from_millis(990)).await;
-    assert!((5..15).contains(&store.asked_for("pump")), "{:?}", store.asked());
+    assert!((5..15).contains(&store.asked_for("pump_partition")), "{:?}", store.asked());
     assert_eq!(state(&store, &id).await, PublicState::Delayed);
     let_pass(Duration::from_millis(600)).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);

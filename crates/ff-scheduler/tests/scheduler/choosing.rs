@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::support::{Watched, holder, lane, store, work};
-use ff_core::backend::ExecutionRoom;
+use ff_core::backend::Perform;
 use ff_core::execution::contracts::SubmitArgs;
 use ff_core::lease::contracts::{Claimed, NextArgs};
 use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::types::{Kind, LaneId, Namespace, Priority};
 use ff_scheduler::Scheduler;
+
+use crate::support::{Watched, holder, lane, store, work};
 
 fn ask(lanes: &[&str], max: usize) -> NextArgs {
     NextArgs {

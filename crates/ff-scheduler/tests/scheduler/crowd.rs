@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::support::{Watched, holder, lane, store, work};
-use ff_core::backend::ExecutionRoom;
 use ff_core::execution::contracts::SubmitArgs;
 use ff_core::lease::contracts::NextArgs;
 use ff_core::types::{ExecutionId, Kind, Namespace, Priority};
-use ff_engine::examine;
+use ff_engine::{Orchestration, examine};
 use ff_scheduler::Scheduler;
 use tokio::time::timeout;
+
+use crate::support::{Watched, holder, lane, store, work};
 
 const LANES: [&str; 3] = ["a", "b", "c"];
 const KINDS: [&str; 3] = ["x", "y", "z"];

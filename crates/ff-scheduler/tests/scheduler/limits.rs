@@ -3,15 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::{Watched, holder, lane, let_pass, store, work};
-use ff_core::backend::{ExecutionRoom, LaneRoom, LaneSteps};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::execution::contracts::{CompleteArgs, SubmitArgs};
 use ff_core::lane::LaneState;
 use ff_core::lane::contracts::{AllotArgs, ConfigureLaneArgs, Setting};
 use ff_core::lease::contracts::{Claimed, NextArgs};
 use ff_core::types::Namespace;
+use ff_engine::Orchestration;
 use ff_scheduler::Scheduler;
 use tokio::time::Instant;
+
+use crate::support::{Watched, holder, lane, let_pass, store, work};
 
 fn ask(max: usize, wait_ms: u64) -> NextArgs {
     NextArgs {
@@ -76,7 +78,7 @@ async fn a_grant_that_was_lost_holds_the_lane_up_for_a_moment_only() {
     limit(&store, 1).await;
     submit(&store, 2).await;
     let lost = AllotArgs { partition: 3, namespace: Namespace::default_name(), lane: lane("a"), want: 1 };
-    assert!(store.allot(lost).await.unwrap().grant.is_some());
+    assert!(store.allot_lane(lost).await.unwrap().grant.is_some());
     let started = Instant::now();
     assert_eq!(scheduler.next(ask(1, 60_000)).await.unwrap().len(), 1);
     assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::support::{holder, let_pass, store, work};
-use ff_core::backend::{EngineBackend, ExecutionRoom};
+use ff_core::backend::Perform;
 use ff_core::engine_error::Code;
 use ff_core::execution::contracts::{CancelArgs, SubmitArgs};
 use ff_core::lease::contracts::NextArgs;
@@ -14,6 +13,8 @@ use ff_scheduler::Scheduler;
 use futures_util::FutureExt;
 use tokio::time::Instant;
 use uuid::Uuid;
+
+use crate::support::{holder, let_pass, store, work};
 
 fn ask(wait_ms: u64) -> NextArgs {
     NextArgs {

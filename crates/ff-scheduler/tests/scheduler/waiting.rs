@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::{holder, let_pass, store, work};
-use ff_core::backend::{Answer, ExecutionRoom};
+use ff_core::backend::{Answer, Perform};
 use ff_core::engine_error::Code;
 use ff_core::lease::contracts::{Claimed, NextArgs};
 use ff_core::types::{Kind, LaneId, Namespace};
 use ff_scheduler::Scheduler;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
+
+use crate::support::{holder, let_pass, store, work};
 
 fn any(worker: &str, wait_ms: u64) -> NextArgs {
     NextArgs {

@@ -4,9 +4,11 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ff_core::backend::EngineBackend;
+use ff_core::backend::{Pending, Perform};
 use ff_core::engine_error::{Code, EngineError};
+use ff_core::operation::{self, Operation, Reply};
 use ff_core::partition::PartitionConfig;
+use ff_core::query::{self, Query, QueryReply};
 use ff_core::types::Namespace;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
@@ -100,10 +102,38 @@ impl HttpBackend {
     }
 }
 
-impl EngineBackend for HttpBackend {
+impl Perform for HttpBackend {
     fn partitions(&self) -> PartitionConfig {
         self.partitions
     }
+
+    /// What no state of the store could make acceptable is refused here in the store's own words, before it is sent.
+    fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
+        match operation.check(&self.partitions) {
+            Ok(()) => {
+                let handled = operation::dispatch_for_caller(self, operation);
+                handled.unwrap_or_else(|operation| for_engines(operation.name()))
+            }
+            Err(refusal) => Box::pin(async { Err(refusal.into()) }),
+        }
+    }
+
+    fn query(&self, query: Query) -> Pending<'_, QueryReply> {
+        match query.check(&self.partitions) {
+            Ok(()) => query::dispatch_for_caller(self, query).unwrap_or_else(|query| for_engines(query.name())),
+            Err(refusal) => Box::pin(async { Err(refusal.into()) }),
+        }
+    }
+}
+
+/// Only an engine asks its store for this, and a server has one.
+fn for_engines<T: Send>(name: &'static str) -> Pending<'static, T> {
+    Box::pin(async move {
+        Err(Code::Unauthorized
+            .refusal()
+            .because(format!("{name} is for the engine of a store, not for its callers"))
+            .into())
+    })
 }
 
 /// The address itself, and the certificates to trust that it names.

@@ -1,14 +1,12 @@
 //! The room of events, over HTTP.
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, EventRoom};
+use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{EventsArgs, EventsPage};
 
 use super::HttpBackend;
 
-#[async_trait]
-impl EventRoom for HttpBackend {
-    async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
+impl Handle<EventsArgs, EventsPage> for HttpBackend {
+    async fn handle(&self, args: EventsArgs) -> Answer<EventsPage> {
         self.events_within(args, 0).await
     }
 }

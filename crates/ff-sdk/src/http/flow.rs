@@ -1,13 +1,13 @@
 //! The room of flows, over HTTP.
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, FlowRoom};
+use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    CancelFlowArgs, Cascaded, CloseFlowArgs, ClosedFlow, CreateFlowArgs, EdgesPage, FlowCancelled, FlowEdgesArgs,
-    FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs, FlowsPage, GrowFlowArgs, Grown, ListFlowsArgs,
-    MembersPage, SetFlowTagsArgs, SubmitFlowArgs, SubmittedFlow, TaggedFlow, WaitForChildrenArgs, WaitedForChildren,
+    CancelFlowArgs, CascadeArgs, Cascaded, CloseFlowArgs, ClosedFlow, CreateFlowArgs, EdgesPage, FlowCancelled,
+    FlowEdgesArgs, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs, FlowsPage, GrowFlowArgs, Grown,
+    ListFlowsArgs, MembersPage, SetFlowTagsArgs, SubmittedFlow, TaggedFlow, WaitForChildrenArgs, WaitedForChildren,
 };
-use ff_core::types::{ExecutionId, FlowId};
+use ff_core::query::DescribeFlow;
+use ff_core::types::FlowId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -15,60 +15,62 @@ use super::HttpBackend;
 use super::call::unreadable;
 use super::execution::unwritable;
 
-#[async_trait]
-impl FlowRoom for HttpBackend {
-    async fn submit_flow(&self, mut args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
-        args.header.namespace = self.whose(&args.header.namespace);
-        args.clone().plan()?;
-        let submit = ff_api::SubmitFlow::of(args).map_err(|error| unwritable(&error))?;
-        self.post(&["flows"], &submit, 0).await
-    }
-
-    async fn create_flow(&self, mut args: CreateFlowArgs) -> Answer<SubmittedFlow> {
-        args.header.check()?;
+impl Handle<CreateFlowArgs, SubmittedFlow> for HttpBackend {
+    async fn handle(&self, mut args: CreateFlowArgs) -> Answer<SubmittedFlow> {
         args.header.namespace = self.whose(&args.header.namespace);
         self.post(&["flows"], &ff_api::SubmitFlow::held_open(args), 0).await
     }
+}
 
-    async fn grow_flow(&self, args: GrowFlowArgs) -> Answer<Grown> {
-        args.check()?;
+impl Handle<GrowFlowArgs, Grown> for HttpBackend {
+    async fn handle(&self, args: GrowFlowArgs) -> Answer<Grown> {
         let id = args.flow_id;
         let grow = ff_api::GrowFlow::of(args).map_err(|error| unwritable(&error))?;
         self.ask_flow(&id, "grow", grow).await
     }
+}
 
-    async fn close_flow(&self, args: CloseFlowArgs) -> Answer<ClosedFlow> {
+impl Handle<CloseFlowArgs, ClosedFlow> for HttpBackend {
+    async fn handle(&self, args: CloseFlowArgs) -> Answer<ClosedFlow> {
         self.ask_flow(&args.flow_id, "close", ff_api::CloseFlow {}).await
     }
+}
 
-    async fn cancel_flow(&self, args: CancelFlowArgs) -> Answer<FlowCancelled> {
-        args.check()?;
+impl Handle<CancelFlowArgs, FlowCancelled> for HttpBackend {
+    async fn handle(&self, args: CancelFlowArgs) -> Answer<FlowCancelled> {
         self.ask_flow(&args.flow_id.clone(), "cancel", ff_api::CancelFlow::of(args)).await
     }
+}
 
-    async fn set_flow_tags(&self, args: SetFlowTagsArgs) -> Answer<TaggedFlow> {
+impl Handle<SetFlowTagsArgs, TaggedFlow> for HttpBackend {
+    async fn handle(&self, args: SetFlowTagsArgs) -> Answer<TaggedFlow> {
         self.ask_flow(&args.flow_id.clone(), "tags", ff_api::TagFlow::of(args)).await
     }
+}
 
-    async fn describe_flow(&self, id: &FlowId) -> Answer<FlowInfo> {
+impl Handle<DescribeFlow, FlowInfo> for HttpBackend {
+    async fn handle(&self, DescribeFlow { flow_id: ref id }: DescribeFlow) -> Answer<FlowInfo> {
         self.flow_within(id, 0).await
     }
+}
 
-    async fn flow_members(&self, args: FlowMembersArgs) -> Answer<MembersPage> {
-        args.check()?;
+impl Handle<FlowMembersArgs, MembersPage> for HttpBackend {
+    async fn handle(&self, args: FlowMembersArgs) -> Answer<MembersPage> {
         let query = [("from", args.from.to_string()), ("limit", args.limit.to_string())];
         self.get(&["flows", &args.flow_id.to_string(), "members"], &query, 0).await
     }
+}
 
-    async fn flow_edges(&self, args: FlowEdgesArgs) -> Answer<EdgesPage> {
-        args.check()?;
+impl Handle<FlowEdgesArgs, EdgesPage> for HttpBackend {
+    async fn handle(&self, args: FlowEdgesArgs) -> Answer<EdgesPage> {
         let mut query = vec![("limit", args.limit.to_string())];
         query.extend(args.after.map(|after| ("after", after.to_string())));
         self.get(&["flows", &args.flow_id.to_string(), "edges"], &query, 0).await
     }
+}
 
-    async fn list_flows(&self, args: ListFlowsArgs) -> Answer<FlowsPage> {
-        args.check()?;
+impl Handle<ListFlowsArgs, FlowsPage> for HttpBackend {
+    async fn handle(&self, args: ListFlowsArgs) -> Answer<FlowsPage> {
         let mut query = vec![("namespace", self.whose(&args.namespace).to_string()), ("limit", args.limit.to_string())];
         query.extend(args.kind.map(|kind| ("kind", kind.to_string())));
         query.extend(args.state.map(|state| ("state", state.to_string())));
@@ -77,16 +79,22 @@ impl FlowRoom for HttpBackend {
         let page: ff_api::FlowsPage = self.get(&["flows"], &query, 0).await?;
         page.into_page().map_err(|refusal| unreadable(&refusal))
     }
+}
 
-    async fn flow_events(&self, args: FlowEventsArgs) -> Answer<FlowEventsPage> {
+impl Handle<FlowEventsArgs, FlowEventsPage> for HttpBackend {
+    async fn handle(&self, args: FlowEventsArgs) -> Answer<FlowEventsPage> {
         self.flow_events_within(args, 0).await
     }
+}
 
-    async fn wait_for_children(&self, args: WaitForChildrenArgs) -> Answer<WaitedForChildren> {
+impl Handle<WaitForChildrenArgs, WaitedForChildren> for HttpBackend {
+    async fn handle(&self, args: WaitForChildrenArgs) -> Answer<WaitedForChildren> {
         self.ask(args.execution_id, "wait_for_children", ff_api::WaitForChildren::of(args)).await
     }
+}
 
-    async fn cascade_completion(&self, id: &ExecutionId) -> Answer<Cascaded> {
+impl Handle<CascadeArgs, Cascaded> for HttpBackend {
+    async fn handle(&self, CascadeArgs { execution_id: ref id, .. }: CascadeArgs) -> Answer<Cascaded> {
         self.ask(*id, "cascade", ff_api::Cascade {}).await
     }
 }

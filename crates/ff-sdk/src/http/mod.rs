@@ -10,6 +10,7 @@ mod key;
 mod lane;
 mod lease;
 mod options;
+mod orchestration;
 mod signal;
 mod suspension;
 mod tls;

@@ -1,39 +1,43 @@
 //! The room of signals, over HTTP.
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, SignalRoom};
+use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage,
 };
-use ff_core::types::{ExecutionId, SignalId};
+use ff_core::query::ReadSignal;
 
 use super::HttpBackend;
 use super::call::unreadable;
 use super::execution::EXACT;
 
-#[async_trait]
-impl SignalRoom for HttpBackend {
-    async fn deliver(&self, args: DeliverArgs) -> Answer<Delivered> {
-        self.named(&args.execution_id)?;
-        args.check()?;
+impl Handle<DeliverArgs, Delivered> for HttpBackend {
+    async fn handle(&self, args: DeliverArgs) -> Answer<Delivered> {
         self.ask(args.execution_id, "signals", ff_api::Deliver::of(args)).await
     }
+}
 
-    async fn signals(&self, args: SignalsArgs) -> Answer<SignalsPage> {
-        args.check()?;
+impl Handle<SignalsArgs, SignalsPage> for HttpBackend {
+    async fn handle(&self, args: SignalsArgs) -> Answer<SignalsPage> {
         let query = [("skip", args.skip.to_string()), ("limit", args.limit.to_string())];
-        self.get(&["executions", &self.named(&args.execution_id)?, "signals"], &query, 0).await
+        self.get(&["executions", &args.execution_id.to_string(), "signals"], &query, 0).await
     }
+}
 
-    async fn signal(&self, id: &ExecutionId, signal: &SignalId) -> Answer<ReceivedSignal> {
+impl Handle<ReadSignal, ReceivedSignal> for HttpBackend {
+    async fn handle(
+        &self,
+        ReadSignal { execution_id: ref id, signal_id: ref signal }: ReadSignal,
+    ) -> Answer<ReceivedSignal> {
         let (name, value) = EXACT;
-        let (id, signal) = (self.named(id)?, signal.to_string());
+        let (id, signal) = (id.to_string(), signal.to_string());
         let path = ["executions", &id, "signals", &signal];
         let received: ff_api::ReceivedSignal = self.get(&path, &[(name, value.to_owned())], 0).await?;
         received.into_received().map_err(|refusal| unreadable(&refusal))
     }
+}
 
-    async fn deliveries(&self, args: DeliveriesArgs) -> Answer<DeliveriesPage> {
+impl Handle<DeliveriesArgs, DeliveriesPage> for HttpBackend {
+    async fn handle(&self, args: DeliveriesArgs) -> Answer<DeliveriesPage> {
         self.deliveries_within(args, 0).await
     }
 }

@@ -1,7 +1,7 @@
 //! Waiting, over HTTP: the server holds the request until there is something to tell.
 
 use async_trait::async_trait;
-use ff_core::backend::{Answer, Waits};
+use ff_core::backend::{Answer, LongPoll};
 use ff_core::contracts::{
     Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, Ended, EventsArgs, EventsPage, FlowEnd,
     FlowEventsArgs, FlowEventsPage, NextArgs, check_wait,
@@ -13,7 +13,7 @@ use super::HttpBackend;
 use super::call::unreadable;
 
 #[async_trait]
-impl Waits for HttpBackend {
+impl LongPoll for HttpBackend {
     async fn next(&self, mut args: NextArgs) -> Answer<Vec<Claimed>> {
         args.check()?;
         args.namespace = self.whose(&args.namespace);

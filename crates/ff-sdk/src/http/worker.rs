@@ -1,7 +1,6 @@
 //! The room of workers, over HTTP.
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, WorkerRoom};
+use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     HeartbeatArgs, LeaveArgs, LeftWorker, ListWorkersArgs, RegisterWorkerArgs, RegisteredWorker, SeenWorker,
     WorkersPage,
@@ -12,29 +11,32 @@ use serde::de::DeserializeOwned;
 
 use super::HttpBackend;
 
-#[async_trait]
-impl WorkerRoom for HttpBackend {
-    async fn register_worker(&self, mut args: RegisterWorkerArgs) -> Answer<RegisteredWorker> {
-        args.check()?;
+impl Handle<RegisterWorkerArgs, RegisteredWorker> for HttpBackend {
+    async fn handle(&self, mut args: RegisterWorkerArgs) -> Answer<RegisteredWorker> {
         args.namespace = self.whose(&args.namespace);
         let instance = args.worker_instance_id.clone();
         self.tell(&instance, "register", ff_api::RegisterWorker::of(args)).await
     }
+}
 
-    async fn heartbeat(&self, mut args: HeartbeatArgs) -> Answer<SeenWorker> {
+impl Handle<HeartbeatArgs, SeenWorker> for HttpBackend {
+    async fn handle(&self, mut args: HeartbeatArgs) -> Answer<SeenWorker> {
         args.namespace = self.whose(&args.namespace);
         let instance = args.worker_instance_id.clone();
         self.tell(&instance, "heartbeat", ff_api::Heartbeat::of(args)).await
     }
+}
 
-    async fn leave(&self, mut args: LeaveArgs) -> Answer<LeftWorker> {
+impl Handle<LeaveArgs, LeftWorker> for HttpBackend {
+    async fn handle(&self, mut args: LeaveArgs) -> Answer<LeftWorker> {
         args.namespace = self.whose(&args.namespace);
         let instance = args.worker_instance_id.clone();
         self.tell(&instance, "leave", ff_api::Leave::of(args)).await
     }
+}
 
-    async fn list_workers(&self, args: ListWorkersArgs) -> Answer<WorkersPage> {
-        args.check()?;
+impl Handle<ListWorkersArgs, WorkersPage> for HttpBackend {
+    async fn handle(&self, args: ListWorkersArgs) -> Answer<WorkersPage> {
         let mut query = vec![("limit", args.limit.to_string())];
         query.extend(args.namespace.map(|namespace| ("namespace", self.whose(&namespace).to_string())));
         query.extend(args.after.map(|after| ("after", after.to_string())));

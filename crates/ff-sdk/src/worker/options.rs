@@ -6,7 +6,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_core::backend::{EngineBackend, Waits};
+use ff_core::backend::{EngineBackend, LongPoll};
 use ff_core::contracts::check_claim;
 use ff_core::engine_error::Refusal;
 use ff_core::lease::Holder;
@@ -27,7 +27,7 @@ use crate::Error;
 /// SIGTERM or Ctrl-C finishes what it holds before it returns.
 pub struct Worker {
     pub(super) backend: Arc<dyn EngineBackend>,
-    pub(super) waits: Arc<dyn Waits>,
+    pub(super) waits: Arc<dyn LongPoll>,
     pub(super) name: String,
     pub(super) namespace: String,
     pub(super) lanes: Vec<String>,
@@ -40,7 +40,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn new(name: &str, backend: Arc<dyn EngineBackend>, waits: Arc<dyn Waits>) -> Self {
+    pub(crate) fn new(name: &str, backend: Arc<dyn EngineBackend>, waits: Arc<dyn LongPoll>) -> Self {
         Self {
             backend,
             waits,
@@ -166,7 +166,7 @@ impl Worker {
 /// A worker whose every name and number has been checked.
 pub(super) struct Setup {
     pub(super) backend: Arc<dyn EngineBackend>,
-    pub(super) waits: Arc<dyn Waits>,
+    pub(super) waits: Arc<dyn LongPoll>,
     pub(super) holder: Holder,
     pub(super) namespace: Namespace,
     pub(super) lanes: Vec<LaneId>,

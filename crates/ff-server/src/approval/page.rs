@@ -135,7 +135,7 @@ impl Page {
         let said = asked.message.as_ref().map(|message| format!("<p class=\"said\">{}</p>\n", escaped(message)));
         let rows = [
             ("Work", Some(escaped(asked.kind.as_str()))),
-            ("Waits for", Some(escaped(waits_for(asked.reason.as_ref())))),
+            ("LongPoll for", Some(escaped(waits_for(asked.reason.as_ref())))),
             ("Since", Some(format!("{} ({})", ago(asked.since, now), utc(asked.since)))),
             ("Answer by", asked.until.map(|(at, then)| deadline(at, then, now))),
             ("Reference", Some(escaped(&asked.execution.to_string()))),
@@ -274,11 +274,12 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;
     use ff_core::types::{ExecutionId, Kind, WaitpointKey};
     use sha2::{Digest, Sha256};
+
+    use super::*;
 
     const NOW: TimestampMs = TimestampMs(1_760_000_000_000);
 
@@ -316,7 +317,7 @@ mod tests {
         for text in [
             "<h1>Deploy &lt;b&gt;1.4&lt;/b&gt; &amp; &quot;more&quot;?</h1>",
             "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;\nsecond line",
-            "<dt>Waits for</dt><dd>an approval</dd>",
+            "<dt>LongPoll for</dt><dd>an approval</dd>",
             "<dt>Since</dt><dd>3 minutes ago (2025-10-09 08:50 UTC)</dd>",
             "in 1 hour; after that the work fails",
             "value=\"k1:&quot;&gt;&lt;script&gt;\"",

@@ -10,7 +10,7 @@ use axum::extract::{Extension, FromRequestParts};
 use axum::http::request::Parts;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use ff_core::backend::{Answer, Upkeep};
+use ff_core::backend::{Answer, EngineStore};
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::event::{EventCursor, SealedPlaces};
 use ff_core::signal::Position;
@@ -79,7 +79,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Cursors {
 
 /// Encrypts cursors under the store's current secret, so that every server of the store can read them.
 pub(crate) struct CursorCipher {
-    store: Arc<dyn Upkeep>,
+    store: Arc<dyn EngineStore>,
     random: SystemRandom,
     secrets: Mutex<Option<Secrets>>,
 }
@@ -94,7 +94,7 @@ struct Secrets {
 }
 
 impl CursorCipher {
-    pub(crate) fn new(store: Arc<dyn Upkeep>) -> Self {
+    pub(crate) fn new(store: Arc<dyn EngineStore>) -> Self {
         Self { store, random: SystemRandom::new(), secrets: Mutex::default() }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use ff_core::backend::{Answer, Upkeep};
+use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{LaneInfo, LanesPage, ListLanesArgs};
 use ff_core::engine_error::EngineError;
 use ff_core::types::TimestampMs;
@@ -95,7 +95,7 @@ impl Lanes {
 }
 
 /// The lanes that are told of. A page looks at so many lanes, and where most have nothing, several make one look.
-async fn see(store: &dyn Upkeep) -> Answer<(TimestampMs, LanesPage)> {
+async fn see(store: &dyn EngineStore) -> Answer<(TimestampMs, LanesPage)> {
     let mut args = ListLanesArgs { namespace: None, after: None, limit: LANES, finished: false };
     let mut lanes = Vec::new();
     let next = loop {

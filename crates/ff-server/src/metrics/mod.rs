@@ -15,17 +15,17 @@ use std::sync::Arc;
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::engine_error::{Code, Refusal};
 use ff_scheduler::Runtime;
+use gathered::Gathered;
+use lanes::Lanes;
+use measured::Measured;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 
 use crate::params::Params;
 use crate::problem::{Problem, Result};
-use gathered::Gathered;
-use lanes::Lanes;
-use measured::Measured;
 
 pub(crate) use listener::MetricsListener;
 pub(crate) use requests::observe;
@@ -77,7 +77,7 @@ impl Metrics {
     }
 
     /// The same store, with everything that is asked of it counted and timed here.
-    pub fn over(&self, store: Arc<dyn Upkeep>) -> Arc<dyn Upkeep> {
+    pub fn over(&self, store: Arc<dyn EngineStore>) -> Arc<dyn EngineStore> {
         Arc::new(Measured::new(store, self.0.gathered.clone()))
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ff_backend_memory::MemoryBackend;
-use ff_core::backend::{KeyRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::clock::ManualClock;
 use ff_core::contracts::{CreateKeyArgs, RevokeKeyArgs};
 use ff_core::dice::SystemDice;
@@ -60,7 +60,7 @@ impl Keyed {
 
     /// A server of its own over the store, asked with a key.
     pub(crate) async fn asked_with(&self, key: &str) -> World {
-        let store: Arc<dyn Upkeep> = self.store.clone();
+        let store: Arc<dyn EngineStore> = self.store.clone();
         let mut world = World::over(store).await;
         world.key = Some(key.to_owned());
         world

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ff_backend_memory::MemoryBackend;
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::clock::ManualClock;
 use ff_core::dice::SystemDice;
 use ff_core::partition::PartitionConfig;
@@ -23,7 +23,7 @@ const PAGE: &str = include_str!("../../../../docs/metrics.md");
 /// A server that counts, over a store whose clock the test owns.
 struct Counted {
     world: World,
-    store: Arc<dyn Upkeep>,
+    store: Arc<dyn EngineStore>,
     clock: Arc<ManualClock>,
 }
 

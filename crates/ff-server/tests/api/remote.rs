@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ff_backend_memory::MemoryBackend;
-use ff_core::backend::{EngineBackend, ExecutionRoom, LeaseRoom, SignalRoom, SuspensionRoom, Waits};
+use ff_core::backend::{EngineBackend, LongPoll, Perform};
 use ff_core::contracts::{
     CancelArgs, ClaimArgs, CloseWaitpointArgs, CompleteArgs, ControlArgs, CreateWaitpointArgs, DeliverArgs, Filter,
     ListArgs, NextArgs, RenewArgs, ResumeArgs, RotateSecretArgs, SignalsArgs, SubmitArgs, Submitted, SuspendArgs,
@@ -20,6 +20,7 @@ use ff_core::types::{
     AttemptId, ContentType, ExecutionId, Kind, LaneId, LeaseEpoch, LeaseId, Namespace, SignalId, SignalName,
     WaitpointId, WaitpointKey, WorkerId, WorkerInstanceId,
 };
+use ff_engine::Orchestration;
 use ff_sdk::http::HttpBackend;
 
 use crate::world::{PARTITIONS, World};
@@ -150,7 +151,7 @@ async fn a_refusal_is_the_one_a_store_here_gives() {
     assert_eq!(remote.renew(renew.clone()).await, here.renew(renew).await);
 
     let again = SubmitArgs { uuid: uuid::Uuid::now_v7(), ..work() };
-    for store in [&remote as &dyn ExecutionRoom, &here] {
+    for store in [&remote as &dyn Perform, &here] {
         store.submit(again.clone()).await.unwrap();
     }
     let other = SubmitArgs { payload: Payload::json("2"), ..again.clone() };

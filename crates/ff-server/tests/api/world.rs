@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ff_backend_memory::MemoryBackend;
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::clock::SystemClock;
 use ff_core::dice::SystemDice;
 use ff_core::partition::PartitionConfig;
@@ -27,7 +27,7 @@ pub(crate) struct World {
     pub(crate) serving: JoinHandle<std::io::Result<()>>,
     /// What every request is asked with, where the server asks for keys.
     pub(crate) key: Option<String>,
-    store: Arc<dyn Upkeep>,
+    store: Arc<dyn EngineStore>,
 }
 
 /// What the server answered.
@@ -44,30 +44,30 @@ impl World {
         Self::over(Arc::new(MemoryBackend::new(partitions, Arc::new(SystemClock), Arc::new(SystemDice)))).await
     }
 
-    pub(crate) async fn over(store: Arc<dyn Upkeep>) -> Self {
+    pub(crate) async fn over(store: Arc<dyn EngineStore>) -> Self {
         Self::over_within(store, Limits::default()).await
     }
 
     /// A server that takes on no more than this.
-    pub(crate) async fn over_within(store: Arc<dyn Upkeep>, limits: Limits) -> Self {
+    pub(crate) async fn over_within(store: Arc<dyn EngineStore>, limits: Limits) -> Self {
         Self::over_with(store, ServerOptions { limits, ..ServerOptions::default() }).await
     }
 
     /// A server that serves as it is told.
-    pub(crate) async fn over_with(store: Arc<dyn Upkeep>, options: ServerOptions) -> Self {
+    pub(crate) async fn over_with(store: Arc<dyn EngineStore>, options: ServerOptions) -> Self {
         let ff = Runtime::without_engine(store.clone());
         let server = Server::bind_with("127.0.0.1:0".parse().unwrap(), ff, options).await.unwrap();
         Self::serving(server, store)
     }
 
     /// A server that tells what was counted.
-    pub(crate) async fn counted(store: Arc<dyn Upkeep>, metrics: Metrics) -> Self {
+    pub(crate) async fn counted(store: Arc<dyn EngineStore>, metrics: Metrics) -> Self {
         let server =
             Server::bind("127.0.0.1:0".parse().unwrap(), Runtime::without_engine(store.clone())).await.unwrap();
         Self::serving(server.measured(metrics), store)
     }
 
-    fn serving(server: Server, store: Arc<dyn Upkeep>) -> Self {
+    fn serving(server: Server, store: Arc<dyn EngineStore>) -> Self {
         let url = format!("http://{}", server.local_addr().unwrap());
         let stop = CancellationToken::new();
         let serving = tokio::spawn(server.serve(stop.clone()));

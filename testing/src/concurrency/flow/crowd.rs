@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::contracts::{
     CancelFlowArgs, ClaimArgs, CompleteArgs, EdgeSpec, FailArgs, FlowHeader, NodeSpec, SubmitFlowArgs,
 };
@@ -13,6 +13,7 @@ use ff_core::flow::{CancelPolicy, Join, OnSatisfied};
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;
 use ff_core::types::{Kind, LaneId, Namespace, NodeName, WorkerId, WorkerInstanceId};
+use ff_engine::Orchestration;
 
 use crate::Chance;
 
@@ -24,7 +25,7 @@ pub struct Crowd {
 }
 
 /// Has a crowd submit flows and work until all of them have ended. Gives the graphs. Somebody else keeps the time.
-pub async fn work_through(store: Arc<dyn Upkeep>, crowd: Crowd) -> Vec<SubmitFlowArgs> {
+pub async fn work_through(store: Arc<dyn EngineStore>, crowd: Crowd) -> Vec<SubmitFlowArgs> {
     let done = Arc::new(AtomicBool::new(false));
     let workers: Vec<_> = (0..crowd.workers).map(|nth| tokio::spawn(work(store.clone(), nth, done.clone()))).collect();
     let submitters: Vec<_> =
@@ -45,7 +46,7 @@ pub async fn work_through(store: Arc<dyn Upkeep>, crowd: Crowd) -> Vec<SubmitFlo
     graphs
 }
 
-async fn submit(store: Arc<dyn Upkeep>, nth: u64, flows: u64) -> Vec<SubmitFlowArgs> {
+async fn submit(store: Arc<dyn EngineStore>, nth: u64, flows: u64) -> Vec<SubmitFlowArgs> {
     let mut chance = Chance::new(nth);
     let mut graphs = Vec::new();
     for _ in 0..flows {
@@ -65,7 +66,7 @@ async fn submit(store: Arc<dyn Upkeep>, nth: u64, flows: u64) -> Vec<SubmitFlowA
 }
 
 /// Takes what it gets. Most of it succeeds, some fails, and some is forgotten until its lease runs out.
-async fn work(store: Arc<dyn Upkeep>, nth: u64, done: Arc<AtomicBool>) {
+async fn work(store: Arc<dyn EngineStore>, nth: u64, done: Arc<AtomicBool>) {
     let mut chance = Chance::new(1_000 + nth);
     let holder = Holder {
         worker_id: WorkerId::parse("hand").unwrap(),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::contracts::{FlowEventsArgs, FlowMembersArgs, SubmitFlowArgs};
 use ff_core::flow::{CancelPolicy, FlowEvent, FlowState, FlowWhat, Join};
 use ff_core::limits;
@@ -11,7 +11,7 @@ use ff_core::state::PublicState;
 use ff_core::types::NodeName;
 
 /// Fails when what happened in a flow that has ended does not fit its graph.
-pub async fn check_flow(store: &dyn Upkeep, graph: &SubmitFlowArgs) {
+pub async fn check_flow(store: &dyn EngineStore, graph: &SubmitFlowArgs) {
     let id = graph.header.flow_id;
     let info = store.describe_flow(&id).await.unwrap();
     let args = FlowEventsArgs { flow_id: id, from: 0, limit: limits::PAGE };

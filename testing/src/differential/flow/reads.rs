@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::contracts::{
     EdgeInfo, EdgesPage, FlowCursor, FlowEdgesArgs, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs,
     FlowsPage, ListFlowsArgs, MemberInfo, MembersPage, StagedFlow,
@@ -12,6 +12,7 @@ use ff_core::flow::{Flow, FlowState};
 use ff_core::operation::Reply;
 use ff_core::types::{ExecutionId, FlowId, Namespace, TagKey, TagValue};
 use ff_core::view::{MembersOf, View};
+use ff_engine::Orchestration;
 
 use super::reference::{flow_id, submission};
 use super::step::Plan;
@@ -21,7 +22,7 @@ use crate::differential::told::{Word, refusal};
 use crate::differential::vocabulary;
 
 /// A whole graph, as one call.
-pub(crate) async fn submit(store: &dyn Upkeep, plan: &Plan) -> Result<Word, Refusal> {
+pub(crate) async fn submit(store: &dyn EngineStore, plan: &Plan) -> Result<Word, Refusal> {
     let submitted = refusal(store.submit_flow(submission(plan)).await)?;
     Ok(Word::Reply(Reply::FlowStaged(StagedFlow::Submitted(submitted))))
 }

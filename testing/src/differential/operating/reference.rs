@@ -1,6 +1,6 @@
 //! What the model makes of what is asked by those who operate it.
 
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::contracts::{
     AllotArgs, ChangePriorityArgs, ClaimArgs, ConfigureLaneArgs, CopyLaneArgs, EventsArgs, EventsPage, FollowArgs,
     GrantedClaimArgs, HeartbeatArgs, LaneInfo, LeaveArgs, RecountLaneArgs, RegisterWorkerArgs, SetTagsArgs,
@@ -11,6 +11,7 @@ use ff_core::engine_error::Refusal;
 use ff_core::event::EventCursor;
 use ff_core::operation::Ask;
 use ff_core::types::{Priority, WorkerInstanceId};
+use ff_engine::Orchestration;
 
 use super::Order;
 use crate::differential::compared::{Compared, Difference, differ};
@@ -35,7 +36,7 @@ impl Compared {
 }
 
 /// Asks a store, and tells what it says.
-async fn ask(store: &dyn Upkeep, reference: &Reference, order: &Order) -> Result<String, Refusal> {
+async fn ask(store: &dyn EngineStore, reference: &Reference, order: &Order) -> Result<String, Refusal> {
     match order {
         Order::Label { .. } => said(store.set_tags(reference.labelling(order)).await),
         Order::Prioritise { .. } => said(store.change_priority(reference.prioritising(order)).await),
@@ -81,7 +82,7 @@ impl Reference {
         }
     }
 
-    fn tell<A: Ask<Answer: std::fmt::Debug>>(&mut self, args: A, nonce: Nonce) -> Result<String, Refusal> {
+    fn tell<A: Ask<Decided: std::fmt::Debug>>(&mut self, args: A, nonce: Nonce) -> Result<String, Refusal> {
         self.ask(args, nonce).map(|answer| format!("{answer:?}"))
     }
 

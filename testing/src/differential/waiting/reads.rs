@@ -1,6 +1,6 @@
 //! What callers read of what waits, on both sides.
 
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::contracts::{
     DeliveriesArgs, DeliveriesPage, PartitionKids, ReceivedSignal, RotationReport, SignalsArgs, SignalsPage,
     WaitpointInfo,
@@ -12,6 +12,7 @@ use ff_core::suspension::WaitpointState;
 use ff_core::token::WaitpointToken;
 use ff_core::types::{ExecutionId, SignalId, TimestampMs, WaitpointId};
 use ff_core::view::View;
+use ff_engine::Orchestration;
 use uuid::Uuid;
 
 use crate::differential::compared::{Compared, Difference, differ};
@@ -20,7 +21,7 @@ use crate::differential::reference::Reference;
 use crate::differential::told::{Told, Word, refusal};
 
 /// A rotation, as one call, told partition by partition.
-pub(crate) async fn rotate_everywhere(store: &dyn Upkeep, operations: &[Operation]) -> Told {
+pub(crate) async fn rotate_everywhere(store: &dyn EngineStore, operations: &[Operation]) -> Told {
     let [Operation::Rotate(first), ..] = operations else { unreachable!("it is a rotation") };
     let report = match refusal(store.rotate_secret(first.rotation.clone()).await) {
         Ok(report) => report,

@@ -8,6 +8,7 @@ use ff_core::keys::{ExecKeyContext, FlowKeyContext};
 use ff_core::partition::Partition;
 use ff_core::state::PublicState;
 use ff_core::types::LaneId;
+use ff_engine::Orchestration;
 
 use super::logged::Lines;
 use super::*;

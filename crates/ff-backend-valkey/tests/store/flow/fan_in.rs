@@ -1,5 +1,7 @@
 //! What a completion costs must not depend on how many others its join waits for.
 
+use ff_engine::Orchestration;
+
 use super::slow::{count_from_zero, time_in_functions};
 use super::*;
 use crate::connect;

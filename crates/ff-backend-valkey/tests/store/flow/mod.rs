@@ -12,15 +12,14 @@ pub(crate) mod slow;
 mod staged;
 mod told;
 
-use futures_util::future::join_all;
-
 use ff_backend_valkey::ValkeyBackend;
-use ff_core::backend::{EngineBackend, ExecutionRoom, FlowRoom, LeaseRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{ClaimArgs, Claimed, CompleteArgs, EdgeSpec, FlowHeader, NodeSpec, SubmitFlowArgs};
 use ff_core::flow::{Passing, member_id};
 use ff_core::partition::flow_partition;
 use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, FlowId, InputName, Kind, NodeName};
+use futures_util::future::join_all;
 
 use crate::claim_on;
 

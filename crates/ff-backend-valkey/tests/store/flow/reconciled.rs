@@ -4,6 +4,7 @@ use ff_core::flow::edge_id;
 use ff_core::keys::{ExecKeyContext, FlowKeyContext};
 use ff_core::partition::Partition;
 use ff_core::state::PublicState;
+use ff_engine::Orchestration;
 
 use super::*;
 use crate::connect;

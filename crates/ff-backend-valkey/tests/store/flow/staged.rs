@@ -9,6 +9,7 @@ use ff_core::contracts::{Filter, ListArgs, ListFlowsArgs};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::limits;
 use ff_core::types::{Namespace, TimestampMs};
+use ff_engine::Orchestration;
 use ff_script::flow::ff_submit_flow;
 use ff_script::{Fcall, Server, Value};
 use redis::aio::MultiplexedConnection;

@@ -3,6 +3,7 @@
 use ff_core::contracts::FlowEventsArgs;
 use ff_core::flow::FlowState;
 use ff_core::hint::{Hint, Hints};
+use ff_engine::Orchestration;
 use futures_util::StreamExt;
 
 use super::*;

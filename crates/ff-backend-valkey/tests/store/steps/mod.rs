@@ -8,7 +8,7 @@ mod full {
 use std::collections::BTreeSet;
 
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
-use ff_core::backend::{EngineBackend, ExecutionRoom, LaneRoom};
+use ff_core::backend::Perform;
 use ff_core::contracts::{CancelArgs, ListLanesArgs, SubmitArgs};
 use ff_core::types::{LaneId, Namespace};
 use futures_util::future::join_all;

@@ -1,6 +1,6 @@
 //! Choosing what to ask next: mostly something that can work, now and then something that must be refused.
 
-use ff_core::backend::{ExecutionRoom, LeaseRoom, SignalRoom, SuspensionRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{
     CancelArgs, ClaimArgs, CloseWaitpointArgs, CompleteArgs, CreateWaitpointArgs, DelayArgs, DeliverArgs, FailArgs,
     GrantedWaitpoint, ReplayArgs, ResumeArgs, RevokeArgs, RotateSecretArgs, Start, SubmitArgs, SuspendArgs,
@@ -19,6 +19,7 @@ use ff_core::types::{
     ExecutionId, IdempotencyKey, Kind, LaneId, LeaseEpoch, Namespace, SignalName, SourceIdentity, TimestampMs,
     WaitpointId, WaitpointKey, WorkerId, WorkerInstanceId,
 };
+use ff_engine::Orchestration;
 use uuid::Uuid;
 
 use super::{Job, PARTITIONS, Walk, both};

@@ -1,15 +1,16 @@
 //! Choosing what to do with flows: they are submitted and grown, run and waited for, cancelled and replayed.
 
-use ff_core::backend::{ExecutionRoom, FlowRoom, Upkeep};
+use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{
-    CancelFlowArgs, CloseFlowArgs, CompleteArgs, CreateFlowArgs, FailArgs, FlowEdgesArgs, FlowEventsArgs, FlowHeader,
-    FlowMembersArgs, GrowFlowArgs, GrownEdge, JoinSpec, ListFlowsArgs, MemberRef, ReplayArgs, SetFlowTagsArgs,
-    WaitForChildrenArgs,
+    CancelFlowArgs, CascadeArgs, CloseFlowArgs, CompleteArgs, CreateFlowArgs, FailArgs, FlowEdgesArgs, FlowEventsArgs,
+    FlowHeader, FlowMembersArgs, GrowFlowArgs, GrownEdge, JoinSpec, ListFlowsArgs, MemberRef, ReplayArgs,
+    SetFlowTagsArgs, WaitForChildrenArgs,
 };
 use ff_core::execution::Failure;
 use ff_core::flow::{CancelPolicy, FlowState, member_id};
 use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, Kind, Namespace, TagKey, TagValue};
+use ff_engine::Orchestration;
 use uuid::Uuid;
 
 use super::graph::{graph, join, name, node, passing};
@@ -221,7 +222,7 @@ impl Walk {
 
     async fn cascade(&mut self) {
         let Some(execution_id) = self.some_member() else { return };
-        both!(self, cascade_completion(&execution_id));
+        both!(self, cascade(CascadeArgs { execution_id, owed_since: None }));
     }
 
     /// A flow of the last few.

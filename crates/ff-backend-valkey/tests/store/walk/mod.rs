@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ff_backend_memory::MemoryBackend;
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
-use ff_core::backend::{Answer, ExecutionRoom, SignalRoom, SuspensionRoom, Upkeep};
+use ff_core::backend::{Answer, EngineStore, Perform};
 use ff_core::clock::{Clock, ManualClock};
 use ff_core::contracts::{DeliveriesArgs, GrantedWaitpoint, SignalsArgs};
 use ff_core::dice::{Dice, Nonce, SeededDice};

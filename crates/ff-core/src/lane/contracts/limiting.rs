@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine_error::{Code, Refusal};
-use crate::lease::contracts::{ClaimArgs, Taken};
+use crate::lease::contracts::{ClaimArgs, Claims, Taken};
 use crate::limits;
 use crate::types::{LaneId, Namespace};
 
@@ -47,6 +47,13 @@ pub struct GrantedClaimArgs {
 #[derive(Clone, Debug, PartialEq)]
 pub struct GrantedClaim {
     pub taken: Taken,
+    pub count: LaneCount,
+}
+
+/// What such a claim answers a worker with, and how many of the lane are held on its partition now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GrantedClaims {
+    pub claims: Claims,
     pub count: LaneCount,
 }
 

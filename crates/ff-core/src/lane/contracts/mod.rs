@@ -6,6 +6,7 @@ mod listing;
 
 pub use configuring::{ConfigureLaneArgs, CopyLaneArgs, Setting};
 pub use limiting::{
-    AllotArgs, Allotted, Grant, GrantedClaim, GrantedClaimArgs, LaneCount, LaneSettled, RecountLaneArgs, SettleLaneArgs,
+    AllotArgs, Allotted, Grant, GrantedClaim, GrantedClaimArgs, GrantedClaims, LaneCount, LaneSettled, RecountLaneArgs,
+    SettleLaneArgs,
 };
 pub use listing::{Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs, Meets};

@@ -38,6 +38,8 @@ pub(crate) fn answers_again(after: &Model, operation: &Operation, reply: &Reply,
             Reply::Rotated(Rotated::Noop { kid: kid.clone() })
         }
         Reply::Taken(_)
+        | Reply::Claimed(_)
+        | Reply::GrantClaimed(_)
         | Reply::WorkerRegistered(_)
         | Reply::WorkerSeen(_)
         | Reply::WorkerLeft(_)

@@ -132,7 +132,7 @@ fn replied(reply: &Reply) -> &'static str {
         Reply::Allotted(allotted) if allotted.grant.is_some() => "granted",
         Reply::Allotted(_) => "granted nothing",
         Reply::ClaimGranted(granted) if granted.taken.tasks.is_empty() => "taken nothing with a grant",
-        Reply::ClaimGranted(_) => "taken with a grant",
+        Reply::ClaimGranted(_) | Reply::Claimed(_) | Reply::GrantClaimed(_) => "taken with a grant",
         Reply::LaneRecounted(_) => "lane recounted",
         Reply::LaneSettled(settled) if settled.taken == 0 => "lane settled nothing",
         Reply::LaneSettled(_) => "lane settled",

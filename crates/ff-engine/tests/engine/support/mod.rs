@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ff_backend_memory::MemoryBackend;
-use ff_core::backend::Upkeep;
+use ff_core::backend::EngineStore;
 use ff_core::clock::Clock;
 use ff_core::dice::SystemDice;
 use ff_core::execution::contracts::SubmitArgs;
@@ -63,7 +63,7 @@ pub(crate) fn holder(name: &str) -> Holder {
 }
 
 /// Claims one execution straight from the store, for a second.
-pub(crate) async fn hold(store: &Arc<dyn Upkeep>, id: ExecutionId, worker: &str) -> Claimed {
+pub(crate) async fn hold(store: &Arc<dyn EngineStore>, id: ExecutionId, worker: &str) -> Claimed {
     let args = ClaimArgs {
         partition: id.partition(),
         namespace: Namespace::default_name(),

@@ -6,60 +6,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use async_trait::async_trait;
-use ff_core::backend::{
-    Answer, EngineBackend, EventRoom, ExecutionRoom, FlowRoom, KeyRoom, LaneRoom, LaneSteps, LeaseRoom, SignalRoom,
-    SuspensionRoom, Swept, Upkeep, WorkerRoom,
-};
-use ff_core::due::Pumped;
+use ff_core::backend::{Answer, EngineStore, Pending, Perform};
+use ff_core::contracts::{ClaimArgs, PumpArgs};
 use ff_core::engine_error::EngineError;
-use ff_core::event::contracts::{EventsArgs, EventsPage};
-use ff_core::execution::contracts::{
-    Attempts, BulkArgs, BulkPage, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs,
-    Delayed, Ended, ExecutionInfo, FailArgs, Failed, ListArgs, Noted, Page, PriorityChanged, ProgressArgs, ReplayArgs,
-    Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged,
-};
-use ff_core::flow::contracts::{
-    CancelFlowArgs, Cascaded, CloseFlowArgs, ClosedFlow, CreateFlowArgs, EdgesPage, FlowCancelled, FlowEdgesArgs,
-    FlowEnd, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs, FlowsPage, GrowFlowArgs, Grown, ListFlowsArgs,
-    MembersPage, SetFlowTagsArgs, SubmitFlowArgs, SubmittedFlow, TaggedFlow, WaitForChildrenArgs, WaitedForChildren,
-};
 use ff_core::hint::{Hint, Hints};
-use ff_core::key::ApiKey;
-use ff_core::key::contracts::{CreateKeyArgs, CreatedKey, KeysPage, ListKeysArgs, RevokeKeyArgs, RevokedKey};
-use ff_core::lane::Lane;
-use ff_core::lane::contracts::{
-    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, LaneCount, LaneInfo, LaneSettled, LanesPage, ListLanesArgs,
-    RecountLaneArgs, SettleLaneArgs,
-};
-use ff_core::lease::contracts::{ClaimArgs, Claims, RenewArgs, Renewed, RevokeArgs, Revoked};
+use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
-use ff_core::payload::Payload;
-use ff_core::signal::contracts::{
-    DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage,
-};
-use ff_core::snapshot::Snapshot;
-use ff_core::suspension::contracts::{
-    CloseWaitpointArgs, ClosedWaitpoint, CreateWaitpointArgs, GrantedWaitpoint, ResumeArgs, Resumed, SuspendArgs,
-    Suspended, WaitpointInfo,
-};
-use ff_core::token::contracts::{PartitionKids, RotateSecretArgs, RotationReport};
-use ff_core::token::{KeyRing, PresentedToken, WaitpointToken};
-use ff_core::types::{
-    ExecutionId, FlowId, KeyId, LaneId, Namespace, SignalId, TimestampMs, WaitpointId, WorkerInstanceId,
-};
-use ff_core::worker::contracts::{
-    HeartbeatArgs, LeaveArgs, LeftWorker, ListWorkersArgs, RegisterWorkerArgs, RegisteredWorker, SeenWorker,
-    WorkersPage,
-};
+use ff_core::query::{Query, QueryReply, Sweep};
 use futures_util::stream::{self, StreamExt};
 use tokio::sync::{Semaphore, broadcast};
 use tokio::task::yield_now;
 
 /// A real store with somebody watching.
 pub(crate) struct Watched {
-    beneath: Arc<dyn Upkeep>,
+    beneath: Arc<dyn EngineStore>,
     asked: Mutex<BTreeMap<&'static str, usize>>,
     down: AtomicBool,
     partitions_down: Mutex<Range<u16>>,
@@ -72,7 +33,7 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    pub(crate) fn over(beneath: Arc<dyn Upkeep>) -> Self {
+    pub(crate) fn over(beneath: Arc<dyn EngineStore>) -> Self {
         Self {
             beneath,
             asked: Mutex::default(),
@@ -151,159 +112,65 @@ impl Watched {
     }
 }
 
-macro_rules! watch {
-    ($($room:ident { $($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)* $({$($more:tt)*})? })*) => {$(
-        #[async_trait]
-        impl $room for Watched {
-            $(async fn $method(&self $(, $name: $type)*) -> Answer<$answer> {
-                self.ask(stringify!($method))?;
-                self.beneath.$method($($name),*).await
-            })*
-            $($($more)*)?
-        }
-    )*};
-}
-
-watch! {
-    ExecutionRoom {
-        submit(args: SubmitArgs) -> Submitted;
-        submit_many(args: Vec<SubmitArgs>) -> Vec<Answer<Submitted>>;
-        describe(id: &ExecutionId) -> ExecutionInfo;
-        list(args: ListArgs) -> Page;
-        payload(id: &ExecutionId) -> Payload;
-        result(id: &ExecutionId) -> Ended;
-        attempts(id: &ExecutionId) -> Attempts;
-        progress(args: ProgressArgs) -> Noted;
-        complete(args: CompleteArgs) -> Completed;
-        fail(args: FailArgs) -> Failed;
-        delay(args: DelayArgs) -> Delayed;
-        cancel(args: CancelArgs) -> Cancelled;
-        replay(args: ReplayArgs) -> Replayed;
-        bulk(args: BulkArgs) -> BulkPage;
-        change_priority(args: ChangePriorityArgs) -> PriorityChanged;
-        set_tags(args: SetTagsArgs) -> Tagged;
-    }
-    LeaseRoom {
-        renew(args: RenewArgs) -> Renewed;
-        revoke(args: RevokeArgs) -> Revoked;
-        {
-            async fn claim(&self, args: ClaimArgs) -> Answer<Claims> {
-                self.ask_of("claim", args.partition)?;
-                self.beneath.claim(args).await
-            }
-        }
-    }
-    LaneRoom {
-        configure_lane(args: ConfigureLaneArgs) -> LaneInfo;
-        describe_lane(namespace: &Namespace, lane: &LaneId) -> LaneInfo;
-        list_lanes(args: ListLanesArgs) -> LanesPage;
-    }
-    LaneSteps {
-        configure(args: ConfigureLaneArgs) -> Lane;
-        copy(args: CopyLaneArgs) -> LaneCount;
-        allot(args: AllotArgs) -> Allotted;
-        recount(args: RecountLaneArgs) -> LaneCount;
-        settle(args: SettleLaneArgs) -> LaneSettled;
-    }
-    WorkerRoom {
-        register_worker(args: RegisterWorkerArgs) -> RegisteredWorker;
-        heartbeat(args: HeartbeatArgs) -> SeenWorker;
-        leave(args: LeaveArgs) -> LeftWorker;
-        list_workers(args: ListWorkersArgs) -> WorkersPage;
-    }
-    KeyRoom {
-        create_key(args: CreateKeyArgs) -> CreatedKey;
-        revoke_key(args: RevokeKeyArgs) -> RevokedKey;
-        list_keys(args: ListKeysArgs) -> KeysPage;
-    }
-    EventRoom {
-        events(args: EventsArgs) -> EventsPage;
-    }
-    SuspensionRoom {
-        suspend(args: SuspendArgs) -> Suspended;
-        create_waitpoint(args: CreateWaitpointArgs) -> GrantedWaitpoint;
-        close_waitpoint(args: CloseWaitpointArgs) -> ClosedWaitpoint;
-        resume(args: ResumeArgs) -> Resumed;
-        waitpoints(id: &ExecutionId) -> Vec<WaitpointInfo>;
-        waitpoint_token(id: &ExecutionId, waitpoint: &WaitpointId) -> WaitpointToken;
-        rotate_secret(args: RotateSecretArgs) -> RotationReport;
-        kids() -> Vec<PartitionKids>;
-    }
-    SignalRoom {
-        deliver(args: DeliverArgs) -> Delivered;
-        signals(args: SignalsArgs) -> SignalsPage;
-        signal(id: &ExecutionId, signal: &SignalId) -> ReceivedSignal;
-        deliveries(args: DeliveriesArgs) -> DeliveriesPage;
-    }
-    FlowRoom {
-        submit_flow(args: SubmitFlowArgs) -> SubmittedFlow;
-        create_flow(args: CreateFlowArgs) -> SubmittedFlow;
-        grow_flow(args: GrowFlowArgs) -> Grown;
-        close_flow(args: CloseFlowArgs) -> ClosedFlow;
-        cancel_flow(args: CancelFlowArgs) -> FlowCancelled;
-        set_flow_tags(args: SetFlowTagsArgs) -> TaggedFlow;
-        describe_flow(id: &FlowId) -> FlowInfo;
-        flow_members(args: FlowMembersArgs) -> MembersPage;
-        flow_edges(args: FlowEdgesArgs) -> EdgesPage;
-        list_flows(args: ListFlowsArgs) -> FlowsPage;
-        flow_events(args: FlowEventsArgs) -> FlowEventsPage;
-        wait_for_children(args: WaitForChildrenArgs) -> WaitedForChildren;
-        cascade_completion(id: &ExecutionId) -> Cascaded;
-    }
-    Upkeep {
-        end_of_flow(id: &FlowId) -> Option<FlowEnd>;
-        find_key(id: &KeyId) -> Option<ApiKey>;
-        key_ring() -> KeyRing;
-        judge_token(id: &ExecutionId, waitpoint: &WaitpointId, shown: &PresentedToken) -> ();
-        namespace_of(id: &ExecutionId) -> Option<Namespace>;
-        namespace_of_flow(id: &FlowId) -> Option<Namespace>;
-        sweep_workers() -> Vec<WorkerInstanceId>;
-        snapshot(partition: u16) -> Snapshot;
-        {
-            async fn pump(&self, partition: u16) -> Answer<Pumped> {
-                self.ask_of("pump", partition)?;
-                self.beneath.pump(partition).await
-            }
-
-            async fn sweep(&self, partition: u16) -> Answer<Swept> {
-                self.ask_of("sweep", partition)?;
-                let _connection = self.connections.acquire().await.unwrap();
-                let swept = self.beneath.sweep(partition).await;
-                yield_now().await;
-                swept
-            }
-
-            async fn now(&self) -> Answer<TimestampMs> {
-                self.ask("now")?;
-                let _connection = self.connections.acquire().await.unwrap();
-                Ok(self.beneath.now().await? + self.ahead_ms.load(Ordering::SeqCst))
-            }
-
-            fn sweep_every(&self) -> Option<Duration> {
-                *self.sweep_every.lock().unwrap()
-            }
-
-            fn hints(&self) -> Hints {
-                let deaf = self.deaf.clone();
-                let heard = self.beneath.hints().filter(move |_| {
-                    let heard = !deaf.load(Ordering::SeqCst);
-                    async move { heard }
-                });
-                let missed = stream::unfold(self.missed.subscribe(), |mut missed| async move {
-                    Some((missed.recv().await.ok()?, missed))
-                });
-                Box::pin(stream::select(heard, missed))
-            }
-
-            fn outages(&self) -> &OutageLog {
-                self.beneath.outages()
-            }
-        }
-    }
-}
-
-impl EngineBackend for Watched {
+impl Perform for Watched {
     fn partitions(&self) -> PartitionConfig {
         self.beneath.partitions()
+    }
+
+    fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
+        Box::pin(async move {
+            match &operation {
+                Operation::Claim(ClaimArgs { partition, .. }) | Operation::Pump(PumpArgs { partition }) => {
+                    self.ask_of(operation.name(), *partition)?;
+                }
+                _ => self.ask(operation.name())?,
+            }
+            self.beneath.perform(operation).await
+        })
+    }
+
+    fn query(&self, query: Query) -> Pending<'_, QueryReply> {
+        Box::pin(async move {
+            match &query {
+                Query::Sweep(Sweep { partition }) => self.ask_of(query.name(), *partition)?,
+                _ => self.ask(query.name())?,
+            }
+            if !matches!(query, Query::Sweep(_) | Query::Now(_)) {
+                return self.beneath.query(query).await;
+            }
+            let _connection = self.connections.acquire().await.unwrap();
+            let reply = self.beneath.query(query).await?;
+            Ok(match reply {
+                QueryReply::Now(now) => QueryReply::Now(now + self.ahead_ms.load(Ordering::SeqCst)),
+                swept => {
+                    yield_now().await;
+                    swept
+                }
+            })
+        })
+    }
+}
+
+impl EngineStore for Watched {
+    fn sweep_every(&self) -> Option<Duration> {
+        *self.sweep_every.lock().unwrap()
+    }
+
+    fn hints(&self) -> Hints {
+        let deaf = self.deaf.clone();
+        let heard = self.beneath.hints().filter(move |_| {
+            let heard = !deaf.load(Ordering::SeqCst);
+            async move { heard }
+        });
+        let missed =
+            stream::unfold(
+                self.missed.subscribe(),
+                |mut missed| async move { Some((missed.recv().await.ok()?, missed)) },
+            );
+        Box::pin(stream::select(heard, missed))
+    }
+
+    fn outages(&self) -> &OutageLog {
+        self.beneath.outages()
     }
 }

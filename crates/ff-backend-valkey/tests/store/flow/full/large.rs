@@ -8,6 +8,7 @@ use ff_core::contracts::{CancelFlowArgs, FlowEdgesArgs, FlowEventsArgs, FlowMemb
 use ff_core::dice::SeededDice;
 use ff_core::flow::{CancelPolicy, FlowState, Join, OnSatisfied};
 use ff_core::limits;
+use ff_engine::Orchestration;
 use uuid::Uuid;
 
 use crate::flow::slow::{calls_of_functions, reference_us, slow_calls, watched_server};

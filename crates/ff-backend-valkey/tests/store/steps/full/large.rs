@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
-use ff_core::backend::{ExecutionRoom, SignalRoom, SuspensionRoom};
+use ff_core::backend::Perform;
 use ff_core::contracts::{
     CreateWaitpointArgs, GrantedWaitpoint, ResumeArgs, SuspendArgs, SuspendOutcome, WaitpointBinding,
 };

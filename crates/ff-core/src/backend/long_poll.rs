@@ -12,7 +12,7 @@ use crate::types::{ExecutionId, FlowId};
 
 /// What callers may wait for. Nothing here polls: an answer is pushed, or the wait runs out.
 #[async_trait]
-pub trait Waits: Send + Sync {
+pub trait LongPoll: Send + Sync {
     /// Takes work from wherever there is some, waiting for it up to `wait_ms`. Empty when there was none in time.
     async fn next(&self, args: NextArgs) -> Answer<Vec<Claimed>>;
 

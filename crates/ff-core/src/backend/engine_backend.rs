@@ -1,0 +1,36 @@
+//! What callers reach: a store with the calls that take several operations.
+
+use async_trait::async_trait;
+
+use super::{Answer, Pending, Perform};
+use crate::contracts::{
+    BulkArgs, BulkPage, CascadeArgs, Cascaded, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport,
+    SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
+};
+use crate::types::ExecutionId;
+
+/// Everything callers may ask. An engine over a store has all of it, and so has a client of a server.
+#[async_trait]
+pub trait EngineBackend: Perform {
+    /// Submits up to [`crate::limits::BULK`] at once, each with its own outcome, in order.
+    async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<Submitted>>>;
+
+    /// Submits a whole graph, all or nothing: none of it is visible until all of it is written.
+    async fn submit_flow(&self, args: SubmitFlowArgs) -> Answer<SubmittedFlow>;
+
+    /// Cancels or replays the executions a filter selects, one page of them.
+    async fn bulk(&self, args: BulkArgs) -> Answer<BulkPage>;
+
+    /// Pauses, drains or opens a lane again, and sets how it treats its work. Once this is answered, it is so on every
+    /// partition; running executions go on. Safe to repeat, and to be repeated when it was not answered.
+    async fn configure_lane(&self, args: ConfigureLaneArgs) -> Answer<LaneInfo>;
+
+    /// Brings a new secret to every partition, and says what became of it on each.
+    async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport>;
+
+    /// Notifies the dependents of an execution that has ended, as far as one step goes. They are notified by themselves; this
+    /// is for a caller that does not want to wait for it.
+    fn cascade_completion(&self, id: &ExecutionId) -> Pending<'_, Cascaded> {
+        self.cascade(CascadeArgs { execution_id: *id, owed_since: None })
+    }
+}

@@ -1,0 +1,83 @@
+//! A store as an engine sees it.
+
+use std::time::Duration;
+
+use super::perform::run;
+use super::{Pending, Perform};
+use crate::contracts::*;
+use crate::due::Pumped;
+use crate::event::Feed;
+use crate::hint::Hints;
+use crate::key::ApiKey;
+use crate::lane::Lane;
+use crate::operation::{Ask, operations};
+use crate::outage::OutageLog;
+use crate::query::*;
+use crate::snapshot::Snapshot;
+use crate::token::{KeyRing, PresentedToken};
+use crate::types::*;
+
+/// A store in this process: hints, and the operations and queries only an engine asks for.
+pub trait EngineStore: Perform {
+    /// How often every partition must be swept because hints can be lost; never, where they cannot.
+    fn sweep_every(&self) -> Option<Duration>;
+
+    /// Hints from now on.
+    fn hints(&self) -> Hints;
+
+    /// Where every loop over this store logs that it does not answer.
+    fn outages(&self) -> &OutageLog;
+
+    fn pump(&self, partition: u16) -> Pending<'_, Pumped> {
+        self.pump_partition(PumpArgs { partition })
+    }
+
+    operations!(operation_calls);
+    queries!(query_calls);
+}
+
+macro_rules! operation_calls {
+    (
+        callers { $($callers:tt)* }
+        engine { $($(#[$doc:meta])* $call:ident: $name:ident($args:ty) -> $reply:ident($answer:ty) $(from $from:ident($decision:ty))?;)* }
+        $($rest:tt)*
+    ) => {$(
+        $(#[$doc])*
+        fn $call(&self, args: $args) -> Pending<'_, $answer> {
+            run(self.perform(args.into_operation()), <$args>::answer)
+        }
+    )*};
+}
+use operation_calls;
+
+macro_rules! query_calls {
+    (
+        callers { $($callers:tt)* }
+        engine { $($(#[$doc:meta])* $call:ident($($arg:ident: $type:ty),*) -> $answer:ty = $name:ident($query:ty): $value:expr;)* }
+    ) => {$(
+        $(#[$doc])*
+        fn $call(&self $(, $arg: $type)*) -> Pending<'_, $answer> {
+            run(self.query(Query::$name($value)), |reply| match reply {
+                QueryReply::$name(answer) => Some(answer),
+                _ => None,
+            })
+        }
+    )*};
+}
+use query_calls;
+
+/// How a partition stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    pub ready: Vec<Ready>,
+    pub next_due: Option<TimestampMs>,
+}
+
+/// Executions of one kind are ready on a lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// As indexes name it.
+    pub lane: LaneId,
+    pub kind: Kind,
+    pub head: Head,
+}

@@ -1,0 +1,68 @@
+//! Operations and queries as values: two methods to implement, and a typed call for each row of the tables.
+
+use super::{Answer, Pending};
+use crate::contracts::*;
+use crate::engine_error::EngineError;
+use crate::operation::{Ask, Operation, Reply, operations};
+use crate::partition::PartitionConfig;
+use crate::payload::Payload;
+use crate::query::*;
+use crate::token::WaitpointToken;
+use crate::types::*;
+
+/// Performs operations and answers queries. Every operation is safe to repeat.
+///
+/// The typed calls below come from the tables of [`crate::operation`] and [`crate::query`]; nothing overrides them.
+pub trait Perform: Send + Sync {
+    /// How many partitions the store was made with.
+    fn partitions(&self) -> PartitionConfig;
+
+    fn perform(&self, operation: Operation) -> Pending<'_, Reply>;
+
+    fn query(&self, query: Query) -> Pending<'_, QueryReply>;
+
+    operations!(operation_calls);
+    queries!(query_calls);
+}
+
+/// What a store does for one kind of operation or question.
+pub trait Handle<Request, Reply> {
+    fn handle(&self, request: Request) -> impl Future<Output = Answer<Reply>> + Send;
+}
+
+macro_rules! operation_calls {
+    (callers { $($(#[$doc:meta])* $call:ident: $name:ident($args:ty) -> $reply:ident($answer:ty) $(from $from:ident($decision:ty))?;)* } $($rest:tt)*) => {$(
+        $(#[$doc])*
+        fn $call(&self, args: $args) -> Pending<'_, $answer> {
+            run(self.perform(args.into_operation()), <$args>::answer)
+        }
+    )*};
+}
+use operation_calls;
+
+macro_rules! query_calls {
+    (
+        callers { $($(#[$doc:meta])* $call:ident($($arg:ident: $type:ty),*) -> $answer:ty = $name:ident($query:ty): $value:expr;)* }
+        $($rest:tt)*
+    ) => {$(
+        $(#[$doc])*
+        fn $call(&self $(, $arg: $type)*) -> Pending<'_, $answer> {
+            run(self.query(Query::$name($value)), |reply| match reply {
+                QueryReply::$name(answer) => Some(answer),
+                _ => None,
+            })
+        }
+    )*};
+}
+use query_calls;
+
+/// Takes the answer out of a reply.
+pub(super) fn run<R: Send + 'static, T: Send + 'static>(
+    reply: Pending<'_, R>,
+    answer: fn(R) -> Option<T>,
+) -> Pending<'_, T> {
+    Box::pin(async move {
+        let mixed_up = || EngineError::Corrupt("a request was given the reply to another".into());
+        answer(reply.await?).ok_or_else(mixed_up)
+    })
+}

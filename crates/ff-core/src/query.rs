@@ -1,0 +1,274 @@
+//! Every question a store answers, as a value. Questions with several arguments are in the contracts of their domain; the others are
+//! here.
+
+use crate::backend::{Handle, Pending, Swept};
+use crate::engine_error::Refusal;
+use crate::event::contracts::{EventsArgs, EventsPage};
+use crate::execution::contracts::{Attempts, Ended, ExecutionInfo, ListArgs, Page};
+use crate::flow::contracts::{
+    EdgesPage, FlowEdgesArgs, FlowEnd, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs, FlowsPage,
+    ListFlowsArgs, MembersPage,
+};
+use crate::key::ApiKey;
+use crate::key::contracts::{KeysPage, ListKeysArgs};
+use crate::lane::contracts::{LaneInfo, LanesPage, ListLanesArgs};
+use crate::operation::{check_id, check_partition};
+use crate::partition::PartitionConfig;
+use crate::payload::Payload;
+use crate::signal::contracts::{DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage};
+use crate::snapshot::Snapshot;
+use crate::suspension::contracts::WaitpointInfo;
+use crate::token::contracts::PartitionKids;
+use crate::token::{KeyRing, PresentedToken, WaitpointToken};
+use crate::types::{
+    ExecutionId, FlowId, KeyId, LaneId, Namespace, SignalId, TimestampMs, WaitpointId, WorkerInstanceId,
+};
+use crate::worker::contracts::{ListWorkersArgs, WorkersPage};
+
+/// Every query, as `call(arguments) -> Answer = Variant(Question): the question made from the arguments`: those any caller may ask,
+/// and those only an engine asks.
+macro_rules! queries {
+    ($callback:ident) => {
+        $callback! {
+            callers {
+                describe(id: &ExecutionId) -> ExecutionInfo = Describe(Describe): Describe { execution_id: *id };
+                /// Finds executions, newest first. A page looks at a bounded number of them, so it may have few rows, or none,
+                /// and yet not be the last.
+                list(args: ListArgs) -> Page = List(ListArgs): args;
+                /// The bytes that were submitted.
+                payload(id: &ExecutionId) -> Payload = Payload(ReadPayload): ReadPayload { execution_id: *id };
+                /// How it ended; refused as `execution_not_terminal` while it has not.
+                result(id: &ExecutionId) -> Ended = Result(ReadResult): ReadResult { execution_id: *id };
+                attempts(id: &ExecutionId) -> Attempts = Attempts(ReadAttempts): ReadAttempts { execution_id: *id };
+                /// How a lane is configured, and how many executions it has in each state.
+                describe_lane(namespace: &Namespace, lane: &LaneId) -> LaneInfo = DescribeLane(DescribeLane):
+                    DescribeLane { namespace: namespace.clone(), lane: lane.clone() };
+                /// The lanes that are configured and those that have executions.
+                list_lanes(args: ListLanesArgs) -> LanesPage = ListLanes(ListLanesArgs): args;
+                /// The worker instances that are alive.
+                list_workers(args: ListWorkersArgs) -> WorkersPage = ListWorkers(ListWorkersArgs): args;
+                /// The open waitpoints of an execution, without their tokens, oldest first.
+                waitpoints(id: &ExecutionId) -> Vec<WaitpointInfo> = Waitpoints(ListWaitpoints):
+                    ListWaitpoints { execution_id: *id };
+                /// Mints a token for a waitpoint under the current secret, for an operator.
+                waitpoint_token(id: &ExecutionId, waitpoint: &WaitpointId) -> WaitpointToken = WaitpointToken(MintToken):
+                    MintToken { execution_id: *id, waitpoint_id: *waitpoint };
+                /// The names of the secrets of every partition.
+                kids() -> Vec<PartitionKids> = Kids(ListKids): ListKids;
+                /// Lists the signals of an execution, oldest first.
+                signals(args: SignalsArgs) -> SignalsPage = Signals(SignalsArgs): args;
+                /// One signal with its bytes; refused as `not_found` when the execution received no such signal.
+                signal(id: &ExecutionId, signal: &SignalId) -> ReceivedSignal = Signal(ReadSignal):
+                    ReadSignal { execution_id: *id, signal_id: *signal };
+                /// The deliveries on any partition since a cursor. Answers at once, with what there is.
+                deliveries(args: DeliveriesArgs) -> DeliveriesPage = Deliveries(DeliveriesArgs): args;
+                describe_flow(id: &FlowId) -> FlowInfo = DescribeFlow(DescribeFlow): DescribeFlow { flow_id: *id };
+                /// The members of a flow, in the order they were added.
+                flow_members(args: FlowMembersArgs) -> MembersPage = FlowMembers(FlowMembersArgs): args;
+                /// The edges of a flow, in the order of their ids.
+                flow_edges(args: FlowEdgesArgs) -> EdgesPage = FlowEdges(FlowEdgesArgs): args;
+                /// Lists flows, newest first.
+                list_flows(args: ListFlowsArgs) -> FlowsPage = ListFlows(ListFlowsArgs): args;
+                /// The events of a flow since a position. Answers at once, with what there is.
+                flow_events(args: FlowEventsArgs) -> FlowEventsPage = FlowEvents(FlowEventsArgs): args;
+                /// The events on any partition since a cursor. Answers at once, with what there is. From then on, and for
+                /// [`crate::limits::FOLLOWED_MS`] after the last such question, every event is kept for readers.
+                events(args: EventsArgs) -> EventsPage = Events(EventsArgs): args;
+                /// Every key there ever was, without its hash.
+                list_keys(args: ListKeysArgs) -> KeysPage = ListKeys(ListKeysArgs): args;
+            }
+            engine {
+                /// What time it is for this store.
+                now() -> TimestampMs = Now(Now): Now;
+                /// Looks at a partition without a hint: what is ready there, and what is due when.
+                sweep(partition: u16) -> Swept = Sweep(Sweep): Sweep { partition };
+                /// Everything a partition holds.
+                snapshot(partition: u16) -> Snapshot = Snapshot(TakeSnapshot): TakeSnapshot { partition };
+                /// Worker instances that may be gone; sweeping one decides.
+                sweepable_workers() -> Vec<WorkerInstanceId> = SweepableWorkers(ListSweepableWorkers): ListSweepableWorkers;
+                /// A key with its hash, to check the one a caller presents.
+                find_key(id: &KeyId) -> Option<ApiKey> = FindKey(FindKey): FindKey { key_id: id.clone() };
+                /// The secrets tokens are signed under, for a server that signs something of its own. Every partition has the same.
+                key_ring() -> KeyRing = KeyRing(ReadKeyRing): ReadKeyRing;
+                /// Whether a token opens a waitpoint, without using it. Refused as `invalid_token` whatever is missing, so that a
+                /// caller without one learns nothing.
+                judge_token(id: &ExecutionId, waitpoint: &WaitpointId, shown: &PresentedToken) -> () = JudgeToken(JudgeToken):
+                    JudgeToken { execution_id: *id, waitpoint_id: *waitpoint, shown: shown.clone() };
+                /// The namespace of an execution; none where there is none of this id. It is asked before anything else of an id a
+                /// tenant names, and reads the same little of one that exists and one that does not, so that its time does not
+                /// tell them apart.
+                namespace_of(id: &ExecutionId) -> Option<Namespace> = NamespaceOf(NamespaceOf):
+                    NamespaceOf { execution_id: *id };
+                /// The namespace of a flow, likewise.
+                namespace_of_flow(id: &FlowId) -> Option<Namespace> = NamespaceOfFlow(NamespaceOfFlow):
+                    NamespaceOfFlow { flow_id: *id };
+                /// How an execution ended. While it has not, its end is among the hints from now on, for at least a long poll's
+                /// time; stores may leave out ends that were not asked about.
+                end_of(id: &ExecutionId) -> Option<Ended> = EndOf(EndOf): EndOf { execution_id: *id };
+                /// How a flow ended. While it has not, its end and its events are among the hints from now on, for at least a long
+                /// poll's time; stores may leave out flows that were not asked about.
+                end_of_flow(id: &FlowId) -> Option<FlowEnd> = EndOfFlow(EndOfFlow): EndOfFlow { flow_id: *id };
+            }
+        }
+    };
+}
+pub(crate) use queries;
+
+macro_rules! define_queries {
+    (
+        callers { $($(#[$doc:meta])* $call:ident($($arg:ident: $type:ty),*) -> $answer:ty = $name:ident($query:ty): $value:expr;)* }
+        engine { $($(#[$edoc:meta])* $ecall:ident($($earg:ident: $etype:ty),*) -> $eanswer:ty = $ename:ident($equery:ty): $evalue:expr;)* }
+    ) => {
+        /// One question.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Query {
+            $($name($query),)*
+            $($ename($equery),)*
+        }
+
+        /// The answer to a question.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum QueryReply {
+            $($name($answer),)*
+            $($ename($eanswer),)*
+        }
+
+        impl Query {
+            /// What it is called in metrics and logs.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => stringify!($call),)*
+                    $(Self::$ename(_) => stringify!($ecall),)*
+                }
+            }
+        }
+
+        impl Query {
+            /// Refuses what no state of the store could make acceptable.
+            pub fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+                match self {
+                    $(Self::$name(query) => query.check_for(partitions),)*
+                    $(Self::$ename(query) => query.check_for(partitions),)*
+                }
+            }
+        }
+
+        /// Has a store answer a question by the function it has for it.
+        pub fn dispatch<S>(store: &S, query: Query) -> Pending<'_, QueryReply>
+        where
+            S: Sync $(+ Handle<$query, $answer>)* $(+ Handle<$equery, $eanswer>)*,
+        {
+            match query {
+                $(Query::$name(query) => Box::pin(async move { Ok(QueryReply::$name(store.handle(query).await?)) }),)*
+                $(Query::$ename(query) => Box::pin(async move { Ok(QueryReply::$ename(store.handle(query).await?)) }),)*
+            }
+        }
+
+        /// Has something that is not an engine's store answer a question; gives back those only an engine asks.
+        pub fn dispatch_for_caller<S>(store: &S, query: Query) -> Result<Pending<'_, QueryReply>, Query>
+        where
+            S: Sync $(+ Handle<$query, $answer>)*,
+        {
+            match query {
+                $(Query::$name(query) => {
+                    Ok(Box::pin(async move { Ok(QueryReply::$name(store.handle(query).await?)) }))
+                })*
+                engines => Err(engines),
+            }
+        }
+    };
+}
+
+queries!(define_queries);
+
+macro_rules! questions {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $name {
+            $(pub $field: $type,)*
+        }
+    )*};
+}
+
+questions! {
+    /// How does an execution stand?
+    Describe { execution_id: ExecutionId }
+    /// Which bytes was it submitted with?
+    ReadPayload { execution_id: ExecutionId }
+    /// How did it end?
+    ReadResult { execution_id: ExecutionId }
+    /// Which attempts were there at it?
+    ReadAttempts { execution_id: ExecutionId }
+    /// In which namespace is it?
+    NamespaceOf { execution_id: ExecutionId }
+    /// Has it ended, and how?
+    EndOf { execution_id: ExecutionId }
+    /// How does a lane stand?
+    DescribeLane { namespace: Namespace, lane: LaneId }
+    /// Which waitpoints of an execution are open?
+    ListWaitpoints { execution_id: ExecutionId }
+    /// A token for a waitpoint.
+    MintToken { execution_id: ExecutionId, waitpoint_id: WaitpointId }
+    /// Does a token open a waitpoint?
+    JudgeToken { execution_id: ExecutionId, waitpoint_id: WaitpointId, shown: PresentedToken }
+    /// One signal of an execution.
+    ReadSignal { execution_id: ExecutionId, signal_id: SignalId }
+    /// How does a flow stand?
+    DescribeFlow { flow_id: FlowId }
+    /// In which namespace is a flow?
+    NamespaceOfFlow { flow_id: FlowId }
+    /// Has a flow ended, and how?
+    EndOfFlow { flow_id: FlowId }
+    /// One key with its hash.
+    FindKey { key_id: KeyId }
+    /// How does a partition stand?
+    Sweep { partition: u16 }
+    /// What does a partition hold?
+    TakeSnapshot { partition: u16 }
+}
+
+/// What of a question can be judged without looking at any record.
+trait Check {
+    fn check_for(&self, partitions: &PartitionConfig) -> Result<(), Refusal>;
+}
+
+macro_rules! checks {
+    ($(|$query:ident, $partitions:ident| $check:expr => $($type:ty),*;)*) => {$($(
+        impl Check for $type {
+            fn check_for(&self, $partitions: &PartitionConfig) -> Result<(), Refusal> {
+                let $query = self;
+                $check
+            }
+        }
+    )*)*};
+}
+
+checks! {
+    |query, partitions| check_id(&query.execution_id, partitions) =>
+        Describe, ReadPayload, ReadResult, ReadAttempts, EndOf, ListWaitpoints, MintToken, ReadSignal;
+    |query, partitions| check_partition(query.partition, partitions) => Sweep, TakeSnapshot;
+    |query, partitions| check_id(&query.execution_id, partitions).and(query.check()) => SignalsArgs;
+    |query, _partitions| query.check() =>
+        ListArgs, ListLanesArgs, ListWorkersArgs, DeliveriesArgs, FlowMembersArgs, FlowEdgesArgs, ListFlowsArgs,
+        FlowEventsArgs, EventsArgs, ListKeysArgs;
+    |_query, _partitions| Ok(()) =>
+        DescribeLane, ListKids, DescribeFlow, Now, ListSweepableWorkers, FindKey, ReadKeyRing, JudgeToken, NamespaceOf,
+        NamespaceOfFlow, EndOfFlow;
+}
+
+/// What time is it?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now;
+
+/// Which secrets does each partition have?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListKids;
+
+/// Under which secrets are tokens signed?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadKeyRing;
+
+/// Which worker instances may be gone?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListSweepableWorkers;

@@ -1,0 +1,66 @@
+//! A store in this process as callers reach it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use ff_core::backend::{Answer, EngineBackend, EngineStore, Pending, Perform};
+use ff_core::contracts::{
+    BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport, SubmitArgs, SubmitFlowArgs,
+    Submitted, SubmittedFlow,
+};
+use ff_core::operation::{Operation, Reply};
+use ff_core::partition::PartitionConfig;
+use ff_core::query::{Query, QueryReply};
+
+use super::Orchestration;
+
+/// A store with the calls that take several operations.
+pub struct Coordinator(Arc<dyn EngineStore>);
+
+impl Coordinator {
+    pub fn over(store: Arc<dyn EngineStore>) -> Self {
+        Self(store)
+    }
+}
+
+impl Perform for Coordinator {
+    fn partitions(&self) -> PartitionConfig {
+        self.0.partitions()
+    }
+
+    fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
+        match operation {
+            Operation::Claim(args) => {
+                Box::pin(async move { self.0.claim_within_limit(args).await.map(Reply::Claimed) })
+            }
+            other => self.0.perform(other),
+        }
+    }
+
+    fn query(&self, query: Query) -> Pending<'_, QueryReply> {
+        self.0.query(query)
+    }
+}
+
+#[async_trait]
+impl EngineBackend for Coordinator {
+    async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<Submitted>>> {
+        self.0.submit_many(args).await
+    }
+
+    async fn submit_flow(&self, args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
+        self.0.submit_flow(args).await
+    }
+
+    async fn bulk(&self, args: BulkArgs) -> Answer<BulkPage> {
+        self.0.bulk(args).await
+    }
+
+    async fn configure_lane(&self, args: ConfigureLaneArgs) -> Answer<LaneInfo> {
+        self.0.configure_lane(args).await
+    }
+
+    async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {
+        self.0.rotate_secret(args).await
+    }
+}

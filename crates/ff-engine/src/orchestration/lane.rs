@@ -1,0 +1,77 @@
+//! Lanes over several partitions: settings are copied to each, and a limit is kept by the lane's home, which grants claims and is told
+//! what was counted.
+
+use ff_core::backend::{Answer, EngineStore};
+use ff_core::contracts::{
+    AllotArgs, ClaimArgs, Claims, ConfigureLaneArgs, CopyLaneArgs, Grant, GrantedClaimArgs, LaneInfo, RecountLaneArgs,
+    SettleLaneArgs,
+};
+use ff_core::types::{LaneId, Namespace};
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use super::AT_ONCE;
+
+pub(super) async fn configure<S: EngineStore + ?Sized>(store: &S, args: ConfigureLaneArgs) -> Answer<LaneInfo> {
+    args.check()?;
+    let (namespace, name) = (args.namespace.clone(), args.lane.clone());
+    let lane = store.configure_lane_home(args).await?;
+    let copy = |partition| store.copy_lane(CopyLaneArgs { partition, lane: lane.clone() });
+    let copies = stream::iter(0..store.partitions().num_flow_partitions).map(copy).buffered(AT_ONCE);
+    let counts: Vec<_> = copies.try_collect().await?;
+    if lane.settings.concurrency.is_some() {
+        store.settle_lane(SettleLaneArgs { namespace: namespace.clone(), lane: name.clone(), counts }).await?;
+    }
+    store.describe_lane(&namespace, &name).await
+}
+
+pub(super) async fn claim<S: EngineStore + ?Sized>(store: &S, args: ClaimArgs) -> Answer<Claims> {
+    let claims = store.claim(args.clone()).await?;
+    if !claims.limited {
+        return Ok(claims);
+    }
+    let Some(grant) = seek_grant(store, &AllotArgs::of(&args)).await? else {
+        return Ok(Claims { claimed: vec![], next: None, limited: true });
+    };
+    let (namespace, lane) = (args.namespace.clone(), args.lane.clone());
+    let granted = store.claim_granted(GrantedClaimArgs { claim: args, grant }).await?;
+    // The claim stands whether or not the lane's home is told now; a later count tells it.
+    if let Err(error) = store.settle_lane(SettleLaneArgs { namespace, lane, counts: vec![granted.count] }).await {
+        tracing::warn!(%error, "a lane's home was not told what was claimed");
+    }
+    Ok(granted.claims)
+}
+
+/// Asks the lane's home for a grant; when it has none to give, counts what may have ended and asks once more.
+///
+/// The caller that uses the grant settles with the count it gets back.
+async fn seek_grant<S: EngineStore + ?Sized>(store: &S, args: &AllotArgs) -> Answer<Option<Grant>> {
+    let first = store.allot_lane(args.clone()).await?;
+    if first.grant.is_some() || first.uncounted.is_empty() {
+        return Ok(first.grant);
+    }
+    settle(store, (args.namespace.clone(), args.lane.clone()), first.uncounted).await?;
+    Ok(store.allot_lane(args.clone()).await?.grant)
+}
+
+pub(super) async fn recount_and_settle<S: EngineStore + ?Sized>(
+    store: &S,
+    lane: (Namespace, LaneId),
+    partitions: Vec<u16>,
+) -> Answer<()> {
+    // No grant is given up: one that is under way is about to be used, and its own count tells.
+    settle(store, lane, partitions.into_iter().map(|partition| (partition, 0)).collect()).await
+}
+
+/// Counts partitions, each with the last grant it was given, and tells the lane's home.
+async fn settle<S: EngineStore + ?Sized>(
+    store: &S,
+    (namespace, lane): (Namespace, LaneId),
+    partitions: Vec<(u16, u64)>,
+) -> Answer<()> {
+    let mut counts = Vec::with_capacity(partitions.len());
+    for (partition, seq) in partitions {
+        let args = RecountLaneArgs { partition, namespace: namespace.clone(), lane: lane.clone(), seq };
+        counts.push(store.recount_lane(args).await?);
+    }
+    store.settle_lane(SettleLaneArgs { namespace, lane, counts }).await.map(drop)
+}

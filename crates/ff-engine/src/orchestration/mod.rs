@@ -1,0 +1,108 @@
+//! Calls that take several operations: over many executions, or over several partitions. Each operation is atomic; a call that breaks
+//! off half-way is repeated.
+
+mod bulk;
+mod coordinator;
+mod lane;
+
+use ff_core::backend::{Answer, EngineStore};
+use ff_core::contracts::{
+    BulkArgs, BulkPage, ClaimArgs, Claims, ConfigureLaneArgs, LaneInfo, RotatePartitionArgs, RotateSecretArgs,
+    RotationReport, StagedFlow, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow, SweepWorkerArgs,
+};
+use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::limits;
+use ff_core::types::{LaneId, WorkerInstanceId};
+use futures_util::{StreamExt, stream};
+
+pub use coordinator::Coordinator;
+
+/// Operations of one call that are under way at the same time. A SQL store commits as many together.
+const AT_ONCE: usize = 256;
+
+/// The calls, for every store.
+pub trait Orchestration: EngineStore {
+    /// Submits up to [`limits::BULK`] at once, in order, each with its own outcome.
+    fn submit_many(&self, args: Vec<SubmitArgs>) -> impl Future<Output = Answer<Vec<Answer<Submitted>>>> + Send {
+        async move {
+            if args.len() > limits::BULK {
+                return Err(Refusal::over_limit(Code::LimitExceeded, "executions", limits::BULK, args.len()).into());
+            }
+            Ok(stream::iter(args).map(|one| self.submit(one)).buffered(AT_ONCE).collect().await)
+        }
+    }
+
+    /// Submits a whole graph, part by part. Between the parts other operations are let in; parts that an earlier submission
+    /// wrote before it broke off are not sent again.
+    fn submit_flow(&self, args: SubmitFlowArgs) -> impl Future<Output = Answer<SubmittedFlow>> + Send {
+        async move {
+            let mut next = 0;
+            for part in args.plan()? {
+                if part.part < next {
+                    continue;
+                }
+                match self.stage_flow(part).await? {
+                    StagedFlow::Submitted(submitted) => return Ok(submitted),
+                    StagedFlow::Staged { next_part } => next = next_part,
+                }
+            }
+            Err(EngineError::Corrupt("the last part of a flow did not complete it".into()))
+        }
+    }
+
+    /// Cancels or replays the executions a filter selects, one page of them. An execution that refuses is reported and passed
+    /// over; a store that does not answer ends the page, which is asked for again.
+    fn bulk(&self, args: BulkArgs) -> impl Future<Output = Answer<BulkPage>> + Send {
+        bulk::act_on_page(self, args)
+    }
+
+    /// Configures a lane on every partition. Once this is answered, no partition goes by earlier settings; one that did not
+    /// answer makes it an error, and asking again goes on.
+    fn configure_lane(&self, args: ConfigureLaneArgs) -> impl Future<Output = Answer<LaneInfo>> + Send {
+        lane::configure(self, args)
+    }
+
+    /// Claims; from a lane with a limit, with a grant of the lane's home.
+    fn claim_within_limit(&self, args: ClaimArgs) -> impl Future<Output = Answer<Claims>> + Send {
+        lane::claim(self, args)
+    }
+
+    /// Counts what partitions hold of a lane with a limit, now that something there has ended, and tells the lane's home, which
+    /// can grant what is free at once. The lane is named as indexes name it.
+    fn recount_and_settle(&self, lane: &LaneId, partitions: Vec<u16>) -> impl Future<Output = Answer<()>> + Send {
+        lane::recount_and_settle(self, lane.apart(), partitions)
+    }
+
+    /// Brings a new secret to every partition, and says what became of it on each.
+    fn rotate_secret(&self, rotation: RotateSecretArgs) -> impl Future<Output = Answer<RotationReport>> + Send {
+        async move {
+            rotation.check()?;
+            let rotate = |partition| {
+                let rotated = self.rotate_on_partition(RotatePartitionArgs { partition, rotation: rotation.clone() });
+                async move { (partition, rotated.await) }
+            };
+            let mut answers = stream::iter(0..self.partitions().num_flow_partitions).map(rotate).buffered(AT_ONCE);
+            let mut report = RotationReport::default();
+            while let Some((partition, answer)) = answers.next().await {
+                report.enter(partition, answer);
+            }
+            Ok(report)
+        }
+    }
+
+    /// Removes worker instances that stopped without leaving, and says which.
+    fn sweep_workers(&self) -> impl Future<Output = Answer<Vec<WorkerInstanceId>>> + Send {
+        async move {
+            let mut swept = Vec::new();
+            for worker_instance_id in self.sweepable_workers().await? {
+                let args = SweepWorkerArgs { worker_instance_id: worker_instance_id.clone() };
+                if self.sweep_worker(args).await?.gone {
+                    swept.push(worker_instance_id);
+                }
+            }
+            Ok(swept)
+        }
+    }
+}
+
+impl<S: EngineStore + ?Sized> Orchestration for S {}

@@ -1,0 +1,128 @@
+//! Calls that take several operations of a store: the server makes them.
+
+use async_trait::async_trait;
+use ff_core::backend::{Answer, EngineBackend};
+use ff_core::contracts::{
+    BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport, SubmitArgs, SubmitFlowArgs,
+    Submitted, SubmittedFlow,
+};
+use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::limits;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::HttpBackend;
+use crate::http::execution::unwritable;
+
+#[async_trait]
+impl EngineBackend for HttpBackend {
+    async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<Submitted>>> {
+        if args.len() > limits::BULK {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "executions", limits::BULK, args.len()).into());
+        }
+        let (mut answers, mut sendable) = (Vec::with_capacity(args.len()), Vec::new());
+        for (at, mut args) in args.into_iter().enumerate() {
+            args.namespace = self.whose(&args.namespace);
+            match args.check() {
+                Err(refusal) => answers.push((at, Err(refusal.into()))),
+                Ok(()) => sendable.push((at, written(args)?)),
+            }
+        }
+        for part in parts(sendable) {
+            answers.extend(self.submit_part(part).await);
+        }
+        answers.sort_by_key(|(at, _)| *at);
+        Ok(answers.into_iter().map(|(_, answer)| answer).collect())
+    }
+
+    async fn bulk(&self, mut args: BulkArgs) -> Answer<BulkPage> {
+        args.check()?;
+        args.filter.namespace = self.whose(&args.filter.namespace);
+        self.post(&["executions", "bulk"], &ff_api::Bulk::of(args), 0).await
+    }
+
+    async fn submit_flow(&self, mut args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
+        args.header.namespace = self.whose(&args.header.namespace);
+        args.clone().plan()?;
+        let submit = ff_api::SubmitFlow::of(args).map_err(|error| unwritable(&error))?;
+        self.post(&["flows"], &submit, 0).await
+    }
+
+    async fn configure_lane(&self, mut args: ConfigureLaneArgs) -> Answer<LaneInfo> {
+        args.check()?;
+        args.namespace = self.whose(&args.namespace);
+        let lane = args.lane.clone();
+        self.post(&["lanes", lane.as_str()], &ff_api::ConfigureLane::of(args), 0).await
+    }
+
+    async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {
+        args.check()?;
+        let report: ff_api::RotationReport =
+            self.post(&["secrets", "rotate"], &ff_api::RotateSecret::of(&args), 0).await?;
+        Ok(report.into())
+    }
+}
+
+impl HttpBackend {
+    /// Sends one body's worth of a bulk submission. When no answer comes, that is the answer for each of them.
+    async fn submit_part(&self, part: Vec<Positioned>) -> Vec<(usize, Answer<Submitted>)> {
+        let (positions, executions): (Vec<_>, Vec<_>) = part.into_iter().unzip();
+        let answer = self.post::<ff_api::Batched>(&["executions", "batch"], &ff_api::Batch { executions }, 0).await;
+        match answer {
+            Ok(batched) if batched.results.len() == positions.len() => {
+                positions.into_iter().zip(batched.results.into_iter().map(Result::from)).collect()
+            }
+            Ok(_) => {
+                let error = EngineError::Unknown("the server answered for another number of executions".into());
+                positions.into_iter().map(|at| (at, Err(error.clone()))).collect()
+            }
+            Err(error) => positions.into_iter().map(|at| (at, Err(error.clone()))).collect(),
+        }
+    }
+}
+
+/// A submission as it will be sent, and where in its bulk it stands.
+type Positioned = (usize, Box<RawValue>);
+
+fn written(args: SubmitArgs) -> Answer<Box<RawValue>> {
+    ff_api::Submit::of(args).and_then(|submit| to_raw_value(&submit)).map_err(|error| unwritable(&error))
+}
+
+/// Cuts a bulk submission into bodies the server takes, in order.
+fn parts(sendable: Vec<Positioned>) -> Vec<Vec<Positioned>> {
+    const ENVELOPE: usize = r#"{"executions":[]}"#.len();
+    let mut parts: Vec<Vec<Positioned>> = Vec::new();
+    let mut bytes = usize::MAX;
+    for one in sendable {
+        let more = one.1.get().len() + 1;
+        match parts.last_mut() {
+            Some(part) if bytes + more <= ff_api::BATCH_BODY_BYTES => {
+                bytes += more;
+                part.push(one);
+            }
+            _ => {
+                bytes = ENVELOPE + more;
+                parts.push(vec![one]);
+            }
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bulk_submission_is_cut_where_a_body_is_full() {
+        let sized = |bytes: usize| RawValue::from_string(format!("\"{}\"", "x".repeat(bytes - 2))).unwrap();
+        let half = ff_api::BATCH_BODY_BYTES / 2;
+        let cut = parts(vec![(0, sized(half)), (1, sized(half - 20)), (2, sized(10)), (3, sized(half))]);
+        let positions: Vec<Vec<usize>> = cut.iter().map(|part| part.iter().map(|(at, _)| *at).collect()).collect();
+        assert_eq!(positions, [vec![0, 1], vec![2, 3]]);
+        for part in cut {
+            let executions = part.into_iter().map(|(_, json)| json).collect();
+            let body = serde_json::to_vec(&ff_api::Batch { executions }).unwrap();
+            assert!(body.len() <= ff_api::BATCH_BODY_BYTES);
+        }
+    }
+}
