@@ -2,10 +2,32 @@
 
 use crate::change::Change;
 use crate::engine_error::Refusal;
-use crate::execution::contracts::CancelArgs;
+use crate::execution::contracts::{CancelArgs, Cancelled};
 use crate::execution::{AttemptOutcome, End, Execution, FinishedBy, Outcome, Phase};
 use crate::lease::LeaseEnding;
+use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::partition::PartitionConfig;
 use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+impl Command for CancelArgs {
+    type Reply = Cancelled;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Cancelled>, Stop> {
+        let before = found(view, &self.execution_id)?;
+        let change = cancel(before, self, at.now)?;
+        let (public_state, already) = (change.after.public_state(), before.is_finished());
+        Ok(Decision::of(Cancelled { public_state, already }, [change]))
+    }
+}
 
 /// Ends a live execution as cancelled. One that was cancelled before stays so; one that ended otherwise is refused.
 pub fn cancel(execution: &Execution, args: &CancelArgs, now: TimestampMs) -> Result<Change, Refusal> {

@@ -2,10 +2,31 @@
 
 use crate::change::{Change, Write};
 use crate::engine_error::Refusal;
-use crate::execution::contracts::CompleteArgs;
+use crate::execution::contracts::{CompleteArgs, Completed};
 use crate::execution::{AttemptOutcome, End, Execution, FinishedBy, Outcome};
 use crate::lease::LeaseEnding;
+use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::partition::PartitionConfig;
+use crate::state::PublicState;
 use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+impl Command for CompleteArgs {
+    type Reply = Completed;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Completed>, Stop> {
+        let change = complete(found(view, &self.execution_id)?, self, at.now)?;
+        Ok(Decision::of(Completed { public_state: PublicState::Completed }, [change]))
+    }
+}
 
 /// Ends the running attempt with a result.
 ///

@@ -7,10 +7,32 @@ use crate::event::{Event, What};
 use crate::execution::contracts::{FailArgs, Failed};
 use crate::execution::{AttemptOutcome, DelayReason, End, Execution, Failure, FinishedBy, Origin, Outcome, Phase};
 use crate::lease::LeaseEnding;
+use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::partition::PartitionConfig;
 use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+impl Command for FailArgs {
+    type Reply = Failed;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Failed>, Stop> {
+        let change = fail(found(view, &self.execution_id)?, self, &at.nonce, at.now)?;
+        let ending = change.after.last_lease.as_ref().map(|last| last.ended);
+        let failed = ending.and_then(Failed::from_ending).unwrap_or(Failed::Failed);
+        Ok(Decision::of(failed, [change]))
+    }
+}
 
 /// Ends the running attempt with a failure: another try after a backoff, or the end.
-pub fn fail(execution: &Execution, args: &FailArgs, nonce: &Nonce, now: TimestampMs) -> Result<Change, Refusal> {
+fn fail(execution: &Execution, args: &FailArgs, nonce: &Nonce, now: TimestampMs) -> Result<Change, Refusal> {
     if let Some(LeaseEnding::Failed { .. }) = execution.ended_for(&args.fence) {
         return Ok(execution.unchanged());
     }

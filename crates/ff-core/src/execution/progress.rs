@@ -2,12 +2,32 @@
 
 use crate::change::Change;
 use crate::engine_error::Refusal;
-use crate::execution::contracts::ProgressArgs;
+use crate::execution::contracts::{Noted, ProgressArgs};
 use crate::execution::{Execution, Progress};
+use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::partition::PartitionConfig;
 use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+impl Command for ProgressArgs {
+    type Reply = Noted;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Noted>, Stop> {
+        let change = progress(found(view, &self.execution_id)?, self, at.now)?;
+        Ok(Decision::of(Noted { at: at.now }, [change]))
+    }
+}
 
 /// Notes how far the holder is. What is not said stays as it was.
-pub fn progress(execution: &Execution, args: &ProgressArgs, now: TimestampMs) -> Result<Change, Refusal> {
+fn progress(execution: &Execution, args: &ProgressArgs, now: TimestampMs) -> Result<Change, Refusal> {
     execution.held_by(&args.fence, now)?;
     let before = execution.progress.as_ref();
     let mut change = execution.unchanged();

@@ -3,13 +3,40 @@
 use crate::change::{Change, Write};
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
-use crate::execution::contracts::ReplayArgs;
+use crate::execution::contracts::{ReplayArgs, Replayed};
 use crate::execution::{AttemptSlot, Execution, Origin, Phase};
+use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::partition::PartitionConfig;
 use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+use crate::{flow, lane};
+
+impl Command for ReplayArgs {
+    type Reply = Replayed;
+    const SETTLES_FLOWS: bool = true;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Replayed>, Stop> {
+        let before = found(view, &self.execution_id)?;
+        let change = replay(before, self, at.now)?;
+        let settled = flow::replay(view, before, change, self.reopen_downstream, at.now)?;
+        lane::admit(view, before.id.partition(), (&before.namespace, &before.lane), || "execution_id".into())?;
+        let after = settled.after(&self.execution_id).ok_or(Code::InvariantViolation)?;
+        let replayed = Replayed { public_state: after.public_state(), replays: after.replays };
+        Ok(Decision::settled(replayed, settled))
+    }
+}
 
 /// Starts a finished execution afresh: not started yet, retries from zero, result and failure cleared, deadline armed again,
 /// and the next attempt remembers whom it follows and why.
-pub fn replay(execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<Change, Refusal> {
+fn replay(execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if !execution.is_finished() {
         let state = execution.public_state();
         return Err(Code::ExecutionNotTerminal.refusal().in_state(state).because(format!("the execution is {state}")));

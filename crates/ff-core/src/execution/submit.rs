@@ -6,44 +6,53 @@ use crate::event::{Event, What};
 use crate::execution::contracts::{SubmitArgs, Submitted};
 use crate::execution::{AttemptSlot, DelayReason, Execution, Origin, Phase};
 use crate::lane;
+use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::PartitionConfig;
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View, together};
 
-/// Creates an execution, or finds the one already created under the same key or id.
-///
-/// The same key with another kind or payload is a conflict: two different pieces of work cannot be one.
-pub fn submit(
-    view: &dyn View,
-    args: &SubmitArgs,
-    config: &PartitionConfig,
-    now: TimestampMs,
-) -> Result<(Submitted, Option<Change>), Stop> {
-    let id = args.execution_id(config);
-    let lane = (&args.namespace, &args.lane);
-    together([
-        view.lane(id.partition(), &lane.1.within(lane.0)).map(drop),
-        view.execution(&id).map(drop),
-        args.idempotency_key.as_ref().map_or(Ok(()), |key| view.key(&args.namespace, key).map(drop)),
-    ])?;
-    if let Some(existing) = existing(view, args, config, now)? {
-        same_work(existing, args)?;
-        let reply = Submitted { execution_id: existing.id, public_state: existing.public_state(), duplicate: true };
-        return Ok((reply, None));
+impl Command for SubmitArgs {
+    type Reply = Submitted;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        self.check()
     }
-    let lane_retention_ms = lane::admit(view, id.partition(), lane, || "lane".into())?;
-    let after = Execution { lane_retention_ms, ..create(args, id, now) };
-    let reply = Submitted { execution_id: after.id, public_state: after.public_state(), duplicate: false };
-    let mut change = Change::of(after);
-    change.payload = Write::Put(args.payload.clone());
-    change.key = args.idempotency_key.as_ref().map(|key| KeyEntry {
-        namespace: args.namespace.clone(),
-        key: key.clone(),
-        execution_id: reply.execution_id,
-        until: now + args.policy.dedup_window_ms,
-    });
-    change.events.push(Event::new(&reply.execution_id, now, What::Submitted));
-    Ok((reply, Some(change)))
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        self.execution_id(partitions).partition()
+    }
+
+    /// Creates an execution, or finds the one already created under the same key or id.
+    ///
+    /// The same key with another kind or payload is a conflict: two different pieces of work cannot be one.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Submitted>, Stop> {
+        let now = at.now;
+        let id = self.execution_id(&at.partitions);
+        let lane = (&self.namespace, &self.lane);
+        together([
+            view.lane(id.partition(), &lane.1.within(lane.0)).map(drop),
+            view.execution(&id).map(drop),
+            self.idempotency_key.as_ref().map_or(Ok(()), |key| view.key(&self.namespace, key).map(drop)),
+        ])?;
+        if let Some(existing) = existing(view, self, &at.partitions, now)? {
+            same_work(existing, self)?;
+            let reply = Submitted { execution_id: existing.id, public_state: existing.public_state(), duplicate: true };
+            return Ok(Decision::of(reply, None));
+        }
+        let lane_retention_ms = lane::admit(view, id.partition(), lane, || "lane".into())?;
+        let after = Execution { lane_retention_ms, ..create(self, id, now) };
+        let reply = Submitted { execution_id: after.id, public_state: after.public_state(), duplicate: false };
+        let mut change = Change::of(after);
+        change.payload = Write::Put(self.payload.clone());
+        change.key = self.idempotency_key.as_ref().map(|key| KeyEntry {
+            namespace: self.namespace.clone(),
+            key: key.clone(),
+            execution_id: reply.execution_id,
+            until: now + self.policy.dedup_window_ms,
+        });
+        change.events.push(Event::new(&reply.execution_id, now, What::Submitted));
+        Ok(Decision::of(reply, [change]))
+    }
 }
 
 fn existing<'v>(

@@ -4,9 +4,29 @@ use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
 use crate::execution::Execution;
-use crate::execution::contracts::SetTagsArgs;
+use crate::execution::contracts::{SetTagsArgs, Tagged};
 use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::partition::PartitionConfig;
 use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+impl Command for SetTagsArgs {
+    type Reply = Tagged;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Tagged>, Stop> {
+        let change = set_tags(found(view, &self.execution_id)?, self, at.now)?;
+        Ok(Decision::of(Tagged { tags: change.after.tags.clone() }, [change]))
+    }
+}
 
 /// Puts labels on an execution and takes others away. A label of the same key is replaced, and one that is not there need
 /// not be taken away. Also when the execution has finished: people sort what is over.

@@ -3,7 +3,27 @@
 use super::contracts::{CreateKeyArgs, CreatedKey};
 use super::{ApiKey, KeyInfo};
 use crate::engine_error::{Code, Refusal};
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, key_partition};
 use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+impl Command for CreateKeyArgs {
+    type Reply = CreatedKey;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        self.check()
+    }
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        key_partition(&self.key_id, partitions)
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<CreatedKey>, Stop> {
+        let (created, key) = create(view.api_key(&self.key_id)?, self, at.now)?;
+        Ok(Decision::about_key(created, key))
+    }
+}
 
 /// Enters a key. Asked again for the same key, it answers as the first time; an id that stands for another is refused.
 pub fn create(

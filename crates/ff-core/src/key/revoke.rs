@@ -1,9 +1,25 @@
 //! Revoking: an administrator lets somebody in no more.
 
 use super::ApiKey;
-use super::contracts::RevokedKey;
+use super::contracts::{RevokeKeyArgs, RevokedKey};
 use crate::engine_error::{Code, Refusal};
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, key_partition};
 use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+impl Command for RevokeKeyArgs {
+    type Reply = RevokedKey;
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        key_partition(&self.key_id, partitions)
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<RevokedKey>, Stop> {
+        let (revoked, key) = revoke(view.api_key(&self.key_id)?, at.now)?;
+        Ok(Decision::about_key(revoked, key))
+    }
+}
 
 /// Takes a key back, once and for good. Its record stays, so that its id is never given out again.
 pub fn revoke(known: Option<&ApiKey>, now: TimestampMs) -> Result<(RevokedKey, Option<ApiKey>), Refusal> {

@@ -7,40 +7,49 @@
 
 use super::contracts::{AllotArgs, Allotted, Grant};
 use super::{Lane, Share};
+use crate::engine_error::Refusal;
 use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision, check_partition};
 use crate::partition::{PartitionConfig, lane_partition};
 use crate::types::TimestampMs;
 use crate::view::{Stop, View};
 
-/// Grants a partition as many as are wanted and free. When that is none, names the partitions that were not counted for
-/// longest: what they hold may have ended.
-pub fn allot(
-    view: &dyn View,
-    args: &AllotArgs,
-    partitions: &PartitionConfig,
-    now: TimestampMs,
-) -> Result<(Allotted, Option<Lane>), Stop> {
-    let key = args.lane.within(&args.namespace);
-    let home = lane_partition(&key, partitions);
-    let nothing = Allotted { grant: None, revision: 0, uncounted: Vec::new() };
-    let Some(lane) = view.lane(home, &key)? else { return Ok((nothing, None)) };
-    let Some(limit) = lane.settings.concurrency else { return Ok((nothing, None)) };
-    let nothing = Allotted { revision: lane.revision, ..nothing };
-    let unknown = (0..partitions.num_flow_partitions).filter(|partition| !lane.shares.contains_key(partition));
-    let unknown: Vec<_> = unknown.map(|partition| (partition, 0)).collect();
-    if !unknown.is_empty() {
-        return Ok((Allotted { uncounted: unknown, ..nothing }, None));
+impl Command for AllotArgs {
+    type Reply = Allotted;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_partition(self.partition, partitions)
     }
-    let held: u32 = lane.shares.values().map(|share| share.held).sum();
-    let n = limit.saturating_sub(held).min(args.want);
-    if n == 0 {
-        return Ok((Allotted { uncounted: longest_uncounted(lane, now), ..nothing }, None));
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        lane_partition(&self.lane.within(&self.namespace), partitions)
     }
-    let mut after = lane.clone();
-    let Some(share) = after.shares.get_mut(&args.partition) else { return Ok((nothing, None)) };
-    (share.held, share.seq) = (share.held + n, share.seq + 1);
-    let grant = Grant { n, seq: share.seq, revision: lane.revision };
-    Ok((Allotted { grant: Some(grant), ..nothing }, Some(after)))
+
+    /// Grants a partition as many as are wanted and free. When that is none, names the partitions that were not counted for
+    /// longest: what they hold may have ended.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Allotted>, Stop> {
+        let key = self.lane.within(&self.namespace);
+        let home = self.partition(&at.partitions);
+        let nothing = Allotted { grant: None, revision: 0, uncounted: Vec::new() };
+        let Some(lane) = view.lane(home, &key)? else { return Ok(Decision::of(nothing, None)) };
+        let Some(limit) = lane.settings.concurrency else { return Ok(Decision::of(nothing, None)) };
+        let nothing = Allotted { revision: lane.revision, ..nothing };
+        let unknown = (0..at.partitions.num_flow_partitions).filter(|partition| !lane.shares.contains_key(partition));
+        let unknown: Vec<_> = unknown.map(|partition| (partition, 0)).collect();
+        if !unknown.is_empty() {
+            return Ok(Decision::of(Allotted { uncounted: unknown, ..nothing }, None));
+        }
+        let held: u32 = lane.shares.values().map(|share| share.held).sum();
+        let n = limit.saturating_sub(held).min(self.want);
+        if n == 0 {
+            return Ok(Decision::of(Allotted { uncounted: longest_uncounted(lane, at.now), ..nothing }, None));
+        }
+        let mut after = lane.clone();
+        let Some(share) = after.shares.get_mut(&self.partition) else { return Ok(Decision::of(nothing, None)) };
+        (share.held, share.seq) = (share.held + n, share.seq + 1);
+        let grant = Grant { n, seq: share.seq, revision: lane.revision };
+        Ok(Decision::about_lane(Allotted { grant: Some(grant), ..nothing }, home, Some(after)))
+    }
 }
 
 /// The partitions that hold something, with their last grants. One that was counted only just now is left alone.

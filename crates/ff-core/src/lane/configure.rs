@@ -2,38 +2,47 @@
 
 use super::Lane;
 use super::contracts::{ConfigureLaneArgs, Setting};
+use crate::engine_error::Refusal;
+use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, lane_partition};
-use crate::types::TimestampMs;
 use crate::view::{Stop, View};
 
-/// Changes what is named and leaves the rest. The same again changes nothing, so that a change whose copies did not all
-/// arrive is simply asked for again.
-///
-/// With another limit nothing is known of who holds how many until every partition was counted.
-pub fn configure(
-    view: &dyn View,
-    args: &ConfigureLaneArgs,
-    partitions: &PartitionConfig,
-    now: TimestampMs,
-) -> Result<(Lane, Option<Lane>), Stop> {
-    let key = args.lane.within(&args.namespace);
-    let home = lane_partition(&key, partitions);
-    let known = view.lane(home, &key)?.cloned();
-    let before = known.unwrap_or_else(|| Lane::plain(args.namespace.clone(), args.lane.clone(), now));
-    let mut after = before.clone();
-    let settings = &mut after.settings;
-    settings.state = args.state.unwrap_or(settings.state);
-    set(&mut settings.concurrency, args.concurrency);
-    set(&mut settings.ageing_ms, args.ageing_ms);
-    set(&mut settings.retention_ms, args.retention_ms);
-    if after.settings == before.settings {
-        return Ok((before, None));
+impl Command for ConfigureLaneArgs {
+    type Reply = Lane;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        self.check()
     }
-    if after.settings.concurrency != before.settings.concurrency {
-        after.shares.clear();
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        lane_partition(&self.lane.within(&self.namespace), partitions)
     }
-    (after.revision, after.changed_at) = (before.revision + 1, now);
-    Ok((after.clone(), Some(after)))
+
+    /// Changes what is named and leaves the rest. The same again changes nothing, so that a change whose copies did not all
+    /// arrive is simply asked for again.
+    ///
+    /// With another limit nothing is known of who holds how many until every partition was counted.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Lane>, Stop> {
+        let now = at.now;
+        let key = self.lane.within(&self.namespace);
+        let home = self.partition(&at.partitions);
+        let known = view.lane(home, &key)?.cloned();
+        let before = known.unwrap_or_else(|| Lane::plain(self.namespace.clone(), self.lane.clone(), now));
+        let mut after = before.clone();
+        let settings = &mut after.settings;
+        settings.state = self.state.unwrap_or(settings.state);
+        set(&mut settings.concurrency, self.concurrency);
+        set(&mut settings.ageing_ms, self.ageing_ms);
+        set(&mut settings.retention_ms, self.retention_ms);
+        if after.settings == before.settings {
+            return Ok(Decision::of(before, None));
+        }
+        if after.settings.concurrency != before.settings.concurrency {
+            after.shares.clear();
+        }
+        (after.revision, after.changed_at) = (before.revision + 1, now);
+        Ok(Decision::about_lane(after.clone(), home, Some(after)))
+    }
 }
 
 fn set<T: Copy>(known: &mut Option<T>, to: Setting<T>) {

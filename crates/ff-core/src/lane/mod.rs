@@ -15,12 +15,7 @@ mod spread;
 pub(crate) mod yard;
 
 pub(crate) use admit::{admit, kept_ms};
-pub use allot::allot;
-pub use configure::configure;
-pub use copy::copy;
 pub use make_room::make_room;
 pub use record::{Lane, LaneSettings, LaneState, Share};
-pub use recount::recount;
 pub use seek::seek_grant;
-pub use settle::settle;
 pub use spread::spread;

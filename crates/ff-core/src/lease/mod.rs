@@ -10,10 +10,7 @@ mod record;
 mod renew;
 mod revoke;
 
-pub use claim::claim;
-pub use claim_granted::claim_granted;
 pub use expire::expire;
 pub use fence::Fence;
 pub use record::{Holder, LastLease, Lease, LeaseEnding, LeaseEvent};
-pub use renew::renew;
 pub use revoke::revoke;

@@ -5,8 +5,31 @@ use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
 use crate::execution::{AttemptOutcome, Execution, Origin, Phase};
 use crate::lease::LeaseEnding;
-use crate::lease::contracts::RevokeArgs;
-use crate::types::TimestampMs;
+use crate::lease::contracts::{RevokeArgs, Revoked};
+use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::partition::PartitionConfig;
+use crate::types::{LeaseEpoch, TimestampMs};
+use crate::view::{Stop, View};
+
+impl Command for RevokeArgs {
+    type Reply = Revoked;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Revoked>, Stop> {
+        let before = found(view, &self.execution_id)?;
+        let change = revoke(before, self, at.now)?;
+        let lease_epoch = change.after.last_lease.as_ref().map_or(LeaseEpoch(0), |last| last.fence.lease_epoch);
+        let already = change.after == *before;
+        Ok(Decision::of(Revoked { lease_epoch, already }, [change]))
+    }
+}
 
 /// Ends the current lease. Asked again for a lease that was revoked already, it changes nothing.
 pub fn revoke(execution: &Execution, args: &RevokeArgs, now: TimestampMs) -> Result<Change, Refusal> {

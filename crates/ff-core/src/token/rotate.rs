@@ -1,21 +1,38 @@
 //! Rotation: a new secret takes over, and the one before goes on verifying for a while.
 
-use super::contracts::{RotateSecretArgs, Rotated};
+use super::contracts::{RotatePartitionArgs, RotateSecretArgs, Rotated};
 use super::{KeyRing, RingKey};
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision, check_partition};
+use crate::partition::PartitionConfig;
 use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+impl Command for RotatePartitionArgs {
+    type Reply = Rotated;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_partition(self.partition, partitions).and(self.rotation.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.partition
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Rotated>, Stop> {
+        let before = view.ring(self.partition)?.cloned().unwrap_or_default();
+        let (rotated, after) = rotate(&before, &self.rotation, at.now)?;
+        Ok(Decision { ring: after.map(|after| (self.partition, after)), ..Decision::of(rotated, None) })
+    }
+}
 
 /// Makes a secret the current one of a ring. Asked again it changes nothing, so a rotation that reached some partitions
 /// can be repeated over all of them.
 ///
 /// A kid stands for one secret for as long as it verifies; whoever was told the kid must not find another behind it. One
 /// that was retired and still verifies becomes current again, and does not expire any more.
-pub fn rotate(
-    ring: &KeyRing,
-    args: &RotateSecretArgs,
-    now: TimestampMs,
-) -> Result<(Rotated, Option<KeyRing>), Refusal> {
+fn rotate(ring: &KeyRing, args: &RotateSecretArgs, now: TimestampMs) -> Result<(Rotated, Option<KeyRing>), Refusal> {
     if let Some(known) = ring.keys.get(&args.kid).filter(|known| known.is_live(now)) {
         if known.secret != args.secret {
             return Err(Code::RotationConflict.refusal().at("kid"));

@@ -3,15 +3,26 @@
 use super::contracts::{HeartbeatArgs, SeenWorker};
 use super::{Worker, WorkerChange};
 use crate::engine_error::{Code, Refusal};
-use crate::types::TimestampMs;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, worker_partition};
 use crate::view::{Stop, View};
 
-/// Notes that a worker instance is there. One that counts as gone is told so, and registers again.
-pub fn heartbeat(view: &dyn View, args: &HeartbeatArgs, now: TimestampMs) -> Result<(SeenWorker, WorkerChange), Stop> {
-    let known = view.worker(&args.worker_instance_id)?.filter(|known| known.namespace == args.namespace);
-    let known = known.filter(|known| !known.is_gone(now)).ok_or_else(gone)?;
-    let worker = Worker { seen_at: now, ..known.clone() };
-    Ok((SeenWorker { expires_at: worker.expires_at() }, WorkerChange::Put(worker)))
+impl Command for HeartbeatArgs {
+    type Reply = SeenWorker;
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        worker_partition(&self.worker_instance_id, partitions)
+    }
+
+    /// Notes that a worker instance is there. One that counts as gone is told so, and registers again.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<SeenWorker>, Stop> {
+        let now = at.now;
+        let known = view.worker(&self.worker_instance_id)?.filter(|known| known.namespace == self.namespace);
+        let known = known.filter(|known| !known.is_gone(now)).ok_or_else(gone)?;
+        let worker = Worker { seen_at: now, ..known.clone() };
+        let seen = SeenWorker { expires_at: worker.expires_at() };
+        Ok(Decision::about_worker(seen, Some(WorkerChange::Put(worker))))
+    }
 }
 
 fn gone() -> Refusal {
@@ -22,14 +33,12 @@ fn gone() -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dice::{Dice, SeededDice};
     use crate::doctor::examine;
     use crate::limits;
     use crate::model::Model;
-    use crate::operation::{Ask, Conditions};
-    use crate::partition::{PartitionConfig, worker_partition};
-    use crate::samples::at;
-    use crate::types::{Capability, LaneId, Namespace, WorkerId, WorkerInstanceId};
+    use crate::operation::Ask;
+    use crate::samples::{at, conditions};
+    use crate::types::{Capability, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
     use crate::worker::contracts::{LeaveArgs, LeftWorker, RegisterWorkerArgs, SweepWorkerArgs, SweptWorker};
 
     #[derive(Default)]
@@ -37,10 +46,9 @@ mod tests {
 
     impl Registry {
         fn ask<A: Ask>(&mut self, args: A, now: TimestampMs) -> Result<A::Answer, Refusal> {
-            let partitions = PartitionConfig::default();
-            let at = Conditions { partitions, nonce: SeededDice::new(1).nonce(), now };
+            let at = conditions(now);
             let (reply, _) = self.0.execute(&args.into_operation(), &at)?;
-            let home = worker_partition(&instance(), &partitions);
+            let home = worker_partition(&instance(), &at.partitions);
             assert_eq!(examine(&self.0.snapshot(home), home, now), []);
             Ok(A::answer(reply).unwrap())
         }

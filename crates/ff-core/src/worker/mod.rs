@@ -7,8 +7,4 @@ mod record;
 mod register;
 mod sweep;
 
-pub use heartbeat::heartbeat;
-pub use leave::leave;
 pub use record::{Worker, WorkerChange};
-pub use register::register;
-pub use sweep::sweep;

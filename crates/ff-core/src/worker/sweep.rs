@@ -1,16 +1,20 @@
 //! Sweeping: worker instances that went without a word are taken out.
 
-use super::WorkerChange;
 use super::contracts::{SweepWorkerArgs, SweptWorker};
-use crate::types::TimestampMs;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, worker_partition};
 use crate::view::{Stop, View};
 
-/// Takes out a worker instance if it is gone; one that was heard of meanwhile stays.
-pub fn sweep(
-    view: &dyn View,
-    args: &SweepWorkerArgs,
-    now: TimestampMs,
-) -> Result<(SweptWorker, Option<WorkerChange>), Stop> {
-    let gone = view.worker(&args.worker_instance_id)?.filter(|known| known.is_gone(now));
-    Ok((SweptWorker { gone: gone.is_some() }, gone.map(|known| known.removed())))
+impl Command for SweepWorkerArgs {
+    type Reply = SweptWorker;
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        worker_partition(&self.worker_instance_id, partitions)
+    }
+
+    /// Takes out a worker instance if it is gone; one that was heard of meanwhile stays.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<SweptWorker>, Stop> {
+        let gone = view.worker(&self.worker_instance_id)?.filter(|known| known.is_gone(at.now));
+        Ok(Decision::about_worker(SweptWorker { gone: gone.is_some() }, gone.map(|known| known.removed())))
+    }
 }
