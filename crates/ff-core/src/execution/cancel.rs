@@ -1,14 +1,40 @@
 //! Cancelling: someone wants an execution stopped, wherever it is.
 
+use serde::{Deserialize, Serialize};
+
 use crate::change::Change;
 use crate::engine_error::Refusal;
-use crate::execution::contracts::{CancelArgs, Cancelled};
 use crate::execution::{AttemptOutcome, End, Execution, FinishedBy, Outcome, Phase};
 use crate::lease::LeaseEnding;
-use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::operation::command::{Command, Conditions, Decision, check_id, check_message, found};
 use crate::partition::PartitionConfig;
-use crate::types::TimestampMs;
+use crate::state::PublicState;
+use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
+
+/// Someone wants the execution stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CancelArgs {
+    pub execution_id: ExecutionId,
+    pub reason: Option<String>,
+    pub requested_by: Option<String>,
+}
+
+impl CancelArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_message("reason", self.reason.as_deref())?;
+        check_message("requested_by", self.requested_by.as_deref())
+    }
+}
+
+/// The execution is cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Cancelled {
+    pub public_state: PublicState,
+    /// True when it had been cancelled before.
+    pub already: bool,
+}
 
 impl Command for CancelArgs {
     type Reply = Cancelled;

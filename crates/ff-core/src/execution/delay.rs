@@ -1,15 +1,38 @@
 //! Putting off: the holder gives the work back until a moment; the same attempt goes on then.
 
+use serde::{Deserialize, Serialize};
+
+use super::submit::Start;
 use crate::change::Change;
 use crate::engine_error::Refusal;
 use crate::event::{Event, What};
-use crate::execution::contracts::{DelayArgs, Delayed};
 use crate::execution::{DelayReason, Execution, Phase};
-use crate::lease::LeaseEnding;
+use crate::lease::{Fence, LeaseEnding};
 use crate::operation::command::{Command, Conditions, Decision, check_id, found};
 use crate::partition::PartitionConfig;
-use crate::types::TimestampMs;
+use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
+
+/// The holder puts the work off; the same attempt goes on later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DelayArgs {
+    pub execution_id: ExecutionId,
+    pub fence: Fence,
+    pub start: Start,
+}
+
+impl DelayArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.start.check()
+    }
+}
+
+/// The work was put off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Delayed {
+    pub until: TimestampMs,
+}
 
 impl Command for DelayArgs {
     type Reply = Delayed;
@@ -53,7 +76,6 @@ fn delay(execution: &Execution, args: &DelayArgs, now: TimestampMs) -> Result<Ch
 mod tests {
     use super::*;
     use crate::execution::AttemptSlot;
-    use crate::execution::contracts::Start;
     use crate::samples::{at, held, running};
 
     fn args(start: Start) -> DelayArgs {

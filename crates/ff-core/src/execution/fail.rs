@@ -1,16 +1,51 @@
 //! Failing: the holder says the work went wrong, and the policy says what follows.
 
+use serde::{Deserialize, Serialize};
+
 use crate::change::Change;
 use crate::dice::Nonce;
 use crate::engine_error::Refusal;
 use crate::event::{Event, What};
-use crate::execution::contracts::{FailArgs, Failed};
 use crate::execution::{AttemptOutcome, DelayReason, End, Execution, Failure, FinishedBy, Origin, Outcome, Phase};
-use crate::lease::LeaseEnding;
-use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::lease::{Fence, LeaseEnding};
+use crate::operation::command::{Command, Conditions, Decision, check_id, check_message, found};
 use crate::partition::PartitionConfig;
-use crate::types::TimestampMs;
+use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
+
+/// The holder says the work went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailArgs {
+    pub execution_id: ExecutionId,
+    pub fence: Fence,
+    pub failure: Failure,
+}
+
+impl FailArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_message("message", Some(&self.failure.message))
+    }
+}
+
+/// What follows a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Failed {
+    RetryScheduled { retry_at: TimestampMs },
+    Failed,
+}
+
+impl Failed {
+    /// What a holder is told of how its lease ended, when it ended in failure.
+    pub fn from_ending(ending: LeaseEnding) -> Option<Self> {
+        match ending {
+            LeaseEnding::Failed { retry_at: Some(retry_at) } => Some(Self::RetryScheduled { retry_at }),
+            LeaseEnding::Failed { retry_at: None } => Some(Self::Failed),
+            _ => None,
+        }
+    }
+}
 
 impl Command for FailArgs {
     type Reply = Failed;
@@ -81,17 +116,6 @@ impl Execution {
         let categories = &policy.retryable_categories;
         let named = categories.is_empty() || categories.iter().any(|category| category == failure.category.as_str());
         !failure.permanent && named && self.retries < policy.max_retries
-    }
-}
-
-impl Failed {
-    /// What a holder is told of how its lease ended, when it ended in failure.
-    pub fn from_ending(ending: LeaseEnding) -> Option<Self> {
-        match ending {
-            LeaseEnding::Failed { retry_at: Some(retry_at) } => Some(Self::RetryScheduled { retry_at }),
-            LeaseEnding::Failed { retry_at: None } => Some(Self::Failed),
-            _ => None,
-        }
     }
 }
 

@@ -1,14 +1,31 @@
 //! Priority: someone wants an execution to go before or after others of its lane.
 
+use serde::{Deserialize, Serialize};
+
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
 use crate::execution::Execution;
-use crate::execution::contracts::{ChangePriorityArgs, PriorityChanged};
 use crate::operation::command::{Command, Conditions, Decision, check_id, found};
 use crate::partition::PartitionConfig;
-use crate::types::TimestampMs;
+use crate::types::{ExecutionId, Priority, TimestampMs};
 use crate::view::{Stop, View};
+
+/// Someone wants the execution to go before or after others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangePriorityArgs {
+    pub execution_id: ExecutionId,
+    pub priority: Priority,
+}
+
+/// The execution has this priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PriorityChanged {
+    /// The one it had; the same when nothing was to be done.
+    pub from: Priority,
+    pub priority: Priority,
+}
 
 impl Command for ChangePriorityArgs {
     type Reply = PriorityChanged;
@@ -51,7 +68,6 @@ mod tests {
     use crate::execution::contracts::CancelArgs;
     use crate::index::{Index, entries};
     use crate::samples::{at, running, waiting};
-    use crate::types::Priority;
 
     fn args(priority: i64) -> ChangePriorityArgs {
         ChangePriorityArgs { execution_id: waiting().id, priority: Priority::new(priority).unwrap() }

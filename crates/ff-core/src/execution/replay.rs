@@ -1,15 +1,43 @@
 //! Replaying: a finished execution is run again under its own id.
 
+use serde::{Deserialize, Serialize};
+
 use crate::change::{Change, Write};
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
-use crate::execution::contracts::{ReplayArgs, Replayed};
 use crate::execution::{AttemptSlot, Execution, Origin, Phase};
-use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::operation::command::{Command, Conditions, Decision, check_id, check_message, found};
 use crate::partition::PartitionConfig;
-use crate::types::TimestampMs;
+use crate::state::PublicState;
+use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 use crate::{flow, lane};
+
+/// Someone wants a finished execution run again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplayArgs {
+    pub execution_id: ExecutionId,
+    pub reason: Option<String>,
+    pub requested_by: Option<String>,
+    /// Whether what depends on it in its flow runs again after it, if it has finished.
+    pub reopen_downstream: bool,
+}
+
+impl ReplayArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_message("reason", self.reason.as_deref())?;
+        check_message("requested_by", self.requested_by.as_deref())
+    }
+}
+
+/// The execution runs again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Replayed {
+    pub public_state: PublicState,
+    /// How often it has been replayed, this time included.
+    pub replays: u32,
+}
 
 impl Command for ReplayArgs {
     type Reply = Replayed;

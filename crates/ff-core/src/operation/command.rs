@@ -8,7 +8,9 @@ use crate::execution::Execution;
 use crate::flow::{FlowChange, Settled};
 use crate::key::ApiKey;
 use crate::lane::Lane;
+use crate::limits;
 use crate::partition::PartitionConfig;
+use crate::payload::Payload;
 use crate::token::KeyRing;
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
@@ -130,4 +132,22 @@ pub(crate) fn check_partition(partition: u16, partitions: &PartitionConfig) -> R
     }
     let count = partitions.num_flow_partitions;
     Err(Refusal::invalid("partition", format!("must be below {count}, got {partition}")))
+}
+
+/// Refuses a payload over its limit.
+pub fn check_payload(field: &str, payload: &Payload) -> Result<(), Refusal> {
+    if payload.bytes.len() > limits::PAYLOAD_BYTES {
+        return Err(Refusal::over_limit(Code::PayloadTooLarge, field, limits::PAYLOAD_BYTES, payload.bytes.len()));
+    }
+    Ok(())
+}
+
+/// Refuses a text over its limit.
+pub fn check_message(field: &str, text: Option<&str>) -> Result<(), Refusal> {
+    match text {
+        Some(text) if text.len() > limits::MESSAGE_BYTES => {
+            Err(Refusal::over_limit(Code::LimitExceeded, field, limits::MESSAGE_BYTES, text.len()))
+        }
+        _ => Ok(()),
+    }
 }
