@@ -1,11 +1,18 @@
 //! Copying: a partition learns how a lane is configured.
 
 use super::Lane;
-use super::contracts::{CopyLaneArgs, LaneCount};
+use super::recount::LaneCount;
 use crate::engine_error::Refusal;
 use crate::operation::command::{Command, Conditions, Decision, check_partition};
 use crate::partition::PartitionConfig;
 use crate::view::{Stop, View};
+
+/// A partition is told how a lane is configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopyLaneArgs {
+    pub partition: u16,
+    pub lane: Lane,
+}
 
 impl Command for CopyLaneArgs {
     type Reply = LaneCount;

@@ -1,11 +1,34 @@
 //! Counting again: what a partition really holds of a lane with a limit.
 
+use serde::{Deserialize, Serialize};
+
 use super::Lane;
-use super::contracts::{LaneCount, RecountLaneArgs};
 use crate::engine_error::Refusal;
 use crate::operation::command::{Command, Conditions, Decision, check_partition};
 use crate::partition::PartitionConfig;
+use crate::types::{LaneId, Namespace};
 use crate::view::{Stop, View};
+
+/// A partition is to count what it holds of a lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecountLaneArgs {
+    pub partition: u16,
+    pub namespace: Namespace,
+    pub lane: LaneId,
+    /// The last grant it was given: if it was not used by now, it is not going to be.
+    pub seq: u64,
+}
+
+/// How many of a lane are held on a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaneCount {
+    pub partition: u16,
+    pub held: u32,
+    /// The last grant that counts no more.
+    pub seq: u64,
+    /// What the settings were when it was counted.
+    pub revision: u64,
+}
 
 impl Command for RecountLaneArgs {
     type Reply = LaneCount;
@@ -18,8 +41,8 @@ impl Command for RecountLaneArgs {
         self.partition
     }
 
-    /// Counts what is held here. A grant up to the one that is named and was not used by now counts no more, so that what is
-    /// counted is all there will be of it.
+    /// Counts what is held here. A grant up to the one that is named and was not used by now counts no more, so that
+    /// what is counted is all there will be of it.
     fn decide(&self, view: &dyn View, _: &Conditions) -> Result<Decision<LaneCount>, Stop> {
         let key = self.lane.within(&self.namespace);
         let held = view.active(self.partition, &key)?;

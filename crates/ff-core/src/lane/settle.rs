@@ -1,25 +1,46 @@
 //! Settling: a lane's home learns what partitions really hold.
 
+use serde::{Deserialize, Serialize};
+
 use super::Share;
-use super::contracts::{LaneSettled, SettleLaneArgs};
-use crate::engine_error::Refusal;
+use super::recount::LaneCount;
+use crate::engine_error::{Code, Refusal};
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, lane_partition};
+use crate::types::{LaneId, Namespace};
 use crate::view::{Stop, View};
+
+/// A lane's home is told what was counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettleLaneArgs {
+    pub namespace: Namespace,
+    pub lane: LaneId,
+    pub counts: Vec<LaneCount>,
+}
+
+/// How many of the counts said something new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaneSettled {
+    pub taken: u32,
+}
 
 impl Command for SettleLaneArgs {
     type Reply = LaneSettled;
 
     fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
-        self.check()
+        let most = usize::from(u16::MAX);
+        match self.counts.len() {
+            sent if sent > most => Err(Refusal::over_limit(Code::LimitExceeded, "counts", most, sent)),
+            _ => Ok(()),
+        }
     }
 
     fn partition(&self, partitions: &PartitionConfig) -> u16 {
         lane_partition(&self.lane.within(&self.namespace), partitions)
     }
 
-    /// Takes over the counts that were made after the last grant to their partition and under the settings as they are. Any
-    /// other says nothing of what is held now.
+    /// Takes over the counts that were made after the last grant to their partition and under the settings as they are.
+    /// Any other says nothing of what is held now.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<LaneSettled>, Stop> {
         let key = self.lane.within(&self.namespace);
         let home = self.partition(&at.partitions);

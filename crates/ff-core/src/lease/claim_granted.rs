@@ -1,14 +1,27 @@
 //! Claiming from a lane with a limit: with the leave of the lane's home.
 
-use super::hand_out::hand_out;
+use super::claim::{ClaimArgs, Taken, hand_out};
 use crate::engine_error::Refusal;
 use crate::execution::Phase;
 use crate::lane::Lane;
-use crate::lane::contracts::{GrantedClaim, GrantedClaimArgs, LaneCount};
-use crate::lease::contracts::{ClaimArgs, Taken};
+use crate::lane::contracts::{Grant, LaneCount};
 use crate::operation::command::{Command, Conditions, Decision, check_partition};
 use crate::partition::PartitionConfig;
 use crate::view::{Stop, View, together};
+
+/// A claim with the leave it needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantedClaimArgs {
+    pub claim: ClaimArgs,
+    pub grant: Grant,
+}
+
+/// What such a claim took, and how many of the lane are held on its partition now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GrantedClaim {
+    pub taken: Taken,
+    pub count: LaneCount,
+}
 
 impl Command for GrantedClaimArgs {
     type Reply = GrantedClaim;
@@ -21,8 +34,8 @@ impl Command for GrantedClaimArgs {
         self.claim.partition
     }
 
-    /// Takes as many as a grant says at most. One that was used or counted out before, or that is of other settings, takes
-    /// nothing. Says how many of the lane are held here then.
+    /// Takes as many as a grant says at most. One that was used or counted out before, or that is of other settings,
+    /// takes nothing. Says how many of the lane are held here then.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<GrantedClaim>, Stop> {
         let GrantedClaimArgs { claim, grant } = self;
         let partition = claim.partition;

@@ -5,7 +5,6 @@ mod claim_granted;
 pub mod contracts;
 mod expire;
 mod fence;
-mod hand_out;
 mod record;
 mod renew;
 mod revoke;

@@ -1,14 +1,38 @@
 //! Renewing: a holder that is still at work says so.
 
+use serde::{Deserialize, Serialize};
+
+use super::claim::check_ttl;
 use crate::change::Change;
 use crate::engine_error::Refusal;
 use crate::execution::{Execution, Phase};
-use crate::lease::Lease;
-use crate::lease::contracts::{RenewArgs, Renewed};
+use crate::lease::{Fence, Lease};
 use crate::operation::command::{Command, Conditions, Decision, check_id, found};
 use crate::partition::PartitionConfig;
-use crate::types::TimestampMs;
+use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
+
+/// A holder wants to go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RenewArgs {
+    pub execution_id: ExecutionId,
+    pub fence: Fence,
+    /// How long from now; as long as before when not said.
+    pub lease_ttl_ms: Option<u64>,
+}
+
+impl RenewArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.lease_ttl_ms.map_or(Ok(()), check_ttl)
+    }
+}
+
+/// The lease goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Renewed {
+    pub lease_expires_at: TimestampMs,
+}
 
 impl Command for RenewArgs {
     type Reply = Renewed;

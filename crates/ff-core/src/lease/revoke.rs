@@ -1,15 +1,40 @@
 //! Revoking: an operator takes an execution from its holder, and it waits for another.
 
+use serde::{Deserialize, Serialize};
+
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
 use crate::execution::{AttemptOutcome, Execution, Origin, Phase};
 use crate::lease::LeaseEnding;
-use crate::lease::contracts::{RevokeArgs, Revoked};
-use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::operation::command::{Command, Conditions, Decision, check_id, check_message, found};
 use crate::partition::PartitionConfig;
-use crate::types::{LeaseEpoch, TimestampMs};
+use crate::types::{ExecutionId, LeaseEpoch, LeaseId, TimestampMs};
 use crate::view::{Stop, View};
+
+/// An operator takes a lease away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RevokeArgs {
+    pub execution_id: ExecutionId,
+    /// Only this lease, when given: the holder may have changed meanwhile.
+    pub lease_id: Option<LeaseId>,
+    pub reason: Option<String>,
+}
+
+impl RevokeArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_message("reason", self.reason.as_deref())
+    }
+}
+
+/// The lease is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Revoked {
+    pub lease_epoch: LeaseEpoch,
+    /// True when it had been revoked before.
+    pub already: bool,
+}
 
 impl Command for RevokeArgs {
     type Reply = Revoked;
@@ -58,7 +83,6 @@ pub fn revoke(execution: &Execution, args: &RevokeArgs, now: TimestampMs) -> Res
 mod tests {
     use super::*;
     use crate::samples::{at, held, running, waiting};
-    use crate::types::LeaseId;
 
     fn args(lease_id: Option<LeaseId>) -> RevokeArgs {
         RevokeArgs { execution_id: running().id, lease_id, reason: None }
