@@ -1,13 +1,18 @@
 //! Following: somebody reads what happens, so it is told.
 
 use super::Feed;
-use super::contracts::FollowArgs;
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision, check_partition};
 use crate::partition::PartitionConfig;
 use crate::types::TimestampMs;
 use crate::view::{Stop, View};
+
+/// A partition is to tell what happens on it for a while, since somebody reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FollowArgs {
+    pub partition: u16,
+}
 
 impl Command for FollowArgs {
     type Reply = Feed;

@@ -1,12 +1,28 @@
 //! Revoking: an administrator lets somebody in no more.
 
+use serde::{Deserialize, Serialize};
+
 use super::ApiKey;
-use super::contracts::{RevokeKeyArgs, RevokedKey};
 use crate::engine_error::{Code, Refusal};
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, key_partition};
-use crate::types::TimestampMs;
+use crate::types::{KeyId, TimestampMs};
 use crate::view::{Stop, View};
+
+/// A key is taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RevokeKeyArgs {
+    pub key_id: KeyId,
+}
+
+/// Nobody is heard under it any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RevokedKey {
+    pub revoked_at: TimestampMs,
+    /// True when it was taken back before.
+    pub already: bool,
+}
 
 impl Command for RevokeKeyArgs {
     type Reply = RevokedKey;

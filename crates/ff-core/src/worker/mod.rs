@@ -1,6 +1,8 @@
 //! Workers: who is there to do the work.
 
 pub mod contracts;
+#[cfg(test)]
+mod fixture;
 mod heartbeat;
 mod leave;
 mod record;
