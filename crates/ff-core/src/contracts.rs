@@ -1,12 +1,12 @@
 //! Arguments and outcomes of every operation, from the rooms that own them.
 
+pub use crate::due::PumpArgs;
 pub use crate::event::contracts::*;
 pub use crate::execution::contracts::*;
 pub use crate::flow::contracts::*;
 pub use crate::key::contracts::*;
 pub use crate::lane::contracts::*;
 pub use crate::lease::contracts::*;
-pub use crate::operation::PumpArgs;
 pub use crate::signal::contracts::*;
 pub use crate::suspension::contracts::*;
 pub use crate::token::contracts::*;

@@ -2,14 +2,15 @@
 
 use crate::change::Change;
 use crate::dice::Nonce;
+use crate::engine_error::Refusal;
 use crate::execution::{self, Blocker, Execution, Phase};
 use crate::flow::{Settled, Step};
 use crate::index::Index;
-use crate::lease;
-use crate::limits;
-use crate::suspension;
+use crate::operation::command::{Command, Conditions, Decision, check_partition};
+use crate::partition::PartitionConfig;
 use crate::types::TimestampMs;
 use crate::view::{DueFirst, Miss, Stop, View, together};
+use crate::{lease, limits, suspension};
 
 /// A moment an execution can wait for. When two come together, the one listed first fires first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -126,6 +127,12 @@ fn fire_noting(execution: &Execution, nonce: &Nonce, now: TimestampMs, lapsed: &
     }
 }
 
+/// An engine asks a partition to fire what is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PumpArgs {
+    pub partition: u16,
+}
+
 /// What a pump did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pumped {
@@ -159,44 +166,58 @@ impl Lapsed {
     }
 }
 
-/// Fires what is due on a partition, at most one batch of it, and pays one step of what is owed within flows.
-pub fn pump(view: &dyn View, partition: u16, nonce: &Nonce, now: TimestampMs) -> Result<(Pumped, Settled), Stop> {
-    let batch = limits::PUMP_BATCH;
-    let query = DueFirst { partition, limit: batch + 1 };
-    together([view.due(&query).map(drop), view.due_flows(&query).map(drop)])?;
-    let (first, flows) = (view.due(&query)?, view.due_flows(&query)?);
-    let ready = |at: &TimestampMs| *at <= now;
-    let due = first.iter().take(batch).take_while(|(at, _)| ready(at)).count();
-    let due_flows = flows.iter().take(batch).take_while(|(at, _)| ready(at)).count();
-    together(first[..due].iter().map(|(_, id)| view.execution(id)))?;
-    let mut step = Step::new(view, now);
-    let (mut fired, mut forgotten, mut records, mut lapsed) = (0, Vec::new(), 0, Lapsed::default());
-    for (_, id) in &first[..due] {
-        let Some(execution) = view.execution(id)? else { continue };
-        if execution.forget_at().is_some_and(|at| at <= now) {
-            records += execution.records();
-            if records > limits::FORGET && !forgotten.is_empty() {
+impl Command for PumpArgs {
+    type Reply = Pumped;
+    const SETTLES_FLOWS: bool = true;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_partition(self.partition, partitions)
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.partition
+    }
+
+    /// Fires what is due on a partition, at most one batch of it, and pays one step of what is owed within flows.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Pumped>, Stop> {
+        let now = at.now;
+        let batch = limits::PUMP_BATCH;
+        let query = DueFirst { partition: self.partition, limit: batch + 1 };
+        together([view.due(&query).map(drop), view.due_flows(&query).map(drop)])?;
+        let (first, flows) = (view.due(&query)?, view.due_flows(&query)?);
+        let ready = |at: &TimestampMs| *at <= now;
+        let due = first.iter().take(batch).take_while(|(at, _)| ready(at)).count();
+        let due_flows = flows.iter().take(batch).take_while(|(at, _)| ready(at)).count();
+        together(first[..due].iter().map(|(_, id)| view.execution(id)))?;
+        let mut step = Step::new(view, now);
+        let (mut fired, mut forgotten, mut records, mut lapsed) = (0, Vec::new(), 0, Lapsed::default());
+        for (_, id) in &first[..due] {
+            let Some(execution) = view.execution(id)? else { continue };
+            if execution.forget_at().is_some_and(|at| at <= now) {
+                records += execution.records();
+                if records > limits::FORGET && !forgotten.is_empty() {
+                    continue;
+                }
+                fired += 1;
+                forgotten.push(*id);
                 continue;
             }
             fired += 1;
-            forgotten.push(*id);
-            continue;
+            step.owed_by(execution);
+            if let Some(change) = fire_noting(execution, &at.nonce, now, &mut lapsed) {
+                step.write(change)?;
+            }
         }
-        fired += 1;
-        step.owed_by(execution);
-        if let Some(change) = fire_noting(execution, nonce, now, &mut lapsed) {
-            step.write(change)?;
+        for (_, id) in &flows[..due_flows] {
+            fired += 1;
+            step.tour(id)?;
         }
+        let settled = Settled { forgotten, ..step.run()? };
+        let left = first_left_alone(query, |query| view.due(query), |id| settled.is_touched(id))?;
+        let left_flow = first_left_alone(query, |query| view.due_flows(query), |id| settled.flow(id).is_some())?;
+        let next_due = settled.next_due().into_iter().chain(left).chain(left_flow).min();
+        Ok(Decision::settled(Pumped { fired, lapsed, next_due }, settled))
     }
-    for (_, id) in &flows[..due_flows] {
-        fired += 1;
-        step.tour(id)?;
-    }
-    let settled = Settled { forgotten, ..step.run()? };
-    let left = first_left_alone(query, |query| view.due(query), |id| settled.is_touched(id))?;
-    let left_flow = first_left_alone(query, |query| view.due_flows(query), |id| settled.flow(id).is_some())?;
-    let next_due = settled.next_due().into_iter().chain(left).chain(left_flow).min();
-    Ok((Pumped { fired, lapsed, next_due }, settled))
 }
 
 /// When the first thing is due that a step did not touch: later, or already, when the step had no time for it.

@@ -9,12 +9,13 @@ use crate::dice::{Dice, SeededDice};
 use crate::engine_error::Refusal;
 use crate::event::Feed;
 use crate::execution::contracts::{SubmitArgs, Submitted};
-use crate::execution::{Execution, Phase, submit};
+use crate::execution::{Execution, Phase};
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
 use crate::key::ApiKey;
 use crate::lane::Lane;
 use crate::lease::contracts::ClaimArgs;
-use crate::lease::{Fence, Holder, claim};
+use crate::lease::{Fence, Holder};
+use crate::operation::{Command, Conditions};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::signal::SignalKeyEntry;
@@ -30,6 +31,11 @@ use crate::worker::Worker;
 /// So many milliseconds after the samples were made.
 pub(crate) fn at(ms: u64) -> TimestampMs {
     TimestampMs(1_700_000_000_000) + ms
+}
+
+/// Any conditions at a moment.
+pub(crate) fn conditions(now: TimestampMs) -> Conditions {
+    Conditions { partitions: PartitionConfig::default(), nonce: SeededDice::new(1).nonce(), now }
 }
 
 /// Work always the same.
@@ -60,8 +66,7 @@ pub(crate) fn running() -> Execution {
         },
         lease_ttl_ms: 30_000,
     };
-    let (_, changes) = claim(&shelf, &args, &SeededDice::new(1).nonce(), at(0)).unwrap();
-    changes[0].after.clone()
+    args.decide(&shelf, &conditions(at(0))).unwrap().changes.remove(0).after
 }
 
 /// The fence of whoever holds it.
@@ -79,18 +84,18 @@ pub(crate) struct Shelf {
 
 impl Shelf {
     pub(crate) fn submit(&mut self, args: &SubmitArgs, now: TimestampMs) -> Result<Submitted, Refusal> {
-        let (submitted, change) = match submit(self, args, &PartitionConfig::default(), now) {
-            Ok(decided) => decided,
+        let decision = match args.decide(self, &conditions(now)) {
+            Ok(decision) => decision,
             Err(Stop::Refused(refusal)) => return Err(refusal),
             Err(Stop::Miss(miss)) => panic!("a shelf misses nothing: {miss:?}"),
         };
-        if let Some(change) = change {
+        for change in decision.changes {
             if let Some(key) = change.key {
                 self.keys.insert((key.namespace.clone(), key.key.clone()), key);
             }
             self.executions.insert(change.after.id, change.after);
         }
-        Ok(submitted)
+        Ok(decision.reply)
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -47,7 +47,7 @@ impl Stage {
     }
 
     /// Asks for something, and has the doctor look at what became of it.
-    pub(crate) fn ask<A: Ask>(&mut self, args: A, now: TimestampMs) -> Result<A::Decided, Refusal> {
+    pub(crate) fn ask<A: Ask>(&mut self, args: A, now: TimestampMs) -> Result<A::Reply, Refusal> {
         let at = Conditions { partitions: PartitionConfig::default(), nonce: self.dice.nonce(), now };
         let operation = args.into_operation();
         let before = self.model.snapshot(self.id.partition());
@@ -61,7 +61,7 @@ impl Stage {
     /// What a rule that is asked says instead.
     pub(crate) fn refused<A: Ask>(&mut self, args: A, now: TimestampMs) -> Code
     where
-        A::Decided: std::fmt::Debug,
+        A::Reply: std::fmt::Debug,
     {
         self.ask(args, now).unwrap_err().code
     }

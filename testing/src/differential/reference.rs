@@ -79,7 +79,7 @@ impl Reference {
     }
 
     /// Decides and applies one operation whose answer is of a type that is known.
-    pub(super) fn ask<A: Ask>(&mut self, args: A, nonce: Nonce) -> Result<A::Decided, Refusal> {
+    pub(super) fn ask<A: Ask>(&mut self, args: A, nonce: Nonce) -> Result<A::Reply, Refusal> {
         let at = Conditions { partitions: self.partitions, nonce, now: self.clock.now() };
         let operation = args.into_operation();
         operation.check(&self.partitions)?;

@@ -38,7 +38,7 @@ impl Pair {
     }
 
     /// Asks the model, which draws as many nonces as the store does.
-    pub(crate) fn model<A: Ask>(&mut self, args: A) -> Answer<A::Decided> {
+    pub(crate) fn model<A: Ask>(&mut self, args: A) -> Answer<A::Reply> {
         let at = Conditions { partitions: ONE, nonce: self.dice.nonce(), now: self.clock.now() };
         let (reply, _) = self.model.execute(&args.into_operation(), &at)?;
         Ok(A::decided(reply).unwrap())

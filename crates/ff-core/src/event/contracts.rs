@@ -11,11 +11,7 @@ use crate::operation::check_id;
 use crate::partition::PartitionConfig;
 use crate::types::{ExecutionId, Namespace};
 
-/// A partition is to tell what happens on it for a while, since somebody reads it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FollowArgs {
-    pub partition: u16,
-}
+pub use super::follow::FollowArgs;
 
 /// What happened on any partition since a cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]

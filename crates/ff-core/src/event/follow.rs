@@ -1,8 +1,37 @@
 //! Following: somebody reads what happens, so it is told.
 
 use super::Feed;
+use crate::engine_error::{Code, Refusal};
 use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision, check_partition};
+use crate::partition::PartitionConfig;
 use crate::types::TimestampMs;
+use crate::view::{Stop, View};
+
+/// A partition is to tell what happens on it for a while, since somebody reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FollowArgs {
+    pub partition: u16,
+}
+
+impl Command for FollowArgs {
+    type Reply = Feed;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_partition(self.partition, partitions)
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.partition
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Feed>, Stop> {
+        let known = view.feed(self.partition)?;
+        let after = follow(known, at.now);
+        let feed = after.or(known.copied()).ok_or(Code::InvariantViolation)?;
+        Ok(Decision { feed: after.map(|feed| (self.partition, feed)), ..Decision::of(feed, None) })
+    }
+}
 
 /// A feed that somebody follows now, when it is to be another. Who reads on keeps it going, and need not write every time;
 /// one that had lapsed begins anew.

@@ -1,11 +1,59 @@
 //! Cancelling: someone wants an execution stopped, wherever it is.
 
+use serde::{Deserialize, Serialize};
+
 use crate::change::Change;
 use crate::engine_error::Refusal;
-use crate::execution::contracts::CancelArgs;
 use crate::execution::{AttemptOutcome, End, Execution, FinishedBy, Outcome, Phase};
 use crate::lease::LeaseEnding;
-use crate::types::TimestampMs;
+use crate::operation::command::{Command, Conditions, Decision, check_id, check_message, found};
+use crate::partition::PartitionConfig;
+use crate::state::PublicState;
+use crate::types::{ExecutionId, TimestampMs};
+use crate::view::{Stop, View};
+
+/// Someone wants the execution stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CancelArgs {
+    pub execution_id: ExecutionId,
+    pub reason: Option<String>,
+    pub requested_by: Option<String>,
+}
+
+impl CancelArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_message("reason", self.reason.as_deref())?;
+        check_message("requested_by", self.requested_by.as_deref())
+    }
+}
+
+/// The execution is cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Cancelled {
+    pub public_state: PublicState,
+    /// True when it had been cancelled before.
+    pub already: bool,
+}
+
+impl Command for CancelArgs {
+    type Reply = Cancelled;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Cancelled>, Stop> {
+        let before = found(view, &self.execution_id)?;
+        let change = cancel(before, self, at.now)?;
+        let (public_state, already) = (change.after.public_state(), before.is_finished());
+        Ok(Decision::of(Cancelled { public_state, already }, [change]))
+    }
+}
 
 /// Ends a live execution as cancelled. One that was cancelled before stays so; one that ended otherwise is refused.
 pub fn cancel(execution: &Execution, args: &CancelArgs, now: TimestampMs) -> Result<Change, Refusal> {

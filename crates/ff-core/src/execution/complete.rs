@@ -1,11 +1,55 @@
 //! Finishing: the worker that holds the lease says the work is done.
 
+use serde::{Deserialize, Serialize};
+
 use crate::change::{Change, Write};
 use crate::engine_error::Refusal;
-use crate::execution::contracts::CompleteArgs;
 use crate::execution::{AttemptOutcome, End, Execution, FinishedBy, Outcome};
-use crate::lease::LeaseEnding;
-use crate::types::TimestampMs;
+use crate::lease::{Fence, LeaseEnding};
+use crate::operation::command::{Command, Conditions, Decision, check_id, check_payload, found};
+use crate::partition::PartitionConfig;
+use crate::payload::Payload;
+use crate::state::PublicState;
+use crate::types::{ExecutionId, TimestampMs};
+use crate::view::{Stop, View};
+
+/// The holder says the work is done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompleteArgs {
+    pub execution_id: ExecutionId,
+    pub fence: Fence,
+    pub result: Option<Payload>,
+}
+
+impl CompleteArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.result.as_ref().map_or(Ok(()), |result| check_payload("result", result))
+    }
+}
+
+/// The work is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Completed {
+    pub public_state: PublicState,
+}
+
+impl Command for CompleteArgs {
+    type Reply = Completed;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Completed>, Stop> {
+        let change = complete(found(view, &self.execution_id)?, self, at.now)?;
+        Ok(Decision::of(Completed { public_state: PublicState::Completed }, [change]))
+    }
+}
 
 /// Ends the running attempt with a result.
 ///
@@ -32,7 +76,6 @@ pub fn complete(execution: &Execution, args: &CompleteArgs, now: TimestampMs) ->
 mod tests {
     use super::*;
     use crate::engine_error::Code;
-    use crate::payload::Payload;
     use crate::samples::{at, held, running, waiting};
     use crate::types::LeaseEpoch;
 

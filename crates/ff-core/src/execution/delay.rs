@@ -1,15 +1,62 @@
 //! Putting off: the holder gives the work back until a moment; the same attempt goes on then.
 
+use serde::{Deserialize, Serialize};
+
+use super::submit::Start;
 use crate::change::Change;
 use crate::engine_error::Refusal;
 use crate::event::{Event, What};
-use crate::execution::contracts::DelayArgs;
 use crate::execution::{DelayReason, Execution, Phase};
-use crate::lease::LeaseEnding;
-use crate::types::TimestampMs;
+use crate::lease::{Fence, LeaseEnding};
+use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::partition::PartitionConfig;
+use crate::types::{ExecutionId, TimestampMs};
+use crate::view::{Stop, View};
+
+/// The holder puts the work off; the same attempt goes on later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DelayArgs {
+    pub execution_id: ExecutionId,
+    pub fence: Fence,
+    pub start: Start,
+}
+
+impl DelayArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.start.check()
+    }
+}
+
+/// The work was put off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Delayed {
+    pub until: TimestampMs,
+}
+
+impl Command for DelayArgs {
+    type Reply = Delayed;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Delayed>, Stop> {
+        let change = delay(found(view, &self.execution_id)?, self, at.now)?;
+        let until = match change.after.last_lease.as_ref().map(|last| last.ended) {
+            Some(LeaseEnding::Delayed { until }) => until,
+            _ => at.now,
+        };
+        Ok(Decision::of(Delayed { until }, [change]))
+    }
+}
 
 /// Releases the lease until a moment. A moment that has passed makes it wait at once.
-pub fn delay(execution: &Execution, args: &DelayArgs, now: TimestampMs) -> Result<Change, Refusal> {
+fn delay(execution: &Execution, args: &DelayArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if let Some(LeaseEnding::Delayed { .. }) = execution.ended_for(&args.fence) {
         return Ok(execution.unchanged());
     }
@@ -29,7 +76,6 @@ pub fn delay(execution: &Execution, args: &DelayArgs, now: TimestampMs) -> Resul
 mod tests {
     use super::*;
     use crate::execution::AttemptSlot;
-    use crate::execution::contracts::Start;
     use crate::samples::{at, held, running};
 
     fn args(start: Start) -> DelayArgs {

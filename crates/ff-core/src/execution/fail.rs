@@ -1,16 +1,73 @@
 //! Failing: the holder says the work went wrong, and the policy says what follows.
 
+use serde::{Deserialize, Serialize};
+
 use crate::change::Change;
 use crate::dice::Nonce;
 use crate::engine_error::Refusal;
 use crate::event::{Event, What};
-use crate::execution::contracts::{FailArgs, Failed};
 use crate::execution::{AttemptOutcome, DelayReason, End, Execution, Failure, FinishedBy, Origin, Outcome, Phase};
-use crate::lease::LeaseEnding;
-use crate::types::TimestampMs;
+use crate::lease::{Fence, LeaseEnding};
+use crate::operation::command::{Command, Conditions, Decision, check_id, check_message, found};
+use crate::partition::PartitionConfig;
+use crate::types::{ExecutionId, TimestampMs};
+use crate::view::{Stop, View};
+
+/// The holder says the work went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailArgs {
+    pub execution_id: ExecutionId,
+    pub fence: Fence,
+    pub failure: Failure,
+}
+
+impl FailArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_message("message", Some(&self.failure.message))
+    }
+}
+
+/// What follows a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Failed {
+    RetryScheduled { retry_at: TimestampMs },
+    Failed,
+}
+
+impl Failed {
+    /// What a holder is told of how its lease ended, when it ended in failure.
+    pub fn from_ending(ending: LeaseEnding) -> Option<Self> {
+        match ending {
+            LeaseEnding::Failed { retry_at: Some(retry_at) } => Some(Self::RetryScheduled { retry_at }),
+            LeaseEnding::Failed { retry_at: None } => Some(Self::Failed),
+            _ => None,
+        }
+    }
+}
+
+impl Command for FailArgs {
+    type Reply = Failed;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Failed>, Stop> {
+        let change = fail(found(view, &self.execution_id)?, self, &at.nonce, at.now)?;
+        let ending = change.after.last_lease.as_ref().map(|last| last.ended);
+        let failed = ending.and_then(Failed::from_ending).unwrap_or(Failed::Failed);
+        Ok(Decision::of(failed, [change]))
+    }
+}
 
 /// Ends the running attempt with a failure: another try after a backoff, or the end.
-pub fn fail(execution: &Execution, args: &FailArgs, nonce: &Nonce, now: TimestampMs) -> Result<Change, Refusal> {
+fn fail(execution: &Execution, args: &FailArgs, nonce: &Nonce, now: TimestampMs) -> Result<Change, Refusal> {
     if let Some(LeaseEnding::Failed { .. }) = execution.ended_for(&args.fence) {
         return Ok(execution.unchanged());
     }
@@ -59,17 +116,6 @@ impl Execution {
         let categories = &policy.retryable_categories;
         let named = categories.is_empty() || categories.iter().any(|category| category == failure.category.as_str());
         !failure.permanent && named && self.retries < policy.max_retries
-    }
-}
-
-impl Failed {
-    /// What a holder is told of how its lease ended, when it ended in failure.
-    pub fn from_ending(ending: LeaseEnding) -> Option<Self> {
-        match ending {
-            LeaseEnding::Failed { retry_at: Some(retry_at) } => Some(Self::RetryScheduled { retry_at }),
-            LeaseEnding::Failed { retry_at: None } => Some(Self::Failed),
-            _ => None,
-        }
     }
 }
 

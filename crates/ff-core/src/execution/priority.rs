@@ -1,15 +1,53 @@
 //! Priority: someone wants an execution to go before or after others of its lane.
 
+use serde::{Deserialize, Serialize};
+
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
 use crate::execution::Execution;
-use crate::execution::contracts::ChangePriorityArgs;
-use crate::types::TimestampMs;
+use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::partition::PartitionConfig;
+use crate::types::{ExecutionId, Priority, TimestampMs};
+use crate::view::{Stop, View};
+
+/// Someone wants the execution to go before or after others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangePriorityArgs {
+    pub execution_id: ExecutionId,
+    pub priority: Priority,
+}
+
+/// The execution has this priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PriorityChanged {
+    /// The one it had; the same when nothing was to be done.
+    pub from: Priority,
+    pub priority: Priority,
+}
+
+impl Command for ChangePriorityArgs {
+    type Reply = PriorityChanged;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions)
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<PriorityChanged>, Stop> {
+        let before = found(view, &self.execution_id)?;
+        let change = change_priority(before, self, at.now)?;
+        Ok(Decision::of(PriorityChanged { from: before.priority, priority: self.priority }, [change]))
+    }
+}
 
 /// Gives a live execution another priority. It counts wherever the execution waits for a worker, now or later; one that
 /// has finished waits for nothing.
-pub fn change_priority(execution: &Execution, args: &ChangePriorityArgs, now: TimestampMs) -> Result<Change, Refusal> {
+fn change_priority(execution: &Execution, args: &ChangePriorityArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if execution.is_finished() {
         let state = execution.public_state();
         return Err(Code::ExecutionNotEligible.refusal().in_state(state).because(format!("the execution is {state}")));
@@ -30,7 +68,6 @@ mod tests {
     use crate::execution::contracts::CancelArgs;
     use crate::index::{Index, entries};
     use crate::samples::{at, running, waiting};
-    use crate::types::Priority;
 
     fn args(priority: i64) -> ChangePriorityArgs {
         ChangePriorityArgs { execution_id: waiting().id, priority: Priority::new(priority).unwrap() }

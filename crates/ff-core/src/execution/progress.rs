@@ -1,13 +1,60 @@
 //! Progress: the holder says how far it is.
 
+use serde::{Deserialize, Serialize};
+
 use crate::change::Change;
-use crate::engine_error::Refusal;
-use crate::execution::contracts::ProgressArgs;
+use crate::engine_error::{Code, Refusal};
 use crate::execution::{Execution, Progress};
-use crate::types::TimestampMs;
+use crate::lease::Fence;
+use crate::operation::command::{Command, Conditions, Decision, check_id, check_message, found};
+use crate::partition::PartitionConfig;
+use crate::types::{ExecutionId, TimestampMs};
+use crate::view::{Stop, View};
+
+/// The holder says how far it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgressArgs {
+    pub execution_id: ExecutionId,
+    pub fence: Fence,
+    pub percent: Option<u8>,
+    pub message: Option<String>,
+}
+
+impl ProgressArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        if let Some(percent) = self.percent.filter(|percent| *percent > 100) {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "percent", 100, usize::from(percent)));
+        }
+        check_message("message", self.message.as_deref())
+    }
+}
+
+/// Progress was noted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Noted {
+    pub at: TimestampMs,
+}
+
+impl Command for ProgressArgs {
+    type Reply = Noted;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Noted>, Stop> {
+        let change = progress(found(view, &self.execution_id)?, self, at.now)?;
+        Ok(Decision::of(Noted { at: at.now }, [change]))
+    }
+}
 
 /// Notes how far the holder is. What is not said stays as it was.
-pub fn progress(execution: &Execution, args: &ProgressArgs, now: TimestampMs) -> Result<Change, Refusal> {
+fn progress(execution: &Execution, args: &ProgressArgs, now: TimestampMs) -> Result<Change, Refusal> {
     execution.held_by(&args.fence, now)?;
     let before = execution.progress.as_ref();
     let mut change = execution.unchanged();

@@ -1,15 +1,70 @@
 //! Replaying: a finished execution is run again under its own id.
 
+use serde::{Deserialize, Serialize};
+
 use crate::change::{Change, Write};
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
-use crate::execution::contracts::ReplayArgs;
 use crate::execution::{AttemptSlot, Execution, Origin, Phase};
-use crate::types::TimestampMs;
+use crate::operation::command::{Command, Conditions, Decision, check_id, check_message, found};
+use crate::partition::PartitionConfig;
+use crate::state::PublicState;
+use crate::types::{ExecutionId, TimestampMs};
+use crate::view::{Stop, View};
+use crate::{flow, lane};
+
+/// Someone wants a finished execution run again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplayArgs {
+    pub execution_id: ExecutionId,
+    pub reason: Option<String>,
+    pub requested_by: Option<String>,
+    /// Whether what depends on it in its flow runs again after it, if it has finished.
+    pub reopen_downstream: bool,
+}
+
+impl ReplayArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_message("reason", self.reason.as_deref())?;
+        check_message("requested_by", self.requested_by.as_deref())
+    }
+}
+
+/// The execution runs again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Replayed {
+    pub public_state: PublicState,
+    /// How often it has been replayed, this time included.
+    pub replays: u32,
+}
+
+impl Command for ReplayArgs {
+    type Reply = Replayed;
+    const SETTLES_FLOWS: bool = true;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Replayed>, Stop> {
+        let before = found(view, &self.execution_id)?;
+        let change = replay(before, self, at.now)?;
+        let settled = flow::replay(view, before, change, self.reopen_downstream, at.now)?;
+        lane::admit(view, before.id.partition(), (&before.namespace, &before.lane), || "execution_id".into())?;
+        let after = settled.after(&self.execution_id).ok_or(Code::InvariantViolation)?;
+        let replayed = Replayed { public_state: after.public_state(), replays: after.replays };
+        Ok(Decision::settled(replayed, settled))
+    }
+}
 
 /// Starts a finished execution afresh: not started yet, retries from zero, result and failure cleared, deadline armed again,
 /// and the next attempt remembers whom it follows and why.
-pub fn replay(execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<Change, Refusal> {
+fn replay(execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if !execution.is_finished() {
         let state = execution.public_state();
         return Err(Code::ExecutionNotTerminal.refusal().in_state(state).because(format!("the execution is {state}")));

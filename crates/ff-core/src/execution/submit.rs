@@ -1,49 +1,167 @@
 //! Submitting: someone hands in a piece of work.
 
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
 use crate::change::{Change, KeyEntry, Write};
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
-use crate::execution::contracts::{SubmitArgs, Submitted};
-use crate::execution::{AttemptSlot, DelayReason, Execution, Origin, Phase};
-use crate::lane;
+use crate::execution::{AttemptSlot, DelayReason, Execution, Origin, Phase, Tags};
+use crate::operation::command::{Command, Conditions, Decision, check_payload};
 use crate::partition::PartitionConfig;
-use crate::types::{ExecutionId, TimestampMs};
+use crate::payload::Payload;
+use crate::policy::Policy;
+use crate::state::PublicState;
+use crate::trace::TraceContext;
+use crate::types::{
+    ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, Priority, TimestampMs, draw_execution_uuid, is_derived,
+};
 use crate::view::{Stop, View, together};
+use crate::{lane, limits};
 
-/// Creates an execution, or finds the one already created under the same key or id.
-///
-/// The same key with another kind or payload is a conflict: two different pieces of work cannot be one.
-pub fn submit(
-    view: &dyn View,
-    args: &SubmitArgs,
-    config: &PartitionConfig,
-    now: TimestampMs,
-) -> Result<(Submitted, Option<Change>), Stop> {
-    let id = args.execution_id(config);
-    let lane = (&args.namespace, &args.lane);
-    together([
-        view.lane(id.partition(), &lane.1.within(lane.0)).map(drop),
-        view.execution(&id).map(drop),
-        args.idempotency_key.as_ref().map_or(Ok(()), |key| view.key(&args.namespace, key).map(drop)),
-    ])?;
-    if let Some(existing) = existing(view, args, config, now)? {
-        same_work(existing, args)?;
-        let reply = Submitted { execution_id: existing.id, public_state: existing.public_state(), duplicate: true };
-        return Ok((reply, None));
+/// A new piece of work. The uuid is the submitter's, so that a submission whose reply got lost can be sent again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubmitArgs {
+    pub uuid: Uuid,
+    pub namespace: Namespace,
+    pub lane: LaneId,
+    pub kind: Kind,
+    pub payload: Payload,
+    pub priority: Priority,
+    pub tags: Tags,
+    pub idempotency_key: Option<IdempotencyKey>,
+    pub start: Start,
+    pub policy: Policy,
+    /// The submitter's trace, which the handler is told of. Not part of what makes two submissions the same.
+    pub trace: Option<Box<TraceContext>>,
+}
+
+impl SubmitArgs {
+    /// Work of a kind, everything else by default.
+    pub fn new(kind: Kind, payload: Payload) -> Self {
+        Self {
+            uuid: draw_execution_uuid(),
+            namespace: Namespace::default_name(),
+            lane: LaneId::default_name(),
+            kind,
+            payload,
+            priority: Priority::default(),
+            tags: Tags::new(),
+            idempotency_key: None,
+            start: Start::Now,
+            policy: Policy::default(),
+            trace: None,
+        }
     }
-    let lane_retention_ms = lane::admit(view, id.partition(), lane, || "lane".into())?;
-    let after = Execution { lane_retention_ms, ..create(args, id, now) };
-    let reply = Submitted { execution_id: after.id, public_state: after.public_state(), duplicate: false };
-    let mut change = Change::of(after);
-    change.payload = Write::Put(args.payload.clone());
-    change.key = args.idempotency_key.as_ref().map(|key| KeyEntry {
-        namespace: args.namespace.clone(),
-        key: key.clone(),
-        execution_id: reply.execution_id,
-        until: now + args.policy.dedup_window_ms,
-    });
-    change.events.push(Event::new(&reply.execution_id, now, What::Submitted));
-    Ok((reply, Some(change)))
+
+    /// The id this work gets.
+    pub fn execution_id(&self, config: &PartitionConfig) -> ExecutionId {
+        ExecutionId::place(self.uuid, &self.namespace, self.idempotency_key.as_ref(), config)
+    }
+
+    /// Refuses what is over a limit, and an id that is not the submitter's to choose: members of a flow under an idempotency
+    /// key have such ids, and anybody can compute them.
+    pub fn check(&self) -> Result<(), Refusal> {
+        if is_derived(&self.uuid) {
+            return Err(Refusal::invalid("uuid", "is kept for members of flows; send one that was drawn at random"));
+        }
+        check_payload("payload", &self.payload)?;
+        if self.tags.len() > limits::TAGS {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::TAGS, self.tags.len()));
+        }
+        self.start.check()?;
+        self.policy.check()
+    }
+}
+
+/// When something may start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    #[default]
+    Now,
+    /// After so many milliseconds by the store's clock.
+    After(u64),
+    /// At a moment; one that has passed is now.
+    At(TimestampMs),
+}
+
+impl Start {
+    /// The moment, when it lies in the future.
+    pub fn later_than(self, now: TimestampMs) -> Option<TimestampMs> {
+        let at = match self {
+            Self::Now => now,
+            Self::After(ms) => now + ms,
+            Self::At(at) => at,
+        };
+        (at > now).then_some(at)
+    }
+
+    /// Refuses a moment nobody will live to see.
+    pub fn check(self) -> Result<(), Refusal> {
+        match self {
+            Self::After(ms) if ms > limits::SPAN_MAX_MS => {
+                Err(Refusal::over_limit(Code::LimitExceeded, "delay_ms", limits::SPAN_MAX_MS, ms))
+            }
+            Self::At(at) if at.0 > limits::MOMENT_MAX_MS => {
+                Err(Refusal::over_limit(Code::LimitExceeded, "start_at", limits::MOMENT_MAX_MS, at.0))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What became of a submission.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Submitted {
+    pub execution_id: ExecutionId,
+    pub public_state: PublicState,
+    /// True when the same submission was there already; nothing was written then.
+    pub duplicate: bool,
+}
+
+impl Command for SubmitArgs {
+    type Reply = Submitted;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        self.check()
+    }
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        self.execution_id(partitions).partition()
+    }
+
+    /// Creates an execution, or finds the one already created under the same key or id.
+    ///
+    /// The same key with another kind or payload is a conflict: two different pieces of work cannot be one.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Submitted>, Stop> {
+        let now = at.now;
+        let id = self.execution_id(&at.partitions);
+        let lane = (&self.namespace, &self.lane);
+        together([
+            view.lane(id.partition(), &lane.1.within(lane.0)).map(drop),
+            view.execution(&id).map(drop),
+            self.idempotency_key.as_ref().map_or(Ok(()), |key| view.key(&self.namespace, key).map(drop)),
+        ])?;
+        if let Some(existing) = existing(view, self, &at.partitions, now)? {
+            same_work(existing, self)?;
+            let reply = Submitted { execution_id: existing.id, public_state: existing.public_state(), duplicate: true };
+            return Ok(Decision::of(reply, None));
+        }
+        let lane_retention_ms = lane::admit(view, id.partition(), lane, || "lane".into())?;
+        let after = Execution { lane_retention_ms, ..create(self, id, now) };
+        let reply = Submitted { execution_id: after.id, public_state: after.public_state(), duplicate: false };
+        let mut change = Change::of(after);
+        change.payload = Write::Put(self.payload.clone());
+        change.key = self.idempotency_key.as_ref().map(|key| KeyEntry {
+            namespace: self.namespace.clone(),
+            key: key.clone(),
+            execution_id: reply.execution_id,
+            until: now + self.policy.dedup_window_ms,
+        });
+        change.events.push(Event::new(&reply.execution_id, now, What::Submitted));
+        Ok(Decision::of(reply, [change]))
+    }
 }
 
 fn existing<'v>(
@@ -123,11 +241,7 @@ pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Ex
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::execution::contracts::Start;
-    use crate::payload::Payload;
     use crate::samples::{Shelf, at, work};
-    use crate::trace::TraceContext;
-    use crate::types::IdempotencyKey;
 
     fn keyed(text: &str) -> SubmitArgs {
         SubmitArgs { idempotency_key: Some(IdempotencyKey::parse(text).unwrap()), ..work() }
@@ -137,7 +251,7 @@ mod tests {
     fn the_same_key_is_the_same_execution() {
         let mut shelf = Shelf::default();
         let first = shelf.submit(&keyed("a"), at(0)).unwrap();
-        let again = shelf.submit(&SubmitArgs { uuid: uuid::Uuid::now_v7(), ..keyed("a") }, at(10)).unwrap();
+        let again = shelf.submit(&SubmitArgs { uuid: Uuid::now_v7(), ..keyed("a") }, at(10)).unwrap();
         assert!(!first.duplicate && again.duplicate);
         assert_eq!(first.execution_id, again.execution_id);
     }
@@ -145,10 +259,10 @@ mod tests {
     #[test]
     fn a_key_is_forgotten_after_its_window() {
         let mut shelf = Shelf::default();
-        let day = crate::limits::DEDUP_WINDOW_MS;
+        let day = limits::DEDUP_WINDOW_MS;
         let first = shelf.submit(&keyed("a"), at(0)).unwrap();
         assert!(shelf.submit(&keyed("a"), at(day - 1)).unwrap().duplicate);
-        let later = shelf.submit(&SubmitArgs { uuid: uuid::Uuid::now_v7(), ..keyed("a") }, at(day)).unwrap();
+        let later = shelf.submit(&SubmitArgs { uuid: Uuid::now_v7(), ..keyed("a") }, at(day)).unwrap();
         assert!(!later.duplicate);
         assert_ne!(later.execution_id, first.execution_id);
     }
@@ -203,7 +317,33 @@ mod tests {
         let mut shelf = Shelf::default();
         let past = SubmitArgs { start: Start::At(at(5)), ..work() };
         assert_eq!(shelf.submit(&past, at(9)).unwrap().public_state.as_str(), "waiting");
-        let future = SubmitArgs { uuid: uuid::Uuid::now_v7(), start: Start::At(at(50)), ..work() };
+        let future = SubmitArgs { uuid: Uuid::now_v7(), start: Start::At(at(50)), ..work() };
         assert_eq!(shelf.submit(&future, at(9)).unwrap().public_state.as_str(), "delayed");
+    }
+
+    #[test]
+    fn a_payload_is_taken_at_its_limit_and_refused_one_past_it() {
+        let sized = |bytes| SubmitArgs::new(Kind::parse("k").unwrap(), Payload::bytes(vec![0; bytes]));
+        assert_eq!(sized(limits::PAYLOAD_BYTES).check(), Ok(()));
+        let refusal = sized(limits::PAYLOAD_BYTES + 1).check().unwrap_err();
+        assert_eq!(refusal.code, Code::PayloadTooLarge);
+        assert_eq!(refusal.limit, Some((1_048_576, 1_048_577)));
+    }
+
+    #[test]
+    fn a_start_is_taken_at_its_limit_and_refused_one_past_it() {
+        let last = TimestampMs(limits::MOMENT_MAX_MS);
+        assert_eq!(Start::At(last).check(), Ok(()));
+        assert_eq!(Start::At(last + 1).check().unwrap_err().field.as_deref(), Some("start_at"));
+        assert_eq!(Start::After(limits::SPAN_MAX_MS).check(), Ok(()));
+        assert_eq!(Start::After(limits::SPAN_MAX_MS + 1).check().unwrap_err().field.as_deref(), Some("delay_ms"));
+    }
+
+    #[test]
+    fn a_past_start_is_now() {
+        let now = TimestampMs(100);
+        assert_eq!(Start::At(TimestampMs(99)).later_than(now), None);
+        assert_eq!(Start::At(TimestampMs(100)).later_than(now), None);
+        assert_eq!(Start::After(5).later_than(now), Some(TimestampMs(105)));
     }
 }

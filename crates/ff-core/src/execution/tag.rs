@@ -1,12 +1,67 @@
 //! Labels by which people find an execution, changed after its submission.
 
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
-use crate::execution::Execution;
-use crate::execution::contracts::SetTagsArgs;
+use crate::execution::{Execution, Tags};
 use crate::limits;
-use crate::types::TimestampMs;
+use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::partition::PartitionConfig;
+use crate::types::{ExecutionId, TagKey, TimestampMs};
+use crate::view::{Stop, View};
+
+/// Someone labels an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetTagsArgs {
+    pub execution_id: ExecutionId,
+    /// Labels to put on it, beside those it has.
+    pub set: Tags,
+    /// Labels to take away.
+    pub remove: BTreeSet<TagKey>,
+}
+
+impl SetTagsArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        if self.set.len() > limits::TAGS {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::TAGS, self.set.len()));
+        }
+        if self.remove.len() > limits::TAGS {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "remove", limits::TAGS, self.remove.len()));
+        }
+        match self.remove.iter().find(|key| self.set.contains_key(*key)) {
+            Some(key) => Err(Refusal::invalid("remove", format!("must not name {key}, which is to be set as well"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The labels the execution has now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Tagged {
+    pub tags: Tags,
+}
+
+impl Command for SetTagsArgs {
+    type Reply = Tagged;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Tagged>, Stop> {
+        let change = set_tags(found(view, &self.execution_id)?, self, at.now)?;
+        Ok(Decision::of(Tagged { tags: change.after.tags.clone() }, [change]))
+    }
+}
 
 /// Puts labels on an execution and takes others away. A label of the same key is replaced, and one that is not there need
 /// not be taken away. Also when the execution has finished: people sort what is over.
@@ -27,10 +82,9 @@ pub fn set_tags(execution: &Execution, args: &SetTagsArgs, now: TimestampMs) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::execution::Tags;
     use crate::index::{Index, entries};
     use crate::samples::{at, waiting};
-    use crate::types::{TagKey, TagValue};
+    use crate::types::TagValue;
 
     fn key(text: &str) -> TagKey {
         TagKey::parse(text).unwrap()

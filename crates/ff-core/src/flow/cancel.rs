@@ -1,47 +1,60 @@
 //! Cancelling a flow: once it is acknowledged, nothing starts that the policy does not spare.
 
 use super::contracts::{CancelFlowArgs, FlowCancelled};
-use super::{CancelPolicy, Errand, Flow, FlowCancel, FlowWhat, Settled, Step};
-use crate::engine_error::Code;
+use super::{CancelPolicy, Errand, Flow, FlowCancel, FlowWhat, Step};
+use crate::engine_error::{Code, Refusal};
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, flow_partition};
 use crate::state::PublicState;
-use crate::types::TimestampMs;
 use crate::view::{Stop, View};
 
-/// Stops a flow. Members are cancelled in the same step up to its bound, the rest in further steps; a claim starts none of
-/// them meanwhile. Asked again, the first policy stands, unless all are to be cancelled now.
-pub fn cancel(view: &dyn View, args: &CancelFlowArgs, now: TimestampMs) -> Result<(FlowCancelled, Settled), Stop> {
-    let flow = view.flow(&args.flow_id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;
-    let harder = args.policy == CancelPolicy::CancelAll && flow.counts.live() > 0;
-    if let Some(cancel) = &flow.cancel
-        && (cancel.policy == CancelPolicy::CancelAll || !harder)
-    {
-        let scheduled = flow.unvisited();
-        return Ok((
-            FlowCancelled { policy: cancel.policy, already: true, cancelled: 0, scheduled },
-            Settled::default(),
-        ));
+impl Command for CancelFlowArgs {
+    type Reply = FlowCancelled;
+    const SETTLES_FLOWS: bool = true;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        self.check()
     }
-    if flow.ended_at.is_some() && flow.cancel.is_none() {
-        return Err(Code::FlowAlreadyTerminal.refusal().because(format!("the flow is {}", flow.state())).into());
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        flow_partition(&self.flow_id, partitions).index
     }
-    let before = flow.counts.of(PublicState::Cancelled);
-    let mut step = Step::new(view, now);
-    step.flow_change(&args.flow_id)?.after.cancel = Some(FlowCancel {
-        policy: args.policy,
-        at: now,
-        reason: args.reason.clone(),
-        requested_by: args.requested_by.clone(),
-    });
-    step.tell(&args.flow_id, FlowWhat::Cancelled { policy: args.policy })?;
-    // A flow whose members are spared goes on opening what was staged.
-    if args.policy != CancelPolicy::FlowOnly {
-        step.set_out(&args.flow_id, Errand::Cancel)?;
+
+    /// Stops a flow. Members are cancelled in the same step up to its bound, the rest in further steps; a claim starts none of
+    /// them meanwhile. Asked again, the first policy stands, unless all are to be cancelled now.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<FlowCancelled>, Stop> {
+        let now = at.now;
+        let flow = view.flow(&self.flow_id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;
+        let harder = self.policy == CancelPolicy::CancelAll && flow.counts.live() > 0;
+        if let Some(cancel) = &flow.cancel
+            && (cancel.policy == CancelPolicy::CancelAll || !harder)
+        {
+            let scheduled = flow.unvisited();
+            let policy = cancel.policy;
+            return Ok(Decision::of(FlowCancelled { policy, already: true, cancelled: 0, scheduled }, None));
+        }
+        if flow.ended_at.is_some() && flow.cancel.is_none() {
+            return Err(Code::FlowAlreadyTerminal.refusal().because(format!("the flow is {}", flow.state())).into());
+        }
+        let before = flow.counts.of(PublicState::Cancelled);
+        let mut step = Step::new(view, now);
+        step.flow_change(&self.flow_id)?.after.cancel = Some(FlowCancel {
+            policy: self.policy,
+            at: now,
+            reason: self.reason.clone(),
+            requested_by: self.requested_by.clone(),
+        });
+        step.tell(&self.flow_id, FlowWhat::Cancelled { policy: self.policy })?;
+        // A flow whose members are spared goes on opening what was staged.
+        if self.policy != CancelPolicy::FlowOnly {
+            step.set_out(&self.flow_id, Errand::Cancel)?;
+        }
+        let settled = step.run()?;
+        let flow = settled.flow(&self.flow_id).ok_or(Code::InvariantViolation)?;
+        let cancelled = flow.counts.of(PublicState::Cancelled) - before;
+        let (policy, scheduled) = (self.policy, flow.unvisited());
+        Ok(Decision::settled(FlowCancelled { policy, already: false, cancelled, scheduled }, settled))
     }
-    let settled = step.run()?;
-    let flow = settled.flow(&args.flow_id).ok_or(Code::InvariantViolation)?;
-    let cancelled = flow.counts.of(PublicState::Cancelled) - before;
-    let (policy, scheduled) = (args.policy, flow.unvisited());
-    Ok((FlowCancelled { policy, already: false, cancelled, scheduled }, settled))
 }
 
 impl Flow {

@@ -2,45 +2,55 @@
 
 use super::contracts::{CascadeArgs, Cascaded};
 use super::{Owed, Owes, Settled, Step};
-use crate::engine_error::Code;
-use crate::execution::Execution;
-use crate::types::TimestampMs;
+use crate::engine_error::{Code, Refusal};
+use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::partition::PartitionConfig;
 use crate::view::{Stop, View};
 
-/// Settles the edges of an execution that has ended, as far as one step goes. Finds nothing to do when all is well.
-pub fn cascade(
-    view: &dyn View,
-    execution: &Execution,
-    args: &CascadeArgs,
-    now: TimestampMs,
-) -> Result<(Cascaded, Settled), Stop> {
-    let id = execution.id;
-    let Some(membership) = execution.membership.as_ref().filter(|membership| membership.dependents > 0) else {
-        return Ok((Cascaded::default(), Settled::default()));
-    };
-    let is_owed = |since| membership.owes.is_some_and(|owes| owes.what == Owed::End && owes.since == since);
-    if args.owed_since.is_some_and(|since| !is_owed(since)) {
-        return Ok((Cascaded::default(), Settled::default()));
+impl Command for CascadeArgs {
+    type Reply = Cascaded;
+    const SETTLES_FLOWS: bool = true;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions)
     }
-    let mut step = Step::new(view, now);
-    if membership.owes.is_none() {
-        if !execution.is_finished() {
-            let state = execution.public_state();
-            let why = format!("the execution is {state}");
-            return Err(Code::ExecutionNotTerminal.refusal().in_state(state).because(why).into());
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    /// Settles the edges of an execution that has ended, as far as one step goes. Finds nothing to do when all is well.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Cascaded>, Stop> {
+        let now = at.now;
+        let id = self.execution_id;
+        let execution = found(view, &id)?;
+        let Some(membership) = execution.membership.as_ref().filter(|membership| membership.dependents > 0) else {
+            return Ok(Decision::of(Cascaded::default(), None));
+        };
+        let is_owed = |since| membership.owes.is_some_and(|owes| owes.what == Owed::End && owes.since == since);
+        if self.owed_since.is_some_and(|since| !is_owed(since)) {
+            return Ok(Decision::of(Cascaded::default(), None));
         }
-        let owes = Owes { since: now, what: Owed::End, after: None };
-        step.amend(&id, |membership| membership.owes = Some(owes))?;
-        step.owe(&id)?;
-    } else {
-        step.owed_by(execution);
+        let mut step = Step::new(view, now);
+        if membership.owes.is_none() {
+            if !execution.is_finished() {
+                let state = execution.public_state();
+                let why = format!("the execution is {state}");
+                return Err(Code::ExecutionNotTerminal.refusal().in_state(state).because(why).into());
+            }
+            let owes = Owes { since: now, what: Owed::End, after: None };
+            step.amend(&id, |membership| membership.owes = Some(owes))?;
+            step.owe(&id)?;
+        } else {
+            step.owed_by(execution);
+        }
+        let settled = step.run()?;
+        let owing = settled.after(&id).and_then(|after| after.membership.as_ref());
+        let more = owing.is_some_and(|membership| membership.owes.is_some());
+        let cascaded = Cascaded { resolved: settled.resolved, cascaded_children: settled.cascaded, more };
+        let nothing = cascaded == Cascaded::default() && membership.owes.is_none();
+        Ok(Decision::settled(cascaded, if nothing { Settled::default() } else { settled }))
     }
-    let settled = step.run()?;
-    let owing = settled.after(&id).and_then(|after| after.membership.as_ref());
-    let more = owing.is_some_and(|membership| membership.owes.is_some());
-    let cascaded = Cascaded { resolved: settled.resolved, cascaded_children: settled.cascaded, more };
-    let nothing = cascaded == Cascaded::default() && membership.owes.is_none();
-    Ok((cascaded, if nothing { Settled::default() } else { settled }))
 }
 
 #[cfg(test)]

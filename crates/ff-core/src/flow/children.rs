@@ -2,45 +2,53 @@
 
 use super::GroupState;
 use super::contracts::{WaitForChildrenArgs, WaitedForChildren};
-use crate::change::Change;
-use crate::engine_error::Code;
+use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
-use crate::execution::{Blocker, Execution, Phase};
+use crate::execution::{Blocker, Phase};
 use crate::lease::LeaseEnding;
-use crate::types::TimestampMs;
+use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::partition::PartitionConfig;
 use crate::view::{Stop, View};
 
-/// Gives the lease back until the holder's join is decided; keeps it when that has happened already. The attempt stays
-/// open, and goes on whichever way it is decided: only the handler knows what a child that failed means to it.
-pub fn wait_for_children(
-    view: &dyn View,
-    execution: &Execution,
-    args: &WaitForChildrenArgs,
-    now: TimestampMs,
-) -> Result<(WaitedForChildren, Option<Change>), Stop> {
-    if execution.ended_for(&args.fence) == Some(LeaseEnding::WaitingForChildren) {
-        return Ok((WaitedForChildren { state: GroupState::Pending }, None));
+impl Command for WaitForChildrenArgs {
+    type Reply = WaitedForChildren;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions)
     }
-    execution.held_by(&args.fence, now)?;
-    if execution.membership.is_none() {
-        return Err(Code::ExecutionNotInFlow.refusal().at("execution_id").because("is in no flow").into());
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
     }
-    let Some(group) = view.group(&execution.id)?.filter(|group| group.round > 0) else {
-        return Err(Code::InvalidDependency.refusal().because("the execution has no children to wait for").into());
-    };
-    if group.state != GroupState::Pending {
-        return Ok((WaitedForChildren { state: group.state }, None));
+
+    /// Gives the lease back until the holder's join is decided; keeps it when that has happened already. The attempt stays
+    /// open, and goes on whichever way it is decided: only the handler knows what a child that failed means to it.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<WaitedForChildren>, Stop> {
+        let now = at.now;
+        let execution = found(view, &self.execution_id)?;
+        if execution.ended_for(&self.fence) == Some(LeaseEnding::WaitingForChildren) {
+            return Ok(Decision::of(WaitedForChildren { state: GroupState::Pending }, None));
+        }
+        execution.held_by(&self.fence, now)?;
+        if execution.membership.is_none() {
+            return Err(Code::ExecutionNotInFlow.refusal().at("execution_id").because("is in no flow").into());
+        }
+        let Some(group) = view.group(&execution.id)?.filter(|group| group.round > 0) else {
+            return Err(Code::InvalidDependency.refusal().because("the execution has no children to wait for").into());
+        };
+        if group.state != GroupState::Pending {
+            return Ok(Decision::of(WaitedForChildren { state: group.state }, None));
+        }
+        let phase = Phase::Blocked { on: Blocker::Dependencies, until: None };
+        let mut change = execution.end_lease(phase, LeaseEnding::WaitingForChildren, None, now);
+        change.events.push(Event::new(&execution.id, now, What::WaitsForChildren));
+        Ok(Decision::of(WaitedForChildren { state: GroupState::Pending }, [change]))
     }
-    let phase = Phase::Blocked { on: Blocker::Dependencies, until: None };
-    let mut change = execution.end_lease(phase, LeaseEnding::WaitingForChildren, None, now);
-    change.events.push(Event::new(&execution.id, now, What::WaitsForChildren));
-    Ok((WaitedForChildren { state: GroupState::Pending }, Some(change)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine_error::Refusal;
     use crate::flow::OnSatisfied;
     use crate::flow::contracts::{GrowFlowArgs, JoinSpec, MemberRef};
     use crate::flow::playground::{Playground, any_of, named};

@@ -1,21 +1,31 @@
 //! Closing: no more members are to come, so the flow may end with its last.
 
 use super::contracts::{CloseFlowArgs, ClosedFlow};
-use super::{FlowWhat, Settled, Step};
+use super::{FlowWhat, Step};
 use crate::engine_error::Code;
-use crate::types::TimestampMs;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, flow_partition};
 use crate::view::{Stop, View};
 
-/// Lets a flow end with its last member. One that was never held open, or has been closed, stays as it is.
-pub fn close(view: &dyn View, args: &CloseFlowArgs, now: TimestampMs) -> Result<(ClosedFlow, Settled), Stop> {
-    let flow = view.flow(&args.flow_id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;
-    if !flow.held_open {
-        return Ok((ClosedFlow { state: flow.state(), already: true }, Settled::default()));
+impl Command for CloseFlowArgs {
+    type Reply = ClosedFlow;
+    const SETTLES_FLOWS: bool = true;
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        flow_partition(&self.flow_id, partitions).index
     }
-    let mut step = Step::new(view, now);
-    step.flow_change(&args.flow_id)?.after.held_open = false;
-    step.tell(&args.flow_id, FlowWhat::Closed)?;
-    let settled = step.run()?;
-    let state = settled.flow(&args.flow_id).ok_or(Code::InvariantViolation)?.state();
-    Ok((ClosedFlow { state, already: false }, settled))
+
+    /// Lets a flow end with its last member. One that was never held open, or has been closed, stays as it is.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<ClosedFlow>, Stop> {
+        let flow = view.flow(&self.flow_id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;
+        if !flow.held_open {
+            return Ok(Decision::of(ClosedFlow { state: flow.state(), already: true }, None));
+        }
+        let mut step = Step::new(view, at.now);
+        step.flow_change(&self.flow_id)?.after.held_open = false;
+        step.tell(&self.flow_id, FlowWhat::Closed)?;
+        let settled = step.run()?;
+        let state = settled.flow(&self.flow_id).ok_or(Code::InvariantViolation)?.state();
+        Ok(Decision::settled(ClosedFlow { state, already: false }, settled))
+    }
 }

@@ -1,35 +1,45 @@
 //! Creating: a flow without members, to be grown.
 
 use super::contracts::{CreateFlowArgs, SubmittedFlow};
-use super::{Counts, Flow, FlowWhat, Settled, Step};
-use crate::engine_error::Code;
+use super::{Counts, Flow, FlowWhat, Step};
+use crate::engine_error::{Code, Refusal};
 use crate::flow::contracts::FlowHeader;
+use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, flow_partition};
 use crate::types::TimestampMs;
 use crate::view::{Stop, View};
 
-/// Makes an empty flow that stays open until it is closed, or finds it.
-pub fn create(
-    view: &dyn View,
-    args: &CreateFlowArgs,
-    config: &PartitionConfig,
-    now: TimestampMs,
-) -> Result<(SubmittedFlow, Settled), Stop> {
-    let header = &args.header;
-    if let Some(known) = view.flow(&header.flow_id)? {
-        let same = known.namespace == header.namespace && known.kind == header.kind && known.fingerprint.is_none();
-        if !same {
-            let refusal = Code::IdempotencyConflict.refusal().at("flow_id");
-            return Err(refusal.because("was used before for another flow").into());
-        }
-        return Ok((SubmittedFlow::of(known, true), Settled::default()));
+impl Command for CreateFlowArgs {
+    type Reply = SubmittedFlow;
+    const SETTLES_FLOWS: bool = true;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        self.header.check()
     }
-    let mut step = Step::new(view, now);
-    step.begin(Flow { held_open: true, ..Flow::new(header, config, now) });
-    step.tell(&header.flow_id, FlowWhat::Opened { nodes: 0, edges: 0 })?;
-    let settled = step.run()?;
-    let flow = settled.flow(&header.flow_id).ok_or(Code::InvariantViolation)?;
-    Ok((SubmittedFlow::of(flow, false), settled))
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        flow_partition(&self.header.flow_id, partitions).index
+    }
+
+    /// Makes an empty flow that stays open until it is closed, or finds it.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<SubmittedFlow>, Stop> {
+        let now = at.now;
+        let header = &self.header;
+        if let Some(known) = view.flow(&header.flow_id)? {
+            let same = known.namespace == header.namespace && known.kind == header.kind && known.fingerprint.is_none();
+            if !same {
+                let refusal = Code::IdempotencyConflict.refusal().at("flow_id");
+                return Err(refusal.because("was used before for another flow").into());
+            }
+            return Ok(Decision::of(SubmittedFlow::of(known, true), None));
+        }
+        let mut step = Step::new(view, now);
+        step.begin(Flow { held_open: true, ..Flow::new(header, &at.partitions, now) });
+        step.tell(&header.flow_id, FlowWhat::Opened { nodes: 0, edges: 0 })?;
+        let settled = step.run()?;
+        let flow = settled.flow(&header.flow_id).ok_or(Code::InvariantViolation)?;
+        Ok(Decision::settled(SubmittedFlow::of(flow, false), settled))
+    }
 }
 
 impl Flow {

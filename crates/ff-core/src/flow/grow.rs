@@ -4,81 +4,92 @@ use std::collections::BTreeSet;
 
 use super::contracts::{GrowFlowArgs, Grown, MemberRef};
 use super::graph::{Accepts, NewEdge, Newcomers};
-use super::{FlowKeyEntry, FlowWhat, Group, GroupState, Join, Settled, Step, edge_id, member_id};
+use super::{FlowKeyEntry, FlowWhat, Group, GroupState, Join, Step, edge_id, member_id};
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Blocker, Phase};
 use crate::limits;
-use crate::partition::PartitionConfig;
-use crate::types::{ExecutionId, FlowId, TimestampMs};
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, flow_partition};
+use crate::types::{ExecutionId, FlowId};
 use crate::view::{Stop, View};
 
-/// Adds members and edges. An edge onto an upstream that has ended is settled at once; one into a member that has started
-/// is refused, unless its holder asks for it, to wait for its children.
-pub fn grow(
-    view: &dyn View,
-    args: &GrowFlowArgs,
-    config: &PartitionConfig,
-    now: TimestampMs,
-) -> Result<(Grown, Settled), Stop> {
-    let id = args.flow_id;
-    let flow = view.flow(&id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;
-    if let Some(key) = &args.idempotency_key
-        && let Some(entry) = view.flow_key(&id, key)?
-        && now < entry.until
-    {
-        return Ok((entry.answer.clone(), Settled::default()));
+impl Command for GrowFlowArgs {
+    type Reply = Grown;
+    const SETTLES_FLOWS: bool = true;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        self.check()
     }
-    flow.check_live()?;
-    let mut step = Step::new(view, now);
-    if let Some((holder, fence)) = &args.holder {
-        step.member(&id, holder, "holder")?.held_by(fence, now)?;
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        flow_partition(&self.flow_id, partitions).index
     }
-    if let Some(expected) = args.expected_graph_revision.filter(|expected| *expected != flow.graph_revision) {
-        let why = format!("is {expected}, and the graph's is {}", flow.graph_revision);
-        return Err(Code::StaleGraphRevision.refusal().at("expected_graph_revision").because(why).into());
+
+    /// Adds members and edges. An edge onto an upstream that has ended is settled at once; one into a member that has started
+    /// is refused, unless its holder asks for it, to wait for its children.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Grown>, Stop> {
+        let now = at.now;
+        let id = self.flow_id;
+        let flow = view.flow(&id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;
+        if let Some(key) = &self.idempotency_key
+            && let Some(entry) = view.flow_key(&id, key)?
+            && now < entry.until
+        {
+            return Ok(Decision::of(entry.answer.clone(), None));
+        }
+        flow.check_live()?;
+        let mut step = Step::new(view, now);
+        if let Some((holder, fence)) = &self.holder {
+            step.member(&id, holder, "holder")?.held_by(fence, now)?;
+        }
+        if let Some(expected) = self.expected_graph_revision.filter(|expected| *expected != flow.graph_revision) {
+            let why = format!("is {expected}, and the graph's is {}", flow.graph_revision);
+            return Err(Code::StaleGraphRevision.refusal().at("expected_graph_revision").because(why).into());
+        }
+        let resolve = |of: &MemberRef| match of {
+            MemberRef::Node(node) => member_id(&id, node, &at.partitions),
+            MemberRef::Execution(execution) => *execution,
+        };
+        let edges: Vec<_> = self
+            .edges
+            .iter()
+            .map(|edge| NewEdge {
+                upstream: resolve(&edge.upstream),
+                downstream: resolve(&edge.downstream),
+                passes: edge.passes.clone(),
+                name: format!("{}->{}", edge.upstream, edge.downstream),
+            })
+            .collect();
+        let entered: BTreeSet<_> = edges.iter().map(|edge| edge.downstream).collect();
+        let newcomers = if self.holder.is_some() { Newcomers::Children } else { Newcomers::Submitted };
+        let members = step.add_nodes(&id, &self.nodes, &entered, &at.partitions, newcomers)?;
+        let holder = self.holder.map(|(holder, _)| holder);
+        for spec in &self.joins {
+            step.set_join(&id, resolve(&spec.member), spec.join, holder, &format!("joins.{}", spec.member))?;
+        }
+        step.add_edges(&id, &edges, Accepts::Live { holder })?;
+        let touched: Vec<_> = step.groups().copied().collect();
+        for group in touched {
+            step.judge_new(group)?;
+        }
+        let record = &mut step.flow_change(&id)?.after;
+        record.graph_revision += 1;
+        let graph_revision = record.graph_revision;
+        let [added_nodes, added_edges] =
+            [members.len(), edges.len()].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+        step.tell(&id, FlowWhat::Grown { nodes: added_nodes, edges: added_edges, graph_revision })?;
+        let mut states = Vec::new();
+        for edge in &edges {
+            let id = edge_id(&self.flow_id, &edge.upstream, &edge.downstream);
+            states.extend(step.edge(&self.flow_id, &id)?.map(|edge| (id, edge.state)));
+        }
+        let grown = Grown { graph_revision, members, edges: states };
+        if let Some(key) = self.idempotency_key.clone() {
+            let entry = FlowKeyEntry { key, answer: grown.clone(), until: now + limits::FLOW_DEDUP_MS };
+            step.flow_change(&id)?.key = Some(entry);
+        }
+        Ok(Decision::settled(grown, step.run()?))
     }
-    let resolve = |of: &MemberRef| match of {
-        MemberRef::Node(node) => member_id(&id, node, config),
-        MemberRef::Execution(execution) => *execution,
-    };
-    let edges: Vec<_> = args
-        .edges
-        .iter()
-        .map(|edge| NewEdge {
-            upstream: resolve(&edge.upstream),
-            downstream: resolve(&edge.downstream),
-            passes: edge.passes.clone(),
-            name: format!("{}->{}", edge.upstream, edge.downstream),
-        })
-        .collect();
-    let entered: BTreeSet<_> = edges.iter().map(|edge| edge.downstream).collect();
-    let newcomers = if args.holder.is_some() { Newcomers::Children } else { Newcomers::Submitted };
-    let members = step.add_nodes(&id, &args.nodes, &entered, config, newcomers)?;
-    let holder = args.holder.map(|(holder, _)| holder);
-    for spec in &args.joins {
-        step.set_join(&id, resolve(&spec.member), spec.join, holder, &format!("joins.{}", spec.member))?;
-    }
-    step.add_edges(&id, &edges, Accepts::Live { holder })?;
-    let touched: Vec<_> = step.groups().copied().collect();
-    for group in touched {
-        step.judge_new(group)?;
-    }
-    let record = &mut step.flow_change(&id)?.after;
-    record.graph_revision += 1;
-    let graph_revision = record.graph_revision;
-    let [added_nodes, added_edges] = [members.len(), edges.len()].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
-    step.tell(&id, FlowWhat::Grown { nodes: added_nodes, edges: added_edges, graph_revision })?;
-    let mut states = Vec::new();
-    for edge in &edges {
-        let id = edge_id(&args.flow_id, &edge.upstream, &edge.downstream);
-        states.extend(step.edge(&args.flow_id, &id)?.map(|edge| (id, edge.state)));
-    }
-    let grown = Grown { graph_revision, members, edges: states };
-    if let Some(key) = args.idempotency_key.clone() {
-        let entry = FlowKeyEntry { key, answer: grown.clone(), until: now + limits::FLOW_DEDUP_MS };
-        step.flow_change(&id)?.key = Some(entry);
-    }
-    Ok((grown, step.run()?))
 }
 
 impl Step<'_> {

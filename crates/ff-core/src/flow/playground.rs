@@ -116,7 +116,7 @@ impl Playground {
         }
     }
 
-    pub(crate) fn ask<A: Ask>(&mut self, args: A) -> Result<A::Decided, Refusal> {
+    pub(crate) fn ask<A: Ask>(&mut self, args: A) -> Result<A::Reply, Refusal> {
         let at = Conditions { partitions: config(), nonce: self.dice.nonce(), now: self.now };
         let operation = args.into_operation();
         let before = self.watched.then(|| self.model.snapshot(0));
@@ -131,7 +131,7 @@ impl Playground {
 
     pub(crate) fn refused<A: Ask>(&mut self, args: A) -> Refusal
     where
-        A::Decided: std::fmt::Debug,
+        A::Reply: std::fmt::Debug,
     {
         self.ask(args).unwrap_err()
     }

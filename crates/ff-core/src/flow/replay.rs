@@ -2,15 +2,21 @@
 //! that have finished may run again after it.
 
 use super::{CancelPolicy, GroupState, Settled, Step};
+use crate::change::Change;
 use crate::engine_error::Code;
-use crate::execution::contracts::ReplayArgs;
-use crate::execution::{self, Execution};
+use crate::execution::Execution;
 use crate::types::TimestampMs;
 use crate::view::{Stop, View};
 
-/// Starts a finished execution afresh. One that is in no flow waits at once.
-pub fn replay(view: &dyn View, execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<Settled, Stop> {
-    let mut change = execution::replay(execution, args, now)?;
+/// Settles within its flow that a finished execution starts afresh, as the change says. One that is in no flow waits at
+/// once.
+pub(crate) fn replay(
+    view: &dyn View,
+    execution: &Execution,
+    mut change: Change,
+    reopen_downstream: bool,
+    now: TimestampMs,
+) -> Result<Settled, Stop> {
     let Some(membership) = &execution.membership else {
         return Ok(Settled { changes: vec![change], ..Settled::default() });
     };
@@ -36,7 +42,7 @@ pub fn replay(view: &dyn View, execution: &Execution, args: &ReplayArgs, now: Ti
         }
         step.put_group(group)?;
     }
-    step.owe_the_replay(&mut change, args.reopen_downstream);
+    step.owe_the_replay(&mut change, reopen_downstream);
     step.write(change)?;
     step.admit(&execution.id)?;
     step.run()

@@ -4,67 +4,77 @@ use std::collections::BTreeSet;
 
 use super::contracts::{StageFlowArgs, StagedFlow, SubmittedFlow};
 use super::graph::{Accepts, NewEdge, Newcomers};
-use super::{Errand, Flow, FlowWhat, Settled, Staging, Step, member_id};
+use super::{Errand, Flow, FlowWhat, Staging, Step, member_id};
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
-use crate::partition::PartitionConfig;
-use crate::types::{NodeName, TimestampMs};
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, flow_partition};
+use crate::types::NodeName;
 use crate::view::{Stop, View};
 
-/// Takes the next part of a submission; with the last one the flow is there, whole.
-pub fn stage(
-    view: &dyn View,
-    args: &StageFlowArgs,
-    config: &PartitionConfig,
-    now: TimestampMs,
-) -> Result<(StagedFlow, Settled), Stop> {
-    let id = args.header.flow_id;
-    if let Some(answer) = known(view.flow(&id)?, args)? {
-        return Ok((answer, Settled::default()));
+impl Command for StageFlowArgs {
+    type Reply = StagedFlow;
+    const SETTLES_FLOWS: bool = true;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        self.check()
     }
-    let mut step = Step::new(view, now);
-    if args.part == 0 {
-        let staging = (args.parts > 1).then_some(Staging { parts: 0, short: 0, until: now });
-        let fingerprint = Some(args.fingerprint);
-        step.begin(Flow { staging, fingerprint, ..Flow::new(&args.header, config, now) });
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        flow_partition(&self.header.flow_id, partitions).index
     }
-    let edges: Vec<_> = args
-        .edges
-        .iter()
-        .map(|edge| {
-            let end = |node: &NodeName| member_id(&id, node, config);
-            NewEdge {
-                upstream: end(&edge.upstream),
-                downstream: end(&edge.downstream),
-                passes: edge.passes.clone(),
-                name: format!("{}->{}", edge.upstream, edge.downstream),
-            }
-        })
-        .collect();
-    let entered: BTreeSet<_> = edges.iter().map(|edge| edge.downstream).collect();
-    step.add_nodes(&id, &args.nodes, &entered, config, Newcomers::Submitted)?;
-    step.add_edges(&id, &edges, Accepts::Ordered)?;
-    step.count_short(args)?;
-    let record = &mut step.flow_change(&id)?.after;
-    if let Some(staging) = &mut record.staging {
-        staging.parts += 1;
-        staging.until = now + limits::STAGING_MS;
+
+    /// Takes the next part of a submission; with the last one the flow is there, whole.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<StagedFlow>, Stop> {
+        let now = at.now;
+        let id = self.header.flow_id;
+        if let Some(answer) = known(view.flow(&id)?, self)? {
+            return Ok(Decision::of(answer, None));
+        }
+        let mut step = Step::new(view, now);
+        if self.part == 0 {
+            let staging = (self.parts > 1).then_some(Staging { parts: 0, short: 0, until: now });
+            let fingerprint = Some(self.fingerprint);
+            step.begin(Flow { staging, fingerprint, ..Flow::new(&self.header, &at.partitions, now) });
+        }
+        let edges: Vec<_> = self
+            .edges
+            .iter()
+            .map(|edge| {
+                let end = |node: &NodeName| member_id(&id, node, &at.partitions);
+                NewEdge {
+                    upstream: end(&edge.upstream),
+                    downstream: end(&edge.downstream),
+                    passes: edge.passes.clone(),
+                    name: format!("{}->{}", edge.upstream, edge.downstream),
+                }
+            })
+            .collect();
+        let entered: BTreeSet<_> = edges.iter().map(|edge| edge.downstream).collect();
+        step.add_nodes(&id, &self.nodes, &entered, &at.partitions, Newcomers::Submitted)?;
+        step.add_edges(&id, &edges, Accepts::Ordered)?;
+        step.count_short(self)?;
+        let record = &mut step.flow_change(&id)?.after;
+        if let Some(staging) = &mut record.staging {
+            staging.parts += 1;
+            staging.until = now + limits::STAGING_MS;
+        }
+        if !self.is_last() {
+            return Ok(Decision::settled(StagedFlow::Staged { next_part: self.part + 1 }, step.run()?));
+        }
+        if record.nodes == 0 {
+            return Err(Refusal::invalid("nodes", "must contain at least one node").into());
+        }
+        record.graph_revision = 1;
+        let (nodes, edges, staged) = (record.nodes, record.edges, record.staging.take().is_some());
+        step.tell(&id, FlowWhat::Opened { nodes, edges })?;
+        if staged {
+            step.announce_tour(&id, Errand::Open)?;
+        }
+        let settled = step.run()?;
+        let flow = settled.flow(&id).ok_or(Code::InvariantViolation)?;
+        Ok(Decision::settled(StagedFlow::Submitted(SubmittedFlow::of(flow, false)), settled))
     }
-    if !args.is_last() {
-        return Ok((StagedFlow::Staged { next_part: args.part + 1 }, step.run()?));
-    }
-    if record.nodes == 0 {
-        return Err(Refusal::invalid("nodes", "must contain at least one node").into());
-    }
-    record.graph_revision = 1;
-    let (nodes, edges, staged) = (record.nodes, record.edges, record.staging.take().is_some());
-    step.tell(&id, FlowWhat::Opened { nodes, edges })?;
-    if staged {
-        step.announce_tour(&id, Errand::Open)?;
-    }
-    let settled = step.run()?;
-    let flow = settled.flow(&id).ok_or(Code::InvariantViolation)?;
-    Ok((StagedFlow::Submitted(SubmittedFlow::of(flow, false)), settled))
 }
 
 /// The answer to a part that came before, or why this one cannot come now.

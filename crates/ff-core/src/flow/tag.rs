@@ -1,26 +1,36 @@
 //! Labels by which people find a flow.
 
+use super::Step;
 use super::contracts::{SetFlowTagsArgs, TaggedFlow};
-use super::{Settled, Step};
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
-use crate::types::TimestampMs;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, flow_partition};
 use crate::view::{Stop, View};
 
-/// Puts labels on a flow, beside those it has; one of the same key is replaced. Also when the flow has ended.
-pub fn set_tags(view: &dyn View, args: &SetFlowTagsArgs, now: TimestampMs) -> Result<(TaggedFlow, Settled), Stop> {
-    let flow = view.flow(&args.flow_id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;
-    let mut tags = flow.tags.clone();
-    tags.extend(args.tags.clone());
-    if tags.len() > limits::TAGS {
-        return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::TAGS, tags.len()).into());
+impl Command for SetFlowTagsArgs {
+    type Reply = TaggedFlow;
+    const SETTLES_FLOWS: bool = true;
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        flow_partition(&self.flow_id, partitions).index
     }
-    if tags == flow.tags {
-        return Ok((TaggedFlow { tags }, Settled::default()));
+
+    /// Puts labels on a flow, beside those it has; one of the same key is replaced. Also when the flow has ended.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<TaggedFlow>, Stop> {
+        let flow = view.flow(&self.flow_id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;
+        let mut tags = flow.tags.clone();
+        tags.extend(self.tags.clone());
+        if tags.len() > limits::TAGS {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::TAGS, tags.len()).into());
+        }
+        if tags == flow.tags {
+            return Ok(Decision::of(TaggedFlow { tags }, None));
+        }
+        let mut step = Step::new(view, at.now);
+        step.flow_change(&self.flow_id)?.after.tags = tags.clone();
+        Ok(Decision::settled(TaggedFlow { tags }, step.run()?))
     }
-    let mut step = Step::new(view, now);
-    step.flow_change(&args.flow_id)?.after.tags = tags.clone();
-    Ok((TaggedFlow { tags }, step.run()?))
 }
 
 #[cfg(test)]

@@ -1,9 +1,84 @@
 //! Creating: an administrator lets somebody in.
 
-use super::contracts::{CreateKeyArgs, CreatedKey};
-use super::{ApiKey, KeyInfo};
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ApiKey, KeyHash, KeyInfo, Role};
 use crate::engine_error::{Code, Refusal};
-use crate::types::TimestampMs;
+use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, key_partition};
+use crate::types::{KeyId, KeyName, Namespace, TimestampMs};
+use crate::view::{Stop, View};
+
+/// A new key. Whoever asks has drawn the secret and hands it to its holder; the store is told its hash alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreateKeyArgs {
+    pub key_id: KeyId,
+    pub name: KeyName,
+    pub secret_hash: KeyHash,
+    pub roles: BTreeSet<Role>,
+    /// The tenant it acts as; every tenant when none is named.
+    pub namespace: Option<Namespace>,
+    /// For how long it is valid; for good when not said.
+    pub ttl_ms: Option<u64>,
+}
+
+impl CreateKeyArgs {
+    /// A key of every tenant manages or operates: whoever hands in or does work does it as somebody. An administrator's
+    /// key has no tenant, since what it manages belongs to none.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let (admin, operate) = (self.roles.contains(&Role::Admin), self.roles.contains(&Role::Operate));
+        match &self.namespace {
+            _ if self.roles.is_empty() => Err(Refusal::invalid("roles", "must name at least one role")),
+            None if !admin && !operate => {
+                Err(Refusal::invalid("namespace", "must be named, unless the key may operate or is an administrator's"))
+            }
+            Some(_) if admin => {
+                Err(Refusal::invalid("namespace", "must not be named: an administrator's key is of every namespace"))
+            }
+            _ => self.check_ttl(),
+        }
+    }
+
+    fn check_ttl(&self) -> Result<(), Refusal> {
+        match self.ttl_ms {
+            Some(0) => Err(Refusal::invalid("ttl_ms", "must be at least 1")),
+            Some(sent) if sent > limits::SPAN_MAX_MS => {
+                Err(Refusal::over_limit(Code::LimitExceeded, "ttl_ms", limits::SPAN_MAX_MS, sent))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The key is known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CreatedKey {
+    #[serde(flatten)]
+    pub key: KeyInfo,
+    /// True when it was there before.
+    pub already: bool,
+}
+
+impl Command for CreateKeyArgs {
+    type Reply = CreatedKey;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        self.check()
+    }
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        key_partition(&self.key_id, partitions)
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<CreatedKey>, Stop> {
+        let (created, key) = create(view.api_key(&self.key_id)?, self, at.now)?;
+        Ok(Decision::about_key(created, key))
+    }
+}
 
 /// Enters a key. Asked again for the same key, it answers as the first time; an id that stands for another is refused.
 pub fn create(
@@ -42,9 +117,7 @@ fn is_same(known: &ApiKey, args: &CreateKeyArgs) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::{KeyHash, Role};
     use crate::samples::at;
-    use crate::types::{KeyId, KeyName};
 
     fn args() -> CreateKeyArgs {
         CreateKeyArgs {
@@ -78,5 +151,34 @@ mod tests {
         ] {
             assert_eq!(create(Some(&key), &other, at(6)).unwrap_err().code, Code::IdempotencyConflict);
         }
+    }
+
+    fn with(roles: &[Role], namespace: Option<&str>) -> CreateKeyArgs {
+        let namespace = namespace.map(|name| Namespace::parse(name).unwrap());
+        CreateKeyArgs { roles: roles.iter().copied().collect(), namespace, ttl_ms: None, ..args() }
+    }
+
+    #[test]
+    fn whoever_works_does_it_as_somebody_and_an_administrator_as_nobody() {
+        let refused = |args: CreateKeyArgs| args.check().err().and_then(|refusal| refusal.field);
+        for role in [Role::Submit, Role::Work, Role::Signal] {
+            assert_eq!(refused(with(&[role], Some("acme"))), None);
+            assert_eq!(refused(with(&[role], None)).as_deref(), Some("namespace"), "{role}");
+            assert_eq!(refused(with(&[role, Role::Operate], None)), None);
+        }
+        assert_eq!(refused(with(&[Role::Operate], None)), None);
+        assert_eq!(refused(with(&[Role::Operate], Some("acme"))), None);
+        assert_eq!(refused(with(&[Role::Admin], None)), None);
+        assert_eq!(refused(with(&[Role::Admin, Role::Submit], Some("acme"))).as_deref(), Some("namespace"));
+        assert_eq!(refused(with(&[], Some("acme"))).as_deref(), Some("roles"));
+    }
+
+    #[test]
+    fn a_key_is_valid_for_a_moment_at_least_and_ten_years_at_most() {
+        let lasting = |ttl_ms| CreateKeyArgs { ttl_ms: Some(ttl_ms), ..with(&[Role::Admin], None) }.check();
+        assert_eq!((lasting(1), lasting(limits::SPAN_MAX_MS)), (Ok(()), Ok(())));
+        assert_eq!(lasting(0).unwrap_err().field.as_deref(), Some("ttl_ms"));
+        let (max, past) = (limits::SPAN_MAX_MS, limits::SPAN_MAX_MS + 1);
+        assert_eq!(lasting(past).unwrap_err().limit, Some((max, past)));
     }
 }

@@ -1,9 +1,41 @@
 //! Revoking: an administrator lets somebody in no more.
 
+use serde::{Deserialize, Serialize};
+
 use super::ApiKey;
-use super::contracts::RevokedKey;
 use crate::engine_error::{Code, Refusal};
-use crate::types::TimestampMs;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, key_partition};
+use crate::types::{KeyId, TimestampMs};
+use crate::view::{Stop, View};
+
+/// A key is taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RevokeKeyArgs {
+    pub key_id: KeyId,
+}
+
+/// Nobody is heard under it any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RevokedKey {
+    pub revoked_at: TimestampMs,
+    /// True when it was taken back before.
+    pub already: bool,
+}
+
+impl Command for RevokeKeyArgs {
+    type Reply = RevokedKey;
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        key_partition(&self.key_id, partitions)
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<RevokedKey>, Stop> {
+        let (revoked, key) = revoke(view.api_key(&self.key_id)?, at.now)?;
+        Ok(Decision::about_key(revoked, key))
+    }
+}
 
 /// Takes a key back, once and for good. Its record stays, so that its id is never given out again.
 pub fn revoke(known: Option<&ApiKey>, now: TimestampMs) -> Result<(RevokedKey, Option<ApiKey>), Refusal> {

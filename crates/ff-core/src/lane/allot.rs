@@ -1,46 +1,97 @@
-//! Allotting: before a partition hands out work of a lane with a limit, the lane's home gives it leave.
-//!
-//! Reserve first, settle after. Home adds what it grants to the partition's share, so that all shares together never pass
-//! the limit. The grant is used in the same step as the claim it is for, once. What a partition holds never rises
-//! otherwise, so a count of it, however old, is never too low; home takes it over when it was made after the last grant. A
-//! grant that was lost, a lease that ended, a worker that died: the next count finds out, and nothing leaks.
+// ! Allotting: before a partition hands out work of a lane with a limit, the lane's home gives it leave. ! ! Reserve
+// first, settle after. Home adds what it grants to the partition's share, so that all shares together never pass ! the
+// limit. The grant is used in the same step as the claim it is for, once. What a partition holds never rises !
+// otherwise, so a count of it, however old, is never too low; home takes it over when it was made after the last grant.
+// A ! grant that was lost, a lease that ended, a worker that died: the next count finds out, and nothing leaks.
 
-use super::contracts::{AllotArgs, Allotted, Grant};
+use serde::{Deserialize, Serialize};
+
 use super::{Lane, Share};
+use crate::engine_error::Refusal;
+use crate::lease::contracts::ClaimArgs;
 use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision, check_partition};
 use crate::partition::{PartitionConfig, lane_partition};
-use crate::types::TimestampMs;
+use crate::types::{LaneId, Namespace, TimestampMs};
 use crate::view::{Stop, View};
 
-/// Grants a partition as many as are wanted and free. When that is none, names the partitions that were not counted for
-/// longest: what they hold may have ended.
-pub fn allot(
-    view: &dyn View,
-    args: &AllotArgs,
-    partitions: &PartitionConfig,
-    now: TimestampMs,
-) -> Result<(Allotted, Option<Lane>), Stop> {
-    let key = args.lane.within(&args.namespace);
-    let home = lane_partition(&key, partitions);
-    let nothing = Allotted { grant: None, revision: 0, uncounted: Vec::new() };
-    let Some(lane) = view.lane(home, &key)? else { return Ok((nothing, None)) };
-    let Some(limit) = lane.settings.concurrency else { return Ok((nothing, None)) };
-    let nothing = Allotted { revision: lane.revision, ..nothing };
-    let unknown = (0..partitions.num_flow_partitions).filter(|partition| !lane.shares.contains_key(partition));
-    let unknown: Vec<_> = unknown.map(|partition| (partition, 0)).collect();
-    if !unknown.is_empty() {
-        return Ok((Allotted { uncounted: unknown, ..nothing }, None));
+/// A partition wants to hand out work of a lane with a limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllotArgs {
+    pub partition: u16,
+    pub namespace: Namespace,
+    pub lane: LaneId,
+    /// How many at most.
+    pub want: u32,
+}
+
+/// What the lane's home says to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allotted {
+    /// Absent when there is nothing to give.
+    pub grant: Option<Grant>,
+    /// What the settings were when it was said.
+    pub revision: u64,
+    /// Partitions to count before asking again, each with its last grant.
+    pub uncounted: Vec<(u16, u64)>,
+}
+
+/// Leave to hand out so many, once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    pub n: u32,
+    pub seq: u64,
+    pub revision: u64,
+}
+
+impl AllotArgs {
+    /// What a claim wants when it is told that its lane has a limit.
+    pub fn of(claim: &ClaimArgs) -> Self {
+        Self {
+            partition: claim.partition,
+            namespace: claim.namespace.clone(),
+            lane: claim.lane.clone(),
+            want: u32::try_from(claim.max.min(limits::CLAIM_AT_ONCE)).unwrap_or(u32::MAX),
+        }
     }
-    let held: u32 = lane.shares.values().map(|share| share.held).sum();
-    let n = limit.saturating_sub(held).min(args.want);
-    if n == 0 {
-        return Ok((Allotted { uncounted: longest_uncounted(lane, now), ..nothing }, None));
+}
+
+impl Command for AllotArgs {
+    type Reply = Allotted;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_partition(self.partition, partitions)
     }
-    let mut after = lane.clone();
-    let Some(share) = after.shares.get_mut(&args.partition) else { return Ok((nothing, None)) };
-    (share.held, share.seq) = (share.held + n, share.seq + 1);
-    let grant = Grant { n, seq: share.seq, revision: lane.revision };
-    Ok((Allotted { grant: Some(grant), ..nothing }, Some(after)))
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        lane_partition(&self.lane.within(&self.namespace), partitions)
+    }
+
+    /// Grants a partition as many as are wanted and free. When that is none, names the partitions that were not counted
+    /// for longest: what they hold may have ended.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Allotted>, Stop> {
+        let key = self.lane.within(&self.namespace);
+        let home = self.partition(&at.partitions);
+        let nothing = Allotted { grant: None, revision: 0, uncounted: Vec::new() };
+        let Some(lane) = view.lane(home, &key)? else { return Ok(Decision::of(nothing, None)) };
+        let Some(limit) = lane.settings.concurrency else { return Ok(Decision::of(nothing, None)) };
+        let nothing = Allotted { revision: lane.revision, ..nothing };
+        let unknown = (0..at.partitions.num_flow_partitions).filter(|partition| !lane.shares.contains_key(partition));
+        let unknown: Vec<_> = unknown.map(|partition| (partition, 0)).collect();
+        if !unknown.is_empty() {
+            return Ok(Decision::of(Allotted { uncounted: unknown, ..nothing }, None));
+        }
+        let held: u32 = lane.shares.values().map(|share| share.held).sum();
+        let n = limit.saturating_sub(held).min(self.want);
+        if n == 0 {
+            return Ok(Decision::of(Allotted { uncounted: longest_uncounted(lane, at.now), ..nothing }, None));
+        }
+        let mut after = lane.clone();
+        let Some(share) = after.shares.get_mut(&self.partition) else { return Ok(Decision::of(nothing, None)) };
+        (share.held, share.seq) = (share.held + n, share.seq + 1);
+        let grant = Grant { n, seq: share.seq, revision: lane.revision };
+        Ok(Decision::about_lane(Allotted { grant: Some(grant), ..nothing }, home, Some(after)))
+    }
 }
 
 /// The partitions that hold something, with their last grants. One that was counted only just now is left alone.

@@ -1,39 +1,111 @@
 //! Configuring: someone says how a lane is to be. It is decided at the lane's home and copied from there.
 
 use super::Lane;
-use super::contracts::{ConfigureLaneArgs, Setting};
+use crate::engine_error::{Code, Refusal};
+use crate::lane::LaneState;
+use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, lane_partition};
-use crate::types::TimestampMs;
+use crate::types::{LaneId, Namespace};
 use crate::view::{Stop, View};
 
-/// Changes what is named and leaves the rest. The same again changes nothing, so that a change whose copies did not all
-/// arrive is simply asked for again.
-///
-/// With another limit nothing is known of who holds how many until every partition was counted.
-pub fn configure(
-    view: &dyn View,
-    args: &ConfigureLaneArgs,
-    partitions: &PartitionConfig,
-    now: TimestampMs,
-) -> Result<(Lane, Option<Lane>), Stop> {
-    let key = args.lane.within(&args.namespace);
-    let home = lane_partition(&key, partitions);
-    let known = view.lane(home, &key)?.cloned();
-    let before = known.unwrap_or_else(|| Lane::plain(args.namespace.clone(), args.lane.clone(), now));
-    let mut after = before.clone();
-    let settings = &mut after.settings;
-    settings.state = args.state.unwrap_or(settings.state);
-    set(&mut settings.concurrency, args.concurrency);
-    set(&mut settings.ageing_ms, args.ageing_ms);
-    set(&mut settings.retention_ms, args.retention_ms);
-    if after.settings == before.settings {
-        return Ok((before, None));
+/// Someone says how a lane is to be. What is not named stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigureLaneArgs {
+    pub namespace: Namespace,
+    pub lane: LaneId,
+    pub state: Option<LaneState>,
+    pub concurrency: Setting<u32>,
+    pub ageing_ms: Setting<u64>,
+    pub retention_ms: Setting<u64>,
+}
+
+/// What becomes of one setting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Setting<T> {
+    #[default]
+    Keep,
+    /// As if nobody had said anything about it.
+    Default,
+    To(T),
+}
+
+impl ConfigureLaneArgs {
+    /// Names nothing yet.
+    pub fn new(namespace: Namespace, lane: LaneId) -> Self {
+        let (state, concurrency) = (None, Setting::Keep);
+        Self { namespace, lane, state, concurrency, ageing_ms: Setting::Keep, retention_ms: Setting::Keep }
     }
-    if after.settings.concurrency != before.settings.concurrency {
-        after.shares.clear();
+
+    /// Says only how the lane stands: paused, draining, or active again.
+    pub fn state(namespace: Namespace, lane: LaneId, state: LaneState) -> Self {
+        Self { state: Some(state), ..Self::new(namespace, lane) }
     }
-    (after.revision, after.changed_at) = (before.revision + 1, now);
-    Ok((after.clone(), Some(after)))
+
+    pub fn check(&self) -> Result<(), Refusal> {
+        within("concurrency", self.concurrency.map(u64::from), 1, limits::CONCURRENCY_MAX.into())?;
+        within("ageing_ms", self.ageing_ms, 1, limits::AGEING_MAX_MS)?;
+        within("retention_ms", self.retention_ms, 0, limits::SPAN_MAX_MS)
+    }
+}
+
+impl<T> Setting<T> {
+    fn map<U>(self, map: impl FnOnce(T) -> U) -> Setting<U> {
+        match self {
+            Self::Keep => Setting::Keep,
+            Self::Default => Setting::Default,
+            Self::To(value) => Setting::To(map(value)),
+        }
+    }
+}
+
+fn within(field: &str, setting: Setting<u64>, low: u64, high: u64) -> Result<(), Refusal> {
+    match setting {
+        Setting::To(sent) if !(low..=high).contains(&sent) => {
+            let mut refusal = Refusal::new(Code::LimitExceeded).at(field);
+            refusal.limit = Some((if sent < low { low } else { high }, sent));
+            Err(refusal.because(format!("must be from {low} to {high}, got {sent}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Command for ConfigureLaneArgs {
+    type Reply = Lane;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        self.check()
+    }
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        lane_partition(&self.lane.within(&self.namespace), partitions)
+    }
+
+    /// Changes what is named and leaves the rest. The same again changes nothing, so that a change whose copies did not
+    /// all arrive is simply asked for again.
+    ///
+    /// With another limit nothing is known of who holds how many until every partition was counted.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Lane>, Stop> {
+        let now = at.now;
+        let key = self.lane.within(&self.namespace);
+        let home = self.partition(&at.partitions);
+        let known = view.lane(home, &key)?.cloned();
+        let before = known.unwrap_or_else(|| Lane::plain(self.namespace.clone(), self.lane.clone(), now));
+        let mut after = before.clone();
+        let settings = &mut after.settings;
+        settings.state = self.state.unwrap_or(settings.state);
+        set(&mut settings.concurrency, self.concurrency);
+        set(&mut settings.ageing_ms, self.ageing_ms);
+        set(&mut settings.retention_ms, self.retention_ms);
+        if after.settings == before.settings {
+            return Ok(Decision::of(before, None));
+        }
+        if after.settings.concurrency != before.settings.concurrency {
+            after.shares.clear();
+        }
+        (after.revision, after.changed_at) = (before.revision + 1, now);
+        Ok(Decision::about_lane(after.clone(), home, Some(after)))
+    }
 }
 
 fn set<T: Copy>(known: &mut Option<T>, to: Setting<T>) {
@@ -47,13 +119,10 @@ fn set<T: Copy>(known: &mut Option<T>, to: Setting<T>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine_error::Code;
     use crate::execution::contracts::{CancelArgs, ReplayArgs, SubmitArgs};
     use crate::hint::Hint;
-    use crate::lane::LaneState;
     use crate::lane::contracts::CopyLaneArgs;
     use crate::lane::yard::{Yard, lane};
-    use crate::limits;
 
     #[test]
     fn a_paused_lane_hands_out_nothing_until_it_goes_on() {
@@ -124,5 +193,20 @@ mod tests {
         yard.configure(ConfigureLaneArgs { ageing_ms: Setting::To(1_000), ..lane() });
         assert_eq!(first(&mut yard), old, "it has waited for longer than two steps weigh");
         assert_eq!(first(&mut yard), better);
+    }
+
+    #[test]
+    fn settings_are_taken_at_their_limits_and_refused_past_them() {
+        let lane = || ConfigureLaneArgs::new(Namespace::default_name(), LaneId::default_name());
+        let limited = |to| ConfigureLaneArgs { concurrency: Setting::To(to), ..lane() }.check();
+        assert_eq!((limited(1), limited(limits::CONCURRENCY_MAX)), (Ok(()), Ok(())));
+        assert_eq!(limited(0).unwrap_err().limit, Some((1, 0)));
+        assert_eq!(limited(limits::CONCURRENCY_MAX + 1).unwrap_err().limit, Some((1_000_000, 1_000_001)));
+        let ageing = |to| ConfigureLaneArgs { ageing_ms: Setting::To(to), ..lane() }.check();
+        assert_eq!((ageing(1), ageing(limits::AGEING_MAX_MS)), (Ok(()), Ok(())));
+        assert_eq!(ageing(limits::AGEING_MAX_MS + 1).unwrap_err().field.as_deref(), Some("ageing_ms"));
+        let kept = |to| ConfigureLaneArgs { retention_ms: Setting::To(to), ..lane() }.check();
+        assert_eq!((kept(0), kept(limits::SPAN_MAX_MS)), (Ok(()), Ok(())));
+        assert_eq!(kept(limits::SPAN_MAX_MS + 1).unwrap_err().code, Code::LimitExceeded);
     }
 }

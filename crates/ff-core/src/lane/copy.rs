@@ -1,19 +1,42 @@
 //! Copying: a partition learns how a lane is configured.
 
 use super::Lane;
-use super::contracts::{CopyLaneArgs, LaneCount};
+use super::recount::LaneCount;
+use crate::engine_error::Refusal;
+use crate::operation::command::{Command, Conditions, Decision, check_partition};
+use crate::partition::PartitionConfig;
 use crate::view::{Stop, View};
 
-/// Takes over what is newer than what is known here, and says how many of the lane are held here.
-pub fn copy(view: &dyn View, args: &CopyLaneArgs) -> Result<(LaneCount, Option<Lane>), Stop> {
-    let key = args.lane.key();
-    let known = view.lane(args.partition, &key)?;
-    let grants = known.map_or(0, |known| known.grants);
-    let newer = known.is_none_or(|known| known.revision < args.lane.revision);
-    let after = newer.then(|| Lane { grants, shares: [].into(), ..args.lane.clone() });
-    let revision = after.as_ref().or(known).map_or(0, |lane| lane.revision);
-    let held = view.active(args.partition, &key)?;
-    Ok((LaneCount { partition: args.partition, held, seq: grants, revision }, after))
+/// A partition is told how a lane is configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopyLaneArgs {
+    pub partition: u16,
+    pub lane: Lane,
+}
+
+impl Command for CopyLaneArgs {
+    type Reply = LaneCount;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_partition(self.partition, partitions)
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.partition
+    }
+
+    /// Takes over what is newer than what is known here, and says how many of the lane are held here.
+    fn decide(&self, view: &dyn View, _: &Conditions) -> Result<Decision<LaneCount>, Stop> {
+        let key = self.lane.key();
+        let known = view.lane(self.partition, &key)?;
+        let grants = known.map_or(0, |known| known.grants);
+        let newer = known.is_none_or(|known| known.revision < self.lane.revision);
+        let after = newer.then(|| Lane { grants, shares: [].into(), ..self.lane.clone() });
+        let revision = after.as_ref().or(known).map_or(0, |lane| lane.revision);
+        let held = view.active(self.partition, &key)?;
+        let count = LaneCount { partition: self.partition, held, seq: grants, revision };
+        Ok(Decision::about_lane(count, self.partition, after))
+    }
 }
 
 #[cfg(test)]

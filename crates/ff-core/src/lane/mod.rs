@@ -12,9 +12,4 @@ mod settle;
 pub(crate) mod yard;
 
 pub(crate) use admit::{admit, kept_ms};
-pub use allot::allot;
-pub use configure::configure;
-pub use copy::copy;
 pub use record::{Lane, LaneSettings, LaneState, Share};
-pub use recount::recount;
-pub use settle::settle;

@@ -1,20 +1,59 @@
 //! Counting again: what a partition really holds of a lane with a limit.
 
+use serde::{Deserialize, Serialize};
+
 use super::Lane;
-use super::contracts::{LaneCount, RecountLaneArgs};
+use crate::engine_error::Refusal;
+use crate::operation::command::{Command, Conditions, Decision, check_partition};
+use crate::partition::PartitionConfig;
+use crate::types::{LaneId, Namespace};
 use crate::view::{Stop, View};
 
-/// Counts what is held here. A grant up to the one that is named and was not used by now counts no more, so that what is
-/// counted is all there will be of it.
-pub fn recount(view: &dyn View, args: &RecountLaneArgs) -> Result<(LaneCount, Option<Lane>), Stop> {
-    let key = args.lane.within(&args.namespace);
-    let held = view.active(args.partition, &key)?;
-    let Some(lane) = view.lane(args.partition, &key)? else {
-        return Ok((LaneCount { partition: args.partition, held, seq: 0, revision: 0 }, None));
-    };
-    let seq = lane.grants.max(args.seq);
-    let after = (seq > lane.grants).then(|| Lane { grants: seq, ..lane.clone() });
-    Ok((LaneCount { partition: args.partition, held, seq, revision: lane.revision }, after))
+/// A partition is to count what it holds of a lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecountLaneArgs {
+    pub partition: u16,
+    pub namespace: Namespace,
+    pub lane: LaneId,
+    /// The last grant it was given: if it was not used by now, it is not going to be.
+    pub seq: u64,
+}
+
+/// How many of a lane are held on a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaneCount {
+    pub partition: u16,
+    pub held: u32,
+    /// The last grant that counts no more.
+    pub seq: u64,
+    /// What the settings were when it was counted.
+    pub revision: u64,
+}
+
+impl Command for RecountLaneArgs {
+    type Reply = LaneCount;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_partition(self.partition, partitions)
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.partition
+    }
+
+    /// Counts what is held here. A grant up to the one that is named and was not used by now counts no more, so that
+    /// what is counted is all there will be of it.
+    fn decide(&self, view: &dyn View, _: &Conditions) -> Result<Decision<LaneCount>, Stop> {
+        let key = self.lane.within(&self.namespace);
+        let held = view.active(self.partition, &key)?;
+        let Some(lane) = view.lane(self.partition, &key)? else {
+            return Ok(Decision::of(LaneCount { partition: self.partition, held, seq: 0, revision: 0 }, None));
+        };
+        let seq = lane.grants.max(self.seq);
+        let after = (seq > lane.grants).then(|| Lane { grants: seq, ..lane.clone() });
+        let count = LaneCount { partition: self.partition, held, seq, revision: lane.revision };
+        Ok(Decision::about_lane(count, self.partition, after))
+    }
 }
 
 #[cfg(test)]

@@ -1,36 +1,66 @@
 //! Settling: a lane's home learns what partitions really hold.
 
-use super::contracts::{LaneSettled, SettleLaneArgs};
-use super::{Lane, Share};
+use serde::{Deserialize, Serialize};
+
+use super::Share;
+use super::recount::LaneCount;
+use crate::engine_error::{Code, Refusal};
+use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, lane_partition};
-use crate::types::TimestampMs;
+use crate::types::{LaneId, Namespace};
 use crate::view::{Stop, View};
 
-/// Takes over the counts that were made after the last grant to their partition and under the settings as they are. Any
-/// other says nothing of what is held now.
-pub fn settle(
-    view: &dyn View,
-    args: &SettleLaneArgs,
-    partitions: &PartitionConfig,
-    now: TimestampMs,
-) -> Result<(LaneSettled, Option<Lane>), Stop> {
-    let key = args.lane.within(&args.namespace);
-    let Some(lane) = view.lane(lane_partition(&key, partitions), &key)? else {
-        return Ok((LaneSettled { taken: 0 }, None));
-    };
-    let mut after = lane.clone();
-    let mut taken = 0;
-    for count in args.counts.iter().filter(|count| count.revision == lane.revision) {
-        if lane.settings.concurrency.is_none() || count.partition >= partitions.num_flow_partitions {
-            continue;
-        }
-        let known = after.shares.get(&count.partition);
-        if known.is_none_or(|share| share.seq == count.seq) {
-            taken += 1;
-            after.shares.insert(count.partition, Share { held: count.held, seq: count.seq, counted_at: now });
+/// A lane's home is told what was counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettleLaneArgs {
+    pub namespace: Namespace,
+    pub lane: LaneId,
+    pub counts: Vec<LaneCount>,
+}
+
+/// How many of the counts said something new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaneSettled {
+    pub taken: u32,
+}
+
+impl Command for SettleLaneArgs {
+    type Reply = LaneSettled;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        let most = usize::from(u16::MAX);
+        match self.counts.len() {
+            sent if sent > most => Err(Refusal::over_limit(Code::LimitExceeded, "counts", most, sent)),
+            _ => Ok(()),
         }
     }
-    Ok((LaneSettled { taken }, (taken > 0).then_some(after)))
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        lane_partition(&self.lane.within(&self.namespace), partitions)
+    }
+
+    /// Takes over the counts that were made after the last grant to their partition and under the settings as they are.
+    /// Any other says nothing of what is held now.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<LaneSettled>, Stop> {
+        let key = self.lane.within(&self.namespace);
+        let home = self.partition(&at.partitions);
+        let Some(lane) = view.lane(home, &key)? else {
+            return Ok(Decision::of(LaneSettled { taken: 0 }, None));
+        };
+        let mut after = lane.clone();
+        let mut taken = 0;
+        for count in self.counts.iter().filter(|count| count.revision == lane.revision) {
+            if lane.settings.concurrency.is_none() || count.partition >= at.partitions.num_flow_partitions {
+                continue;
+            }
+            let known = after.shares.get(&count.partition);
+            if known.is_none_or(|share| share.seq == count.seq) {
+                taken += 1;
+                after.shares.insert(count.partition, Share { held: count.held, seq: count.seq, counted_at: at.now });
+            }
+        }
+        Ok(Decision::about_lane(LaneSettled { taken }, home, (taken > 0).then_some(after)))
+    }
 }
 
 #[cfg(test)]

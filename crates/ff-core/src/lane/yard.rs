@@ -40,7 +40,7 @@ impl Yard {
         Self { model: Model::default(), dice: SeededDice::new(1), uuids: 0, now: at(0), told: vec![] }
     }
 
-    pub(crate) fn ask<A: Ask>(&mut self, args: A) -> Result<A::Decided, Refusal> {
+    pub(crate) fn ask<A: Ask>(&mut self, args: A) -> Result<A::Reply, Refusal> {
         let at = Conditions { partitions: PARTITIONS, nonce: self.dice.nonce(), now: self.now };
         let operation = args.into_operation();
         let (reply, told) = self.model.execute(&operation, &at)?;

@@ -1,25 +1,300 @@
 //! Claiming: a worker takes waiting executions, the most important first.
 
-use super::hand_out::{eligible, hand_out};
+use serde::{Deserialize, Serialize};
+
 use crate::change::Change;
 use crate::dice::Nonce;
-use crate::lease::contracts::{ClaimArgs, Taken};
-use crate::types::TimestampMs;
-use crate::view::{Stop, View, together};
+use crate::engine_error::{Code, Refusal};
+use crate::event::{Event, What};
+use crate::execution::{Attempt, AttemptSlot, Execution, FinishedBy, Origin, Phase, Tags};
+use crate::flow::contracts::TaskFlow;
+use crate::lane::Lane;
+use crate::lease::{Fence, Holder, Lease};
+use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision, check_partition};
+use crate::partition::PartitionConfig;
+use crate::policy::Policy;
+use crate::suspension::contracts::Resumption;
+use crate::trace::TraceContext;
+use crate::types::{
+    AttemptId, AttemptIndex, ExecutionId, FlowId, Kind, LaneId, LeaseId, Namespace, Priority, TimestampMs,
+};
+use crate::view::{Eligible, Stop, View, together};
 
-/// Takes up to `max` executions of a lane on a partition: by priority, then age, then id, or as the lane weighs them. Of a
-/// paused lane nothing is taken, of one with a limit nothing without a grant.
-pub fn claim(view: &dyn View, args: &ClaimArgs, nonce: &Nonce, now: TimestampMs) -> Result<(Taken, Vec<Change>), Stop> {
-    let lane = args.lane.within(&args.namespace);
-    let plainly = eligible(args, None);
-    together([view.lane(args.partition, &lane).map(drop), view.eligible(&plainly).map(drop)])?;
-    let known = view.lane(args.partition, &lane)?;
-    if known.is_some_and(|lane| !lane.hands_out()) {
-        return Ok((Taken { tasks: Vec::new(), next: None, limited: false }, Vec::new()));
+/// A worker asks one partition for work of one lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimArgs {
+    pub partition: u16,
+    pub namespace: Namespace,
+    pub lane: LaneId,
+    /// Which kinds; any when none is named.
+    pub kinds: Vec<Kind>,
+    pub max: usize,
+    pub holder: Holder,
+    pub lease_ttl_ms: u64,
+}
+
+impl ClaimArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_claim(self.max, &self.kinds, self.lease_ttl_ms)
     }
-    if known.is_some_and(|lane| lane.settings.concurrency.is_some()) {
-        let limited = !view.eligible(&plainly)?.is_empty();
-        return Ok((Taken { tasks: Vec::new(), next: None, limited }, Vec::new()));
+}
+
+/// Refuses a claim of nothing, of too much, or for too long.
+pub fn check_claim(max: usize, kinds: &[Kind], lease_ttl_ms: u64) -> Result<(), Refusal> {
+    if max == 0 {
+        return Err(Refusal::invalid("max", "must be at least 1"));
     }
-    hand_out(view, args, known, nonce, now)
+    if max > limits::CLAIM {
+        return Err(Refusal::over_limit(Code::LimitExceeded, "max", limits::CLAIM, max));
+    }
+    if kinds.len() > limits::CLAIM_KINDS {
+        return Err(Refusal::over_limit(Code::LimitExceeded, "kinds", limits::CLAIM_KINDS, kinds.len()));
+    }
+    check_ttl(lease_ttl_ms)
+}
+
+pub(super) fn check_ttl(ttl_ms: u64) -> Result<(), Refusal> {
+    let (low, high) = (limits::LEASE_TTL_MIN_MS, limits::LEASE_TTL_MAX_MS);
+    if (low..=high).contains(&ttl_ms) {
+        return Ok(());
+    }
+    let mut refusal = Refusal::new(Code::LimitExceeded).at("lease_ttl_ms");
+    refusal.limit = Some((if ttl_ms < low { low } else { high }, ttl_ms));
+    Err(refusal.because(format!("must be from {low} to {high}, got {ttl_ms}")))
+}
+
+/// One execution handed to a worker, with everything it needs but the payload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    pub execution_id: ExecutionId,
+    pub namespace: Namespace,
+    pub lane_id: LaneId,
+    pub kind: Kind,
+    pub priority: Priority,
+    #[serde(default, skip_serializing_if = "Tags::is_empty")]
+    pub tags: Tags,
+    pub policy: Policy,
+    pub fence: Fence,
+    pub attempt_index: AttemptIndex,
+    pub attempt: Origin,
+    /// True when the attempt was started before and goes on now.
+    pub resumed: bool,
+    pub lease_ttl_ms: u64,
+    pub lease_expires_at: TimestampMs,
+    pub created_at: TimestampMs,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_at: Option<TimestampMs>,
+    /// How its last suspension ended, with the signals it was ended by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumption: Option<Resumption>,
+    /// Its place in a flow, when it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<TaskFlow>,
+    /// The trace it was submitted in, whichever attempt this is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Box<TraceContext>>,
+}
+
+/// What a claim decided: the executions taken, and where the lane stands now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Taken {
+    pub tasks: Vec<Task>,
+    /// The best execution of these kinds still waiting on this partition.
+    pub next: Option<Head>,
+    /// Something waits, but the lane has a limit: it is taken only with a grant of the lane's home.
+    pub limited: bool,
+}
+
+/// What decides between two waiting executions: the smaller goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Head {
+    /// The highest priority is the smallest number here.
+    pub behind: u16,
+    pub created_at: TimestampMs,
+}
+
+impl Head {
+    pub fn new(priority: Priority, created_at: TimestampMs) -> Self {
+        Self { behind: limits::PRIORITY_MAX - priority.get(), created_at }
+    }
+}
+
+impl Command for ClaimArgs {
+    type Reply = Taken;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_partition(self.partition, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.partition
+    }
+
+    /// Takes up to `max` executions of a lane on a partition: by priority, then age, then id, or as the lane weighs
+    /// them. Of a paused lane nothing is taken, of one with a limit nothing without a grant.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Taken>, Stop> {
+        let lane = self.lane.within(&self.namespace);
+        let plainly = eligible(self, None);
+        together([view.lane(self.partition, &lane).map(drop), view.eligible(&plainly).map(drop)])?;
+        let known = view.lane(self.partition, &lane)?;
+        if known.is_some_and(|lane| !lane.hands_out()) {
+            return Ok(Decision::of(Taken { tasks: Vec::new(), next: None, limited: false }, None));
+        }
+        if known.is_some_and(|lane| lane.settings.concurrency.is_some()) {
+            let limited = !view.eligible(&plainly)?.is_empty();
+            return Ok(Decision::of(Taken { tasks: Vec::new(), next: None, limited }, None));
+        }
+        let (taken, changes) = hand_out(view, self, known, &at.nonce, at.now)?;
+        Ok(Decision::of(taken, changes))
+    }
+}
+
+/// What a claim looks for, as its lane weighs it.
+fn eligible(args: &ClaimArgs, lane: Option<&Lane>) -> Eligible {
+    Eligible {
+        partition: args.partition,
+        lane: args.lane.within(&args.namespace),
+        kinds: args.kinds.clone(),
+        ageing_ms: lane.and_then(|lane| lane.settings.ageing_ms),
+        limit: at_once(args) + 1,
+    }
+}
+
+/// How many it takes at most: what it asks for, and no more than go at once.
+fn at_once(args: &ClaimArgs) -> usize {
+    args.max.min(limits::CLAIM_AT_ONCE)
+}
+
+/// Takes the first of what waits, and no more than go at once. Stops before payloads and signals together pass what one
+/// reply may carry, but always takes one when there is one.
+pub(super) fn hand_out(
+    view: &dyn View,
+    args: &ClaimArgs,
+    lane: Option<&Lane>,
+    nonce: &Nonce,
+    now: TimestampMs,
+) -> Result<(Taken, Vec<Change>), Stop> {
+    let max = at_once(args);
+    let waiting = view.eligible(&eligible(args, lane))?;
+    together(waiting.iter().filter_map(|id| Some(view.flow(&flow_of(view.execution(id).ok()??)?))))?;
+    let mut taken = Taken { tasks: Vec::new(), next: None, limited: false };
+    let mut passed_over = None;
+    let mut changes = Vec::new();
+    let mut bytes = 0;
+    for id in &waiting {
+        let Some(execution) = view.execution(id)? else { continue };
+        if !may_start(view, execution)? {
+            passed_over = Some(Head::new(execution.priority, execution.created_at));
+            changes.push(execution.cancelled(FinishedBy::FlowCancel, now));
+            continue;
+        }
+        let resumption = execution.last_suspension.as_deref().and_then(Resumption::of);
+        bytes += execution.input_size() + inputs_handed(execution) + resumption.as_ref().map_or(0, |(_, bytes)| *bytes);
+        let full = taken.tasks.len() == max || bytes > limits::CLAIM_BYTES as u64;
+        if full && !taken.tasks.is_empty() {
+            taken.next = Some(Head::new(execution.priority, execution.created_at));
+            break;
+        }
+        let change = take(execution, &args.holder, args.lease_ttl_ms, nonce.lease(taken.tasks.len()), now);
+        taken.tasks.extend(task(&change.after, execution, resumption.map(|(resumption, _)| resumption)));
+        changes.push(change);
+    }
+    // There may be more behind what was looked at and turned out not to start.
+    taken.next = taken.next.or(passed_over.filter(|_| waiting.len() > max));
+    Ok((taken, changes))
+}
+
+/// Whether its flow lets it start. One whose flow is cancelled is not handed out, but ends.
+fn may_start(view: &dyn View, execution: &Execution) -> Result<bool, Stop> {
+    let Some(flow) = flow_of(execution) else { return Ok(true) };
+    Ok(view.flow(&flow)?.is_none_or(|flow| flow.spares(execution)))
+}
+
+fn flow_of(execution: &Execution) -> Option<FlowId> {
+    execution.membership.as_ref().map(|membership| membership.flow_id)
+}
+
+/// The bytes of named inputs that come with it.
+fn inputs_handed(execution: &Execution) -> u64 {
+    let all = execution.membership.as_ref().map_or(0, |membership| membership.input_bytes);
+    all.min(limits::INPUT_BYTES as u64)
+}
+
+/// Hands one waiting execution to a holder: a new attempt, or the open one resumed.
+fn take(
+    execution: &Execution,
+    holder: &Holder,
+    ttl_ms: u64,
+    (lease_id, new_attempt): (LeaseId, AttemptId),
+    now: TimestampMs,
+) -> Change {
+    let lease_epoch = execution.epoch().next();
+    let (attempt, what) = match &execution.attempt {
+        AttemptSlot::Open(open) => {
+            let attempt = Attempt { holder: holder.clone(), lease_epoch, ..open.clone() };
+            (attempt, What::Resumed { attempt: open.index })
+        }
+        AttemptSlot::Next(origin) => {
+            let index = AttemptIndex(execution.attempts_made);
+            let attempt = started(index, new_attempt, origin.clone(), holder, lease_epoch, now);
+            (attempt, What::Started { attempt: index })
+        }
+    };
+    let timeout_ms = execution.policy.timeout_policy.attempt_timeout_ms;
+    let lease = Lease {
+        fence: Fence { lease_id, lease_epoch, attempt_id: attempt.id },
+        holder: holder.clone(),
+        acquired_at: now,
+        until: now + ttl_ms,
+        ttl_ms,
+        timeout_at: timeout_ms.map(|ms| now + ms.saturating_sub(attempt.ran_ms)),
+        limited: false,
+    };
+    let mut change = execution.enter(Phase::Running { lease }, now);
+    if matches!(what, What::Started { .. }) {
+        change.after.attempts_made += 1;
+        change.after.progress = None;
+    }
+    change.after.attempt = AttemptSlot::Open(attempt);
+    change.after.started_at = execution.started_at.or(Some(now));
+    change.events.push(Event::new(&execution.id, now, what));
+    change
+}
+
+fn started(
+    index: AttemptIndex,
+    id: AttemptId,
+    origin: Origin,
+    holder: &Holder,
+    lease_epoch: crate::types::LeaseEpoch,
+    now: TimestampMs,
+) -> Attempt {
+    Attempt { index, id, origin, started_at: now, holder: holder.clone(), lease_epoch, ran_ms: 0, end: None }
+}
+
+/// What the worker is told; nothing when the execution turned out not to be running.
+fn task(after: &Execution, before: &Execution, resumption: Option<Resumption>) -> Option<Task> {
+    let (Phase::Running { lease }, AttemptSlot::Open(attempt)) = (&after.phase, &after.attempt) else { return None };
+    Some(Task {
+        execution_id: after.id,
+        namespace: after.namespace.clone(),
+        lane_id: after.lane.clone(),
+        kind: after.kind.clone(),
+        priority: after.priority,
+        tags: after.tags.clone(),
+        policy: after.policy.clone(),
+        fence: lease.fence,
+        attempt_index: attempt.index,
+        attempt: attempt.origin.clone(),
+        resumed: matches!(before.attempt, AttemptSlot::Open(_)),
+        lease_ttl_ms: lease.ttl_ms,
+        lease_expires_at: lease.until,
+        created_at: after.created_at,
+        deadline_at: after.deadline_at,
+        resumption,
+        flow: after.membership.as_deref().map(TaskFlow::from),
+        trace: after.trace.clone(),
+    })
 }

@@ -1,46 +1,75 @@
 //! Claiming from a lane with a limit: with the leave of the lane's home.
 
-use super::hand_out::hand_out;
-use crate::change::Change;
-use crate::dice::Nonce;
+use super::claim::{ClaimArgs, Taken, hand_out};
+use crate::engine_error::Refusal;
 use crate::execution::Phase;
 use crate::lane::Lane;
-use crate::lane::contracts::{GrantedClaim, GrantedClaimArgs, LaneCount};
-use crate::lease::contracts::{ClaimArgs, Taken};
-use crate::types::TimestampMs;
+use crate::lane::contracts::{Grant, LaneCount};
+use crate::lease::contracts::Claims;
+use crate::operation::command::{Command, Conditions, Decision, check_partition};
+use crate::partition::PartitionConfig;
 use crate::view::{Stop, View, together};
 
-/// Takes as many as a grant says at most. One that was used or counted out before, or that is of other settings, takes
-/// nothing. Says how many of the lane are held here then.
-pub fn claim_granted(
-    view: &dyn View,
-    args: &GrantedClaimArgs,
-    nonce: &Nonce,
-    now: TimestampMs,
-) -> Result<(GrantedClaim, Vec<Change>, Option<Lane>), Stop> {
-    let GrantedClaimArgs { claim, grant } = args;
-    let partition = claim.partition;
-    let key = claim.lane.within(&claim.namespace);
-    together([view.lane(partition, &key).map(drop), view.active(partition, &key).map(drop)])?;
-    let held = view.active(partition, &key)?;
-    let nothing = Taken { tasks: Vec::new(), next: None, limited: false };
-    let Some(lane) = view.lane(partition, &key)? else {
-        let count = LaneCount { partition, held, seq: 0, revision: 0 };
-        return Ok((GrantedClaim { taken: nothing, count }, Vec::new(), None));
-    };
-    let count = LaneCount { partition, held, seq: lane.grants, revision: lane.revision };
-    if grant.revision != lane.revision || grant.seq <= lane.grants || !lane.hands_out() {
-        return Ok((GrantedClaim { taken: nothing, count }, Vec::new(), None));
+/// A claim with the leave it needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantedClaimArgs {
+    pub claim: ClaimArgs,
+    pub grant: Grant,
+}
+
+/// What such a claim took, and how many of the lane are held on its partition now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GrantedClaim {
+    pub taken: Taken,
+    pub count: LaneCount,
+}
+
+/// What such a claim answers a worker with, and how many of the lane are held on its partition now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GrantedClaims {
+    pub claims: Claims,
+    pub count: LaneCount,
+}
+
+impl Command for GrantedClaimArgs {
+    type Reply = GrantedClaim;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_partition(self.claim.partition, partitions).and(self.claim.check())
     }
-    let most = usize::try_from(grant.n).unwrap_or(usize::MAX);
-    let claim = ClaimArgs { max: claim.max.min(most), ..claim.clone() };
-    let (taken, mut changes) = hand_out(view, &claim, Some(lane), nonce, now)?;
-    for change in &mut changes {
-        if let Phase::Running { lease } = &mut change.after.phase {
-            lease.limited = true;
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.claim.partition
+    }
+
+    /// Takes as many as a grant says at most. One that was used or counted out before, or that is of other settings,
+    /// takes nothing. Says how many of the lane are held here then.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<GrantedClaim>, Stop> {
+        let GrantedClaimArgs { claim, grant } = self;
+        let partition = claim.partition;
+        let key = claim.lane.within(&claim.namespace);
+        together([view.lane(partition, &key).map(drop), view.active(partition, &key).map(drop)])?;
+        let held = view.active(partition, &key)?;
+        let nothing = Taken { tasks: Vec::new(), next: None, limited: false };
+        let Some(lane) = view.lane(partition, &key)? else {
+            let count = LaneCount { partition, held, seq: 0, revision: 0 };
+            return Ok(Decision::of(GrantedClaim { taken: nothing, count }, None));
+        };
+        let count = LaneCount { partition, held, seq: lane.grants, revision: lane.revision };
+        if grant.revision != lane.revision || grant.seq <= lane.grants || !lane.hands_out() {
+            return Ok(Decision::of(GrantedClaim { taken: nothing, count }, None));
         }
+        let most = usize::try_from(grant.n).unwrap_or(usize::MAX);
+        let claim = ClaimArgs { max: claim.max.min(most), ..claim.clone() };
+        let (taken, mut changes) = hand_out(view, &claim, Some(lane), &at.nonce, at.now)?;
+        for change in &mut changes {
+            if let Phase::Running { lease } = &mut change.after.phase {
+                lease.limited = true;
+            }
+        }
+        let held = held + u32::try_from(taken.tasks.len()).unwrap_or(u32::MAX);
+        let count = LaneCount { held, seq: grant.seq, ..count };
+        let after = Lane { grants: grant.seq, ..lane.clone() };
+        Ok(Decision { changes, ..Decision::about_lane(GrantedClaim { taken, count }, partition, Some(after)) })
     }
-    let held = held + u32::try_from(taken.tasks.len()).unwrap_or(u32::MAX);
-    let count = LaneCount { held, seq: grant.seq, ..count };
-    Ok((GrantedClaim { taken, count }, changes, Some(Lane { grants: grant.seq, ..lane.clone() })))
 }

@@ -5,15 +5,11 @@ mod claim_granted;
 pub mod contracts;
 mod expire;
 mod fence;
-mod hand_out;
 mod record;
 mod renew;
 mod revoke;
 
-pub use claim::claim;
-pub use claim_granted::claim_granted;
 pub use expire::expire;
 pub use fence::Fence;
 pub use record::{Holder, LastLease, Lease, LeaseEnding, LeaseEvent};
-pub use renew::renew;
 pub use revoke::revoke;

@@ -1,20 +1,65 @@
 //! Renewing: a holder that is still at work says so.
 
+use serde::{Deserialize, Serialize};
+
+use super::claim::check_ttl;
 use crate::change::Change;
 use crate::engine_error::Refusal;
 use crate::execution::{Execution, Phase};
-use crate::lease::Lease;
-use crate::lease::contracts::RenewArgs;
-use crate::types::TimestampMs;
+use crate::lease::{Fence, Lease};
+use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::partition::PartitionConfig;
+use crate::types::{ExecutionId, TimestampMs};
+use crate::view::{Stop, View};
+
+/// A holder wants to go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RenewArgs {
+    pub execution_id: ExecutionId,
+    pub fence: Fence,
+    /// How long from now; as long as before when not said.
+    pub lease_ttl_ms: Option<u64>,
+}
+
+impl RenewArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.lease_ttl_ms.map_or(Ok(()), check_ttl)
+    }
+}
+
+/// The lease goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Renewed {
+    pub lease_expires_at: TimestampMs,
+}
+
+impl Command for RenewArgs {
+    type Reply = Renewed;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Renewed>, Stop> {
+        let (renewed, change) = renew(found(view, &self.execution_id)?, self, at.now)?;
+        Ok(Decision::of(renewed, [change]))
+    }
+}
 
 /// Moves the lease's end to a TTL from now. Repeating it is harmless: it only moves the end again.
-pub fn renew(execution: &Execution, args: &RenewArgs, now: TimestampMs) -> Result<Change, Refusal> {
+fn renew(execution: &Execution, args: &RenewArgs, now: TimestampMs) -> Result<(Renewed, Change), Refusal> {
     let lease = execution.held_by(&args.fence, now)?;
     let ttl_ms = args.lease_ttl_ms.unwrap_or(lease.ttl_ms);
-    let renewed = Lease { until: now + ttl_ms, ttl_ms, ..lease.clone() };
+    let lease = Lease { until: now + ttl_ms, ttl_ms, ..lease.clone() };
+    let renewed = Renewed { lease_expires_at: lease.until };
     let mut change = execution.unchanged();
-    change.after.phase = Phase::Running { lease: renewed };
-    Ok(change)
+    change.after.phase = Phase::Running { lease };
+    Ok((renewed, change))
 }
 
 #[cfg(test)]
@@ -29,15 +74,15 @@ mod tests {
 
     #[test]
     fn a_renewal_counts_from_now() {
-        let change = renew(&running(), &args(None), at(20_000)).unwrap();
+        let (renewed, change) = renew(&running(), &args(None), at(20_000)).unwrap();
         let Phase::Running { lease } = change.after.phase else { panic!("no longer running") };
-        assert_eq!(lease.until, at(50_000));
+        assert_eq!((lease.until, renewed.lease_expires_at), (at(50_000), at(50_000)));
     }
 
     #[test]
     fn a_renewal_may_change_the_ttl_for_good() {
-        let once = renew(&running(), &args(Some(5_000)), at(20_000)).unwrap();
-        let again = renew(&once.after, &args(None), at(24_000)).unwrap();
+        let (_, once) = renew(&running(), &args(Some(5_000)), at(20_000)).unwrap();
+        let (_, again) = renew(&once.after, &args(None), at(24_000)).unwrap();
         let Phase::Running { lease } = again.after.phase else { panic!("no longer running") };
         assert_eq!(lease.until, at(29_000));
     }

@@ -1,12 +1,60 @@
 //! Revoking: an operator takes an execution from its holder, and it waits for another.
 
+use serde::{Deserialize, Serialize};
+
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
 use crate::execution::{AttemptOutcome, Execution, Origin, Phase};
 use crate::lease::LeaseEnding;
-use crate::lease::contracts::RevokeArgs;
-use crate::types::TimestampMs;
+use crate::operation::command::{Command, Conditions, Decision, check_id, check_message, found};
+use crate::partition::PartitionConfig;
+use crate::types::{ExecutionId, LeaseEpoch, LeaseId, TimestampMs};
+use crate::view::{Stop, View};
+
+/// An operator takes a lease away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RevokeArgs {
+    pub execution_id: ExecutionId,
+    /// Only this lease, when given: the holder may have changed meanwhile.
+    pub lease_id: Option<LeaseId>,
+    pub reason: Option<String>,
+}
+
+impl RevokeArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_message("reason", self.reason.as_deref())
+    }
+}
+
+/// The lease is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Revoked {
+    pub lease_epoch: LeaseEpoch,
+    /// True when it had been revoked before.
+    pub already: bool,
+}
+
+impl Command for RevokeArgs {
+    type Reply = Revoked;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Revoked>, Stop> {
+        let before = found(view, &self.execution_id)?;
+        let change = revoke(before, self, at.now)?;
+        let lease_epoch = change.after.last_lease.as_ref().map_or(LeaseEpoch(0), |last| last.fence.lease_epoch);
+        let already = change.after == *before;
+        Ok(Decision::of(Revoked { lease_epoch, already }, [change]))
+    }
+}
 
 /// Ends the current lease. Asked again for a lease that was revoked already, it changes nothing.
 pub fn revoke(execution: &Execution, args: &RevokeArgs, now: TimestampMs) -> Result<Change, Refusal> {
@@ -35,7 +83,6 @@ pub fn revoke(execution: &Execution, args: &RevokeArgs, now: TimestampMs) -> Res
 mod tests {
     use super::*;
     use crate::samples::{at, held, running, waiting};
-    use crate::types::LeaseId;
 
     fn args(lease_id: Option<LeaseId>) -> RevokeArgs {
         RevokeArgs { execution_id: running().id, lease_id, reason: None }

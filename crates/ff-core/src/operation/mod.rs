@@ -1,26 +1,23 @@
 //! Every mutation as a value, and the one place that decides it. Stores that run the rules queue these; tests compare
 //! them between stores.
 
-mod check;
-mod decide;
+pub mod command;
 
 use crate::backend::{Handle, Pending};
-use crate::change::Change;
-use crate::dice::Nonce;
 use crate::due::Pumped;
+use crate::engine_error::Refusal;
 use crate::event::Feed;
 use crate::event::contracts::FollowArgs;
 use crate::execution::contracts::{
     CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, Noted,
     PriorityChanged, ProgressArgs, ReplayArgs, Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged,
 };
+use crate::flow;
 use crate::flow::contracts::{
     CancelFlowArgs, CascadeArgs, Cascaded, CloseFlowArgs, ClosedFlow, CreateFlowArgs, FlowCancelled, GrowFlowArgs,
     Grown, SetFlowTagsArgs, StageFlowArgs, StagedFlow, SubmittedFlow, TaggedFlow, WaitForChildrenArgs,
     WaitedForChildren,
 };
-use crate::flow::{FlowChange, Settled};
-use crate::key::ApiKey;
 use crate::key::contracts::{CreateKeyArgs, CreatedKey, RevokeKeyArgs, RevokedKey};
 use crate::lane::Lane;
 use crate::lane::contracts::{
@@ -34,23 +31,19 @@ use crate::suspension::contracts::{
     CloseWaitpointArgs, ClosedWaitpoint, CreateWaitpointArgs, GrantedWaitpoint, ResumeArgs, Resumed, SuspendArgs,
     Suspended,
 };
-use crate::token::KeyRing;
 use crate::token::contracts::{RotatePartitionArgs, Rotated};
-use crate::types::{ExecutionId, TimestampMs};
-use crate::worker::WorkerChange;
+use crate::view::{Stop, View};
 use crate::worker::contracts::{
     HeartbeatArgs, LeaveArgs, LeftWorker, RegisterWorkerArgs, RegisteredWorker, SeenWorker, SweepWorkerArgs,
     SweptWorker,
 };
 
-pub use check::check_id;
-pub(crate) use check::check_partition;
+pub use crate::due::PumpArgs;
+pub(crate) use command::check_partition;
+pub use command::{Command, Conditions, check_id};
 
-/// An engine asks a partition to fire what is due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PumpArgs {
-    pub partition: u16,
-}
+/// The answer to an operation, and what is to be written.
+pub type Decision = command::Decision<Reply>;
 
 /// Every operation, as `call: Variant(Arguments) -> ReplyVariant(Answer)`: those any caller may ask for, and those only an engine asks
 /// for. `from` names what the rule answers, where a store adds to it.
@@ -164,6 +157,33 @@ macro_rules! define_operations {
             }
         }
 
+        impl Operation {
+            /// Refuses what no state of the store could make acceptable.
+            pub fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+                match self {
+                    $(Self::$name(args) => Command::check(args, partitions),)*
+                    $(Self::$ename(args) => Command::check(args, partitions),)*
+                }
+            }
+
+            /// The partition this operation writes to.
+            pub fn partition(&self, partitions: &PartitionConfig) -> u16 {
+                match self {
+                    $(Self::$name(args) => Command::partition(args, partitions),)*
+                    $(Self::$ename(args) => Command::partition(args, partitions),)*
+                }
+            }
+
+            /// Decides what happens, and what follows from it within flows. Runs again with more loaded when it stops at
+            /// a miss.
+            pub fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision, Stop> {
+                match self {
+                    $(Self::$name(args) => Ok(decide(args, view, at)?.map(<$args>::reply)),)*
+                    $(Self::$ename(args) => Ok(decide(args, view, at)?.map(<$eargs>::reply)),)*
+                }
+            }
+        }
+
         $(ask!($args, $name, $reply($answer) $(from $decided($decision))?);)*
         $(ask!($eargs, $ename, $ereply($eanswer) $(from $edecided($edecision))?);)*
 
@@ -200,7 +220,6 @@ macro_rules! ask {
     ($args:ty, $name:ident, $reply:ident($answer:ty) from $decided:ident($decision:ty)) => {
         impl Ask for $args {
             type Answer = $answer;
-            type Decided = $decision;
 
             fn into_operation(self) -> Operation {
                 Operation::$name(self)
@@ -213,6 +232,10 @@ macro_rules! ask {
                 }
             }
 
+            fn reply(decided: $decision) -> Reply {
+                Reply::$decided(decided)
+            }
+
             fn decided(reply: Reply) -> Option<$decision> {
                 match reply {
                     Reply::$decided(decided) => Some(decided),
@@ -223,83 +246,32 @@ macro_rules! ask {
     };
 }
 
-/// Arguments that know their operation and the type of its answer.
-pub trait Ask: Send + 'static {
+/// Commands that know their operation, what a store answers and what their rule replies. A store adds payloads, signals and inputs to
+/// a claim; otherwise the two are the same.
+pub trait Ask: Command + Send + 'static {
     /// What a store answers.
     type Answer: Send + 'static;
-    /// What the rule answers. A store adds payloads, signals and inputs to a claim; otherwise it is the same.
-    type Decided: Send + 'static;
 
     fn into_operation(self) -> Operation;
 
     /// The answer, when the reply is one of a store to this operation.
     fn answer(reply: Reply) -> Option<Self::Answer>;
 
-    /// The answer, when the reply is one of the rule to this operation.
-    fn decided(reply: Reply) -> Option<Self::Decided>;
+    fn reply(decided: <Self as Command>::Reply) -> Reply;
+
+    /// What the rule decided, when the reply is one of the rule to this operation.
+    fn decided(reply: Reply) -> Option<<Self as Command>::Reply>;
 }
 
 operations!(define_operations);
 
-/// What was decided: the answer, and what is to be written.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Decision {
-    pub reply: Reply,
-    pub changes: Vec<Change>,
-    /// What is to be written of flows. Empty for executions that are in none.
-    pub flows: Vec<FlowChange>,
-    /// Executions that go, with everything of them: attempts, leases, bytes, waitpoints, signals, and the keys that are
-    /// remembered for them.
-    pub forgotten: Vec<ExecutionId>,
-    /// Lanes as a partition is to know them.
-    pub lanes: Vec<(u16, Lane)>,
-    /// What becomes of what is known of workers.
-    pub workers: Vec<WorkerChange>,
-    /// API keys as they are to be.
-    pub api_keys: Vec<ApiKey>,
-    /// How a partition is to tell what happens on it.
-    pub feed: Option<(u16, Feed)>,
-    /// The secrets of a partition, as they are to be.
-    pub ring: Option<(u16, KeyRing)>,
-}
-
-impl Decision {
-    fn of(reply: Reply, changes: Vec<Change>) -> Self {
-        let (flows, forgotten, lanes, workers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { reply, changes, flows, forgotten, lanes, workers, api_keys: Vec::new(), feed: None, ring: None }
+/// Checks and decides a command, and draws the consequences within flows, unless its rule has.
+fn decide<C: Command>(command: &C, view: &dyn View, at: &Conditions) -> Result<command::Decision<C::Reply>, Stop> {
+    command.check(&at.partitions)?;
+    let mut decision = command.decide(view, at)?;
+    if decision.flows.is_empty() && !C::SETTLES_FLOWS {
+        let settled = flow::follow(view, std::mem::take(&mut decision.changes), at.now)?;
+        (decision.changes, decision.flows) = (settled.changes, settled.flows);
     }
-
-    /// A decision whose consequences within flows are drawn already.
-    fn settled(reply: Reply, settled: Settled) -> Self {
-        let Settled { changes, flows, forgotten, .. } = settled;
-        Self { flows, forgotten, ..Self::of(reply, changes) }
-    }
-
-    /// A decision about how a partition knows a lane, if it is to know it otherwise.
-    fn about_lane(reply: Reply, partition: u16, lane: Option<Lane>) -> Self {
-        Self { lanes: lane.map(|lane| (partition, lane)).into_iter().collect(), ..Self::of(reply, Vec::new()) }
-    }
-
-    /// A decision about what is known of a worker.
-    fn about_worker(reply: Reply, change: Option<WorkerChange>) -> Self {
-        Self { workers: change.into_iter().collect(), ..Self::of(reply, Vec::new()) }
-    }
-
-    /// A decision about an API key, if it is to be another.
-    fn about_key(reply: Reply, key: Option<ApiKey>) -> Self {
-        Self { api_keys: key.into_iter().collect(), ..Self::of(reply, Vec::new()) }
-    }
-
-    /// A decision that may leave everything as it is.
-    fn perhaps(reply: Reply, change: Option<Change>) -> Self {
-        Self::of(reply, change.into_iter().collect())
-    }
-}
-
-/// The conditions an operation is decided under.
-#[derive(Clone, Copy, Debug)]
-pub struct Conditions {
-    pub partitions: PartitionConfig,
-    pub nonce: Nonce,
-    pub now: TimestampMs,
+    Ok(decision)
 }

@@ -6,10 +6,11 @@ use super::contracts::{DeliverArgs, Delivered};
 use super::open::open;
 use super::{Effect, RecordedSignal, Signal};
 use crate::change::Change;
-use crate::dice::Nonce;
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Execution, Phase};
 use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision, check_id};
+use crate::partition::PartitionConfig;
 use crate::suspension::{BufferedSignal, SuspensionEnd, Waitpoint, WaitpointState, Weighed, Weight};
 use crate::types::{ExecutionId, IdempotencyKey, SignalId, TimestampMs, WaitpointId};
 use crate::view::{Stop, View, together};
@@ -24,55 +25,63 @@ pub struct SignalKeyEntry {
     pub until: TimestampMs,
 }
 
-/// Records a signal and counts it where somebody waits for it, or keeps it where somebody is going to.
-///
-/// The token is judged before anything else is looked at: without a valid one, an execution that exists and one that does
-/// not are answered alike. A signal that arrived before is told the id of the first, whatever became of the execution.
-pub fn deliver(
-    view: &dyn View,
-    args: &DeliverArgs,
-    nonce: &Nonce,
-    now: TimestampMs,
-) -> Result<(Delivered, Option<Change>), Stop> {
-    let (execution, waitpoint) = open(view, args, now)?;
-    if let Some(key) = &args.idempotency_key
-        && let Some(first) = view.signal_key(&execution.id, &waitpoint.id, key)?
-        && now < first.until
-    {
-        return Ok((Delivered { signal_id: first.signal_id, effect: Effect::Duplicate }, None));
+impl Command for DeliverArgs {
+    type Reply = Delivered;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
     }
-    let state = receptive(execution, waitpoint, now)?;
-    if execution.signals_taken as usize >= limits::SIGNALS {
-        let sent = execution.signals_taken as usize + 1;
-        return Err(Refusal::over_limit(Code::SignalLimitExceeded, "signals", limits::SIGNALS, sent).into());
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
     }
-    let signal_id = nonce.signal();
-    let payload_bytes = args.payload.as_ref().map_or(0, |payload| payload.bytes.len() as u64);
-    let (effect, mut change) = match (&execution.phase, state) {
-        (Phase::Suspended { .. }, WaitpointState::Active) => count(execution, waitpoint, args, signal_id, now),
-        _ => buffer(view, (execution, waitpoint), args, signal_id, now)?,
-    };
-    change.after.signals_taken += 1;
-    let signal = Signal {
-        id: signal_id,
-        execution_id: execution.id,
-        waitpoint_id: Some(waitpoint.id),
-        name: args.name.clone(),
-        source: args.source.clone(),
-        idempotency_key: args.idempotency_key.clone(),
-        received_at: now,
-        effect,
-        payload_bytes,
-    };
-    change.signals.push(RecordedSignal::new(signal, args.payload.clone()));
-    change.signal_key = args.idempotency_key.clone().map(|key| SignalKeyEntry {
-        execution_id: execution.id,
-        waitpoint_id: waitpoint.id,
-        key,
-        signal_id,
-        until: now + args.dedup_ttl_ms,
-    });
-    Ok((Delivered { signal_id, effect }, Some(change)))
+
+    /// Records a signal and counts it where somebody waits for it, or keeps it where somebody is going to.
+    ///
+    /// The token is judged before anything else is looked at: without a valid one, an execution that exists and one that does
+    /// not are answered alike. A signal that arrived before is told the id of the first, whatever became of the execution.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Delivered>, Stop> {
+        let now = at.now;
+        let (execution, waitpoint) = open(view, self, now)?;
+        if let Some(key) = &self.idempotency_key
+            && let Some(first) = view.signal_key(&execution.id, &waitpoint.id, key)?
+            && now < first.until
+        {
+            return Ok(Decision::of(Delivered { signal_id: first.signal_id, effect: Effect::Duplicate }, None));
+        }
+        let state = receptive(execution, waitpoint, now)?;
+        if execution.signals_taken as usize >= limits::SIGNALS {
+            let sent = execution.signals_taken as usize + 1;
+            return Err(Refusal::over_limit(Code::SignalLimitExceeded, "signals", limits::SIGNALS, sent).into());
+        }
+        let signal_id = at.nonce.signal();
+        let payload_bytes = self.payload.as_ref().map_or(0, |payload| payload.bytes.len() as u64);
+        let (effect, mut change) = match (&execution.phase, state) {
+            (Phase::Suspended { .. }, WaitpointState::Active) => count(execution, waitpoint, self, signal_id, now),
+            _ => buffer(view, (execution, waitpoint), self, signal_id, now)?,
+        };
+        change.after.signals_taken += 1;
+        let signal = Signal {
+            id: signal_id,
+            execution_id: execution.id,
+            waitpoint_id: Some(waitpoint.id),
+            name: self.name.clone(),
+            source: self.source.clone(),
+            idempotency_key: self.idempotency_key.clone(),
+            received_at: now,
+            effect,
+            payload_bytes,
+        };
+        change.signals.push(RecordedSignal::new(signal, self.payload.clone()));
+        change.signal_key = self.idempotency_key.clone().map(|key| SignalKeyEntry {
+            execution_id: execution.id,
+            waitpoint_id: waitpoint.id,
+            key,
+            signal_id,
+            until: now + self.dedup_ttl_ms,
+        });
+        Ok(Decision::of(Delivered { signal_id, effect }, [change]))
+    }
 }
 
 /// How the waitpoint stands, when it takes signals.
@@ -159,7 +168,7 @@ mod tests {
     use crate::execution::contracts::{CancelArgs, SubmitArgs};
     use crate::payload::Payload;
     use crate::policy::{Policy, TimeoutPolicy};
-    use crate::samples::{at, work};
+    use crate::samples::{at, conditions, work};
     use crate::signal::contracts::WaitpointRef;
     use crate::stage::{Stage, idempotency, key};
     use crate::suspension::contracts::SuspendArgs;
@@ -265,13 +274,12 @@ mod tests {
         let mut full = stage.execution().clone();
         full.signals_taken = u32::try_from(limits::SIGNALS).unwrap();
         stage.model.apply(full.unchanged());
-        let nonce = crate::dice::Dice::nonce(&crate::dice::SeededDice::new(1));
         let args = stage.signal(&granted, "go");
-        let Err(Stop::Refused(refusal)) = deliver(&stage.model, &args, &nonce, at(2)) else { panic!("it was taken") };
+        let Err(Stop::Refused(refusal)) = args.decide(&stage.model, &conditions(at(2))) else { panic!("it was taken") };
         assert_eq!((refusal.code, refusal.limit), (Code::SignalLimitExceeded, Some((10_000, 10_001))));
         full.signals_taken -= 1;
         stage.model.apply(full.unchanged());
-        assert!(deliver(&stage.model, &args, &nonce, at(2)).is_ok());
+        assert!(args.decide(&stage.model, &conditions(at(2))).is_ok());
     }
 
     #[test]
@@ -280,7 +288,6 @@ mod tests {
         let args = stage.pending("a");
         let ahead = stage.ask(args, at(1)).unwrap();
         let args = DeliverArgs { payload: None, ..stage.signal(&ahead, "go") };
-        let nonce = crate::dice::Dice::nonce(&crate::dice::SeededDice::new(1));
         let early = |nth: u128| BufferedSignal {
             signal_id: SignalId::from_uuid(uuid::Uuid::from_u128(nth)),
             name: args.name.clone(),
@@ -292,7 +299,7 @@ mod tests {
             let mut change = stage.execution().unchanged();
             change.waitpoints.push(Waitpoint { buffered, ..stage.waitpoint(&ahead).clone() });
             stage.model.apply(change);
-            deliver(&stage.model, &args, &nonce, at(2))
+            args.decide(&stage.model, &conditions(at(2)))
         };
         assert!(fill(limits::BUFFERED_SIGNALS - 1).is_ok());
         let Err(Stop::Refused(refusal)) = fill(limits::BUFFERED_SIGNALS) else { panic!("it was kept") };
@@ -300,7 +307,7 @@ mod tests {
         let args = stage.pending("b");
         let other = stage.ask(args, at(2)).unwrap();
         let args = stage.signal(&other, "go");
-        let Err(Stop::Refused(refusal)) = deliver(&stage.model, &args, &nonce, at(2)) else { panic!("it was kept") };
+        let Err(Stop::Refused(refusal)) = args.decide(&stage.model, &conditions(at(2))) else { panic!("it was kept") };
         assert_eq!(refusal.limit, Some((500, 501)), "the waitpoints of an execution share the limit");
     }
 

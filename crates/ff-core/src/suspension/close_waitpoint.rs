@@ -2,29 +2,42 @@
 
 use super::contracts::{CloseWaitpointArgs, ClosedWaitpoint};
 use super::{Waitpoint, WaitpointClosed, WaitpointState};
-use crate::change::Change;
-use crate::engine_error::Code;
-use crate::types::TimestampMs;
+use crate::engine_error::{Code, Refusal};
+use crate::operation::command::{Command, Conditions, Decision, check_id};
+use crate::partition::PartitionConfig;
 use crate::view::{Stop, View};
 
-/// Closes a pending waitpoint. One that takes no more signals stays as it is; one a suspension waits on is refused, since
-/// the suspension might then wait for ever.
-pub fn close_waitpoint(
-    view: &dyn View,
-    args: &CloseWaitpointArgs,
-    now: TimestampMs,
-) -> Result<(ClosedWaitpoint, Option<Change>), Stop> {
-    let execution = view.execution(&args.execution_id)?.ok_or(Code::ExecutionNotFound)?;
-    let waitpoint = view.waitpoint(&args.execution_id, &args.waitpoint_id)?.ok_or(Code::WaitpointNotFound)?;
-    match execution.waitpoint_state(waitpoint, now) {
-        WaitpointState::Closed | WaitpointState::Expired => Ok((ClosedWaitpoint { already: true }, None)),
-        WaitpointState::Active => Err(Code::WaitpointNotPending.refusal().because("a suspension waits on it").into()),
-        WaitpointState::Pending => {
-            let mut change = execution.unchanged();
-            change.after.pending_waitpoints.retain(|pending| pending.id != waitpoint.id);
-            let closed = Some(WaitpointClosed { at: now, reason: args.reason.clone() });
-            change.waitpoints.push(Waitpoint { closed, buffered: vec![], ..waitpoint.clone() });
-            Ok((ClosedWaitpoint { already: false }, Some(change)))
+impl Command for CloseWaitpointArgs {
+    type Reply = ClosedWaitpoint;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    /// Closes a pending waitpoint. One that takes no more signals stays as it is; one a suspension waits on is refused, since
+    /// the suspension might then wait for ever.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<ClosedWaitpoint>, Stop> {
+        let now = at.now;
+        let execution = view.execution(&self.execution_id)?.ok_or(Code::ExecutionNotFound)?;
+        let waitpoint = view.waitpoint(&self.execution_id, &self.waitpoint_id)?.ok_or(Code::WaitpointNotFound)?;
+        match execution.waitpoint_state(waitpoint, now) {
+            WaitpointState::Closed | WaitpointState::Expired => {
+                Ok(Decision::of(ClosedWaitpoint { already: true }, None))
+            }
+            WaitpointState::Active => {
+                Err(Code::WaitpointNotPending.refusal().because("a suspension waits on it").into())
+            }
+            WaitpointState::Pending => {
+                let mut change = execution.unchanged();
+                change.after.pending_waitpoints.retain(|pending| pending.id != waitpoint.id);
+                let closed = Some(WaitpointClosed { at: now, reason: self.reason.clone() });
+                change.waitpoints.push(Waitpoint { closed, buffered: vec![], ..waitpoint.clone() });
+                Ok(Decision::of(ClosedWaitpoint { already: false }, [change]))
+            }
         }
     }
 }

@@ -2,42 +2,51 @@
 
 use super::contracts::{CreateWaitpointArgs, GrantedWaitpoint};
 use super::{PendingWaitpoint, Waitpoint};
-use crate::change::Change;
-use crate::dice::Nonce;
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
-use crate::types::TimestampMs;
+use crate::operation::command::{Command, Conditions, Decision, check_id};
+use crate::partition::PartitionConfig;
 use crate::view::{Stop, View};
 
-/// Makes a waitpoint that pends until a suspension uses it or its time runs out. Asked again for the key of one that
-/// pends, it answers with that one: whatever came to it meanwhile is not lost.
-pub fn create_waitpoint(
-    view: &dyn View,
-    args: &CreateWaitpointArgs,
-    nonce: &Nonce,
-    now: TimestampMs,
-) -> Result<(GrantedWaitpoint, Option<Change>), Stop> {
-    let execution = view.execution(&args.execution_id)?.ok_or(Code::ExecutionNotFound)?;
-    execution.held_by(&args.fence, now)?;
-    let mut change = execution.without_expired(now);
-    let live = &mut change.after.pending_waitpoints;
-    if let Some(pending) = live.iter().find(|pending| pending.key == args.key) {
-        let waitpoint = view.waitpoint(&execution.id, &pending.id)?.ok_or(Code::WaitpointNotFound)?;
-        return Ok((waitpoint.into(), None));
+impl Command for CreateWaitpointArgs {
+    type Reply = GrantedWaitpoint;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
     }
-    if live.len() >= limits::PENDING_WAITPOINTS {
-        let (limit, sent) = (limits::PENDING_WAITPOINTS, live.len() + 1);
-        return Err(Refusal::over_limit(Code::LimitExceeded, "waitpoints", limit, sent).into());
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
     }
-    let ring = view.ring(execution.id.partition())?.ok_or(Code::HmacSecretNotInitialized)?;
-    let (id, expires_at) = (nonce.waitpoint(0), now + args.expires_in_ms);
-    let token = ring.mint(&execution.id, &id, &args.key)?;
-    let waitpoint =
-        Waitpoint { expires_at: Some(expires_at), ..Waitpoint::fresh(id, execution.id, args.key.clone(), token, now) };
-    live.push(PendingWaitpoint { id, key: args.key.clone(), expires_at });
-    let answer = (&waitpoint).into();
-    change.waitpoints.push(waitpoint);
-    Ok((answer, Some(change)))
+
+    /// Makes a waitpoint that pends until a suspension uses it or its time runs out. Asked again for the key of one that
+    /// pends, it answers with that one: whatever came to it meanwhile is not lost.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<GrantedWaitpoint>, Stop> {
+        let now = at.now;
+        let execution = view.execution(&self.execution_id)?.ok_or(Code::ExecutionNotFound)?;
+        execution.held_by(&self.fence, now)?;
+        let mut change = execution.without_expired(now);
+        let live = &mut change.after.pending_waitpoints;
+        if let Some(pending) = live.iter().find(|pending| pending.key == self.key) {
+            let waitpoint = view.waitpoint(&execution.id, &pending.id)?.ok_or(Code::WaitpointNotFound)?;
+            return Ok(Decision::of(waitpoint.into(), None));
+        }
+        if live.len() >= limits::PENDING_WAITPOINTS {
+            let (limit, sent) = (limits::PENDING_WAITPOINTS, live.len() + 1);
+            return Err(Refusal::over_limit(Code::LimitExceeded, "waitpoints", limit, sent).into());
+        }
+        let ring = view.ring(execution.id.partition())?.ok_or(Code::HmacSecretNotInitialized)?;
+        let (id, expires_at) = (at.nonce.waitpoint(0), now + self.expires_in_ms);
+        let token = ring.mint(&execution.id, &id, &self.key)?;
+        let waitpoint = Waitpoint {
+            expires_at: Some(expires_at),
+            ..Waitpoint::fresh(id, execution.id, self.key.clone(), token, now)
+        };
+        live.push(PendingWaitpoint { id, key: self.key.clone(), expires_at });
+        let answer = GrantedWaitpoint::from(&waitpoint);
+        change.waitpoints.push(waitpoint);
+        Ok(Decision::of(answer, [change]))
+    }
 }
 
 #[cfg(test)]

@@ -15,15 +15,12 @@ mod tally;
 mod waitpoint;
 mod words;
 
-pub use close_waitpoint::close_waitpoint;
 pub use condition::{Condition, Distinct};
-pub use create_waitpoint::create_waitpoint;
 pub use expire::{expire, expire_pending};
 pub use past::{PastSuspension, SuspensionEnd};
 pub use policy::{Handed, ResumePolicy};
 pub use record::{BoundWaitpoint, Suspension};
-pub use resume::resume;
-pub use suspend::{SuspendKeyEntry, suspend};
+pub use suspend::SuspendKeyEntry;
 pub use tally::{Counted, Tally, Weighed, Weight};
 pub use waitpoint::{BufferedSignal, PendingWaitpoint, Waitpoint, WaitpointClosed, WaitpointState};
 pub use words::{OperatorDecision, ResumedBy, SuspendReason, SuspendedBy, TimeoutBehavior};

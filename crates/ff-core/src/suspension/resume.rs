@@ -2,50 +2,62 @@
 
 use super::contracts::{ResumeArgs, Resumed};
 use super::{Counted, OperatorDecision, SuspensionEnd};
-use crate::change::Change;
-use crate::dice::Nonce;
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Execution, Phase};
+use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::partition::PartitionConfig;
 use crate::signal::{Effect, RecordedSignal, Signal, Source};
-use crate::types::{SignalName, TimestampMs};
+use crate::types::SignalName;
+use crate::view::{Stop, View};
 
-/// Ends a suspension without a token. The decision is recorded as a signal from an operator, after what had counted so
-/// far. Asked again for a suspension the same decision ended, it changes nothing.
-pub fn resume(
-    execution: &Execution,
-    args: &ResumeArgs,
-    nonce: &Nonce,
-    now: TimestampMs,
-) -> Result<(Resumed, Option<Change>), Refusal> {
-    let suspension = match &execution.phase {
-        Phase::Suspended { suspension } if args.suspension_id.is_none_or(|named| named == suspension.id) => suspension,
-        _ => return ended_before(execution, args).map(|resumed| (resumed, None)),
-    };
-    let payload_bytes = args.payload.as_ref().map_or(0, |payload| payload.bytes.len() as u64);
-    let signal = Signal {
-        id: nonce.signal(),
-        execution_id: execution.id,
-        waitpoint_id: suspension.waitpoints.first().map(|bound| bound.id),
-        name: SignalName::known(name(args.decision)),
-        source: Source::operator(args.requested_by.clone()),
-        idempotency_key: None,
-        received_at: now,
-        effect: Effect::Satisfied,
-        payload_bytes,
-    };
-    let mut handed = suspension.handed();
-    handed.push(Counted { signal_id: signal.id, payload_bytes, counts_as: None });
-    let ended = SuspensionEnd::Operator {
-        decision: args.decision,
-        requested_by: args.requested_by.clone(),
-        reason: args.reason.clone(),
-    };
-    let delay_ms = args.resume_delay_ms.unwrap_or(suspension.resume_policy.resume_delay_ms);
-    let mut change = execution.release(suspension, ended, handed, delay_ms, now);
-    change.after.signals_taken += 1;
-    change.signals.push(RecordedSignal::new(signal, args.payload.clone()));
-    let (suspension_id, public_state) = (suspension.id, change.after.public_state());
-    Ok((Resumed { suspension_id, public_state, already: false }, Some(change)))
+impl Command for ResumeArgs {
+    type Reply = Resumed;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    /// Ends a suspension without a token. The decision is recorded as a signal from an operator, after what had counted so
+    /// far. Asked again for a suspension the same decision ended, it changes nothing.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Resumed>, Stop> {
+        let now = at.now;
+        let execution = found(view, &self.execution_id)?;
+        let suspension = match &execution.phase {
+            Phase::Suspended { suspension } if self.suspension_id.is_none_or(|named| named == suspension.id) => {
+                suspension
+            }
+            _ => return Ok(Decision::of(ended_before(execution, self)?, None)),
+        };
+        let payload_bytes = self.payload.as_ref().map_or(0, |payload| payload.bytes.len() as u64);
+        let signal = Signal {
+            id: at.nonce.signal(),
+            execution_id: execution.id,
+            waitpoint_id: suspension.waitpoints.first().map(|bound| bound.id),
+            name: SignalName::known(name(self.decision)),
+            source: Source::operator(self.requested_by.clone()),
+            idempotency_key: None,
+            received_at: now,
+            effect: Effect::Satisfied,
+            payload_bytes,
+        };
+        let mut handed = suspension.handed();
+        handed.push(Counted { signal_id: signal.id, payload_bytes, counts_as: None });
+        let ended = SuspensionEnd::Operator {
+            decision: self.decision,
+            requested_by: self.requested_by.clone(),
+            reason: self.reason.clone(),
+        };
+        let delay_ms = self.resume_delay_ms.unwrap_or(suspension.resume_policy.resume_delay_ms);
+        let mut change = execution.release(suspension, ended, handed, delay_ms, now);
+        change.after.signals_taken += 1;
+        change.signals.push(RecordedSignal::new(signal, self.payload.clone()));
+        let (suspension_id, public_state) = (suspension.id, change.after.public_state());
+        Ok(Decision::of(Resumed { suspension_id, public_state, already: false }, [change]))
+    }
 }
 
 /// The same decision, made before about this suspension; otherwise there is nothing to decide about.

@@ -10,6 +10,8 @@ use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
 use crate::execution::{Execution, Phase};
 use crate::lease::{Lease, LeaseEnding};
+use crate::operation::command::{Command, Conditions, Decision, check_id};
+use crate::partition::PartitionConfig;
 use crate::types::{ExecutionId, IdempotencyKey, SuspensionId, TimestampMs, WaitpointId};
 use crate::view::{Stop, View};
 
@@ -22,49 +24,58 @@ pub struct SuspendKeyEntry {
     pub answer: Suspended,
 }
 
-/// Releases the lease until the condition is met. Signals that came early to waitpoints made ahead are weighed first; if
-/// they meet the condition, the holder keeps its lease and goes on.
-///
-/// Asked again under its key, or by the fence it released, it answers as the first time.
-pub fn suspend(
-    view: &dyn View,
-    args: &SuspendArgs,
-    nonce: &Nonce,
-    now: TimestampMs,
-) -> Result<(Suspended, Option<Change>), Stop> {
-    let execution = view.execution(&args.execution_id)?.ok_or(Code::ExecutionNotFound)?;
-    if let Some(answer) = answered_before(view, execution, args, now)? {
-        return Ok((answer, None));
-    }
-    let lease = execution.held_by(&args.fence, now)?;
-    if let Some(answer) = satisfied_before(view, execution, lease, args)? {
-        return Ok((answer, None));
-    }
-    let timeout_at = args.timeout.map(|timeout| timeout.from(now)).transpose()?;
-    let id = nonce.suspension();
-    let waitpoints = bind(view, execution, args, id, nonce, now)?;
-    let mut suspension = begin(args, id, &waitpoints, timeout_at, now);
-    weigh_early(&mut suspension, &waitpoints);
+impl Command for SuspendArgs {
+    type Reply = Suspended;
 
-    let (outcome, mut change) = if suspension.is_met() {
-        already_satisfied(execution, &suspension, now)
-    } else {
-        let phase = Phase::Suspended { suspension: Box::new(suspension) };
-        let mut change = execution.end_lease(phase, LeaseEnding::Suspended, None, now);
-        change.events.push(Event::new(&execution.id, now, What::Suspended));
-        (SuspendOutcome::Suspended, change)
-    };
-    let used = |id: &WaitpointId| waitpoints.iter().any(|waitpoint| waitpoint.id == *id);
-    change.after.pending_waitpoints.retain(|pending| now < pending.expires_at && !used(&pending.id));
-    let answer = Suspended { suspension_id: id, waitpoints: waitpoints.iter().map(Into::into).collect(), outcome };
-    change.waitpoints = waitpoints.into_iter().map(|waitpoint| Waitpoint { buffered: vec![], ..waitpoint }).collect();
-    change.suspend_key = args.idempotency_key.clone().map(|key| SuspendKeyEntry {
-        execution_id: execution.id,
-        key,
-        until: now + args.dedup_ttl_ms,
-        answer: answer.clone(),
-    });
-    Ok((answer, Some(change)))
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    /// Releases the lease until the condition is met. Signals that came early to waitpoints made ahead are weighed first; if
+    /// they meet the condition, the holder keeps its lease and goes on.
+    ///
+    /// Asked again under its key, or by the fence it released, it answers as the first time.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Suspended>, Stop> {
+        let now = at.now;
+        let execution = view.execution(&self.execution_id)?.ok_or(Code::ExecutionNotFound)?;
+        if let Some(answer) = answered_before(view, execution, self, now)? {
+            return Ok(Decision::of(answer, None));
+        }
+        let lease = execution.held_by(&self.fence, now)?;
+        if let Some(answer) = satisfied_before(view, execution, lease, self)? {
+            return Ok(Decision::of(answer, None));
+        }
+        let timeout_at = self.timeout.map(|timeout| timeout.from(now)).transpose()?;
+        let id = at.nonce.suspension();
+        let waitpoints = bind(view, execution, self, id, &at.nonce, now)?;
+        let mut suspension = begin(self, id, &waitpoints, timeout_at, now);
+        weigh_early(&mut suspension, &waitpoints);
+
+        let (outcome, mut change) = if suspension.is_met() {
+            already_satisfied(execution, &suspension, now)
+        } else {
+            let phase = Phase::Suspended { suspension: Box::new(suspension) };
+            let mut change = execution.end_lease(phase, LeaseEnding::Suspended, None, now);
+            change.events.push(Event::new(&execution.id, now, What::Suspended));
+            (SuspendOutcome::Suspended, change)
+        };
+        let used = |id: &WaitpointId| waitpoints.iter().any(|waitpoint| waitpoint.id == *id);
+        change.after.pending_waitpoints.retain(|pending| now < pending.expires_at && !used(&pending.id));
+        let answer = Suspended { suspension_id: id, waitpoints: waitpoints.iter().map(Into::into).collect(), outcome };
+        change.waitpoints =
+            waitpoints.into_iter().map(|waitpoint| Waitpoint { buffered: vec![], ..waitpoint }).collect();
+        change.suspend_key = self.idempotency_key.clone().map(|key| SuspendKeyEntry {
+            execution_id: execution.id,
+            key,
+            until: now + self.dedup_ttl_ms,
+            answer: answer.clone(),
+        });
+        Ok(Decision::of(answer, [change]))
+    }
 }
 
 /// The first answer, when this is asked again: under its key, or by the fence whose lease it ended.
@@ -228,7 +239,7 @@ fn already_satisfied(execution: &Execution, suspension: &Suspension, now: Timest
 mod tests {
     use super::*;
     use crate::lease::contracts::RenewArgs;
-    use crate::samples::at;
+    use crate::samples::{at, conditions};
     use crate::stage::{Stage, idempotency, key};
     use crate::suspension::contracts::Timeout;
     use crate::suspension::{Condition, Distinct, Handed, ResumePolicy};
@@ -365,8 +376,7 @@ mod tests {
         stage.model.set_ring(stage.id.partition(), crate::token::KeyRing::default());
         let execution = stage.execution().clone();
         let args = stage.suspension("a");
-        let nonce = crate::dice::Dice::nonce(&crate::dice::SeededDice::new(1));
-        let stopped = suspend(&stage.model, &args, &nonce, at(1)).unwrap_err();
+        let stopped = args.decide(&stage.model, &conditions(at(1))).unwrap_err();
         assert_eq!(stopped, Stop::Refused(Code::HmacSecretNotInitialized.refusal()));
         assert_eq!(*stage.execution(), execution);
     }

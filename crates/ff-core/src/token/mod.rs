@@ -11,6 +11,5 @@ mod text;
 
 pub use mac::Mac;
 pub use ring::{KeyRing, RingKey};
-pub use rotate::rotate;
 pub use secret::{BadSecret, Secret};
 pub use text::{BadToken, PresentedToken, WaitpointToken};

@@ -1,21 +1,93 @@
 //! Rotation: a new secret takes over, and the one before goes on verifying for a while.
 
-use super::contracts::{RotateSecretArgs, Rotated};
-use super::{KeyRing, RingKey};
+use serde::{Deserialize, Serialize};
+
+use super::{KeyRing, RingKey, Secret};
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
-use crate::types::TimestampMs;
+use crate::operation::command::{Command, Conditions, Decision, check_partition};
+use crate::partition::PartitionConfig;
+use crate::types::{Kid, TimestampMs};
+use crate::view::{Stop, View};
+
+/// An operator brings a new secret. It goes to every partition, since each verifies in its own slot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RotateSecretArgs {
+    pub kid: Kid,
+    pub secret: Secret,
+    /// How long the secret before goes on verifying.
+    pub grace_ms: u64,
+}
+
+impl RotateSecretArgs {
+    /// Reads a rotation as operators write it.
+    pub fn parse(kid: &str, secret_hex: &str, grace_ms: u64) -> Result<Self, Refusal> {
+        let kid = Kid::parse(kid).map_err(|error| Code::InvalidKid.refusal().at("kid").because(error))?;
+        let secret = Secret::from_hex(secret_hex)
+            .map_err(|error| Code::InvalidSecretHex.refusal().at("secret_hex").because(error))?;
+        let args = Self { kid, secret, grace_ms };
+        args.check()?;
+        Ok(args)
+    }
+
+    pub fn check(&self) -> Result<(), Refusal> {
+        let weak = |error| Code::InvalidSecretHex.refusal().at("secret_hex").because(error);
+        self.secret.check_strength().map_err(weak)?;
+        if self.grace_ms > limits::SPAN_MAX_MS {
+            return Err(Refusal::over_limit(Code::InvalidGraceMs, "grace_ms", limits::SPAN_MAX_MS, self.grace_ms));
+        }
+        Ok(())
+    }
+}
+
+/// The rotation of one partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RotatePartitionArgs {
+    pub partition: u16,
+    pub rotation: RotateSecretArgs,
+}
+
+/// What became of a rotation on one partition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Rotated {
+    /// The new secret is current.
+    Rotated {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        previous_kid: Option<Kid>,
+        new_kid: Kid,
+        /// Retired secrets that were thrown away.
+        gc_count: usize,
+    },
+    /// The kid was there with this secret.
+    Noop { kid: Kid },
+}
+
+impl Command for RotatePartitionArgs {
+    type Reply = Rotated;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_partition(self.partition, partitions).and(self.rotation.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.partition
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Rotated>, Stop> {
+        let before = view.ring(self.partition)?.cloned().unwrap_or_default();
+        let (rotated, after) = rotate(&before, &self.rotation, at.now)?;
+        Ok(Decision { ring: after.map(|after| (self.partition, after)), ..Decision::of(rotated, None) })
+    }
+}
 
 /// Makes a secret the current one of a ring. Asked again it changes nothing, so a rotation that reached some partitions
 /// can be repeated over all of them.
 ///
 /// A kid stands for one secret for as long as it verifies; whoever was told the kid must not find another behind it. One
 /// that was retired and still verifies becomes current again, and does not expire any more.
-pub fn rotate(
-    ring: &KeyRing,
-    args: &RotateSecretArgs,
-    now: TimestampMs,
-) -> Result<(Rotated, Option<KeyRing>), Refusal> {
+fn rotate(ring: &KeyRing, args: &RotateSecretArgs, now: TimestampMs) -> Result<(Rotated, Option<KeyRing>), Refusal> {
     if let Some(known) = ring.keys.get(&args.kid).filter(|known| known.is_live(now)) {
         if known.secret != args.secret {
             return Err(Code::RotationConflict.refusal().at("kid"));
@@ -43,7 +115,6 @@ mod tests {
     use super::*;
     use crate::samples::at;
     use crate::token::contracts::Kids;
-    use crate::types::Kid;
 
     fn args(kid: &str, secret: &str, grace_ms: u64) -> RotateSecretArgs {
         RotateSecretArgs::parse(kid, &secret.repeat(16), grace_ms).unwrap()
@@ -120,5 +191,23 @@ mod tests {
         }
         assert_eq!(rotate(&ring, &args("more", "0a", 0), at(0)).unwrap_err().code, Code::LimitExceeded);
         assert!(rotate(&ring, &args("k0", "0a", 0), at(0)).is_ok(), "one it has takes no room");
+    }
+
+    #[test]
+    fn a_rotation_says_what_is_wrong_with_it_and_never_the_secret() {
+        for (kid, secret, grace_ms, code, field) in [
+            ("", "00", 0, Code::InvalidKid, "kid"),
+            ("a:b", "00", 0, Code::InvalidKid, "kid"),
+            ("a", "", 0, Code::InvalidSecretHex, "secret_hex"),
+            ("a", "5ec4e7f", 0, Code::InvalidSecretHex, "secret_hex"),
+            ("a", "5ec4e7", 0, Code::InvalidSecretHex, "secret_hex"),
+            ("a", &"00".repeat(16), limits::SPAN_MAX_MS + 1, Code::InvalidGraceMs, "grace_ms"),
+        ] {
+            let refusal = RotateSecretArgs::parse(kid, secret, grace_ms).unwrap_err();
+            assert_eq!((refusal.code, refusal.field.as_deref()), (code, Some(field)));
+            assert!(!refusal.to_string().contains("5ec4e7"), "{refusal}");
+        }
+        let args = RotateSecretArgs::parse("a", &"5ec4e7".repeat(6), limits::SPAN_MAX_MS).unwrap();
+        assert!(!format!("{args:?}").contains("5ec4e7"));
     }
 }

@@ -1,11 +1,54 @@
 //! Leaving: a worker instance says that it goes.
 
-use super::WorkerChange;
-use super::contracts::{LeaveArgs, LeftWorker};
+use serde::{Deserialize, Serialize};
+
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, worker_partition};
+use crate::types::{Namespace, WorkerInstanceId};
 use crate::view::{Stop, View};
 
-/// Takes out a worker instance. What it holds is its own to finish or to lose.
-pub fn leave(view: &dyn View, args: &LeaveArgs) -> Result<(LeftWorker, Option<WorkerChange>), Stop> {
-    let known = view.worker(&args.worker_instance_id)?.filter(|known| known.namespace == args.namespace);
-    Ok((LeftWorker { already: known.is_none() }, known.map(|known| known.removed())))
+/// A worker instance goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaveArgs {
+    pub namespace: Namespace,
+    pub worker_instance_id: WorkerInstanceId,
+}
+
+/// It is not known any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LeftWorker {
+    /// True when it was not known before either.
+    pub already: bool,
+}
+
+impl Command for LeaveArgs {
+    type Reply = LeftWorker;
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        worker_partition(&self.worker_instance_id, partitions)
+    }
+
+    /// Takes out a worker instance. What it holds is its own to finish or to lose.
+    fn decide(&self, view: &dyn View, _: &Conditions) -> Result<Decision<LeftWorker>, Stop> {
+        let known = view.worker(&self.worker_instance_id)?.filter(|known| known.namespace == self.namespace);
+        Ok(Decision::about_worker(LeftWorker { already: known.is_none() }, known.map(|known| known.removed())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::at;
+    use crate::worker::fixture::{WorkerFixture, instance, registration};
+
+    #[test]
+    fn leaving_twice_is_one_leave() {
+        let mut workers = WorkerFixture::default();
+        let leave = || LeaveArgs { namespace: Namespace::default_name(), worker_instance_id: instance() };
+        workers.ask(registration(), at(0)).unwrap();
+        assert_eq!(workers.ask(leave(), at(1)), Ok(LeftWorker { already: false }));
+        assert_eq!(workers.ask(leave(), at(2)), Ok(LeftWorker { already: true }));
+        assert_eq!(workers.model.workers().count(), 0);
+    }
 }

@@ -1,37 +1,181 @@
 //! Registering: a worker instance says that it is there, and what it takes.
 
-use super::contracts::{RegisterWorkerArgs, RegisteredWorker};
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
 use super::{Worker, WorkerChange};
-use crate::engine_error::Code;
+use crate::engine_error::{Code, Refusal};
+use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, worker_partition};
-use crate::types::TimestampMs;
+use crate::types::{Capability, Kind, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
 use crate::view::{Stop, View};
 
-/// Enters a worker instance, or what is new about one that is there already. Another worker's name cannot be taken while
-/// that one lives.
-pub fn register(
-    view: &dyn View,
-    args: &RegisterWorkerArgs,
-    partitions: &PartitionConfig,
-    now: TimestampMs,
-) -> Result<(RegisteredWorker, WorkerChange), Stop> {
-    let known = view.worker(&args.worker_instance_id)?.filter(|known| !known.is_gone(now));
-    if known.is_some_and(|known| (&known.worker_id, &known.namespace) != (&args.worker_id, &args.namespace)) {
-        let refusal = Code::IdempotencyConflict.refusal().at("worker_instance_id");
-        return Err(refusal.because("is the name of another worker that is there").into());
+/// A worker instance says that it is there, and what it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegisterWorkerArgs {
+    pub worker_instance_id: WorkerInstanceId,
+    pub worker_id: WorkerId,
+    pub namespace: Namespace,
+    pub lanes: BTreeSet<LaneId>,
+    /// Any when none is named.
+    pub kinds: BTreeSet<Kind>,
+    pub capabilities: BTreeSet<Capability>,
+    /// For how long it counts as there without being heard of.
+    pub ttl_ms: u64,
+}
+
+impl RegisterWorkerArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        if self.lanes.is_empty() {
+            return Err(Refusal::invalid("lanes", "must name at least one lane"));
+        }
+        at_most(Code::LimitExceeded, "lanes", limits::CLAIM_LANES, self.lanes.len())?;
+        at_most(Code::LimitExceeded, "kinds", limits::CLAIM_KINDS, self.kinds.len())?;
+        at_most(Code::InvalidCapabilities, "capabilities", limits::CAPABILITIES, self.capabilities.len())?;
+        let bytes = self.capabilities.iter().map(|capability| capability.as_str().len()).sum();
+        at_most(Code::InvalidCapabilities, "capabilities", limits::CAPABILITY_BYTES, bytes)?;
+        let (low, high) = (limits::WORKER_TTL_MIN_MS, limits::WORKER_TTL_MAX_MS);
+        if (low..=high).contains(&self.ttl_ms) {
+            return Ok(());
+        }
+        let mut refusal = Refusal::new(Code::LimitExceeded).at("ttl_ms");
+        refusal.limit = Some((if self.ttl_ms < low { low } else { high }, self.ttl_ms));
+        Err(refusal.because(format!("must be from {low} to {high}, got {}", self.ttl_ms)))
     }
-    let worker = Worker {
-        worker_instance_id: args.worker_instance_id.clone(),
-        worker_id: args.worker_id.clone(),
-        namespace: args.namespace.clone(),
-        lanes: args.lanes.clone(),
-        kinds: args.kinds.clone(),
-        capabilities: args.capabilities.clone(),
-        registered_at: known.map_or(now, |known| known.registered_at),
-        seen_at: now,
-        ttl_ms: args.ttl_ms,
-        partition: worker_partition(&args.worker_instance_id, partitions),
-    };
-    let registered = RegisteredWorker { expires_at: worker.expires_at(), already: known.is_some() };
-    Ok((registered, WorkerChange::Put(worker)))
+
+    /// Whether a worker takes up room that this one needs: another of its namespace that is there.
+    pub fn is_beside(&self, other: &Worker, now: TimestampMs) -> bool {
+        other.namespace == self.namespace && other.worker_instance_id != self.worker_instance_id && !other.is_gone(now)
+    }
+
+    /// Refuses a worker for which its namespace has no room beside so many others. Stores count them ahead of the step that
+    /// registers, so that a few that come at the same moment may all get in.
+    pub fn check_room(&self, others: usize) -> Result<(), Refusal> {
+        if others < limits::WORKERS {
+            return Ok(());
+        }
+        let refusal = Refusal::over_limit(Code::LimitExceeded, "worker_instance_id", limits::WORKERS, others + 1);
+        let why =
+            format!("the namespace {} has {} registered workers; others must leave first", self.namespace, others);
+        Err(refusal.because(why))
+    }
+}
+
+fn at_most(code: Code, field: &str, limit: usize, sent: usize) -> Result<(), Refusal> {
+    if sent > limit { Err(Refusal::over_limit(code, field, limit, sent)) } else { Ok(()) }
+}
+
+/// The worker instance is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RegisteredWorker {
+    /// When it counts as gone, unless it is heard of before.
+    pub expires_at: TimestampMs,
+    /// True when it was known before, and what is known of it was renewed.
+    pub already: bool,
+}
+
+impl Command for RegisterWorkerArgs {
+    type Reply = RegisteredWorker;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        self.check()
+    }
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        worker_partition(&self.worker_instance_id, partitions)
+    }
+
+    /// Enters a worker instance, or what is new about one that is there already. Another worker's name cannot be taken while
+    /// that one lives.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<RegisteredWorker>, Stop> {
+        let now = at.now;
+        let known = view.worker(&self.worker_instance_id)?.filter(|known| !known.is_gone(now));
+        if known.is_some_and(|known| (&known.worker_id, &known.namespace) != (&self.worker_id, &self.namespace)) {
+            let refusal = Code::IdempotencyConflict.refusal().at("worker_instance_id");
+            return Err(refusal.because("is the name of another worker that is there").into());
+        }
+        let worker = Worker {
+            worker_instance_id: self.worker_instance_id.clone(),
+            worker_id: self.worker_id.clone(),
+            namespace: self.namespace.clone(),
+            lanes: self.lanes.clone(),
+            kinds: self.kinds.clone(),
+            capabilities: self.capabilities.clone(),
+            registered_at: known.map_or(now, |known| known.registered_at),
+            seen_at: now,
+            ttl_ms: self.ttl_ms,
+            partition: self.partition(&at.partitions),
+        };
+        let registered = RegisteredWorker { expires_at: worker.expires_at(), already: known.is_some() };
+        Ok(Decision::about_worker(registered, Some(WorkerChange::Put(worker))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::at;
+    use crate::worker::contracts::{HeartbeatArgs, LeaveArgs, LeftWorker};
+    use crate::worker::fixture::{WorkerFixture, instance, registration};
+
+    #[test]
+    fn registering_again_renews_what_is_known() {
+        let mut workers = WorkerFixture::default();
+        workers.ask(registration(), at(0)).unwrap();
+        let other = RegisterWorkerArgs { lanes: [LaneId::parse("mail").unwrap()].into(), ..registration() };
+        assert!(workers.ask(other, at(500)).unwrap().already);
+        let worker = workers.model.workers().next().unwrap();
+        assert_eq!((worker.registered_at, worker.seen_at), (at(0), at(500)));
+        assert_eq!(worker.lanes.first().unwrap().as_str(), "mail");
+    }
+
+    #[test]
+    fn the_name_of_a_worker_that_is_there_cannot_be_taken() {
+        let mut workers = WorkerFixture::default();
+        workers.ask(registration(), at(0)).unwrap();
+        let acme = Namespace::parse("acme").unwrap();
+        let thief = RegisterWorkerArgs { namespace: acme.clone(), ..registration() };
+        assert_eq!(workers.ask(thief.clone(), at(1)).unwrap_err().code, Code::IdempotencyConflict);
+        let spy = HeartbeatArgs { namespace: acme.clone(), worker_instance_id: instance() };
+        assert_eq!(workers.ask(spy, at(1)).unwrap_err().code, Code::NotFound, "another tenant's is not there");
+        let theirs = LeaveArgs { namespace: acme, worker_instance_id: instance() };
+        assert_eq!(workers.ask(theirs, at(1)), Ok(LeftWorker { already: true }));
+        assert!(workers.ask(thief, at(1_000)).is_ok(), "that one is gone");
+    }
+
+    #[test]
+    fn a_namespace_has_room_for_so_many_that_are_there() {
+        assert_eq!(registration().check_room(limits::WORKERS - 1), Ok(()));
+        let refusal = registration().check_room(limits::WORKERS).unwrap_err();
+        assert_eq!((refusal.code, refusal.limit), (Code::LimitExceeded, Some((10_000, 10_001))));
+        let mut workers = WorkerFixture::default();
+        workers.ask(registration(), at(0)).unwrap();
+        let known = workers.model.workers().next().unwrap();
+        let other = RegisterWorkerArgs { worker_instance_id: WorkerInstanceId::parse("b").unwrap(), ..registration() };
+        assert!(other.is_beside(known, at(999)) && !other.is_beside(known, at(1_000)), "who is gone takes up no room");
+        assert!(!registration().is_beside(known, at(0)), "nobody is in its own way");
+        let theirs = RegisterWorkerArgs { namespace: Namespace::parse("acme").unwrap(), ..other };
+        assert!(!theirs.is_beside(known, at(0)), "each tenant has its own room");
+    }
+
+    #[test]
+    fn a_registration_is_taken_at_its_limits_and_refused_past_them() {
+        let lasting = |ttl_ms| RegisterWorkerArgs { ttl_ms, ..registration() }.check();
+        assert_eq!((lasting(limits::WORKER_TTL_MIN_MS), lasting(limits::WORKER_TTL_MAX_MS)), (Ok(()), Ok(())));
+        assert_eq!(lasting(limits::WORKER_TTL_MIN_MS - 1).unwrap_err().field.as_deref(), Some("ttl_ms"));
+        let able = |count: usize| {
+            let capabilities = (0..count).map(|nth| Capability::parse(&format!("{nth:03}")).unwrap()).collect();
+            RegisterWorkerArgs { capabilities, ..registration() }.check()
+        };
+        assert_eq!(able(limits::CAPABILITIES), Ok(()));
+        assert_eq!(able(limits::CAPABILITIES + 1).unwrap_err().code, Code::InvalidCapabilities);
+        let wordy = (0..17).map(|nth| Capability::parse(&format!("{nth:0>250}")).unwrap()).collect();
+        let refusal = RegisterWorkerArgs { capabilities: wordy, ..registration() }.check().unwrap_err();
+        assert_eq!(refusal.limit, Some((4_096, 4_250)));
+        let nowhere = RegisterWorkerArgs { lanes: [].into(), ..registration() };
+        assert_eq!(nowhere.check().unwrap_err().field.as_deref(), Some("lanes"));
+    }
 }

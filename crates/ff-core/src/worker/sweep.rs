@@ -1,16 +1,51 @@
 //! Sweeping: worker instances that went without a word are taken out.
 
-use super::WorkerChange;
-use super::contracts::{SweepWorkerArgs, SweptWorker};
-use crate::types::TimestampMs;
+use serde::{Deserialize, Serialize};
+
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, worker_partition};
+use crate::types::WorkerInstanceId;
 use crate::view::{Stop, View};
 
-/// Takes out a worker instance if it is gone; one that was heard of meanwhile stays.
-pub fn sweep(
-    view: &dyn View,
-    args: &SweepWorkerArgs,
-    now: TimestampMs,
-) -> Result<(SweptWorker, Option<WorkerChange>), Stop> {
-    let gone = view.worker(&args.worker_instance_id)?.filter(|known| known.is_gone(now));
-    Ok((SweptWorker { gone: gone.is_some() }, gone.map(|known| known.removed())))
+/// An engine takes out a worker instance that went without a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweepWorkerArgs {
+    pub worker_instance_id: WorkerInstanceId,
+}
+
+/// Whether it was gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SweptWorker {
+    pub gone: bool,
+}
+
+impl Command for SweepWorkerArgs {
+    type Reply = SweptWorker;
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        worker_partition(&self.worker_instance_id, partitions)
+    }
+
+    /// Takes out a worker instance if it is gone; one that was heard of meanwhile stays.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<SweptWorker>, Stop> {
+        let gone = view.worker(&self.worker_instance_id)?.filter(|known| known.is_gone(at.now));
+        Ok(Decision::about_worker(SweptWorker { gone: gone.is_some() }, gone.map(|known| known.removed())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::at;
+    use crate::worker::fixture::{WorkerFixture, instance, registration};
+
+    #[test]
+    fn a_sweep_takes_out_only_what_is_gone() {
+        let mut workers = WorkerFixture::default();
+        let sweep = || SweepWorkerArgs { worker_instance_id: instance() };
+        workers.ask(registration(), at(0)).unwrap();
+        assert_eq!(workers.ask(sweep(), at(999)), Ok(SweptWorker { gone: false }));
+        assert_eq!(workers.ask(sweep(), at(1_000)), Ok(SweptWorker { gone: true }));
+        assert_eq!(workers.ask(sweep(), at(1_000)), Ok(SweptWorker { gone: false }), "another sweep was first");
+    }
 }

@@ -96,7 +96,7 @@ impl LanePlay {
         play
     }
 
-    fn ask<A: Ask>(&mut self, args: A) -> A::Decided {
+    fn ask<A: Ask>(&mut self, args: A) -> A::Reply {
         let at = Conditions { partitions: PARTITIONS, nonce: self.dice.nonce(), now: self.now };
         let operation = args.into_operation();
         let (lazily, runs) = decide_lazily(&self.model, &operation, &at);

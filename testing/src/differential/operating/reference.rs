@@ -82,7 +82,7 @@ impl Reference {
         }
     }
 
-    fn tell<A: Ask<Decided: std::fmt::Debug>>(&mut self, args: A, nonce: Nonce) -> Result<String, Refusal> {
+    fn tell<A: Ask<Reply: std::fmt::Debug>>(&mut self, args: A, nonce: Nonce) -> Result<String, Refusal> {
         self.ask(args, nonce).map(|answer| format!("{answer:?}"))
     }
 

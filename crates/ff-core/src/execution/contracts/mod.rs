@@ -2,40 +2,20 @@
 
 mod bulk;
 mod filter;
-mod holder;
 mod listing;
-mod operator;
 mod reading;
-mod submitting;
 
-use crate::engine_error::{Code, Refusal};
-use crate::limits;
-use crate::payload::Payload;
-
+pub use super::cancel::{CancelArgs, Cancelled};
+pub use super::complete::{CompleteArgs, Completed};
+pub use super::delay::{DelayArgs, Delayed};
+pub use super::fail::{FailArgs, Failed};
+pub use super::priority::{ChangePriorityArgs, PriorityChanged};
+pub use super::progress::{Noted, ProgressArgs};
+pub use super::replay::{ReplayArgs, Replayed};
+pub use super::submit::{Start, SubmitArgs, Submitted};
+pub use super::tag::{SetTagsArgs, Tagged};
+pub use crate::operation::command::{check_message, check_payload};
 pub use bulk::{BulkAction, BulkArgs, BulkPage, BulkRefusal};
 pub use filter::Filter;
-pub use holder::{CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, Noted, ProgressArgs};
 pub use listing::{Cursor, ListArgs, Page};
-pub use operator::{
-    CancelArgs, Cancelled, ChangePriorityArgs, PriorityChanged, ReplayArgs, Replayed, SetTagsArgs, Tagged,
-};
 pub use reading::{Attempts, Ended, ExecutionInfo, LeaseInfo};
-pub use submitting::{Start, SubmitArgs, Submitted};
-
-/// Refuses a payload over its limit.
-pub fn check_payload(field: &str, payload: &Payload) -> Result<(), Refusal> {
-    if payload.bytes.len() > limits::PAYLOAD_BYTES {
-        return Err(Refusal::over_limit(Code::PayloadTooLarge, field, limits::PAYLOAD_BYTES, payload.bytes.len()));
-    }
-    Ok(())
-}
-
-/// Refuses a text over its limit.
-pub fn check_message(field: &str, text: Option<&str>) -> Result<(), Refusal> {
-    match text {
-        Some(text) if text.len() > limits::MESSAGE_BYTES => {
-            Err(Refusal::over_limit(Code::LimitExceeded, field, limits::MESSAGE_BYTES, text.len()))
-        }
-        _ => Ok(()),
-    }
-}

@@ -1,0 +1,153 @@
+//! A command: the arguments of one mutation, with the rule that decides it, and what rules of all domains need for that.
+
+use crate::change::Change;
+use crate::dice::Nonce;
+use crate::engine_error::{Code, Refusal};
+use crate::event::Feed;
+use crate::execution::Execution;
+use crate::flow::{FlowChange, Settled};
+use crate::key::ApiKey;
+use crate::lane::Lane;
+use crate::limits;
+use crate::partition::PartitionConfig;
+use crate::payload::Payload;
+use crate::token::KeyRing;
+use crate::types::{ExecutionId, TimestampMs};
+use crate::view::{Stop, View};
+use crate::worker::WorkerChange;
+
+/// The arguments of one mutation. The file that implements this for a type has its reply, its checks and its rule too.
+pub trait Command {
+    /// The answer its rule gives.
+    type Reply;
+
+    /// Whether its rule has drawn the consequences within flows already.
+    const SETTLES_FLOWS: bool = false;
+
+    /// Refuses arguments that no state of the store could make acceptable.
+    fn check(&self, _partitions: &PartitionConfig) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// The partition it writes to.
+    fn partition(&self, partitions: &PartitionConfig) -> u16;
+
+    /// Decides what happens. Runs again with more loaded when it stops at a miss.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Self::Reply>, Stop>;
+}
+
+/// The conditions a command is decided under.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions {
+    pub partitions: PartitionConfig,
+    pub nonce: Nonce,
+    pub now: TimestampMs,
+}
+
+/// The answer to a command, and what is to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision<R> {
+    pub reply: R,
+    pub changes: Vec<Change>,
+    /// What is to be written of flows. Empty for executions that are in none.
+    pub flows: Vec<FlowChange>,
+    /// Executions that go, with everything of them: attempts, leases, bytes, waitpoints, signals, and the keys that are
+    /// remembered for them.
+    pub forgotten: Vec<ExecutionId>,
+    /// Lanes as a partition is to know them.
+    pub lanes: Vec<(u16, Lane)>,
+    /// What becomes of what is known of workers.
+    pub workers: Vec<WorkerChange>,
+    /// API keys as they are to be.
+    pub api_keys: Vec<ApiKey>,
+    /// How a partition is to tell what happens on it.
+    pub feed: Option<(u16, Feed)>,
+    /// The secrets of a partition, as they are to be.
+    pub ring: Option<(u16, KeyRing)>,
+}
+
+impl<R> Decision<R> {
+    /// A decision about executions, or about nothing at all.
+    pub(crate) fn of(reply: R, changes: impl IntoIterator<Item = Change>) -> Self {
+        let (flows, forgotten, lanes, workers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let changes = changes.into_iter().collect();
+        Self { reply, changes, flows, forgotten, lanes, workers, api_keys: Vec::new(), feed: None, ring: None }
+    }
+
+    /// A decision whose consequences within flows are drawn already.
+    pub(crate) fn settled(reply: R, settled: Settled) -> Self {
+        let Settled { changes, flows, forgotten, .. } = settled;
+        Self { flows, forgotten, ..Self::of(reply, changes) }
+    }
+
+    /// A decision about how a partition knows a lane, if it is to know it otherwise.
+    pub(crate) fn about_lane(reply: R, partition: u16, lane: Option<Lane>) -> Self {
+        Self { lanes: lane.map(|lane| (partition, lane)).into_iter().collect(), ..Self::of(reply, None) }
+    }
+
+    /// A decision about what is known of a worker.
+    pub(crate) fn about_worker(reply: R, change: Option<WorkerChange>) -> Self {
+        Self { workers: change.into_iter().collect(), ..Self::of(reply, None) }
+    }
+
+    /// A decision about an API key, if it is to be another.
+    pub(crate) fn about_key(reply: R, key: Option<ApiKey>) -> Self {
+        Self { api_keys: key.into_iter().collect(), ..Self::of(reply, None) }
+    }
+
+    /// The same decision with its reply as another type.
+    pub(super) fn map<T>(self, map: impl FnOnce(R) -> T) -> Decision<T> {
+        let Self { reply, changes, flows, forgotten, lanes, workers, api_keys, feed, ring } = self;
+        Decision { reply: map(reply), changes, flows, forgotten, lanes, workers, api_keys, feed, ring }
+    }
+}
+
+/// An execution that is there for callers: a staged one is not, until its flow is.
+pub(crate) fn found<'v>(view: &'v dyn View, id: &ExecutionId) -> Result<&'v Execution, Stop> {
+    let execution = view.execution(id)?.ok_or(Code::ExecutionNotFound)?;
+    if execution.is_staged()
+        && let Some(membership) = &execution.membership
+        && view.flow(&membership.flow_id)?.is_none_or(|flow| flow.staging.is_some())
+    {
+        return Err(Code::ExecutionNotFound.into());
+    }
+    Ok(execution)
+}
+
+/// Refuses an id that names a partition this deployment does not have: nothing reads there.
+pub fn check_id(id: &ExecutionId, partitions: &PartitionConfig) -> Result<(), Refusal> {
+    if partitions.holds(id) {
+        return Ok(());
+    }
+    let (count, sent) = (partitions.num_flow_partitions, id.partition());
+    Err(Refusal::new(Code::InvalidExecutionId)
+        .at("execution_id")
+        .because(format!("names partition {sent}; this deployment has {count}")))
+}
+
+/// Refuses a partition this deployment does not have.
+pub(crate) fn check_partition(partition: u16, partitions: &PartitionConfig) -> Result<(), Refusal> {
+    if partition < partitions.num_flow_partitions {
+        return Ok(());
+    }
+    let count = partitions.num_flow_partitions;
+    Err(Refusal::invalid("partition", format!("must be below {count}, got {partition}")))
+}
+
+/// Refuses a payload over its limit.
+pub fn check_payload(field: &str, payload: &Payload) -> Result<(), Refusal> {
+    if payload.bytes.len() > limits::PAYLOAD_BYTES {
+        return Err(Refusal::over_limit(Code::PayloadTooLarge, field, limits::PAYLOAD_BYTES, payload.bytes.len()));
+    }
+    Ok(())
+}
+
+/// Refuses a text over its limit.
+pub fn check_message(field: &str, text: Option<&str>) -> Result<(), Refusal> {
+    match text {
+        Some(text) if text.len() > limits::MESSAGE_BYTES => {
+            Err(Refusal::over_limit(Code::LimitExceeded, field, limits::MESSAGE_BYTES, text.len()))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,42 @@
+//! A small world for the tests of workers. The doctor looks at the worker's partition after every step.
+
+use super::contracts::RegisterWorkerArgs;
+use crate::doctor::examine;
+use crate::engine_error::Refusal;
+use crate::model::Model;
+use crate::operation::Ask;
+use crate::partition::worker_partition;
+use crate::samples::conditions;
+use crate::types::{Capability, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+
+/// One worker instance, and everything that is known of it.
+#[derive(Default)]
+pub(super) struct WorkerFixture {
+    pub(super) model: Model,
+}
+
+impl WorkerFixture {
+    pub(super) fn ask<A: Ask>(&mut self, args: A, now: TimestampMs) -> Result<A::Answer, Refusal> {
+        let at = conditions(now);
+        let (reply, _) = self.model.execute(&args.into_operation(), &at)?;
+        let home = worker_partition(&instance(), &at.partitions);
+        assert_eq!(examine(&self.model.snapshot(home), home, now), []);
+        Ok(A::answer(reply).unwrap())
+    }
+}
+
+pub(super) fn instance() -> WorkerInstanceId {
+    WorkerInstanceId::parse("resizer-1").unwrap()
+}
+
+pub(super) fn registration() -> RegisterWorkerArgs {
+    RegisterWorkerArgs {
+        worker_instance_id: instance(),
+        worker_id: WorkerId::parse("resizer").unwrap(),
+        namespace: Namespace::default_name(),
+        lanes: [LaneId::default_name()].into(),
+        kinds: [].into(),
+        capabilities: [Capability::parse("gpu=a100").unwrap()].into(),
+        ttl_ms: 1_000,
+    }
+}
