@@ -57,6 +57,7 @@ impl Settings {
                 anyhow!("{refused}\n  put a key of this server into FF_API_KEY; `ff keys create` makes one")
             }
             ConnectError::Http(bad @ HttpConnectError::BadUrl { .. }) => Usage(format!("--server: {bad}")).into(),
+            ConnectError::BadUrl { why } => Usage(why).into(),
             error => error.into(),
         })
     }

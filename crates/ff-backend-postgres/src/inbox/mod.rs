@@ -76,7 +76,7 @@ impl Default for Inbox {
 impl Inbox {
     /// The inbox of the store in another schema.
     pub fn in_schema(name: &str) -> Result<Self, ConnectError> {
-        let schema = schema(name).map_err(|why| ConnectError::BadUrl { url: name.to_owned(), why })?;
+        let schema = schema(name).map_err(|why| ConnectError::BadUrl { why })?;
         Ok(Self { schema })
     }
 

@@ -25,7 +25,8 @@ impl Migrate {
                 Usage("--store: must be postgres://HOST/DATABASE; other stores need no migration".into()).into()
             );
         }
-        let Migrated { from, to } = migrate(&self.store, PostgresOptions::default()).await?;
+        let migrated = migrate(&self.store, PostgresOptions::default()).await;
+        let Migrated { from, to } = migrated.map_err(ff_sdk::ConnectError::from)?;
         let store = without_password(&self.store);
         if settings.json {
             output::json(&json!({ "store": store, "from": from, "to": to }))?;

@@ -8,7 +8,9 @@ mod setting;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Command};
+use ff_sdk::store_url::without_password;
 use serde_json::json;
 
 use file::File;
@@ -34,6 +36,7 @@ impl Typed {
         let file = read(&words)?;
         let matches = configured(words.clone(), file.as_ref()).try_get_matches();
         let matches = matches.unwrap_or_else(|error| {
+            let error = without_secrets(error);
             let is_json = error.use_stderr() && std::env::args_os().any(|arg| arg == "--json");
             if is_json {
                 let message = error.to_string();
@@ -45,6 +48,20 @@ impl Typed {
         });
         Ok(Self { words, matches, file })
     }
+}
+
+/// The same error without the passwords in what was typed, which it repeats.
+fn without_secrets(mut error: clap::Error) -> clap::Error {
+    for kind in [ContextKind::InvalidArg, ContextKind::InvalidSubcommand, ContextKind::InvalidValue] {
+        if let Some(ContextValue::String(typed)) = error.get(kind) {
+            let shown = match typed.rsplit_once('@') {
+                Some((user, place)) if user.contains(':') => format!("***@{place}"),
+                _ => without_password(typed),
+            };
+            error.insert(kind, ContextValue::String(shown));
+        }
+    }
+    error
 }
 
 /// Reads the file in force, if there is one: the one `--config` names, or `FF_CONFIG`, or the one in the working directory.

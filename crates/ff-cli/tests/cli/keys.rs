@@ -129,7 +129,7 @@ fn without_a_key_one_is_told_to_bring_one() {
     refused.refused(1, "refuses to answer");
     let broken = Ran::of(secured.with("ff_nonsense", &["list"]));
     assert!(!broken.stderr.contains("nonsense"), "{}", broken.stderr);
-    broken.refused(1, "FF_API_KEY is not a key");
+    broken.refused(2, "FF_API_KEY: is not a key, must be ff_, an id");
 }
 
 #[test]
