@@ -28,7 +28,7 @@ impl Events {
         let client = settings.connect().await?.client();
         // Without a place to begin there is nothing before now, which looks as if nothing ever happened.
         let begins_now = self.after.is_none() && !self.follow;
-        let mut events = client.events(Some(&settings.namespace), self.after).await?;
+        let mut events = client.events(Some(&settings.namespace()), self.after).await?;
         let ended = tokio::select! {
             ended = show(settings, &mut events, self.follow) => ended,
             () = signals.next() => Ok(()),

@@ -83,7 +83,7 @@ impl List {
         ];
         let tags = self.tags.into_iter().map(|(key, value)| Term::Tag(key, value));
         let terms = terms.into_iter().flatten().chain(tags).collect();
-        let filter = filter::meant(&settings.namespace, terms, SystemClock.now())?;
+        let filter = filter::meant(settings.namespace(), terms, SystemClock.now())?;
         Ok(ListArgs { filter, after: self.cursor, limit: if self.all { limits::PAGE } else { self.limit } })
     }
 }

@@ -47,7 +47,7 @@ impl Waiting {
             filter: Filter {
                 lane: self.lane,
                 state: Some(PublicState::Suspended),
-                ..Filter::everything(settings.namespace.clone())
+                ..Filter::everything(settings.namespace())
             },
             after: self.cursor,
             limit: if self.all { limits::PAGE } else { self.limit },

@@ -93,6 +93,40 @@ fn the_namespace_of_a_key_need_not_be_named() {
 }
 
 #[test]
+fn a_namespace_that_is_given_is_that_of_the_key_or_refused() {
+    let secured = Secured::start(&[]);
+    let made = secured.create(&["--role", "submit", "--role", "work", "--role", "operate", "--namespace", "acme"]);
+    let key = made["key"].as_str().unwrap();
+    let why = "--namespace: is default and the key belongs to acme, must be acme or left out";
+    let submit = ["submit", "echo", "--payload", "1"];
+    Ran::of(secured.with(key, &[&submit[..], &["--namespace", "default"]].concat())).refused(2, why);
+    let mut by_variable = secured.with(key, &submit);
+    by_variable.env("FF_NAMESPACE", "default");
+    Ran::of(by_variable).refused(2, why);
+    let file = |name: &str, text: &str| std::fs::write(secured.folder.path().join(name), text).unwrap();
+    file("own.toml", "[client]\nnamespace = \"default\"\n");
+    Ran::of(secured.with(key, &[&submit[..], &["--config", "own.toml"]].concat())).refused(2, why);
+    for args in [&["list"][..], &["lanes", "list"], &["worker", "--kind", "echo", "--exec", "cat"], &["events"]] {
+        Ran::of(secured.with(key, &[args, &["--namespace", "default"]].concat())).refused(2, why);
+    }
+    file("default.yaml", "{kind: f, namespace: default, nodes: {a: {kind: echo}}}");
+    let in_file = Ran::of(secured.with(key, &["flow", "submit", "default.yaml"]));
+    in_file.refused(2, "default.yaml: namespace: is default and the key belongs to acme, must be acme or left out");
+    for namespace in ["default", "acme"] {
+        let list = Ran::of(secured.with(&secured.admin, &["list", "--json", "--namespace", namespace])).json();
+        assert_eq!(list["executions"].as_array().unwrap().len(), 0, "{list}");
+    }
+
+    file("flow.yaml", "{kind: f, idempotency_key: nightly, nodes: {a: {kind: echo}}}");
+    let flow = Ran::of(secured.with(key, &["flow", "submit", "flow.yaml"])).ok();
+    let named = Ran::of(secured.with(key, &["flow", "submit", "flow.yaml", "--namespace", "acme"])).ok();
+    assert_eq!(flow, named);
+    assert_eq!(Ran::of(secured.with(key, &["flow", "get", &flow, "--json"])).json()["namespace"], "acme");
+    let all = Ran::of(secured.with(key, &["cancel", "--filter", "all"]));
+    all.refused(2, "every execution of namespace acme");
+}
+
+#[test]
 fn a_key_lets_its_holder_do_what_it_is_for_until_it_is_revoked() {
     let secured = Secured::start(&[]);
     let submitter = secured.create(&["--role", "submit", "--namespace", "acme", "--expires", "90d"]);
@@ -100,7 +134,7 @@ fn a_key_lets_its_holder_do_what_it_is_for_until_it_is_revoked() {
     let submit = ["submit", "echo", "--payload", "1", "--namespace", "acme"];
     let id = Ran::of(secured.with(key, &submit)).ok();
     let elsewhere = Ran::of(secured.with(key, &["submit", "echo", "--payload", "1", "--namespace", "other"]));
-    elsewhere.refused(1, "the key is for the namespace acme");
+    elsewhere.refused(2, "--namespace: is other and the key belongs to acme, must be acme or left out");
     Ran::of(secured.with(key, &["keys", "list"])).refused(1, "lacks the role admin");
     let other = secured.create(&["--role", "submit", "--namespace", "other"]);
     let unseen = Ran::of(secured.with(other["key"].as_str().unwrap(), &["get", &id, "--namespace", "other"]));

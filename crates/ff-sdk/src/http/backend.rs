@@ -29,7 +29,7 @@ pub struct HttpBackend {
     /// What links begin with: the address outsiders reach the server by, or the one it was reached by here.
     pub(crate) public_url: String,
     /// The namespace of the key that is shown, when it is for one.
-    own: Option<Namespace>,
+    pub(crate) own: Option<Namespace>,
 }
 
 /// Why no connection to a server could be made.

@@ -19,6 +19,7 @@ use super::execution::unwritable;
 impl FlowRoom for HttpBackend {
     async fn submit_flow(&self, mut args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
         args.header.namespace = self.whose(&args.header.namespace);
+        args.header.follow_key();
         args.clone().plan()?;
         let submit = ff_api::SubmitFlow::of(args).map_err(|error| unwritable(&error))?;
         self.post(&["flows"], &submit, 0).await
@@ -27,6 +28,7 @@ impl FlowRoom for HttpBackend {
     async fn create_flow(&self, mut args: CreateFlowArgs) -> Answer<SubmittedFlow> {
         args.header.check()?;
         args.header.namespace = self.whose(&args.header.namespace);
+        args.header.follow_key();
         self.post(&["flows"], &ff_api::SubmitFlow::held_open(args), 0).await
     }
 

@@ -48,7 +48,7 @@ impl List {
         let flowfabric = settings.connect().await?;
         let all = self.all;
         let args = ListFlowsArgs {
-            namespace: settings.namespace.clone(),
+            namespace: settings.namespace(),
             kind: self.kind,
             state: self.state,
             tag: self.tag,
