@@ -87,6 +87,8 @@ impl ConnectError {
     pub fn is_bad_url(&self) -> bool {
         match self {
             Self::BadUrl { .. } => true,
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(error) => matches!(error, OpenError::NoDirectory { .. }),
             #[cfg(feature = "postgres")]
             Self::Postgres(error) => matches!(error, ff_backend_postgres::ConnectError::BadUrl { .. }),
             #[cfg(feature = "valkey")]

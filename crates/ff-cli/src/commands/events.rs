@@ -6,6 +6,7 @@ use ff_core::state::TerminalOutcome;
 use serde_json::json;
 
 use crate::exit::{Exit, note, tell};
+use crate::input::cursor;
 use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::{output, screen, span};
@@ -18,7 +19,7 @@ pub(crate) struct Events {
     follow: bool,
 
     /// Begin where another reader ended; with what happens from now on, unless given
-    #[arg(long, value_name = "CURSOR")]
+    #[arg(long, value_name = "CURSOR", value_parser = cursor::<EventCursor>)]
     after: Option<EventCursor>,
 }
 

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use super::workers;
 use crate::exit::{Exit, tell};
-use crate::input::Input;
+use crate::input::{Input, whole};
 use crate::settings::Settings;
 use crate::trace::Traced;
 use crate::{ending, output, span};
@@ -51,7 +51,7 @@ pub(crate) struct Submit {
     delay: Option<Duration>,
 
     /// Not before this moment, in milliseconds since 1970
-    #[arg(long, value_name = "MS", conflicts_with = "delay")]
+    #[arg(long, value_name = "MS", conflicts_with = "delay", value_parser = whole::<i64>)]
     at: Option<i64>,
 
     /// A label; may be given again

@@ -36,18 +36,32 @@ impl Typed {
         let file = read(&words)?;
         let matches = configured(words.clone(), file.as_ref()).try_get_matches();
         let matches = matches.unwrap_or_else(|error| {
-            let error = without_secrets(error);
+            let error = without_variables(without_secrets(error), &words);
             let is_json = error.use_stderr() && std::env::args_os().any(|arg| arg == "--json");
             if is_json {
                 let message = error.to_string();
+                let message = message.trim_start_matches("error: ").trim_end();
+                let message = message.trim_end_matches("For more information, try '--help'.").trim_end();
                 exit::speak_json(true);
-                exit::note(&json!({ "error": message.trim_start_matches("error: ").trim_end(), "code": "usage" }), "");
+                exit::note(&json!({ "error": message, "code": "usage" }), "");
                 std::process::exit(error.exit_code());
             }
             error.exit()
         });
         Ok(Self { words, matches, file })
     }
+}
+
+/// The same error with a usage that has no options which only variables give: they need not be typed.
+fn without_variables(mut error: clap::Error, words: &Command) -> clap::Error {
+    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else { return error };
+    let mut usage = usage.to_string();
+    for setting in settings(words).iter().filter(|setting| setting.is_in_environment()) {
+        let value = setting.arg.get_value_names().and_then(<[_]>::first).map(|value| format!(" <{value}>"));
+        usage = usage.replace(&format!(" --{}{}", setting.name(), value.unwrap_or_default()), "");
+    }
+    error.insert(ContextKind::Usage, ContextValue::StyledStr(usage.into()));
+    error
 }
 
 /// The same error without the passwords in what was typed, which it repeats.

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::world::{Ran, command};
 
 fn ff(args: &[&str]) -> Ran {
@@ -62,6 +64,39 @@ fn a_path_that_is_not_there_is_not_a_missing_key() {
 fn a_slip_of_the_finger_is_answered_with_what_was_meant() {
     ff(&["submitt", "a"]).refused(2, "'submit'");
     ff(&["list", "--stat", "waiting"]).refused(2, "'--state'");
+    for (args, usage) in [
+        (&["submit", "--wiat"][..], "Usage: ff submit --wait <KIND>"),
+        (&["submit"], "Usage: ff submit <KIND>"),
+        (&["submit", "--server=http://127.0.0.1:1"], "Usage: ff submit --server <URL> <KIND>"),
+        (&["flow", "cancel"], "Usage: ff flow cancel <ID>"),
+        (&["list", "--stat"], "Usage: ff list --state <STATE>"),
+        (&["server"], "Usage: ff server --store <URL>"),
+        (&["lanes"], "Usage: ff lanes [OPTIONS] <COMMAND>"),
+    ] {
+        let mut ff = command(Path::new(env!("CARGO_TARGET_TMPDIR")), args);
+        ff.env("FF_SERVER", "http://127.0.0.1:1").env("FF_NAMESPACE", "acme");
+        let ran = Ran::of(ff);
+        assert!(ran.stderr.lines().any(|line| line == usage), "{args:?}: {}", ran.stderr);
+    }
+    for (args, why) in [
+        (&["list", "--limit", "x"][..], "'--limit <N>': must be a whole number"),
+        (&["submit", "a", "--at", "soon"], "'--at <MS>': must be a whole number"),
+        (&["server", "--store", "memory:", "--max-waiting", "x"], "'--max-waiting <COUNT>': must be a whole number"),
+        (
+            &["list", "--cursor", "x"],
+            "'--cursor <CURSOR>': must be a cursor that an earlier page of this listing ended with",
+        ),
+        (
+            &["events", "--after", "x"],
+            "'--after <CURSOR>': must be a cursor that an earlier page of this listing ended with",
+        ),
+        (&["get", "x"], "'<ID>': must begin with a partition tag, as in {fp:7}:<uuid>, or be the uuid alone"),
+        (&["flow", "get", "x"], "'<ID>': must be a lower-case, hyphenated uuid"),
+    ] {
+        ff(args).refused(2, why);
+    }
+    let json: Value = serde_json::from_str(&ff(&["get", "x", "--json"]).stderr).unwrap();
+    assert!(json["error"].as_str().unwrap().ends_with("or be the uuid alone"), "{json}");
     ff(&["--version", "--json"]).ok();
     assert!(ff(&["--version"]).ok().starts_with("ff "));
 }
@@ -91,6 +126,10 @@ fn a_bad_url_is_refused_by_its_part_and_never_shows_a_password() {
             "scheme: is that of a server, not a store; must be that of a store",
         ),
         (&["server", "--store", "sqlite:"], "path: is missing, must name a file as in sqlite:jobs.db"),
+        (
+            &["server", "--store", "sqlite:/nowhere/a.db"],
+            "--store: path: the directory /nowhere does not exist, must be one",
+        ),
         (&["server", "--store", "sqlite:a.db?synchronous=off"], "synchronous: must be full or normal"),
         (&["server", "--store", "postgres://u:hunter2@x/db?writers=none"], writers),
         (&["migrate", "--store", "postgres://u:hunter2@x/db?writers=none"], writers),

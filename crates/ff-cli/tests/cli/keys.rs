@@ -184,7 +184,8 @@ fn a_key_nobody_may_have_is_refused_before_anything_is_asked() {
 fn a_store_without_keys_is_served_on_loopback_only_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let anywhere = ["server", "--store", "sqlite:a.db", "--listen", "0.0.0.0:0"];
-    Ran::of(command(folder.path(), &anywhere)).refused(1, "ff keys create");
+    Ran::of(command(folder.path(), &anywhere))
+        .refused(2, "must be while the store has no API keys; create one with `ff keys create`");
     let here = Process::start(command(folder.path(), &["server", "--store", "sqlite:a.db", "--listen", "127.0.0.1:0"]));
     here.prints("the store has no API keys: listening on loopback only");
     assert!(here.stop().success());
@@ -208,10 +209,10 @@ fn a_server_proves_its_name_and_a_client_believes_only_whom_it_trusts() {
 
     let broken =
         ["server", "--store", "sqlite:b.db", "--tls-cert", &file("nowhere.crt"), "--tls-key", &file("server.key")];
-    Ran::of(command(secured.folder.path(), &broken)).refused(1, "nowhere.crt cannot be used");
+    Ran::of(command(secured.folder.path(), &broken)).refused(2, "nowhere.crt cannot be read");
     let swapped =
         ["server", "--store", "sqlite:b.db", "--tls-cert", &file("server.crt"), "--tls-key", &file("authority.key")];
-    Ran::of(command(secured.folder.path(), &swapped)).refused(1, "authority.key cannot be used");
+    Ran::of(command(secured.folder.path(), &swapped)).refused(2, "authority.key does not fit");
 }
 
 /// An authority, and a certificate of its for this machine.

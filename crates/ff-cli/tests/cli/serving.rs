@@ -64,7 +64,7 @@ fn a_port_in_use_is_said_to_be() {
 #[test]
 fn nobody_beyond_this_machine_is_served() {
     let folder = tempfile::tempdir().unwrap();
-    Ran::of(command(folder.path(), &["dev", "--listen", "0.0.0.0:0"])).refused(1, "loopback");
+    Ran::of(command(folder.path(), &["dev", "--listen", "0.0.0.0:0"])).refused(2, "loopback");
     Ran::of(command(folder.path(), &["dev", "--listen", "localhost"])).refused(2, "--listen");
 }
 
