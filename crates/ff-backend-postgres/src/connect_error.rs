@@ -5,12 +5,10 @@ use ff_core::partition::PartitionConfig;
 /// Why a store cannot be used. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The URL does not name a database.
-    #[error("{url:?} is not a Postgres URL: {why}")]
+    /// The URL or one of its parameters is not allowed. The URL itself is not repeated, as it may hold a password.
+    #[error("{why}")]
     BadUrl {
-        /// The URL, without its password.
-        url: String,
-        /// What is wrong with it.
+        /// Which part is wrong, and what is allowed.
         why: String,
     },
     /// Nobody answers, or not as a database.
@@ -66,7 +64,7 @@ pub enum ConnectError {
         known: i64,
     },
     /// The store was made with other partition counts. Ids carry their partition, so the counts can never change.
-    #[error("the store was made with {}, and was to be used with {}", counts(stored), counts(asked))]
+    #[error("partitions: the store was made with {}, must be these or left out, not {}", counts(stored), counts(asked))]
     Partitions {
         /// What the store has.
         stored: PartitionConfig,
@@ -74,7 +72,7 @@ pub enum ConnectError {
         asked: PartitionConfig,
     },
     /// The options ask for no partitions at all.
-    #[error("a store needs at least one partition of each family, and was to be used with {}", counts(asked))]
+    #[error("partitions: must be at least 1 of each family, not {}", counts(asked))]
     NoPartitions {
         /// What the options say.
         asked: PartitionConfig,

@@ -6,10 +6,9 @@ use ff_core::partition::PartitionConfig;
 use tokio_postgres::{Client, Transaction};
 
 use crate::connector::Connector;
-use crate::pooler;
 use crate::trouble::{Trouble, said};
 use crate::url::Place;
-use crate::{ConnectError, PostgresOptions, meta, risks, secrets};
+use crate::{ConnectError, PostgresOptions, meta, pooler, risks, secrets};
 
 /// Every step of the schema, in order. The first makes version 1.
 const MIGRATIONS: &[&str] = &[
@@ -143,9 +142,10 @@ struct Found {
 
 async fn find(client: &mut Client, place: &Place) -> Result<Found, tokio_postgres::Error> {
     let transaction = begin(client, place).await?;
-    let version = meta::schema_version(&transaction).await?;
+    // Before the version: a store that another program makes in between must not look like tables without a version.
     let tables = "SELECT count(*) > 0 FROM pg_tables WHERE schemaname = $1";
     let other_tables: bool = transaction.query_one(tables, &[&place.schema]).await?.get(0);
+    let version = meta::schema_version(&transaction).await?;
     let closed = "SELECT coalesce(NOT has_schema_privilege(to_regnamespace($1)::oid, 'USAGE'), false)";
     let closed: bool = transaction.query_one(closed, &[&place.schema]).await?.get(0);
     let class = "SELECT coalesce(to_regnamespace($1)::oid::int8, 0)";

@@ -24,14 +24,18 @@ pub(crate) struct Tls {
 impl Tls {
     /// By the certificates in a file.
     pub(crate) fn trusting(file: &str) -> Result<Self, String> {
-        let unreadable = |error: rustls::pki_types::pem::Error| format!("ca={file:?} cannot be read: {error}");
+        let unreadable = |error: rustls::pki_types::pem::Error| {
+            format!("ca: {file} cannot be read ({error}), must be a PEM file of certificates")
+        };
         let mut trusted = RootCertStore::empty();
         for certificate in CertificateDer::pem_file_iter(file).map_err(unreadable)? {
-            let odd = |error: rustls::Error| format!("ca={file:?} is not a certificate to trust: {error}");
+            let odd = |error: rustls::Error| {
+                format!("ca: {file} holds a certificate that cannot be trusted ({error}), must be those of authorities")
+            };
             trusted.add(certificate.map_err(unreadable)?).map_err(odd)?;
         }
         if trusted.is_empty() {
-            return Err(format!("ca={file:?} holds no certificate"));
+            return Err(format!("ca: {file} holds no certificate, must be a PEM file of certificates"));
         }
         Ok(Self { trusted: Some(Arc::new(trusted)) })
     }
@@ -54,7 +58,9 @@ fn trusted_by_the_system() -> io::Result<RootCertStore> {
     trusted.add_parsable_certificates(found.certs);
     if trusted.is_empty() {
         let why = found.errors.first().map_or_else(String::new, |error| format!(": {error}"));
-        return Err(io::Error::other(format!("this system trusts nobody, and ca=FILE is not said{why}")));
+        return Err(io::Error::other(format!(
+            "ca: is missing and the system trusts no certificate{why}, must be a PEM file of certificates"
+        )));
     }
     Ok(trusted)
 }

@@ -23,7 +23,7 @@ pub enum OpenError {
         known: i64,
     },
     /// It was made with other partition counts. Ids carry their partition, so the counts can never change.
-    #[error("the store was made with {}, and was to be opened with {}", counts(stored), counts(asked))]
+    #[error("partitions: the store was made with {}, must be these or left out, not {}", counts(stored), counts(asked))]
     Partitions {
         /// What the file has.
         stored: PartitionConfig,
@@ -31,13 +31,13 @@ pub enum OpenError {
         asked: PartitionConfig,
     },
     /// The options ask for no partitions at all.
-    #[error("a store needs at least one partition of each family, and was to be opened with {}", counts(asked))]
+    #[error("partitions: must be at least 1 of each family, not {}", counts(asked))]
     NoPartitions {
         /// What the options say.
         asked: PartitionConfig,
     },
     /// The directory it should be in is not there.
-    #[error("the directory {} does not exist", path.display())]
+    #[error("path: the directory {} does not exist, must be one that does", path.display())]
     NoDirectory {
         /// The directory.
         path: PathBuf,

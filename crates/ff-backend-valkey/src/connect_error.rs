@@ -7,12 +7,10 @@ use ff_script::LoadError;
 /// Why a store cannot be used. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The URL does not name a server.
-    #[error("{url:?} is not a Valkey URL: {why}")]
+    /// The URL or one of its parameters is not allowed. The URL itself is not repeated, as it may hold a password.
+    #[error("{why}")]
     BadUrl {
-        /// The URL, without its password.
-        url: String,
-        /// What is wrong with it.
+        /// Which part is wrong, and what is allowed.
         why: String,
     },
     /// Nobody answers.
@@ -48,7 +46,7 @@ pub enum ConnectError {
         why: String,
     },
     /// The URL is for a cluster, the server is not one.
-    #[error("{address} is not a cluster: use {scheme}:// without +cluster")]
+    #[error("scheme: {address} is not a cluster, must be {scheme}:// without +cluster")]
     NotACluster {
         /// The server.
         address: String,
@@ -56,7 +54,7 @@ pub enum ConnectError {
         scheme: &'static str,
     },
     /// The server is part of a cluster, the URL is not for one.
-    #[error("{address} is part of a cluster: use {scheme}+cluster://")]
+    #[error("scheme: {address} is part of a cluster, must be {scheme}+cluster://")]
     IsACluster {
         /// The server.
         address: String,
@@ -67,7 +65,7 @@ pub enum ConnectError {
     #[error("the server holds no store")]
     NoStore,
     /// The store was made with other partition counts. Ids carry their partition, so the counts can never change.
-    #[error("the store was made with {}, and was to be used with {}", counts(stored), counts(asked))]
+    #[error("partitions: the store was made with {}, must be these or left out, not {}", counts(stored), counts(asked))]
     Partitions {
         /// What the store has.
         stored: PartitionConfig,
@@ -75,7 +73,7 @@ pub enum ConnectError {
         asked: PartitionConfig,
     },
     /// The options ask for no partitions at all.
-    #[error("a store needs at least one partition of each family, and was to be used with {}", counts(asked))]
+    #[error("partitions: must be at least 1 of each family, not {}", counts(asked))]
     NoPartitions {
         /// What the options say.
         asked: PartitionConfig,
@@ -84,7 +82,7 @@ pub enum ConnectError {
     #[error(transparent)]
     Functions(#[from] LoadError),
     /// The server cannot say when a write is on its disk.
-    #[error("durability=fsync does not work here: {why}")]
+    #[error("durability: fsync does not work here, {why}; must be server")]
     NoFsync {
         /// What is missing.
         why: String,

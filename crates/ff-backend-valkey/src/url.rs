@@ -4,6 +4,8 @@
 //! several nodes may be named with commas between. `redis` and `rediss` stand for the same.
 
 use redis::{Client, ConnectionInfo, IntoConnectionInfo, TlsCertificates};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 
 use crate::link::tcp_settings;
 use crate::{ConnectError, Durability};
@@ -37,10 +39,12 @@ const SCHEMES: &[(&str, &str, &str, bool)] = &[
 impl Place {
     /// Reads a URL without connecting to anything.
     pub fn parse(url: &str) -> Result<Self, ConnectError> {
-        let bad = |why: &str| ConnectError::BadUrl { url: without_password(url), why: why.into() };
-        let (scheme, rest) = url.split_once("://").ok_or_else(|| bad("expected valkey://HOST:PORT"))?;
-        let known = SCHEMES.iter().find(|(name, ..)| *name == scheme);
-        let (_, scheme, client, cluster) = *known.ok_or_else(|| bad("expected valkey://, valkeys:// or +cluster"))?;
+        let bad = |why: &str| ConnectError::BadUrl { why: why.into() };
+        let split = url.split_once("://");
+        let known = split.and_then(|(scheme, rest)| Some((SCHEMES.iter().find(|(name, ..)| *name == scheme)?, rest)));
+        let (&(_, scheme, client, cluster), rest) = known.ok_or_else(|| {
+            bad("scheme: must be valkey:// or redis://, valkeys:// or rediss:// for TLS, each with +cluster for a cluster")
+        })?;
         let (at, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = at.split_once('/').unwrap_or((at, ""));
         let (user, hosts) = match authority.rsplit_once('@') {
@@ -49,10 +53,13 @@ impl Place {
         };
         let hosts: Vec<_> = hosts.split(',').collect();
         if hosts.iter().any(|host| host.is_empty()) {
-            return Err(bad("names no host"));
+            return Err(bad("host: is missing, must be as in valkey://HOST:PORT"));
         }
         if hosts.len() > 1 && !cluster {
-            return Err(bad("names several hosts, which is for +cluster"));
+            return Err(bad("host: must be one, or several of a cluster as in valkey+cluster://HOST:PORT,HOST:PORT"));
+        }
+        if !path.is_empty() && path.parse::<i64>().is_err() {
+            return Err(bad("database: must be a whole number, as in valkey://HOST:PORT/0"));
         }
         let mut place =
             Self { nodes: Vec::new(), cluster, scheme, durability: None, flow_partitions: None, trusted: None };
@@ -61,10 +68,17 @@ impl Place {
         }
         for host in hosts {
             let info = format!("{client}://{user}{host}/{path}").into_connection_info();
-            let mut info = info.map_err(|error| bad(error.detail().unwrap_or("it cannot be read")))?;
+            let mut info = info.map_err(|_| {
+                bad("host: cannot be read, must be HOST:PORT, after USER:PASSWORD@ with special characters percent-encoded")
+            })?;
             if let Some(trusted) = &place.trusted {
                 let client = Client::build_with_tls(info, trusted.clone());
-                info = client.map_err(|_| bad("ca= needs certificates, and valkeys://"))?.get_connection_info().clone();
+                info = client
+                    .map_err(|_| {
+                        bad("ca: holds a certificate that cannot be read, must be a PEM file of certificates")
+                    })?
+                    .get_connection_info()
+                    .clone();
             }
             place.nodes.push(info.set_tcp_settings(tcp_settings()));
         }
@@ -86,22 +100,26 @@ impl Place {
         match (name, value, value.parse()) {
             ("durability", "server", _) => self.durability = Some(Durability::Server),
             ("durability", "fsync", _) => self.durability = Some(Durability::Fsync),
+            ("durability", ..) => return Err("durability: must be server or fsync".into()),
             ("partitions", _, Ok(count @ 1..)) => self.flow_partitions = Some(count),
+            ("partitions", ..) => return Err("partitions: must be a whole number from 1 to 65535".into()),
+            ("ca", ..) if matches!(self.scheme, "valkey" | "redis") => {
+                return Err("ca: needs TLS, as in valkeys://HOST:PORT?ca=FILE".into());
+            }
             ("ca", file, _) => {
-                let read = std::fs::read(file).map_err(|error| format!("{file:?} cannot be read: {error}"))?;
+                let read = std::fs::read(file).map_err(|error| {
+                    format!("ca: {file} cannot be read ({error}), must be a PEM file of certificates")
+                })?;
+                if CertificateDer::pem_slice_iter(&read).next().is_none_or(|first| first.is_err()) {
+                    return Err(format!("ca: {file} holds no certificate, must be a PEM file of certificates"));
+                }
                 self.trusted = Some(TlsCertificates { client_tls: None, root_cert: Some(read) });
             }
-            _ => return Err("knows only durability=server or fsync, partitions=NUMBER and ca=FILE".into()),
+            // What it is called is not repeated: it may be part of a password with a `?` in it.
+            _ => return Err("parameters: must be durability=server or fsync, partitions=NUMBER or ca=FILE".into()),
         }
         Ok(())
     }
-}
-
-/// A URL as it may appear in a message.
-fn without_password(url: &str) -> String {
-    let Some((before, place)) = url.rsplit_once('@') else { return url.into() };
-    let scheme = before.split_once("://").map_or(String::new(), |(scheme, _)| format!("{scheme}://"));
-    format!("{scheme}***@{place}")
 }
 
 #[cfg(test)]
@@ -132,24 +150,51 @@ mod tests {
     }
 
     #[test]
-    fn a_url_that_names_no_server_is_refused_without_its_password() {
-        for url in [
-            "valkey",
-            "valkey:u:hunter2@a:1",
-            "http://u:hunter2@a:1",
-            "valkey://",
-            "valkey://u:hunter2@",
-            "valkey://u:hunter2@a:1,b:2",
-            "valkey://u:hunter2@a:port",
-            "valkey://u:hunter2@a:1?durability=none",
-            "valkey://u:hunter2@a:1?partitions=0",
-            "valkey://u:hunter2@a:1/db",
-            "valkeys://u:hunter2@a:1?ca=/nowhere",
-            concat!("valkey://u:hunter2@a:1?ca=", env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"),
+    fn a_bad_url_is_refused_by_its_part_and_what_is_allowed() {
+        let scheme =
+            "scheme: must be valkey:// or redis://, valkeys:// or rediss:// for TLS, each with +cluster for a cluster";
+        let missing = "host: is missing, must be as in valkey://HOST:PORT";
+        let parameters = "parameters: must be durability=server or fsync, partitions=NUMBER or ca=FILE";
+        let unread =
+            "host: cannot be read, must be HOST:PORT, after USER:PASSWORD@ with special characters percent-encoded";
+        let own = concat!("valkeys://u:hunter2@a:1?ca=", env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+        for (url, why) in [
+            ("valkey", scheme),
+            ("valkey:u:hunter2@a:1", scheme),
+            ("http://u:hunter2@a:1", scheme),
+            ("valkey://", missing),
+            ("valkey://u:hunter2@", missing),
+            ("valkey+cluster://:hunter2@a:1,,b:2", missing),
+            (
+                "valkey://u:hunter2@a:1,b:2",
+                "host: must be one, or several of a cluster as in valkey+cluster://HOST:PORT,HOST:PORT",
+            ),
+            ("valkey://u:hunter2@a:port", unread),
+            ("valkey://u:hunter2@a:99999", unread),
+            ("valkey://u:hunter2", unread),
+            ("valkey://u:hunter2@a:1/db", "database: must be a whole number, as in valkey://HOST:PORT/0"),
+            ("valkey://u:hunter2@a:1?durability=none", "durability: must be server or fsync"),
+            ("valkey://u:hunter2@a:1?partitions=0", "partitions: must be a whole number from 1 to 65535"),
+            ("valkey://u:hunter2@a:1?partitions=65536", "partitions: must be a whole number from 1 to 65535"),
+            ("valkey://a:1?password=hunter2", parameters),
+            ("valkey://u:a?hunter2@a:1", parameters),
+            (
+                "valkeys://u:hunter2@a:1?ca=/nowhere",
+                "ca: /nowhere cannot be read (No such file or directory (os error 2)), must be a PEM file of certificates",
+            ),
+            (&own.replace("valkeys", "valkey"), "ca: needs TLS, as in valkeys://HOST:PORT?ca=FILE"),
+            (
+                own,
+                concat!(
+                    "ca: ",
+                    env!("CARGO_MANIFEST_DIR"),
+                    "/Cargo.toml holds no certificate, must be a PEM file of certificates"
+                ),
+            ),
         ] {
             let Err(error) = Place::parse(url) else { panic!("{url} was taken") };
-            let line = error.to_string();
-            assert!(!line.contains("hunter2") && !line.contains('\n'), "{line}");
+            assert_eq!(error.to_string(), why, "{url}");
+            assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
         }
     }
 }

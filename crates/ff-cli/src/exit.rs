@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::Outcome;
+use ff_sdk::ConnectError;
 use serde_json::{Value, json};
 
 use crate::output::{ClosedPipe, harmless};
@@ -82,8 +83,11 @@ pub(crate) fn after(error: &anyhow::Error) -> Exit {
     if error.is::<ClosedPipe>() {
         return Exit::Done;
     }
-    let (message, code) = (format!("{error:#}"), code(error));
-    let is_usage = error.is::<Usage>() || error.is::<ff_bench::NotAStore>();
+    // A server's URL is refused as a usage error of its own, so this one is a store's.
+    let is_bad_store = error.downcast_ref().is_some_and(ConnectError::is_bad_url) || error.is::<ff_bench::NotAStore>();
+    let flag = if is_bad_store { "--store: " } else { "" };
+    let (message, code) = (format!("{flag}{error:#}"), code(error));
+    let is_usage = error.is::<Usage>() || is_bad_store;
     let is_bad_value = is_usage || code.is_some_and(|code| matches!(code.http_status(), 400 | 413 | 415));
     let exit = if is_bad_value { Exit::Usage } else { Exit::Trouble };
     let word = code.map_or(if is_bad_value { "usage" } else { "error" }, Code::as_str);

@@ -48,8 +48,8 @@ impl FromStr for Term {
 }
 
 /// What a tenant has that everything said is true of.
-pub(crate) fn meant(namespace: &Namespace, terms: Vec<Term>, now: TimestampMs) -> Result<Filter, Usage> {
-    let mut filter = Filter::everything(namespace.clone());
+pub(crate) fn meant(namespace: Namespace, terms: Vec<Term>, now: TimestampMs) -> Result<Filter, Usage> {
+    let mut filter = Filter::everything(namespace);
     for term in terms {
         match term {
             Term::All => {}
@@ -112,7 +112,7 @@ mod tests {
 
     fn of(terms: &[&str]) -> Result<Filter, String> {
         let terms: Result<Vec<Term>, String> = terms.iter().map(|term| term.parse()).collect();
-        meant(&Namespace::default_name(), terms?, NOW).map_err(|usage| usage.0)
+        meant(Namespace::default_name(), terms?, NOW).map_err(|usage| usage.0)
     }
 
     #[test]

@@ -20,7 +20,7 @@ impl FromStr for IdArg {
         match (text.parse(), Uuid::parse_str(text)) {
             (Ok(id), _) => Ok(Self::Whole(id)),
             (Err(_), Ok(uuid)) => Ok(Self::Uuid(uuid)),
-            (Err(error), Err(_)) => Err(format!("{error}, or is the uuid alone")),
+            (Err(error), Err(_)) => Err(format!("{error}, or be the uuid alone")),
         }
     }
 }

@@ -35,6 +35,16 @@ impl FromStr for Input {
     }
 }
 
+/// A number on the command line.
+pub(crate) fn whole<N: FromStr>(text: &str) -> Result<N, &'static str> {
+    text.parse().map_err(|_| "must be a whole number, and not too large")
+}
+
+/// The end of an earlier page, from which a listing goes on.
+pub(crate) fn cursor<C: FromStr>(text: &str) -> Result<C, &'static str> {
+    text.parse().map_err(|_| "must be a cursor that an earlier page of this listing ended with")
+}
+
 impl Input {
     /// The value as a payload: JSON unless a content type says otherwise, its bytes untouched.
     pub(crate) fn payload(self, content_type: Option<ContentType>) -> anyhow::Result<Payload> {

@@ -96,9 +96,19 @@ fn write(bytes: &[u8]) -> anyhow::Result<()> {
     }
 }
 
+/// A number of something: one byte, two bytes.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_of_something_is_no_plural() {
+        assert_eq!([0, 1, 2].map(|count| counted(count, "edge")), ["0 edges", "1 edge", "2 edges"]);
+    }
 
     #[test]
     fn what_a_terminal_would_obey_is_escaped() {

@@ -11,6 +11,7 @@ use ff_server::{DRAIN, Metrics, Server, ServerOptions};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio_util::sync::CancellationToken;
 
+use crate::exit::Usage;
 use crate::signals::Signals;
 
 /// How long after running requests were cut off the store may take to be closed.
@@ -147,7 +148,7 @@ async fn listen_on(
 fn cannot(listen: SocketAddr, option: &str, error: io::Error) -> anyhow::Error {
     match error.kind() {
         ErrorKind::AddrInUse => anyhow!("{listen} is in use; choose another address with {option}"),
-        ErrorKind::InvalidInput => anyhow!(error),
+        ErrorKind::InvalidInput => Usage(error.to_string()).into(),
         _ => anyhow!("cannot listen on {listen}: {error}"),
     }
 }

@@ -8,6 +8,8 @@ use clap::Args;
 use ff_sdk::PublicUrl;
 use ff_server::{Limits, ServerOptions, TlsFiles};
 
+use crate::input::whole;
+
 /// Options of a server that others reach.
 #[derive(Args)]
 pub(crate) struct ServingFlags {
@@ -25,32 +27,39 @@ pub(crate) struct ServingFlags {
 
     /// Requests under way at once, without those that wait for something
     #[arg(long, env = "FF_MAX_IN_FLIGHT", value_name = "COUNT", default_value_t = Limits::default().in_flight)]
+    #[arg(value_parser = whole::<usize>)]
     max_in_flight: usize,
 
     /// Requests at once that wait for something, and streams
     #[arg(long, env = "FF_MAX_WAITING", value_name = "COUNT", default_value_t = Limits::default().waiting)]
+    #[arg(value_parser = whole::<usize>)]
     max_waiting: usize,
 
     /// Streams of events open at once
     #[arg(long, env = "FF_MAX_STREAMS", value_name = "COUNT", default_value_t = Limits::default().streams)]
+    #[arg(value_parser = whole::<usize>)]
     max_streams: usize,
 
     /// Bytes of all request bodies in memory at once
     #[arg(long, env = "FF_MAX_BODY_BYTES", value_name = "BYTES", default_value_t = Limits::default().body_bytes)]
+    #[arg(value_parser = whole::<usize>)]
     max_body_bytes: usize,
 
     /// Connections open at once
     #[arg(long, env = "FF_MAX_CONNECTIONS", value_name = "COUNT", default_value_t = Limits::default().connections)]
+    #[arg(value_parser = whole::<usize>)]
     max_connections: usize,
 
     /// Connections open at once from one address
     #[arg(long, env = "FF_MAX_CONNECTIONS_PER_ADDRESS", value_name = "COUNT")]
     #[arg(default_value_t = Limits::default().connections_per_address)]
+    #[arg(value_parser = whole::<usize>)]
     max_connections_per_address: usize,
 
     /// Requests a second of one key, or of one address where no key is shown; 0 for no limit
     #[arg(long, env = "FF_MAX_RATE", value_name = "COUNT")]
     #[arg(default_value_t = Limits::default().rate.map_or(0, NonZeroU32::get))]
+    #[arg(value_parser = whole::<u32>)]
     max_rate: u32,
 }
 

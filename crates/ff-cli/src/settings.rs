@@ -1,6 +1,7 @@
 //! What every command is told: which server, which tenant, and whether people or programs read the output.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use anyhow::anyhow;
 use clap::{ArgAction, Args};
@@ -21,9 +22,13 @@ pub(crate) struct Settings {
     #[arg(value_parser = server)]
     pub(crate) server: String,
 
-    /// The tenant whose work it is
-    #[arg(long, global = true, env = "FF_NAMESPACE", value_name = "NAME", default_value = "default")]
-    pub(crate) namespace: Namespace,
+    /// The tenant whose work it is; that of the key, or default, unless given
+    #[arg(long, global = true, env = "FF_NAMESPACE", value_name = "NAME")]
+    namespace: Option<Namespace>,
+
+    /// The namespace of the key, once a server has told it.
+    #[arg(skip)]
+    own: OnceLock<Namespace>,
 
     /// The file settings are read from, in place of FF_CONFIG, or of flowfabric.toml in the working directory
     #[arg(long, global = true, value_name = "FILE")]
@@ -49,7 +54,7 @@ pub(crate) struct Settings {
 impl Settings {
     /// A connection to the server.
     pub(crate) async fn connect(&self) -> anyhow::Result<FlowFabric> {
-        ff_sdk::connect(&self.server).await.map_err(|error| match error {
+        let connected = ff_sdk::connect(&self.server).await.map_err(|error| match error {
             ConnectError::Http(unreachable @ HttpConnectError::Unreachable { .. }) => {
                 anyhow!("{unreachable}\n  start one with `ff dev`, or name another with --server or FF_SERVER")
             }
@@ -57,8 +62,35 @@ impl Settings {
                 anyhow!("{refused}\n  put a key of this server into FF_API_KEY; `ff keys create` makes one")
             }
             ConnectError::Http(bad @ HttpConnectError::BadUrl { .. }) => Usage(format!("--server: {bad}")).into(),
+            ConnectError::BadUrl { why } => Usage(why).into(),
             error => error.into(),
-        })
+        });
+        let flowfabric = connected?;
+        if let Some(own) = flowfabric.key_namespace() {
+            check(self.namespace.as_ref(), own, "--namespace")?;
+            self.own.get_or_init(|| own.clone());
+        }
+        Ok(flowfabric)
+    }
+
+    /// The tenant whose work it is: the one that is given, or that of the key once connected, or `default`.
+    pub(crate) fn namespace(&self) -> Namespace {
+        self.given_namespace().or(self.own.get()).cloned().unwrap_or_else(Namespace::default_name)
+    }
+
+    /// The tenant that is given by a flag, a variable or the file with settings.
+    pub(crate) fn given_namespace(&self) -> Option<&Namespace> {
+        self.namespace.as_ref()
+    }
+}
+
+/// Refuses a namespace that is given in `field` and is not that of the key.
+pub(crate) fn check(given: Option<&Namespace>, own: &Namespace, field: &str) -> Result<(), Usage> {
+    match given {
+        Some(given) if given != own => {
+            Err(Usage(format!("{field}: is {given} and the key belongs to {own}, must be {own} or left out")))
+        }
+        _ => Ok(()),
     }
 }
 

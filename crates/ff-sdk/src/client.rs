@@ -19,6 +19,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
+use crate::flowfabric::check_named;
 use crate::{Error, Flow, FlowHandle, Job, Received, Signal, Waitpoint};
 
 /// How many partitions are asked at once for a uuid.
@@ -29,11 +30,18 @@ const LOOKS_AT_ONCE: usize = 16;
 pub struct Client {
     backend: Arc<dyn EngineBackend>,
     waits: Arc<dyn LongPoll>,
+    /// The namespace of the key that a server is shown.
+    own: Option<Namespace>,
 }
 
 impl Client {
-    pub(crate) fn new(backend: Arc<dyn EngineBackend>, waits: Arc<dyn LongPoll>) -> Self {
-        Self { backend, waits }
+    pub(crate) fn new(backend: Arc<dyn EngineBackend>, waits: Arc<dyn LongPoll>, own: Option<Namespace>) -> Self {
+        Self { backend, waits, own }
+    }
+
+    /// Refuses a namespace that was named and that the key would not be asked for.
+    pub(crate) fn check_named(&self, named: Option<&Namespace>) -> Result<(), Error> {
+        Ok(check_named(named, self.own.as_ref())?)
     }
 
     pub(crate) fn backend(&self) -> &dyn EngineBackend {
@@ -46,6 +54,7 @@ impl Client {
 
     /// Hands in one job.
     pub async fn submit(&self, job: Job) -> Result<Submitted, Error> {
+        self.check_named(job.named())?;
         Ok(self.backend.submit(job.build()?).await?)
     }
 
@@ -54,7 +63,8 @@ impl Client {
         &self,
         jobs: impl IntoIterator<Item = Job>,
     ) -> Result<Vec<Result<Submitted, Error>>, Error> {
-        let jobs: Vec<_> = jobs.into_iter().map(Job::build).collect();
+        let checked = |job: Job| self.check_named(job.named()).and_then(|()| job.build());
+        let jobs: Vec<_> = jobs.into_iter().map(checked).collect();
         let sound = jobs.iter().filter_map(|job| job.as_ref().ok().cloned()).collect();
         let mut answers = self.backend.submit_many(sound).await?.into_iter();
         let mut results = Vec::with_capacity(jobs.len());
@@ -69,12 +79,14 @@ impl Client {
 
     /// Hands in a whole flow, all or nothing. The same flow again, by its id or its key, is the same flow.
     pub async fn submit_flow(&self, flow: Flow) -> Result<FlowHandle, Error> {
+        self.check_named(flow.named())?;
         let submitted = self.backend.submit_flow(flow.build()?).await?;
         Ok(self.flow(&submitted.flow_id))
     }
 
     /// Makes a flow without members, to be grown. It does not end before it is closed.
     pub async fn create_flow(&self, flow: Flow) -> Result<FlowHandle, Error> {
+        self.check_named(flow.named())?;
         let created = self.backend.create_flow(flow.build_empty()?).await?;
         Ok(self.flow(&created.flow_id))
     }

@@ -57,15 +57,12 @@ type Through = Arc<dyn Fn(Arc<dyn EngineStore>) -> Arc<dyn EngineStore> + Send +
 /// Why a connection could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    #[error(
-        "{url:?} is not a store: expected sqlite:PATH, memory:, postgres://HOST/DATABASE, valkey://HOST:PORT or \
-         http://HOST:PORT"
-    )]
-    UnknownUrl { url: String },
+    /// The URL, one of its parameters or the key in `FF_API_KEY` is not allowed. Says which part and what is; the URL itself is
+    /// not repeated, as it may hold a password.
+    #[error("{why}")]
+    BadUrl { why: String },
     #[error("there is no store at {url}")]
     NoStore { url: String },
-    #[error("{url:?}: {why}")]
-    BadUrl { url: String, why: String },
     #[error("{url} may lose acknowledged work: {why}")]
     NotDurable { url: String, why: String },
     /// The program was built without what connects to such a URL.
@@ -83,6 +80,24 @@ pub enum ConnectError {
     #[cfg(feature = "http")]
     #[error(transparent)]
     Http(#[from] HttpConnectError),
+}
+
+impl ConnectError {
+    /// Whether the URL or one of its parameters is not allowed, wherever it leads.
+    pub fn is_bad_url(&self) -> bool {
+        match self {
+            Self::BadUrl { .. } => true,
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(error) => matches!(error, OpenError::NoDirectory { .. }),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(error) => matches!(error, ff_backend_postgres::ConnectError::BadUrl { .. }),
+            #[cfg(feature = "valkey")]
+            Self::Valkey(error) => matches!(error, ff_backend_valkey::ConnectError::BadUrl { .. }),
+            #[cfg(feature = "http")]
+            Self::Http(error) => matches!(error, HttpConnectError::BadUrl { .. }),
+            _ => false,
+        }
+    }
 }
 
 impl Connect {
@@ -162,7 +177,7 @@ impl Connect {
     async fn sqlite(self, path: PathBuf, synchronous: Synchronous) -> Result<FlowFabric, ConnectError> {
         let options = SqliteOptions { durability: synchronous.into(), ..SqliteOptions::default() };
         let opened = tokio::task::spawn_blocking(move || ff_backend_sqlite::open(&path, options)).await;
-        let store = Arc::new(opened.map_err(|error| self.bad(format!("opening it failed: {error}")))??);
+        let store = Arc::new(opened.map_err(|error| bad(&format!("path: cannot be opened, {error}")))??);
         let close = closing(store.clone(), |store| Box::pin(async move { store.close().await }));
         Ok(self.assemble(store, Some(close)))
     }
@@ -187,7 +202,7 @@ impl Connect {
     #[cfg(feature = "http")]
     async fn http(self) -> Result<FlowFabric, ConnectError> {
         let options = crate::http::HttpOptions { key: self.key.clone(), ..Default::default() };
-        let options = options.or_from_environment().map_err(|why| self.bad(why))?;
+        let options = options.or_from_environment().map_err(|why| bad(&why))?;
         Ok(FlowFabric::remote(Arc::new(HttpBackend::connect_with(&self.url, options).await?)))
     }
 
@@ -236,11 +251,6 @@ impl Connect {
 
     fn not_durable(&self, why: &str) -> ConnectError {
         ConnectError::NotDurable { url: self.url.clone(), why: why.to_owned() }
-    }
-
-    #[cfg(any(feature = "http", feature = "sqlite"))]
-    fn bad(&self, why: String) -> ConnectError {
-        ConnectError::BadUrl { url: self.url.clone(), why }
     }
 }
 
@@ -297,32 +307,37 @@ impl Target {
             return Ok(Self::Valkey);
         }
         if let Some(rest) = url.strip_prefix("memory:") {
-            return if rest.is_empty() || rest == "//" { Ok(Self::Memory) } else { Err(unknown(url)) };
+            let is_bare = rest.is_empty() || rest == "//";
+            return if is_bare { Ok(Self::Memory) } else { Err(bad("path: must be left out, as in memory:")) };
         }
-        let rest = url.strip_prefix("sqlite:").ok_or_else(|| unknown(url))?;
+        let rest = url.strip_prefix("sqlite:").ok_or_else(|| {
+            bad(
+                "scheme: must be that of sqlite:PATH, memory:, postgres://HOST/DATABASE, valkey://HOST:PORT or, of a server, \
+                 http://HOST:PORT",
+            )
+        })?;
         let rest = rest.strip_prefix("//").unwrap_or(rest);
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
         if path.is_empty() {
-            return Err(bad(url, "names no file"));
+            return Err(bad("path: is missing, must name a file as in sqlite:jobs.db"));
         }
         let mut synchronous = Synchronous::Full;
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            synchronous = match pair {
-                "synchronous=full" => Synchronous::Full,
-                "synchronous=normal" => Synchronous::Normal,
-                _ => return Err(bad(url, "knows only synchronous=full and synchronous=normal")),
+            synchronous = match pair.split_once('=').unwrap_or((pair, "")) {
+                ("synchronous", "full") => Synchronous::Full,
+                ("synchronous", "normal") => Synchronous::Normal,
+                ("synchronous", _) => return Err(bad("synchronous: must be full or normal")),
+                (other, _) => {
+                    return Err(bad(&format!("{other}: is no parameter, must be synchronous=full or normal")));
+                }
             };
         }
         Ok(Self::Sqlite { path: Path::new(path).to_path_buf(), synchronous })
     }
 }
 
-fn unknown(url: &str) -> ConnectError {
-    ConnectError::UnknownUrl { url: url.to_owned() }
-}
-
-fn bad(url: &str, why: &str) -> ConnectError {
-    ConnectError::BadUrl { url: url.to_owned(), why: why.to_owned() }
+fn bad(why: &str) -> ConnectError {
+    ConnectError::BadUrl { why: why.to_owned() }
 }
 
 #[cfg(test)]
@@ -350,10 +365,23 @@ mod tests {
     }
 
     #[test]
-    fn a_url_that_says_nothing_is_refused_with_what_would_be_right() {
-        for url in ["", "jobs.db", "memory:x", "mysql://x", "sqlite:", "sqlite:a.db?sync=off"] {
-            let error = Target::parse(url).unwrap_err().to_string();
-            assert!(error.contains("sqlite") || error.contains("synchronous") || error.contains("file"), "{error}");
+    fn a_bad_url_is_refused_by_its_part_and_what_is_allowed() {
+        let scheme = "scheme: must be that of sqlite:PATH, memory:, postgres://HOST/DATABASE, valkey://HOST:PORT or, \
+                      of a server, http://HOST:PORT";
+        for (url, why) in [
+            ("", scheme),
+            ("jobs.db", scheme),
+            ("postgres:jobs", scheme),
+            ("mysql://u:hunter2@x", scheme),
+            ("memory:x", "path: must be left out, as in memory:"),
+            ("sqlite:", "path: is missing, must name a file as in sqlite:jobs.db"),
+            ("sqlite://?synchronous=full", "path: is missing, must name a file as in sqlite:jobs.db"),
+            ("sqlite:a.db?synchronous=off", "synchronous: must be full or normal"),
+            ("sqlite:a.db?synchronous", "synchronous: must be full or normal"),
+            ("sqlite:a.db?sync=off", "sync: is no parameter, must be synchronous=full or normal"),
+        ] {
+            let error = Target::parse(url).unwrap_err();
+            assert_eq!((error.to_string().as_str(), error.is_bad_url()), (why, true), "{url}");
         }
     }
 }

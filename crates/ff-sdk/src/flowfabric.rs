@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use ff_api::DoctorReport;
 use ff_core::backend::{Answer, EngineBackend, EngineStore, LongPoll};
-use ff_core::types::TimestampMs;
+use ff_core::engine_error::Refusal;
+use ff_core::types::{Namespace, TimestampMs};
 use ff_scheduler::Runtime;
 use futures_util::future::BoxFuture;
 
@@ -54,12 +55,12 @@ impl FlowFabric {
 
     /// Hands in work and follows it.
     pub fn client(&self) -> Client {
-        Client::new(self.backend.clone(), self.waits.clone())
+        Client::new(self.backend.clone(), self.waits.clone(), self.key_namespace().cloned())
     }
 
     /// Does work, under a name of its own.
     pub fn worker(&self, name: &str) -> Worker {
-        Worker::new(name, self.backend.clone(), self.waits.clone())
+        Worker::new(name, self.backend.clone(), self.waits.clone(), self.key_namespace().cloned())
     }
 
     pub fn backend(&self) -> &Arc<dyn EngineBackend> {
@@ -90,6 +91,16 @@ impl FlowFabric {
             Place::Here { .. } => None,
             #[cfg(feature = "http")]
             Place::AtServer(server) => Some(&server.public_url),
+        }
+    }
+
+    /// The namespace of the key a server is shown: whose work everything is about that names no namespace. Nothing for a key of every
+    /// namespace, without a key, and for a store in this process.
+    pub fn key_namespace(&self) -> Option<&Namespace> {
+        match &self.place {
+            Place::Here { .. } => None,
+            #[cfg(feature = "http")]
+            Place::AtServer(server) => server.own.as_ref(),
         }
     }
 
@@ -132,5 +143,16 @@ impl FlowFabric {
             #[cfg(feature = "http")]
             Place::AtServer(_) => {}
         }
+    }
+}
+
+/// Refuses `default` where it was named and the key is for another namespace. To a key it stands for no namespace being named, so the
+/// work would be in the key's own; a server refuses every other namespace by itself.
+pub(crate) fn check_named(named: Option<&Namespace>, own: Option<&Namespace>) -> Result<(), Refusal> {
+    match (named, own) {
+        (Some(named), Some(own)) if named.is_default() && named != own => {
+            Err(Refusal::invalid("namespace", format!("the key belongs to {own}, must be {own} or left out")))
+        }
+        _ => Ok(()),
     }
 }

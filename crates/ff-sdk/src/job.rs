@@ -31,6 +31,7 @@ use crate::Error;
 #[derive(Debug)]
 pub struct Job {
     args: Result<SubmitArgs, Error>,
+    names_namespace: bool,
 }
 
 impl Job {
@@ -38,14 +39,14 @@ impl Job {
     pub fn new(kind: &str, payload: &impl Serialize) -> Self {
         match serde_json::to_vec(payload) {
             Ok(text) => Self::with_payload(kind, Payload::json(text)),
-            Err(error) => Self { args: Err(Error::Encode(error)) },
+            Err(error) => Self { args: Err(Error::Encode(error)), names_namespace: false },
         }
     }
 
     /// Work with any payload.
     pub fn with_payload(kind: &str, payload: Payload) -> Self {
         let args = Kind::parse(kind).map(|kind| SubmitArgs::new(kind, payload));
-        Self { args: args.map_err(|error| Refusal::invalid("kind", error).into()) }
+        Self { args: args.map_err(|error| Refusal::invalid("kind", error).into()), names_namespace: false }
     }
 
     /// Which queue it waits in.
@@ -53,8 +54,9 @@ impl Job {
         self.set("lane", LaneId::parse(lane), |args, lane| args.lane = lane)
     }
 
-    /// Whose work it is.
-    pub fn namespace(self, namespace: &str) -> Self {
+    /// Whose work it is; that of the key, or `default`, when never called.
+    pub fn namespace(mut self, namespace: &str) -> Self {
+        self.names_namespace = true;
         self.set("namespace", Namespace::parse(namespace), |args, namespace| args.namespace = namespace)
     }
 
@@ -125,6 +127,11 @@ impl Job {
             args.uuid = uuid;
         }
         self
+    }
+
+    /// The namespace, where it was named.
+    pub(crate) fn named(&self) -> Option<&Namespace> {
+        self.args.as_ref().ok().filter(|_| self.names_namespace).map(|args| &args.namespace)
     }
 
     /// The arguments of the submission, or the first thing that is wrong with them.

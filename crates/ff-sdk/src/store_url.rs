@@ -1,14 +1,21 @@
 //! Passwords in the address of a store.
 
-/// A URL without what is in front of the host, and without a parameter of that name: that is where a password would be.
+/// A URL without what is in front of the host, and without parameters that may be a password.
 pub fn without_password(url: &str) -> String {
-    let place = match url.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1))) {
-        Some((scheme, place)) => format!("{scheme}://{place}"),
-        None => url.to_owned(),
+    let Some((scheme, rest)) = url.split_once("://").filter(|(scheme, _)| *scheme != "sqlite") else {
+        return url.to_owned();
     };
-    let Some((place, parameters)) = place.split_once('?') else { return place };
-    let kept: Vec<_> = parameters.split('&').filter(|one| !one.starts_with("password=")).collect();
-    if kept.is_empty() { place.to_owned() } else { format!("{place}?{}", kept.join("&")) }
+    let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+    if parameters.contains('@') {
+        // Either a password with a `?` in it or a parameter with an `@`: they cannot be told apart.
+        return format!("{scheme}://***");
+    }
+    let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
+    // A parameter's name may be percent-encoded.
+    let is_secret = |one: &&str| one.to_ascii_lowercase().contains("pass") || one.contains('%');
+    let kept: Vec<_> = parameters.split('&').filter(|one| !one.is_empty() && !is_secret(one)).collect();
+    let mark = if kept.is_empty() { "" } else { "?" };
+    format!("{scheme}://{place}{mark}{}", kept.join("&"))
 }
 
 /// Whether a URL holds a password.
@@ -29,13 +36,25 @@ mod tests {
             without_password("valkey://me:p@ss@host:1/2?durability=fsync"),
             "valkey://host:1/2?durability=fsync"
         );
-        assert_eq!(without_password("sqlite:jobs.db"), "sqlite:jobs.db");
+        for file in ["sqlite:jobs.db", "sqlite:///srv/a@b/jobs.db"] {
+            assert_eq!(without_password(file), file);
+        }
         assert_eq!(
             without_password("postgres://host/db?password=x&sslmode=require"),
             "postgres://host/db?sslmode=require"
         );
         assert_eq!(without_password("postgres://host/db?password=x"), "postgres://host/db");
         assert_eq!(without_password("valkey+cluster://a:1,b:2"), "valkey+cluster://a:1,b:2");
+        for url in [
+            "postgres://u:hunter2@host/db?application_name=a",
+            "postgres://host/db?password=hun@hunter2",
+            "postgres://host/db?pass%77ord=hunter2",
+            "postgres://host/db?sslPassword=hunter2",
+            "valkey://u:?hunter2@host:1",
+            "valkey://u:a/hunter2@host:1",
+        ] {
+            assert!(!without_password(url).contains("hunter2"), "{url}");
+        }
     }
 
     #[test]

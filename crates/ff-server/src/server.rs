@@ -74,8 +74,8 @@ impl Server {
         let keyring = Keyring::of(runtime.upkeep()).await.map_err(io::Error::other)?;
         if keyring.is_none() && !listen.ip().to_canonical().is_loopback() {
             let why = format!(
-                "cannot listen on {listen}: the store has no API keys, so the server listens on loopback only; create one \
-                 with `ff keys create`"
+                "listen: {listen} is not on loopback, must be while the store has no API keys; create one with `ff keys \
+                 create`"
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }

@@ -18,20 +18,24 @@ use crate::options::TlsFiles;
 /// Reads both files. An error names the file it is about, and shows nothing of a key.
 pub(crate) fn acceptor(files: &TlsFiles) -> io::Result<TlsAcceptor> {
     let cert = &files.cert;
-    let read = |error: PemError| bad("certificate", cert, &error.to_string());
+    let read = |error: PemError| bad("tls-cert", cert, &format!("cannot be read ({error}), must be a PEM file"));
     let chain: Vec<_> = CertificateDer::pem_file_iter(cert).map_err(read)?.collect::<Result<_, _>>().map_err(read)?;
     if chain.is_empty() {
-        return Err(bad("certificate", cert, "it holds no certificate in PEM"));
+        return Err(bad(
+            "tls-cert",
+            cert,
+            "holds no certificate, must be a PEM file of the server's and those that lead to it",
+        ));
     }
     let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| match error {
-        PemError::Io(error) => bad("key", &files.key, &error.to_string()),
-        _ => bad("key", &files.key, "it holds no private key in PEM"),
+        PemError::Io(error) => bad("tls-key", &files.key, &format!("cannot be read ({error}), must be a PEM file")),
+        _ => bad("tls-key", &files.key, "holds no private key, must be a PEM file of one"),
     })?;
     let algorithms = Arc::new(rustls::crypto::ring::default_provider());
     let versions = ServerConfig::builder_with_provider(algorithms).with_safe_default_protocol_versions();
     let config = versions.map_err(io::Error::other)?.with_no_client_auth().with_single_cert(chain, key);
     let config = config.map_err(|error| {
-        bad("key", &files.key, &format!("it does not go with the certificate {}: {error}", cert.display()))
+        bad("tls-key", &files.key, &format!("does not fit ({error}), must be the key of {}", cert.display()))
     })?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
@@ -61,6 +65,6 @@ pub(crate) async fn accept(tls: &TlsAcceptor, mut stream: TcpStream) -> io::Resu
     Ok(None)
 }
 
-fn bad(what: &str, file: &Path, why: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, format!("the TLS {what} {} cannot be used: {why}", file.display()))
+fn bad(field: &str, file: &Path, why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("{field}: {} {why}", file.display()))
 }

@@ -75,9 +75,10 @@ impl FromStr for PublicUrl {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let expected = "expected an address such as https://flowfabric.example.org, without ? and #";
+        let expected = "must be an address such as https://flowfabric.example.org, without user, ? and #";
         let url = Url::parse(text).map_err(|_| expected)?;
-        let plain = url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
+        let plain =
+            url.query().is_none() && url.fragment().is_none() && url.username().is_empty() && url.password().is_none();
         if matches!(url.scheme(), "http" | "https") && plain { Ok(Self(url)) } else { Err(expected) }
     }
 }
@@ -90,8 +91,9 @@ impl fmt::Debug for Waitpoint {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use uuid::Uuid;
+
+    use super::*;
 
     fn waitpoint() -> Waitpoint {
         Waitpoint {

@@ -9,12 +9,12 @@ use ff_core::contracts::SubmitArgs;
 use ff_core::engine_error::Refusal;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::ExecutionId;
+use letter::Letter;
 use tokio_postgres::GenericClient;
 
 use crate::ConnectError;
 use crate::url::{SCHEMA, schema};
 use crate::value::Parameter;
-use letter::Letter;
 
 pub(crate) use taker::take_up;
 
@@ -76,7 +76,7 @@ impl Default for Inbox {
 impl Inbox {
     /// The inbox of the store in another schema.
     pub fn in_schema(name: &str) -> Result<Self, ConnectError> {
-        let schema = schema(name).map_err(|why| ConnectError::BadUrl { url: name.to_owned(), why })?;
+        let schema = schema(name).map_err(|why| ConnectError::BadUrl { why })?;
         Ok(Self { schema })
     }
 

@@ -143,7 +143,10 @@ fn a_missing_directory_is_named() {
     let missing = place.0.path().join("not-there");
     let error = ff_backend_sqlite::open(&missing.join("work.db"), options()).err().unwrap();
     assert!(matches!(&error, OpenError::NoDirectory { path } if *path == missing), "{error}");
-    assert_eq!(error.to_string(), format!("the directory {} does not exist", missing.display()));
+    assert_eq!(
+        error.to_string(),
+        format!("path: the directory {} does not exist, must be one that does", missing.display())
+    );
 }
 
 #[test]

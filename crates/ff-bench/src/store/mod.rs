@@ -27,7 +27,7 @@ pub(super) use valkey::Servers;
 
 /// The address of a server, which cannot be measured against the bare store behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a server cannot be measured against its store; give the store")]
+#[error("scheme: is that of a server, which cannot be measured against its store; must be that of the store")]
 pub struct NotAStore;
 
 /// A store that is being measured.

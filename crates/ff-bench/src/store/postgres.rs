@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use ff_backend_postgres::{Place, PostgresBackend, PostgresOptions};
+use ff_sdk::ConnectError;
 use serde_json::Value;
 use tokio_postgres::Client;
 
@@ -19,7 +20,8 @@ pub(crate) struct Database {
 
 impl Database {
     pub(super) async fn connect(url: &str) -> anyhow::Result<(Arc<PostgresBackend>, Self)> {
-        let store = Arc::new(ff_backend_postgres::connect(url, PostgresOptions::default()).await?);
+        let connected = ff_backend_postgres::connect(url, PostgresOptions::default()).await;
+        let store = Arc::new(connected.map_err(ConnectError::from)?);
         let place = Place::parse(url)?;
         let client = place.connect().await?;
         Ok((store.clone(), Self { store, place, client }))

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use ff_backend_valkey::{Place, ValkeyBackend, ValkeyOptions};
+use ff_sdk::ConnectError;
 use redis::aio::MultiplexedConnection;
 use redis::cluster::ClusterClient;
 use redis::cluster_async::ClusterConnection;
@@ -23,13 +24,13 @@ pub(crate) enum Servers {
 
 impl Servers {
     pub(super) async fn connect(url: &str) -> anyhow::Result<(Arc<ValkeyBackend>, Self)> {
-        let store = ValkeyBackend::connect(url, ValkeyOptions::default()).await?;
+        let store = ValkeyBackend::connect(url, ValkeyOptions::default()).await.map_err(ConnectError::from)?;
         let place = Place::parse(url)?;
         let servers = if place.is_cluster() {
             let connection = ClusterClient::new(place.nodes().to_vec())?.get_async_connection().await?;
             Self::Cluster { connection }
         } else {
-            let node = place.nodes().first().context("the URL names no server")?;
+            let node = place.nodes().first().context("host: is missing, must be as in valkey://HOST:PORT")?;
             let client = Arc::new(Client::open(node.clone())?);
             let patient = AsyncConnectionConfig::new().set_response_timeout(None);
             let connection = client.get_multiplexed_async_connection_with_config(&patient).await?;

@@ -6,6 +6,7 @@ use ff_core::state::TerminalOutcome;
 use serde_json::json;
 
 use crate::exit::{Exit, note, tell};
+use crate::input::cursor;
 use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::{output, screen, span};
@@ -18,7 +19,7 @@ pub(crate) struct Events {
     follow: bool,
 
     /// Begin where another reader ended; with what happens from now on, unless given
-    #[arg(long, value_name = "CURSOR")]
+    #[arg(long, value_name = "CURSOR", value_parser = cursor::<EventCursor>)]
     after: Option<EventCursor>,
 }
 
@@ -28,7 +29,7 @@ impl Events {
         let client = settings.connect().await?.client();
         // Without a place to begin there is nothing before now, which looks as if nothing ever happened.
         let begins_now = self.after.is_none() && !self.follow;
-        let mut events = client.events(Some(&settings.namespace), self.after).await?;
+        let mut events = client.events(Some(&settings.namespace()), self.after).await?;
         let ended = tokio::select! {
             ended = show(settings, &mut events, self.follow) => ended,
             () = signals.next() => Ok(()),

@@ -85,7 +85,7 @@ fn describe(info: &ExecutionInfo, revoked: Option<String>, now: TimestampMs) -> 
     row("started", moment(info.started_at));
     row("ended", moment(info.finished_at));
     row("deadline", moment(info.deadline_at));
-    row("payload", Some(format!("{} bytes", info.payload_bytes)));
+    row("payload", Some(output::counted(info.payload_bytes, "byte")));
     row("trace", info.trace.as_ref().map(|trace| trace.trace_id().to_owned()));
     row("key", info.idempotency_key.as_ref().map(ToString::to_string));
     for (key, value) in &info.tags {

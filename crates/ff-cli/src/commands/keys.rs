@@ -95,13 +95,13 @@ async fn open(store: &str) -> anyhow::Result<FlowFabric> {
 impl Create {
     async fn run(self, settings: &Settings, client: &Client) -> anyhow::Result<()> {
         let key = SecretKey::draw(&SystemDice);
-        let of_all = self.every_namespace || (self.roles.contains(&Role::Admin) && settings.namespace.is_default());
+        let of_all = self.every_namespace || (self.roles.contains(&Role::Admin) && settings.namespace().is_default());
         let args = CreateKeyArgs {
             key_id: key.id().clone(),
             name: self.name,
             secret_hash: key.hash(),
             roles: self.roles.into_iter().collect(),
-            namespace: Some(settings.namespace.clone()).filter(|_| !of_all),
+            namespace: Some(settings.namespace()).filter(|_| !of_all),
             ttl_ms: self.expires.map(|span| u64::try_from(span.as_millis()).unwrap_or(u64::MAX)),
         };
         args.check().map_err(|refusal| anyhow!(Usage(refusal.to_string())))?;

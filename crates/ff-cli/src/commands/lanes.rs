@@ -65,7 +65,7 @@ struct Set {
 
 impl Lanes {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let stand = |named: Named, state| ConfigureLaneArgs::state(settings.namespace.clone(), named.lane, state);
+        let stand = |named: Named, state| ConfigureLaneArgs::state(settings.namespace(), named.lane, state);
         let args = match self.command {
             Command::List(list) => return list.run(settings).await,
             Command::Pause(named) => stand(named, LaneState::Paused),
@@ -93,7 +93,7 @@ impl Set {
             concurrency: self.concurrency.unwrap_or_default(),
             ageing_ms: self.ageing.unwrap_or_default(),
             retention_ms: self.retention.unwrap_or_default(),
-            ..ConfigureLaneArgs::new(settings.namespace.clone(), self.lane)
+            ..ConfigureLaneArgs::new(settings.namespace(), self.lane)
         })
     }
 }
@@ -101,12 +101,12 @@ impl Set {
 impl List {
     async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
-        let namespace = (!self.all_namespaces).then_some(&settings.namespace);
-        let lanes = of_namespace(&client, namespace).await?;
+        let namespace = (!self.all_namespaces).then(|| settings.namespace());
+        let lanes = of_namespace(&client, namespace.as_ref()).await?;
         if settings.json {
             output::json(&ff_api::LanesPage::from(LanesPage { lanes, next: None }))?;
         } else if lanes.is_empty() {
-            tell(format_args!("no lane {} has had any work or settings yet", whose(namespace)));
+            tell(format_args!("no lane {} has had any work or settings yet", whose(namespace.as_ref())));
         } else {
             tabulate(&lanes, self.all_namespaces, SystemClock.now()).print()?;
         }

@@ -12,6 +12,7 @@ use super::get::blocked_on;
 use super::submit::tag;
 use crate::exit::{Exit, tell};
 use crate::filter::{self, Term, When};
+use crate::input::{cursor, whole};
 use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, screen, span};
@@ -44,11 +45,11 @@ pub(crate) struct List {
     until: Option<When>,
 
     /// How many at most
-    #[arg(long, value_name = "N", default_value_t = limits::PAGE_DEFAULT)]
+    #[arg(long, value_name = "N", default_value_t = limits::PAGE_DEFAULT, value_parser = whole::<usize>)]
     limit: usize,
 
     /// Go on where another listing ended
-    #[arg(long, value_name = "CURSOR")]
+    #[arg(long, value_name = "CURSOR", value_parser = cursor::<Cursor>)]
     cursor: Option<Cursor>,
 
     /// All there are, however many
@@ -67,7 +68,7 @@ impl List {
         } else {
             show(&page.executions, SystemClock.now())?;
             if let Some(next) = page.next {
-                tell(format_args!("there are more: --cursor {next}, or --all"));
+                tell(format_args!("more: --cursor {next}, or --all"));
             }
         }
         Ok(Exit::Done)
@@ -83,7 +84,7 @@ impl List {
         ];
         let tags = self.tags.into_iter().map(|(key, value)| Term::Tag(key, value));
         let terms = terms.into_iter().flatten().chain(tags).collect();
-        let filter = filter::meant(&settings.namespace, terms, SystemClock.now())?;
+        let filter = filter::meant(settings.namespace(), terms, SystemClock.now())?;
         Ok(ListArgs { filter, after: self.cursor, limit: if self.all { limits::PAGE } else { self.limit } })
     }
 }

@@ -3,12 +3,12 @@
 use clap::Args;
 use ff_backend_postgres::{Migrated, PostgresOptions, migrate};
 use ff_sdk::Target;
+use ff_sdk::store_url::without_password;
 use serde_json::json;
 
 use crate::exit::{Exit, Usage};
 use crate::output;
 use crate::settings::Settings;
-use ff_sdk::store_url::without_password;
 
 /// Make or update the tables of a store in a database, and nothing else; servers do it when they start, if they may
 #[derive(Args)]
@@ -25,7 +25,8 @@ impl Migrate {
                 Usage("--store: must be postgres://HOST/DATABASE; other stores need no migration".into()).into()
             );
         }
-        let Migrated { from, to } = migrate(&self.store, PostgresOptions::default()).await?;
+        let migrated = migrate(&self.store, PostgresOptions::default()).await;
+        let Migrated { from, to } = migrated.map_err(ff_sdk::ConnectError::from)?;
         let store = without_password(&self.store);
         if settings.json {
             output::json(&json!({ "store": store, "from": from, "to": to }))?;

@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 
 use clap::Args;
-use ff_sdk::Connect;
+use ff_sdk::store_url::without_password;
+use ff_sdk::{Connect, ConnectError, Target};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -12,7 +13,6 @@ use crate::output;
 use crate::serving::Serving;
 use crate::serving_flags::{ServingFlags, address};
 use crate::settings::Settings;
-use ff_sdk::store_url::without_password;
 
 /// Where a server listens when nobody says.
 pub(super) const LISTEN: &str = "127.0.0.1:7070";
@@ -67,10 +67,13 @@ impl Server {
 }
 
 /// A store in this process. A server is not one: its store has its server already.
-pub(super) fn store(text: &str) -> Result<String, &'static str> {
-    if text.starts_with("http://") || text.starts_with("https://") {
-        Err("this is a server, not a store; give a store such as sqlite:PATH, or use that server with --server")
-    } else {
-        Ok(text.to_owned())
+pub(super) fn store(text: &str) -> Result<String, ConnectError> {
+    match Target::parse(text)? {
+        Target::Http => {
+            let why =
+                "scheme: is that of a server, not a store; must be that of a store such as sqlite:PATH".to_owned();
+            Err(ConnectError::BadUrl { why })
+        }
+        _ => Ok(text.to_owned()),
     }
 }

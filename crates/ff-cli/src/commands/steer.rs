@@ -83,8 +83,12 @@ impl Cancel {
         let OneOrMany { id, filter, dry_run, reason } = self.what;
         let Some(id) = id else {
             let means_all = filter.iter().all(|term| *term == Term::All);
-            if means_all && !dry_run && !self.yes && !confirmed(settings)? {
-                return Ok(Exit::Trouble);
+            if means_all && !dry_run && !self.yes {
+                // The namespace that is asked about may be that of the key.
+                settings.connect().await?;
+                if !confirmed(settings)? {
+                    return Ok(Exit::Trouble);
+                }
             }
             let begin = |client: &Client, search: Search| because(client.cancel_all(search)?, reason.as_deref());
             return many::act(settings, (filter, dry_run), "cancelled", begin).await;
@@ -145,7 +149,7 @@ impl Revoke {
 
 /// Asks whether everything is meant. A program that cannot be asked has to say so.
 fn confirmed(settings: &Settings) -> anyhow::Result<bool> {
-    let namespace = &settings.namespace;
+    let namespace = settings.namespace();
     if settings.json || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         let why = format!("--filter all cancels every execution of namespace {namespace}; confirm it with --yes");
         return Err(Usage(format!("{why}, or count them with --dry-run")).into());

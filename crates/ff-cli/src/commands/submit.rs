@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use super::workers;
 use crate::exit::{Exit, tell};
-use crate::input::Input;
+use crate::input::{Input, whole};
 use crate::settings::Settings;
 use crate::trace::Traced;
 use crate::{ending, output, span};
@@ -51,7 +51,7 @@ pub(crate) struct Submit {
     delay: Option<Duration>,
 
     /// Not before this moment, in milliseconds since 1970
-    #[arg(long, value_name = "MS", conflicts_with = "delay")]
+    #[arg(long, value_name = "MS", conflicts_with = "delay", value_parser = whole::<i64>)]
     at: Option<i64>,
 
     /// A label; may be given again
@@ -106,7 +106,7 @@ impl Submit {
             None => Payload::default(),
         };
         let mut args = SubmitArgs::new(self.kind, payload);
-        args.namespace = settings.namespace.clone();
+        args.namespace = settings.namespace();
         args.lane = self.lane;
         args.priority = self.priority;
         args.tags = self.tags.into_iter().collect();
@@ -134,7 +134,7 @@ async fn tell_if_not_taken(settings: &Settings, client: &Client, id: &ExecutionI
         if info.public_state != PublicState::Waiting || info.attempts_made > 0 {
             return Ok(None);
         }
-        let workers = workers::of_namespace(client, Some(&settings.namespace)).await?;
+        let workers = workers::of_namespace(client, Some(&settings.namespace())).await?;
         let takes = |worker: &Worker| {
             worker.lanes.contains(&info.lane_id) && (worker.kinds.is_empty() || worker.kinds.contains(&info.kind))
         };

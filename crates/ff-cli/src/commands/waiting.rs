@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::list::every_page;
 use crate::exit::{Exit, tell};
+use crate::input::{cursor, whole};
 use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, span};
@@ -27,11 +28,11 @@ pub(crate) struct Waiting {
     links: bool,
 
     /// How many at most
-    #[arg(long, value_name = "N", default_value_t = limits::PAGE_DEFAULT)]
+    #[arg(long, value_name = "N", default_value_t = limits::PAGE_DEFAULT, value_parser = whole::<usize>)]
     limit: usize,
 
     /// Go on where another listing ended
-    #[arg(long, value_name = "CURSOR")]
+    #[arg(long, value_name = "CURSOR", value_parser = cursor::<Cursor>)]
     cursor: Option<Cursor>,
 
     /// All there are, however many
@@ -47,7 +48,7 @@ impl Waiting {
             filter: Filter {
                 lane: self.lane,
                 state: Some(PublicState::Suspended),
-                ..Filter::everything(settings.namespace.clone())
+                ..Filter::everything(settings.namespace())
             },
             after: self.cursor,
             limit: if self.all { limits::PAGE } else { self.limit },
@@ -63,7 +64,7 @@ impl Waiting {
             tabulate(&page.executions, SystemClock.now()).print()?;
         }
         if let Some(next) = next.filter(|_| !settings.json) {
-            tell(format_args!("there are more: --cursor {next}, or --all"));
+            tell(format_args!("more: --cursor {next}, or --all"));
         }
         Ok(Exit::Done)
     }

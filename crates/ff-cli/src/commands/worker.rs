@@ -69,7 +69,7 @@ impl Worker {
         let running = Arc::new(AtomicUsize::new(0));
         let mut worker = flowfabric
             .worker(self.name.as_str())
-            .namespace(settings.namespace.as_str())
+            .namespace(settings.namespace().as_str())
             .concurrency(self.concurrency)
             .lease_ttl(self.lease_ttl);
         for lane in &self.lanes {

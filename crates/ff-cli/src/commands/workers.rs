@@ -27,12 +27,12 @@ pub(crate) struct Workers {
 impl Workers {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
-        let whose = (!self.all_namespaces).then_some(&settings.namespace);
-        let workers = of_namespace(&client, whose).await?;
+        let whose = (!self.all_namespaces).then(|| settings.namespace());
+        let workers = of_namespace(&client, whose.as_ref()).await?;
         if settings.json {
             output::json(&WorkersPage { workers, next: None })?;
         } else if workers.is_empty() {
-            tell(format_args!("no worker {} is there", lanes::whose(whose)));
+            tell(format_args!("no worker {} is there", lanes::whose(whose.as_ref())));
         } else {
             tabulate(&workers, self.all_namespaces, SystemClock.now()).print()?;
         }

@@ -2,12 +2,12 @@
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
+use ff_sdk::store_url::without_password;
 use serde::Serialize;
 
 use super::setting::{Setting, settings};
-use super::{File, Typed, configured};
+use super::{File, Typed, configured, without_secrets};
 use crate::exit::Usage;
-use ff_sdk::store_url::without_password;
 
 /// One setting as it is in force.
 #[derive(Serialize)]
@@ -40,7 +40,7 @@ fn alone(command: &Command, name: &'static str, file: Option<&File>) -> anyhow::
     let command = configured(command.clone(), file);
     let command = command.mut_subcommand(name, |command| command.mut_args(|arg| arg.required(false)));
     command.try_get_matches_from(["ff", name]).map_err(|error| {
-        let said = error.to_string();
+        let said = without_secrets(error).to_string();
         Usage(said.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()).into()
     })
 }

@@ -8,11 +8,12 @@ mod setting;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Command};
-use serde_json::json;
-
+use ff_sdk::store_url::without_password;
 use file::File;
 pub(crate) use force::in_force;
+use serde_json::json;
 use setting::settings;
 
 use crate::exit::{self, Usage};
@@ -34,17 +35,46 @@ impl Typed {
         let file = read(&words)?;
         let matches = configured(words.clone(), file.as_ref()).try_get_matches();
         let matches = matches.unwrap_or_else(|error| {
+            let error = without_variables(without_secrets(error), &words);
             let is_json = error.use_stderr() && std::env::args_os().any(|arg| arg == "--json");
             if is_json {
                 let message = error.to_string();
+                let message = message.trim_start_matches("error: ").trim_end();
+                let message = message.trim_end_matches("For more information, try '--help'.").trim_end();
                 exit::speak_json(true);
-                exit::note(&json!({ "error": message.trim_start_matches("error: ").trim_end(), "code": "usage" }), "");
+                exit::note(&json!({ "error": message, "code": "usage" }), "");
                 std::process::exit(error.exit_code());
             }
             error.exit()
         });
         Ok(Self { words, matches, file })
     }
+}
+
+/// The same error with a usage that has no options which only variables give: they need not be typed.
+fn without_variables(mut error: clap::Error, words: &Command) -> clap::Error {
+    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else { return error };
+    let mut usage = usage.to_string();
+    for setting in settings(words).iter().filter(|setting| setting.is_in_environment()) {
+        let value = setting.arg.get_value_names().and_then(<[_]>::first).map(|value| format!(" <{value}>"));
+        usage = usage.replace(&format!(" --{}{}", setting.name(), value.unwrap_or_default()), "");
+    }
+    error.insert(ContextKind::Usage, ContextValue::StyledStr(usage.into()));
+    error
+}
+
+/// The same error without the passwords in what was typed, which it repeats.
+fn without_secrets(mut error: clap::Error) -> clap::Error {
+    for kind in [ContextKind::InvalidArg, ContextKind::InvalidSubcommand, ContextKind::InvalidValue] {
+        if let Some(ContextValue::String(typed)) = error.get(kind) {
+            let shown = match typed.rsplit_once('@') {
+                Some((user, place)) if user.contains(':') => format!("***@{place}"),
+                _ => without_password(typed),
+            };
+            error.insert(kind, ContextValue::String(shown));
+        }
+    }
+    error
 }
 
 /// Reads the file in force, if there is one: the one `--config` names, or `FF_CONFIG`, or the one in the working directory.

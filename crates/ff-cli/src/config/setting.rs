@@ -60,6 +60,14 @@ impl Setting {
         format!("{}.{}", self.section, self.name())
     }
 
+    /// Whether its variable is set and its flag is not typed.
+    pub(super) fn is_in_environment(&self) -> bool {
+        let flag = format!("--{}", self.name());
+        let is_flag =
+            |typed: std::ffi::OsString| typed.to_str().is_some_and(|typed| typed.split('=').next() == Some(&flag));
+        std::env::var_os(&self.variable).is_some() && !std::env::args_os().any(is_flag)
+    }
+
     /// Whether it may have several values.
     pub(super) fn is_list(&self) -> bool {
         matches!(self.arg.get_action(), ArgAction::Append)

@@ -73,7 +73,7 @@ fn what_cannot_be_measured_is_said_to_be() {
     let most = u64::MAX.to_string();
     bench(&["--store", "memory:", "--count", &most]).refused(2, "must be a whole number from 1 to 1000000000");
     bench(&["--store", "memory:", "--payload", &most]).refused(2, "must be a whole number from 0 to 1048576");
-    bench(&["--store", "mysql://x"]).refused(1, "is not a store");
+    bench(&["--store", "mysql://x"]).refused(2, "scheme: must be that of sqlite:PATH");
 }
 
 fn bench(folder: &std::path::Path, args: &[&str]) -> Value {

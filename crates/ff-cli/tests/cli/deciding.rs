@@ -188,7 +188,7 @@ fn links_lead_to_the_public_address_and_work_after_a_rotation() {
     answer(&old, "rejected").refused(1, "retired");
     assert!(answer(&token(), "rejected").ok().contains("goes on"));
     assert_eq!(asking.result(&id), r#""no from cli: ""#);
-    asking.world.run(&["dev", "--public-url", "ff.example.org"]).refused(2, "expected an address such as https://");
+    asking.world.run(&["dev", "--public-url", "ff.example.org"]).refused(2, "must be an address such as https://");
 }
 
 #[test]

@@ -138,7 +138,10 @@ fn what_is_wrong_with_a_file_names_the_node_or_the_edge_and_nothing_is_asked() {
             "{kind: k, nodes: {a: {kind: x}, b: {kind: x}, c: {kind: x, after: [{node: a, passes: payload}, {node: b, passes: payload}]}}}",
             "edges.b->c",
         ),
-        ("kind: k\nnodes:\n  a: {kind: x}\n  a: {kind: y}\n", "duplicate mapping key: a"),
+        (
+            "kind: k\nnodes:\n  a: {kind: x}\n  a: {kind: y}\n",
+            "a: is there twice, the second time at line 4, column 3; must be there once",
+        ),
         ("{kind: k, nodes: [", "line 1"),
     ] {
         write(&world, "bad.yaml", text);

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::world::{Ran, command};
 
 fn ff(args: &[&str]) -> Ran {
@@ -55,13 +57,46 @@ fn a_path_that_is_not_there_is_not_a_missing_key() {
     let world = crate::world::World::start();
     let ran = world.run(&["list", "--server", &format!("{}/nothing", world.server)]);
     assert!(!ran.stderr.contains("FF_API_KEY"), "{}", ran.stderr);
-    ran.refused(2, "nothing at this path");
+    ran.refused(2, "--server: path: the server has nothing there, must be left out");
 }
 
 #[test]
 fn a_slip_of_the_finger_is_answered_with_what_was_meant() {
     ff(&["submitt", "a"]).refused(2, "'submit'");
     ff(&["list", "--stat", "waiting"]).refused(2, "'--state'");
+    for (args, usage) in [
+        (&["submit", "--wiat"][..], "Usage: ff submit --wait <KIND>"),
+        (&["submit"], "Usage: ff submit <KIND>"),
+        (&["submit", "--server=http://127.0.0.1:1"], "Usage: ff submit --server <URL> <KIND>"),
+        (&["flow", "cancel"], "Usage: ff flow cancel <ID>"),
+        (&["list", "--stat"], "Usage: ff list --state <STATE>"),
+        (&["server"], "Usage: ff server --store <URL>"),
+        (&["lanes"], "Usage: ff lanes [OPTIONS] <COMMAND>"),
+    ] {
+        let mut ff = command(Path::new(env!("CARGO_TARGET_TMPDIR")), args);
+        ff.env("FF_SERVER", "http://127.0.0.1:1").env("FF_NAMESPACE", "acme");
+        let ran = Ran::of(ff);
+        assert!(ran.stderr.lines().any(|line| line == usage), "{args:?}: {}", ran.stderr);
+    }
+    for (args, why) in [
+        (&["list", "--limit", "x"][..], "'--limit <N>': must be a whole number"),
+        (&["submit", "a", "--at", "soon"], "'--at <MS>': must be a whole number"),
+        (&["server", "--store", "memory:", "--max-waiting", "x"], "'--max-waiting <COUNT>': must be a whole number"),
+        (
+            &["list", "--cursor", "x"],
+            "'--cursor <CURSOR>': must be a cursor that an earlier page of this listing ended with",
+        ),
+        (
+            &["events", "--after", "x"],
+            "'--after <CURSOR>': must be a cursor that an earlier page of this listing ended with",
+        ),
+        (&["get", "x"], "'<ID>': must begin with a partition tag, as in {fp:7}:<uuid>, or be the uuid alone"),
+        (&["flow", "get", "x"], "'<ID>': must be a lower-case, hyphenated uuid"),
+    ] {
+        ff(args).refused(2, why);
+    }
+    let json: Value = serde_json::from_str(&ff(&["get", "x", "--json"]).stderr).unwrap();
+    assert!(json["error"].as_str().unwrap().ends_with("or be the uuid alone"), "{json}");
     ff(&["--version", "--json"]).ok();
     assert!(ff(&["--version"]).ok().starts_with("ff "));
 }
@@ -75,4 +110,54 @@ fn a_server_that_is_not_there_is_named_with_what_to_do() {
     ran.refused(1, "no server answers at");
     ff(&["list", "--server", "sqlite:a.db"]).refused(2, "--server");
     ff(&["list", "--server", "https://127.0.0.1:1"]).refused(1, "no server answers at https");
+}
+
+#[test]
+fn a_bad_url_is_refused_by_its_part_and_never_shows_a_password() {
+    let writers = "--store: writers: must be a whole number from 1 to 65535";
+    let scheme = "'--store <URL>': scheme: must be that of sqlite:PATH, memory:";
+    let server = "'--server <URL>': must be the address of a server, as in http://127.0.0.1:7070";
+    let parameters = "--store: parameters: must be durability=server or fsync, partitions=NUMBER or ca=FILE";
+    for (args, why) in [
+        (&["server", "--store", "mysql://u:hunter2@x"][..], scheme),
+        (&["server", "--store", "mysql:u:hunter2@x"], scheme),
+        (
+            &["server", "--store", "https://u:hunter2@x"],
+            "scheme: is that of a server, not a store; must be that of a store",
+        ),
+        (&["server", "--store", "sqlite:"], "path: is missing, must name a file as in sqlite:jobs.db"),
+        (
+            &["server", "--store", "sqlite:/nowhere/a.db"],
+            "--store: path: the directory /nowhere does not exist, must be one",
+        ),
+        (&["server", "--store", "sqlite:a.db?synchronous=off"], "synchronous: must be full or normal"),
+        (&["server", "--store", "postgres://u:hunter2@x/db?writers=none"], writers),
+        (&["migrate", "--store", "postgres://u:hunter2@x/db?writers=none"], writers),
+        (&["doctor", "--store", "postgres://u:hunter2@x/db?writers=none"], writers),
+        (&["bench", "idle", "--store", "postgres://u:hunter2@x/db?writers=none"], writers),
+        (&["bench", "idle", "--store", "valkey://x:1?password=hunter2"], parameters),
+        (&["server", "--store", "valkey://u:a?hunter2@x:1"], parameters),
+        (&["server", "--json", "--store", "mysql://u:hunter2@x"], "scheme: must be"),
+        (&["server", "postgres://u:hunter2@x/db"], "unexpected argument '***@x/db' found"),
+        (&["postgres://u:hunter2@x/db"], "unrecognized subcommand '***@x/db'"),
+        (&["list", "--server", "ftp://u:hunter2@x"], server),
+        (&["list", "--server", "http://u:hunter2@x"], "--server: user: name and password must be left out"),
+        (&["list", "--server", "http://x:99999"], "--server: address: invalid port number, must be http://HOST:PORT"),
+        (&["list", "--server", "http://x?ca=a.pem"], "--server: ca: needs TLS, as in https://HOST:PORT?ca=FILE"),
+        (&["list", "--server", "https://x?ca=/nowhere"], "--server: ca: /nowhere cannot be read"),
+        (
+            &["server", "--store", "memory:", "--public-url", "https://u:hunter2@x"],
+            "must be an address such as https://",
+        ),
+    ] {
+        let ran = ff(args);
+        assert_eq!((ran.code, ran.text()), (Some(2), ""), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(why) && !ran.stderr.contains("hunter2"), "{args:?}: {}", ran.stderr);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = command(folder.path(), &["config"]);
+    config.env("FF_STORE", "http://u:hunter2@x");
+    let ran = Ran::of(config);
+    assert!(!ran.stderr.contains("hunter2"), "{}", ran.stderr);
+    ran.refused(2, "scheme: is that of a server");
 }

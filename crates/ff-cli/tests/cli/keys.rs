@@ -93,6 +93,40 @@ fn the_namespace_of_a_key_need_not_be_named() {
 }
 
 #[test]
+fn a_namespace_that_is_given_is_that_of_the_key_or_refused() {
+    let secured = Secured::start(&[]);
+    let made = secured.create(&["--role", "submit", "--role", "work", "--role", "operate", "--namespace", "acme"]);
+    let key = made["key"].as_str().unwrap();
+    let why = "--namespace: is default and the key belongs to acme, must be acme or left out";
+    let submit = ["submit", "echo", "--payload", "1"];
+    Ran::of(secured.with(key, &[&submit[..], &["--namespace", "default"]].concat())).refused(2, why);
+    let mut by_variable = secured.with(key, &submit);
+    by_variable.env("FF_NAMESPACE", "default");
+    Ran::of(by_variable).refused(2, why);
+    let file = |name: &str, text: &str| std::fs::write(secured.folder.path().join(name), text).unwrap();
+    file("own.toml", "[client]\nnamespace = \"default\"\n");
+    Ran::of(secured.with(key, &[&submit[..], &["--config", "own.toml"]].concat())).refused(2, why);
+    for args in [&["list"][..], &["lanes", "list"], &["worker", "--kind", "echo", "--exec", "cat"], &["events"]] {
+        Ran::of(secured.with(key, &[args, &["--namespace", "default"]].concat())).refused(2, why);
+    }
+    file("default.yaml", "{kind: f, namespace: default, nodes: {a: {kind: echo}}}");
+    let in_file = Ran::of(secured.with(key, &["flow", "submit", "default.yaml"]));
+    in_file.refused(2, "default.yaml: namespace: is default and the key belongs to acme, must be acme or left out");
+    for namespace in ["default", "acme"] {
+        let list = Ran::of(secured.with(&secured.admin, &["list", "--json", "--namespace", namespace])).json();
+        assert_eq!(list["executions"].as_array().unwrap().len(), 0, "{list}");
+    }
+
+    file("flow.yaml", "{kind: f, idempotency_key: nightly, nodes: {a: {kind: echo}}}");
+    let flow = Ran::of(secured.with(key, &["flow", "submit", "flow.yaml"])).ok();
+    let named = Ran::of(secured.with(key, &["flow", "submit", "flow.yaml", "--namespace", "acme"])).ok();
+    assert_eq!(flow, named);
+    assert_eq!(Ran::of(secured.with(key, &["flow", "get", &flow, "--json"])).json()["namespace"], "acme");
+    let all = Ran::of(secured.with(key, &["cancel", "--filter", "all"]));
+    all.refused(2, "every execution of namespace acme");
+}
+
+#[test]
 fn a_key_lets_its_holder_do_what_it_is_for_until_it_is_revoked() {
     let secured = Secured::start(&[]);
     let submitter = secured.create(&["--role", "submit", "--namespace", "acme", "--expires", "90d"]);
@@ -100,7 +134,7 @@ fn a_key_lets_its_holder_do_what_it_is_for_until_it_is_revoked() {
     let submit = ["submit", "echo", "--payload", "1", "--namespace", "acme"];
     let id = Ran::of(secured.with(key, &submit)).ok();
     let elsewhere = Ran::of(secured.with(key, &["submit", "echo", "--payload", "1", "--namespace", "other"]));
-    elsewhere.refused(1, "the key is for the namespace acme");
+    elsewhere.refused(2, "--namespace: is other and the key belongs to acme, must be acme or left out");
     Ran::of(secured.with(key, &["keys", "list"])).refused(1, "lacks the role admin");
     let other = secured.create(&["--role", "submit", "--namespace", "other"]);
     let unseen = Ran::of(secured.with(other["key"].as_str().unwrap(), &["get", &id, "--namespace", "other"]));
@@ -129,7 +163,7 @@ fn without_a_key_one_is_told_to_bring_one() {
     refused.refused(1, "refuses to answer");
     let broken = Ran::of(secured.with("ff_nonsense", &["list"]));
     assert!(!broken.stderr.contains("nonsense"), "{}", broken.stderr);
-    broken.refused(1, "FF_API_KEY is not a key");
+    broken.refused(2, "FF_API_KEY: is not a key, must be ff_, an id");
 }
 
 #[test]
@@ -150,7 +184,8 @@ fn a_key_nobody_may_have_is_refused_before_anything_is_asked() {
 fn a_store_without_keys_is_served_on_loopback_only_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let anywhere = ["server", "--store", "sqlite:a.db", "--listen", "0.0.0.0:0"];
-    Ran::of(command(folder.path(), &anywhere)).refused(1, "ff keys create");
+    Ran::of(command(folder.path(), &anywhere))
+        .refused(2, "must be while the store has no API keys; create one with `ff keys create`");
     let here = Process::start(command(folder.path(), &["server", "--store", "sqlite:a.db", "--listen", "127.0.0.1:0"]));
     here.prints("the store has no API keys: listening on loopback only");
     assert!(here.stop().success());
@@ -174,10 +209,10 @@ fn a_server_proves_its_name_and_a_client_believes_only_whom_it_trusts() {
 
     let broken =
         ["server", "--store", "sqlite:b.db", "--tls-cert", &file("nowhere.crt"), "--tls-key", &file("server.key")];
-    Ran::of(command(secured.folder.path(), &broken)).refused(1, "nowhere.crt cannot be used");
+    Ran::of(command(secured.folder.path(), &broken)).refused(2, "nowhere.crt cannot be read");
     let swapped =
         ["server", "--store", "sqlite:b.db", "--tls-cert", &file("server.crt"), "--tls-key", &file("authority.key")];
-    Ran::of(command(secured.folder.path(), &swapped)).refused(1, "authority.key cannot be used");
+    Ran::of(command(secured.folder.path(), &swapped)).refused(2, "authority.key does not fit");
 }
 
 /// An authority, and a certificate of its for this machine.

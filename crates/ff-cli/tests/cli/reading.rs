@@ -55,7 +55,7 @@ fn a_listing_goes_on_where_it_ended() {
     assert_eq!(paged, ids(&all));
     let first = world.run(&["list", "--limit", "2"]);
     assert_eq!((first.code, first.text().lines().count()), (Some(0), 3));
-    assert!(first.stderr.contains("there are more: --cursor "), "{}", first.stderr);
+    assert!(first.stderr.contains("more: --cursor "), "{}", first.stderr);
     world.run(&["list", "--limit", "0"]).refused(2, "limit");
     world.run(&["list", "--cursor", "made-up"]).refused(2, "--cursor");
     world.run(&["list", "--all", "--limit", "2"]).refused(2, "cannot be used with");
@@ -89,7 +89,7 @@ fn an_id_that_names_nothing_is_refused() {
         let refused = world.run(&[verb, unknown, "--json"]);
         let error: Value = serde_json::from_str(&refused.stderr).unwrap();
         assert_eq!((refused.code, &error["code"]), (Some(1), &json!("execution_not_found")), "{error}");
-        world.run(&[verb, "17"]).refused(2, "an execution id starts with");
+        world.run(&[verb, "17"]).refused(2, "must begin with a partition tag");
     }
     world.run(&["get", unknown, "--payload"]).refused(1, "execution_not_found");
     world.run(&["result", unknown, "--wait"]).refused(1, "error: execution_not_found");

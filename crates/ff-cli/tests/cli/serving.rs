@@ -64,7 +64,7 @@ fn a_port_in_use_is_said_to_be() {
 #[test]
 fn nobody_beyond_this_machine_is_served() {
     let folder = tempfile::tempdir().unwrap();
-    Ran::of(command(folder.path(), &["dev", "--listen", "0.0.0.0:0"])).refused(1, "loopback");
+    Ran::of(command(folder.path(), &["dev", "--listen", "0.0.0.0:0"])).refused(2, "loopback");
     Ran::of(command(folder.path(), &["dev", "--listen", "localhost"])).refused(2, "--listen");
 }
 
@@ -127,7 +127,7 @@ fn a_server_serves_the_store_it_is_given() {
         assert!(process.stop().success());
     }
     Ran::of(server("http://127.0.0.1:7070")).refused(2, "a server, not a store");
-    Ran::of(server("mysql://host")).refused(1, "expected sqlite:PATH");
+    Ran::of(server("mysql://host")).refused(2, "scheme: must be that of sqlite:PATH");
     Ran::of(command(folder.path(), &["server"])).refused(2, "--store <URL>");
 }
 

@@ -63,7 +63,7 @@ fn a_server_that_cannot_be_used_is_told_in_one_line_and_left_alone() {
         (&none, "cannot reach 127.0.0.1:1"),
         (&locked.url(), "does not let us in"),
         (&wrong, "does not let us in"),
-        (&cluster, "is not a cluster: use valkey://"),
+        (&cluster, "is not a cluster, must be valkey://"),
     ] {
         let ran = Ran::of(command(folder.path(), &["server", "--store", store, "--listen", "127.0.0.1:0"]));
         assert!(!ran.stderr.contains("guess") && ran.stderr.trim_end().lines().count() == 1, "{}", ran.stderr);
@@ -82,5 +82,5 @@ fn partition_counts_that_differ_are_both_named() {
     bench(&format!("{}?partitions=4", store.url())).ok();
     let other = bench(&format!("{}?partitions=8", store.url()));
     assert!(other.stderr.contains("4 flow") && other.stderr.contains("8 flow"), "{}", other.stderr);
-    other.refused(1, "the store was made with");
+    other.refused(1, "partitions: the store was made with");
 }

@@ -27,7 +27,7 @@ pub struct SecretKey {
 
 /// A text that is no key. It does not say what the text was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a key is ff_, an id of lower-case letters and digits, _ and 64 lower-case hexadecimal digits")]
+#[error("must be ff_, an id of lower-case letters and digits, _ and 64 lower-case hexadecimal digits")]
 pub struct BadKey;
 
 impl SecretKey {

@@ -21,11 +21,11 @@ pub struct ExecutionId {
 /// one, a truncated one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExecutionIdError {
-    #[error("an execution id starts with a partition tag, as in {{fp:7}}:<uuid>")]
+    #[error("must begin with a partition tag, as in {{fp:7}}:<uuid>")]
     MissingTag,
-    #[error("the partition in an execution id is a whole number from 0 to 65535")]
+    #[error("must have a whole number from 0 to 65535 as its partition, as in {{fp:7}}:<uuid>")]
     BadIndex,
-    #[error("an execution id ends with a uuid, as in {{fp:7}}:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c")]
+    #[error("must end with a uuid, as in {{fp:7}}:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c")]
     BadUuid,
 }
 

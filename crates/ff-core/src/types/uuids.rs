@@ -84,7 +84,7 @@ macro_rules! uuid_ids {
 
 /// A text that should be a uuid and is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a lower-case, hyphenated uuid")]
+#[error("must be a lower-case, hyphenated uuid")]
 pub struct NotAUuid;
 
 uuid_ids! {

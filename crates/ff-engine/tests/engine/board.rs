@@ -49,7 +49,7 @@ async fn whoever_waits_for_an_end_is_told_when_it_comes() {
     let ended = waiting.await.unwrap().unwrap().unwrap();
     assert_eq!((ended.execution_id, ended.outcome), (id, Outcome::Cancelled));
     assert_eq!(started.elapsed(), Duration::from_secs(5));
-    assert_eq!(store.asked_for("result"), 2, "once before waiting, once when told");
+    assert_eq!(store.asked_for("end_of"), 2, "once before waiting, once when told");
     assert_eq!(board.ended(&id, 0).await.unwrap().unwrap(), ended);
 }
 
@@ -87,10 +87,10 @@ async fn one_end_among_a_thousand_waiters_wakes_one() {
         waiting.push(tokio::spawn(async move { board.ended(&id, 60_000).await }));
     }
     let_pass(Duration::from_secs(1)).await;
-    assert_eq!(store.asked_for("result"), 1_000);
+    assert_eq!(store.asked_for("end_of"), 1_000);
     cancel(&store, ids[500]).await;
     assert!(waiting.swap_remove(500).await.unwrap().unwrap().is_some());
-    assert_eq!(store.asked_for("result"), 1_001);
+    assert_eq!(store.asked_for("end_of"), 1_001);
     board.stop();
     for one in waiting {
         assert_eq!(one.await.unwrap(), Ok(None));

@@ -104,7 +104,7 @@ async fn an_idle_engine_asks_nothing_but_who_is_gone() {
     let_pass(24 * HOUR).await;
     let mut expected = after_start;
     expected.insert("submit", 1);
-    expected.insert("sweep_workers", 24 * 120 + 1);
+    expected.insert("sweepable_workers", 24 * 120 + 1);
     assert_eq!(store.asked(), expected);
     engine.stop().await;
 }

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use ff_api::{NewFlow, SubmitFlow, object};
 use ff_core::engine_error::{Code, Refusal};
 
 use super::{Flow, yaml};
-use ff_api::{NewFlow, SubmitFlow, object};
 
 /// What is wrong with the text of a flow: its syntax, with the place; or what it says, with the node or the edge.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,8 +62,10 @@ impl Flow {
 }
 
 fn read(json: &[u8]) -> Result<Flow, FlowFileError> {
-    match object::<SubmitFlow>(json).and_then(SubmitFlow::into_new) {
-        Ok(NewFlow::Whole(args)) => Ok(Flow::of(args)),
+    let flow = object::<SubmitFlow>(json).map_err(FlowFileError)?;
+    let names_namespace = flow.namespace.is_some();
+    match flow.into_new() {
+        Ok(NewFlow::Whole(args)) => Ok(Flow::of(args, names_namespace)),
         Ok(NewFlow::HeldOpen(_)) => {
             Err(FlowFileError(Refusal::invalid("held_open", "a flow in a file is a whole one")))
         }

@@ -36,6 +36,7 @@ use crate::Error;
 #[derive(Debug)]
 pub struct Flow {
     parts: Result<(FlowHeader, Draft), Error>,
+    names_namespace: bool,
 }
 
 impl Flow {
@@ -46,16 +47,23 @@ impl Flow {
             parts: header
                 .map(|header| (header, Draft::default()))
                 .map_err(|error| Refusal::invalid("kind", error).into()),
+            names_namespace: false,
         }
     }
 
     /// A flow as it was read.
-    pub(super) fn of(args: SubmitFlowArgs) -> Self {
-        Self { parts: Ok((args.header, Draft::of(args.nodes, args.edges))) }
+    pub(super) fn of(args: SubmitFlowArgs, names_namespace: bool) -> Self {
+        Self { parts: Ok((args.header, Draft::of(args.nodes, args.edges))), names_namespace }
     }
 
-    /// Whose flow it is, and whose work its members are.
-    pub fn namespace(self, namespace: &str) -> Self {
+    /// The namespace, where it was named.
+    pub fn named(&self) -> Option<&Namespace> {
+        self.parts.as_ref().ok().filter(|_| self.names_namespace).map(|(header, _)| &header.namespace)
+    }
+
+    /// Whose flow it is, and whose work its members are; that of the key, or `default`, when never called.
+    pub fn namespace(mut self, namespace: &str) -> Self {
+        self.names_namespace = true;
         let namespace = Namespace::parse(namespace).map_err(|error| Refusal::invalid("namespace", error).into());
         self.set(namespace, |header, namespace| {
             header.namespace = namespace;

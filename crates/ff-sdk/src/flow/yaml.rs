@@ -3,10 +3,11 @@
 use std::fmt;
 
 use ff_core::engine_error::{Code, Refusal};
-use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Number;
+use serde_saphyr::{Error, UserMessageFormatter};
 
 /// Scalars, lists and maps one document may have: enough for the largest flow there may be, said at length.
 const PIECES: usize = 1_000_000;
@@ -29,8 +30,13 @@ pub(super) fn to_json(text: &str) -> Result<Vec<u8>, Refusal> {
     serde_json::to_vec(&tree).map_err(|error| Refusal::new(Code::InvalidInput).because(error))
 }
 
-fn refused(error: &serde_saphyr::Error) -> Refusal {
-    Refusal::new(Code::InvalidInput).because(format!("cannot be read as YAML: {}", error.without_snippet()))
+fn refused(error: &Error) -> Refusal {
+    if let Error::DuplicateMappingKey { key: Some(key), location } = error.without_snippet() {
+        let place = format!("line {}, column {}", location.line(), location.column());
+        return Refusal::invalid(key, format!("is there twice, the second time at {place}; must be there once"));
+    }
+    let why = error.without_snippet().render_with_formatter(&UserMessageFormatter);
+    Refusal::new(Code::InvalidInput).because(format!("cannot be read as YAML: {why}"))
 }
 
 /// Anything YAML and JSON both can say.
@@ -75,11 +81,11 @@ impl<'de> Visitor<'de> for Anything {
         f.write_str("what JSON can say as well")
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Tree, E> {
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Tree, E> {
         Ok(Tree::Null)
     }
 
-    fn visit_none<E: Error>(self) -> Result<Tree, E> {
+    fn visit_none<E: serde::de::Error>(self) -> Result<Tree, E> {
         Ok(Tree::Null)
     }
 
@@ -87,23 +93,23 @@ impl<'de> Visitor<'de> for Anything {
         Tree::deserialize(deserializer)
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Tree, E> {
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Tree, E> {
         Ok(Tree::Bool(value))
     }
 
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Tree, E> {
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Tree, E> {
         Ok(Tree::Number(value.into()))
     }
 
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Tree, E> {
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Tree, E> {
         Ok(Tree::Number(value.into()))
     }
 
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Tree, E> {
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Tree, E> {
         Number::from_f64(value).map(Tree::Number).ok_or_else(|| E::custom("JSON has no number for this"))
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Tree, E> {
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Tree, E> {
         Ok(Tree::Text(text.to_owned()))
     }
 

@@ -31,15 +31,15 @@ pub struct HttpBackend {
     /// What links begin with: the address outsiders reach the server by, or the one it was reached by here.
     pub(crate) public_url: String,
     /// The namespace of the key that is shown, when it is for one.
-    own: Option<Namespace>,
+    pub(crate) own: Option<Namespace>,
 }
 
 /// Why no connection to a server could be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HttpConnectError {
     /// The text names no server.
-    #[error("{url:?} is not the address of a server: {why}")]
-    BadUrl { url: String, why: String },
+    #[error("{why}")]
+    BadUrl { why: String },
     /// The server does not hear who asks: it wants a key, or another.
     #[error("the server at {url} refuses to answer: {why}")]
     Refused { url: String, why: String },
@@ -64,8 +64,7 @@ impl HttpBackend {
     pub async fn connect_with(url: &str, options: HttpOptions) -> Result<Self, HttpConnectError> {
         let (address, ca) = address(url)?;
         let options = HttpOptions { ca: ca.or(options.ca), ..options };
-        let bad = |why: String| HttpConnectError::BadUrl { url: url.into(), why };
-        let client = client(&address, &options).map_err(bad)?;
+        let client = client(&address, &options).map_err(|why| HttpConnectError::BadUrl { why })?;
         let public_url = address.to_string();
         let mut backend = Self { client, url: address, partitions: PartitionConfig::default(), public_url, own: None };
         let deployment: ff_api::Deployment =
@@ -80,8 +79,8 @@ impl HttpBackend {
                     HttpConnectError::NotFlowFabric { url: url.into(), why }
                 }
                 EngineError::Refused(why) if why.code == Code::NotFound => {
-                    let why = "the server has nothing at this path; leave the path out, as in http://127.0.0.1:7070";
-                    HttpConnectError::BadUrl { url: url.into(), why: why.into() }
+                    let why = "path: the server has nothing there, must be left out as in http://127.0.0.1:7070";
+                    HttpConnectError::BadUrl { why: why.into() }
                 }
                 EngineError::Refused(why) if !matches!(why.code, Code::Unauthenticated | Code::Unauthorized) => {
                     HttpConnectError::Unreachable { url: url.into(), why: why.to_string() }
@@ -138,24 +137,25 @@ fn for_engines<T: Send>(name: &'static str) -> Pending<'static, T> {
 
 /// The address itself, and the certificates to trust that it names.
 fn address(url: &str) -> Result<(Url, Option<PathBuf>), HttpConnectError> {
-    let bad = |why: &str| HttpConnectError::BadUrl { url: url.into(), why: why.into() };
-    let mut address = Url::parse(url).map_err(|error| bad(&error.to_string()))?;
+    let bad = |why: &str| HttpConnectError::BadUrl { why: why.into() };
+    let form = "must be http://HOST:PORT or https://HOST:PORT";
+    let mut address = Url::parse(url).map_err(|error| bad(&format!("address: {error}, {form}")))?;
     if !matches!(address.scheme(), "http" | "https") {
-        return Err(bad("expected http://HOST:PORT or https://HOST:PORT"));
+        return Err(bad(&format!("address: {form}")));
     }
     let mut ca = None;
     for (name, value) in address.query_pairs() {
         match (&*name, ca) {
             ("ca", None) if address.scheme() == "https" => ca = Some(PathBuf::from(&*value)),
-            ("ca", None) => return Err(bad("ca= needs https://")),
-            _ => return Err(bad("knows only ca=FILE, once")),
+            ("ca", None) => return Err(bad("ca: needs TLS, as in https://HOST:PORT?ca=FILE")),
+            _ => return Err(bad("parameters: must be ca=FILE, once, or none")),
         }
     }
     if address.fragment().is_some() {
-        return Err(bad("expected nothing behind the address but ca=FILE"));
+        return Err(bad("fragment: must be left out"));
     }
     if !address.username().is_empty() || address.password().is_some() {
-        return Err(bad("holds a name or a password; a key goes into FF_API_KEY"));
+        return Err(bad("user: name and password must be left out; a key goes into FF_API_KEY"));
     }
     address.set_query(None);
     Ok((address, ca))
@@ -191,18 +191,19 @@ mod tests {
         assert_eq!(address("https://host").unwrap().1, None);
         let (url, ca) = address("https://host:1?ca=/etc/own%20ca.pem").unwrap();
         assert_eq!((url.as_str(), ca), ("https://host:1/", Some("/etc/own ca.pem".into())));
-        for url in [
-            "127.0.0.1:7070",
-            "ftp://host",
-            "http://",
-            "http://host?x=1",
-            "http://host#x",
-            "http://host:99999",
-            "http://host?ca=a",
-            "https://host?ca=a&ca=b",
-            "https://ff:secret@host",
+        let form = "must be http://HOST:PORT or https://HOST:PORT";
+        for (url, why) in [
+            ("127.0.0.1:7070", format!("address: relative URL without a base, {form}")),
+            ("ftp://host", format!("address: {form}")),
+            ("http://", format!("address: empty host, {form}")),
+            ("http://host:99999", format!("address: invalid port number, {form}")),
+            ("http://host?x=1", "parameters: must be ca=FILE, once, or none".into()),
+            ("https://host?ca=a&ca=b", "parameters: must be ca=FILE, once, or none".into()),
+            ("http://host?ca=a", "ca: needs TLS, as in https://HOST:PORT?ca=FILE".into()),
+            ("http://host#x", "fragment: must be left out".into()),
+            ("https://ff:secret@host", "user: name and password must be left out; a key goes into FF_API_KEY".into()),
         ] {
-            assert!(matches!(address(url), Err(HttpConnectError::BadUrl { .. })), "{url}");
+            assert_eq!(address(url), Err(HttpConnectError::BadUrl { why }), "{url}");
         }
     }
 

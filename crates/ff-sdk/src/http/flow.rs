@@ -18,6 +18,7 @@ use super::execution::unwritable;
 impl Handle<CreateFlowArgs, SubmittedFlow> for HttpBackend {
     async fn handle(&self, mut args: CreateFlowArgs) -> Answer<SubmittedFlow> {
         args.header.namespace = self.whose(&args.header.namespace);
+        args.header.follow_key();
         self.post(&["flows"], &ff_api::SubmitFlow::held_open(args), 0).await
     }
 }

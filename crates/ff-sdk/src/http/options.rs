@@ -26,7 +26,7 @@ impl HttpOptions {
     pub(crate) fn or_from_environment(mut self) -> Result<Self, String> {
         let said = std::env::var(API_KEY).ok().filter(|text| !text.is_empty());
         if let (None, Some(text)) = (&self.key, said) {
-            self.key = Some(text.trim().parse().map_err(|error| format!("{API_KEY} is not a key: {error}"))?);
+            self.key = Some(text.trim().parse().map_err(|error| format!("{API_KEY}: is not a key, {error}"))?);
         }
         Ok(self)
     }
@@ -36,7 +36,7 @@ impl HttpOptions {
         let mut headers = HeaderMap::new();
         if let Some(key) = &self.key {
             let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose()))
-                .map_err(|_| "the key cannot be sent".to_owned())?;
+                .map_err(|_| "key: must be printable ASCII".to_owned())?;
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
@@ -60,7 +60,9 @@ fn trusted_by_the_system() -> Result<RootCertStore, String> {
     // A system may hold certificates that cannot be read; the others still count.
     trusted.add_parsable_certificates(found.certs);
     if trusted.is_empty() {
-        return Err("this system trusts nobody, and ca=FILE is not said".to_owned());
+        return Err(
+            "ca: is missing and the system trusts no certificate, must be a PEM file of certificates".to_owned()
+        );
     }
     Ok(trusted)
 }

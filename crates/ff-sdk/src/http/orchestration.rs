@@ -42,6 +42,7 @@ impl EngineBackend for HttpBackend {
 
     async fn submit_flow(&self, mut args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
         args.header.namespace = self.whose(&args.header.namespace);
+        args.header.follow_key();
         args.clone().plan()?;
         let submit = ff_api::SubmitFlow::of(args).map_err(|error| unwritable(&error))?;
         self.post(&["flows"], &submit, 0).await

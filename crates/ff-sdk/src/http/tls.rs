@@ -31,15 +31,22 @@ pub(super) fn config(trusted: RootCertStore, named: Vec<CertificateDer<'static>>
 /// The certificates in a file: as authorities, and as they are.
 pub(super) fn trusted_by_file(file: &Path) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), String> {
     let shown = file.display();
-    let unreadable = |error: PemError| format!("ca={shown} cannot be read: {error}");
+    let unreadable =
+        |error: PemError| format!("ca: {shown} cannot be read ({error}), must be a PEM file of certificates");
     let (mut trusted, mut named) = (RootCertStore::empty(), Vec::new());
     for certificate in CertificateDer::pem_file_iter(file).map_err(unreadable)? {
         let certificate = certificate.map_err(unreadable)?;
-        let odd = |error: rustls::Error| format!("ca={shown} is not a certificate to trust: {error}");
+        let odd = |error: rustls::Error| {
+            format!("ca: {shown} holds a certificate that cannot be trusted ({error}), must be those of authorities")
+        };
         trusted.add(certificate.clone()).map_err(odd)?;
         named.push(certificate);
     }
-    if named.is_empty() { Err(format!("ca={shown} holds no certificate")) } else { Ok((trusted, named)) }
+    if named.is_empty() {
+        Err(format!("ca: {shown} holds no certificate, must be a PEM file of certificates"))
+    } else {
+        Ok((trusted, named))
+    }
 }
 
 /// Verifies chains as usual, and takes a server's own certificate where it is itself in the file. The certificate that

@@ -19,6 +19,7 @@ impl Client {
     }
 
     fn act_on(&self, search: Search, action: BulkAction) -> Result<Bulk, Error> {
+        self.check_named(search.named())?;
         let filter = search.build()?;
         let args = BulkArgs { filter, action, dry_run: false, as_of: None, after: None, limit: limits::BULK };
         Ok(Bulk { client: self.clone(), args, over: false })

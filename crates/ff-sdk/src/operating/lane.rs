@@ -10,16 +10,17 @@ use ff_core::types::{LaneId, Namespace};
 use crate::{Client, Error};
 
 impl Client {
-    /// A lane of the namespace `default` by its name. It need not be made.
+    /// A lane of the key's namespace, or of `default`, by its name. It need not be made.
     pub fn lane(&self, lane: &str) -> Result<LaneHandle, Error> {
-        self.lane_of(Namespace::default_name().as_str(), lane)
+        let lane = LaneId::parse(lane).map_err(|error| Refusal::invalid("lane", error))?;
+        Ok(LaneHandle { client: self.clone(), namespace: Namespace::default_name(), lane })
     }
 
     /// A tenant's lane by its name.
     pub fn lane_of(&self, namespace: &str, lane: &str) -> Result<LaneHandle, Error> {
         let namespace = Namespace::parse(namespace).map_err(|error| Refusal::invalid("namespace", error))?;
-        let lane = LaneId::parse(lane).map_err(|error| Refusal::invalid("lane", error))?;
-        Ok(LaneHandle { client: self.clone(), namespace, lane })
+        self.check_named(Some(&namespace))?;
+        Ok(LaneHandle { namespace, ..self.lane(lane)? })
     }
 
     /// The lanes somebody configured and those that have something, a page at a time.

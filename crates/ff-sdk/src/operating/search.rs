@@ -25,16 +25,18 @@ use crate::{Client, Error};
 #[derive(Clone, Debug)]
 pub struct Search {
     filter: Result<Filter, Refusal>,
+    names_namespace: bool,
 }
 
 impl Search {
-    /// Everything in the namespace `default`.
+    /// Everything in the namespace of the key, or `default`.
     pub fn all() -> Self {
         Filter::everything(Namespace::default_name()).into()
     }
 
     /// Only those of this tenant.
-    pub fn namespace(self, namespace: &str) -> Self {
+    pub fn namespace(mut self, namespace: &str) -> Self {
+        self.names_namespace = true;
         self.set("namespace", Namespace::parse(namespace), |filter, namespace| filter.namespace = namespace)
     }
 
@@ -80,6 +82,11 @@ impl Search {
         self
     }
 
+    /// The namespace, where it was named.
+    pub(crate) fn named(&self) -> Option<&Namespace> {
+        self.filter.as_ref().ok().filter(|_| self.names_namespace).map(|filter| &filter.namespace)
+    }
+
     /// The filter, or the first thing that is wrong with it.
     pub fn build(self) -> Result<Filter, Error> {
         let filter = self.filter?;
@@ -104,14 +111,16 @@ impl Search {
 
 impl From<Filter> for Search {
     fn from(filter: Filter) -> Self {
-        Self { filter: Ok(filter) }
+        Self { filter: Ok(filter), names_namespace: false }
     }
 }
 
 impl Client {
     /// Executions, newest first. Pages are asked for as they are needed.
     pub fn search(&self, search: impl Into<Search>) -> Result<Found, Error> {
-        let args = ListArgs { filter: search.into().build()?, after: None, limit: limits::PAGE };
+        let search = search.into();
+        self.check_named(search.named())?;
+        let args = ListArgs { filter: search.build()?, after: None, limit: limits::PAGE };
         Ok(Found { client: self.clone(), rest: Some(args), found: VecDeque::new() })
     }
 }

@@ -19,6 +19,7 @@ use super::context::States;
 use super::handler::SharedHandler;
 use super::{Handler, running, shutdown};
 use crate::Error;
+use crate::flowfabric::check_named;
 
 /// A worker: handlers by kind, and how they are run.
 ///
@@ -29,7 +30,10 @@ pub struct Worker {
     pub(super) backend: Arc<dyn EngineBackend>,
     pub(super) waits: Arc<dyn LongPoll>,
     pub(super) name: String,
-    pub(super) namespace: String,
+    /// The namespace of the key that a server is shown.
+    own: Option<Namespace>,
+    /// The one that was named.
+    namespace: Option<String>,
     pub(super) lanes: Vec<String>,
     pub(super) handlers: HashMap<String, SharedHandler>,
     pub(super) states: States,
@@ -40,12 +44,18 @@ pub struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn new(name: &str, backend: Arc<dyn EngineBackend>, waits: Arc<dyn LongPoll>) -> Self {
+    pub(crate) fn new(
+        name: &str,
+        backend: Arc<dyn EngineBackend>,
+        waits: Arc<dyn LongPoll>,
+        own: Option<Namespace>,
+    ) -> Self {
         Self {
             backend,
             waits,
             name: name.to_owned(),
-            namespace: "default".to_owned(),
+            own,
+            namespace: None,
             lanes: Vec::new(),
             handlers: HashMap::new(),
             states: States::new(),
@@ -75,9 +85,9 @@ impl Worker {
         self
     }
 
-    /// Takes work of this tenant.
+    /// Takes work of this tenant; of that of the key, or of `default`, when never called.
     pub fn namespace(mut self, namespace: &str) -> Self {
-        namespace.clone_into(&mut self.namespace);
+        self.namespace = Some(namespace.to_owned());
         self
     }
 
@@ -122,7 +132,10 @@ impl Worker {
         let instance = format!("{}-{}", self.name, &Uuid::now_v7().simple().to_string()[20..]);
         let worker_instance_id =
             WorkerInstanceId::parse(&instance).map_err(|error| Refusal::invalid("worker", error))?;
-        let namespace = Namespace::parse(&self.namespace).map_err(|error| Refusal::invalid("namespace", error))?;
+        let named = self.namespace.as_deref().map(Namespace::parse).transpose();
+        let named = named.map_err(|error| Refusal::invalid("namespace", error))?;
+        check_named(named.as_ref(), self.own.as_ref())?;
+        let namespace = named.unwrap_or_else(Namespace::default_name);
         let mut lanes = Vec::new();
         for lane in &self.lanes {
             lanes.push(LaneId::parse(lane).map_err(|error| Refusal::invalid("lane", error))?);

@@ -7,7 +7,7 @@ use ff_core::flow::member_id;
 use ff_core::key::{Role, SecretKey};
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{FlowId, IdempotencyKey, Namespace, NodeName};
-use ff_sdk::{Connect, Context, Fault, Job};
+use ff_sdk::{Connect, Context, Fault, Flow, Job, Node, Search};
 use ff_server::{Metrics, ROUTES};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -65,6 +65,42 @@ async fn the_namespace_of_a_key_is_the_default_of_whoever_shows_it() {
     working.await.unwrap().unwrap();
     let lane = client.lane("default").unwrap().describe().await.unwrap();
     assert_eq!(lane.namespace.as_str(), "acme");
+}
+
+/// To a key of `acme`, `default` would stand for no namespace being named. Named, it is refused before anything is asked.
+#[tokio::test]
+async fn the_default_namespace_is_not_that_of_a_key_where_it_is_named() {
+    let (keyed, _) = Keyed::new().await;
+    let key = keyed.tenant("acme").await;
+    let world = keyed.asked_with(&key).await;
+    let ff = Connect::to(&world.url).key(SecretKey::parse(&key).unwrap()).connect().await.unwrap();
+    assert_eq!(ff.key_namespace().map(Namespace::as_str), Some("acme"));
+    let client = ff.client();
+    let before = world.contents().await;
+    let flow = |namespace: &str| Flow::new("f").namespace(namespace).idempotency_key("nightly");
+    let member = || Node::new("k", &1);
+    let file = "{kind: f, namespace: default, nodes: {a: {kind: k}}}";
+    let refused = [
+        client.submit(Job::new("a", &1).namespace("default")).await.err(),
+        client.submit_many([Job::new("a", &1).namespace("default")]).await.unwrap().remove(0).err(),
+        client.submit_flow(flow("default").node("a", member())).await.err(),
+        client.submit_flow(Flow::from_yaml(file).unwrap()).await.err(),
+        client.create_flow(flow("default")).await.err(),
+        client.search(Search::all().namespace("default")).err(),
+        client.cancel_all(Search::all().namespace("default")).err(),
+        client.lane_of("default", "l").err(),
+        ff.worker("w").namespace("default").on("a", |_: Context| async { Ok::<_, Fault>(1) }).run().await.err(),
+    ];
+    for error in refused {
+        let said = error.expect("was taken").to_string();
+        assert!(said.contains("namespace: the key belongs to acme, must be acme or left out"), "{said}");
+    }
+    assert_eq!(world.contents().await, before);
+    client.submit(Job::new("a", &1).namespace("acme")).await.unwrap();
+    assert_eq!(client.search(Search::all()).unwrap().next().await.unwrap().unwrap().namespace.as_str(), "acme");
+    let named = client.submit_flow(flow("acme").node("a", member())).await.unwrap();
+    let left_out = Flow::new("f").idempotency_key("nightly").node("a", member());
+    assert_eq!(client.submit_flow(left_out).await.unwrap().id(), named.id(), "the same key of the same tenant");
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use ff_core::types::{Kind, TagKey, TagValue, TimestampMs};
 use super::get::counted;
 use crate::commands::submit::tag;
 use crate::exit::{Exit, tell};
+use crate::input::{cursor, whole};
 use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, span};
@@ -31,11 +32,11 @@ pub(super) struct List {
     tag: Option<(TagKey, TagValue)>,
 
     /// How many at most
-    #[arg(long, value_name = "N", default_value_t = limits::PAGE_DEFAULT)]
+    #[arg(long, value_name = "N", default_value_t = limits::PAGE_DEFAULT, value_parser = whole::<usize>)]
     limit: usize,
 
     /// Go on where another listing ended
-    #[arg(long, value_name = "CURSOR")]
+    #[arg(long, value_name = "CURSOR", value_parser = cursor::<FlowCursor>)]
     cursor: Option<FlowCursor>,
 
     /// All there are, however many
@@ -48,7 +49,7 @@ impl List {
         let flowfabric = settings.connect().await?;
         let all = self.all;
         let args = ListFlowsArgs {
-            namespace: settings.namespace.clone(),
+            namespace: settings.namespace(),
             kind: self.kind,
             state: self.state,
             tag: self.tag,
@@ -62,7 +63,7 @@ impl List {
         } else {
             tabulate(&page.flows, SystemClock.now()).print()?;
             if let Some(next) = page.next {
-                tell(format_args!("there are more: --cursor {next}, or --all"));
+                tell(format_args!("more: --cursor {next}, or --all"));
             }
         }
         Ok(Exit::Done)

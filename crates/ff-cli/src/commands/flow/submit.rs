@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use ff_core::contracts::SubmitFlowArgs;
 use ff_core::limits;
 use ff_core::types::{TagKey, TagValue};
 use ff_sdk::Flow;
@@ -13,7 +12,7 @@ use super::watch;
 use crate::commands::submit::tag;
 use crate::exit::{Exit, Usage};
 use crate::input::Input;
-use crate::settings::Settings;
+use crate::settings::{Settings, check};
 use crate::trace::Traced;
 use crate::{output, span};
 
@@ -45,13 +44,21 @@ pub(super) struct Submit {
 
 impl Submit {
     pub(super) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let mut args = read(&self.file)?;
+        let flow = read(&self.file)?;
+        let named = flow.named().cloned();
+        let wrong = |why: String| Usage(format!("{}: {why}", self.file.display()));
+        let mut args = flow.build().map_err(|error| wrong(error.to_string()))?;
         args.header.tags.extend(self.tags);
         args.header.trace = args.header.trace.or(self.traced.read()?);
-        if !settings.namespace.is_default() {
-            args.header.namespace = settings.namespace.clone();
-        }
         let flowfabric = settings.connect().await?;
+        match (settings.given_namespace(), flowfabric.key_namespace()) {
+            (Some(given), _) => {
+                args.header.namespace = given.clone();
+                args.header.follow_key();
+            }
+            (None, Some(own)) => check(named.as_ref(), own, "namespace").map_err(|usage| wrong(usage.0))?,
+            (None, None) => {}
+        }
         let submitted = flowfabric.backend().submit_flow(args).await?;
         if self.wait {
             return watch::until_ended(settings, &flowfabric, submitted.flow_id, self.timeout).await;
@@ -66,11 +73,10 @@ impl Submit {
 }
 
 /// The graph a file describes, checked as a whole. YAML reads JSON too, and what is wrong with JSON is told better by its own reader.
-fn read(file: &Path) -> anyhow::Result<SubmitFlowArgs> {
+fn read(file: &Path) -> anyhow::Result<Flow> {
     let input = if file == Path::new("-") { Input::Stdin } else { Input::File(file.to_owned()) };
     let text = input.text(FILE_BYTES)?;
     let is_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let flow = if is_json { Flow::from_json(&text) } else { Flow::from_yaml(&text) };
-    let args = flow.map_err(ff_sdk::Error::from).and_then(Flow::build);
-    args.map_err(|error| Usage(format!("{}: {error}", file.display())).into())
+    flow.map_err(|error| Usage(format!("{}: {error}", file.display())).into())
 }

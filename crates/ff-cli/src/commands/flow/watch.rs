@@ -85,7 +85,7 @@ impl<'s> Follower<'s> {
     /// Whatever cuts it short leaves the flow alone and says how to find it again.
     async fn follow(self, patience: Option<Duration>) -> anyhow::Result<Exit> {
         let mut signals = Signals::listen()?;
-        let (id, again) = (self.id, format!("`ff flow watch {}` goes on", self.id));
+        let (id, again) = (self.id, format!("`ff flow watch {}` follows it again", self.id));
         let cut_short = tokio::select! {
             ended = timeout(patience.unwrap_or(Duration::MAX), self.to_the_end()) => match ended {
                 Ok(ended) => {
@@ -162,14 +162,18 @@ fn style() -> ProgressStyle {
 /// What happened, in words.
 fn sentence(event: &FlowEvent) -> String {
     match &event.what {
-        FlowWhat::Opened { nodes, edges } => format!("opened with {nodes} members and {edges} edges"),
-        FlowWhat::Grown { nodes, edges, .. } => format!("grew by {nodes} members and {edges} edges"),
+        FlowWhat::Opened { nodes, edges } => format!("opened with {}", graph(*nodes, *edges)),
+        FlowWhat::Grown { nodes, edges, .. } => format!("grew by {}", graph(*nodes, *edges)),
         FlowWhat::Moved { node, to, .. } => format!("{node} {}", becomes(*to)),
         FlowWhat::Closed => "takes no more members".to_owned(),
         FlowWhat::Cancelled { policy } => format!("was cancelled: {}", policy.as_str().replace('_', " ")),
         FlowWhat::Ended { state } => format!("ended: {state}"),
         FlowWhat::Reopened => "goes on: a member runs again".to_owned(),
     }
+}
+
+fn graph(nodes: impl Into<u64>, edges: impl Into<u64>) -> String {
+    format!("{} and {}", output::counted(nodes.into(), "member"), output::counted(edges.into(), "edge"))
 }
 
 fn becomes(state: PublicState) -> &'static str {

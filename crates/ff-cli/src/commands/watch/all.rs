@@ -27,7 +27,7 @@ const LATEST: usize = 10;
 pub(super) async fn watch(settings: &Settings) -> anyhow::Result<Exit> {
     let mut signals = Signals::listen()?;
     let client = settings.connect().await?.client();
-    let events = client.events(Some(&settings.namespace), None).await?;
+    let events = client.events(Some(&settings.namespace()), None).await?;
     let is_seen = io::stdout().is_terminal() && !settings.json;
     let mut shown: Box<dyn Shown> = if is_seen {
         Box::new(Picture::new())
@@ -56,7 +56,7 @@ async fn look_on(
     loop {
         tokio::select! {
             Some(told) = events.next() => shown.told(&told?)?,
-            _ = looks.tick() => shown.lanes(lanes::of_namespace(client, Some(&settings.namespace)).await?)?,
+            _ = looks.tick() => shown.lanes(lanes::of_namespace(client, Some(&settings.namespace())).await?)?,
         }
     }
 }

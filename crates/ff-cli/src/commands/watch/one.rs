@@ -40,7 +40,7 @@ pub(super) async fn watch(settings: &Settings, id: IdArg, patience: Option<Durat
         () = signals.next() => Exit::Interrupted,
     };
     watcher.bar.finish_and_clear();
-    Ok(exit::cut_short(cut_short, ("execution_id", &id), &format!("`ff watch '{id}'` as well")))
+    Ok(exit::cut_short(cut_short, ("execution_id", &id), &format!("`ff watch '{id}'` watches it again")))
 }
 
 /// Somebody who looks at an execution until it ends.
