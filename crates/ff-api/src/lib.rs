@@ -1,6 +1,7 @@
 //! What travels over HTTP: requests and answers as the server and its clients read and write them, where they differ from the commands
 //! and queries of ff-core.
 
+pub mod access;
 mod content;
 mod deployment;
 mod doctor;
@@ -11,6 +12,7 @@ mod lane;
 mod lease;
 mod object;
 mod problem;
+mod route;
 #[cfg(feature = "schema")]
 mod schema;
 mod signal;
@@ -36,6 +38,7 @@ pub use lane::{ConfigureLane, LanesPage};
 pub use lease::{Claim, ClaimOf, Claimed, Claims, Complete, Delay, Fail, Input, Progress, Renew};
 pub use object::{Strict, object};
 pub use problem::Problem;
+pub use route::Call;
 pub use signal::{Deliver, ReceivedSignal};
 pub use suspension::{
     Approval, Binding, CloseWaitpoint, CreateWaitpoint, Decide, FailedPartition, PublicUrl, RotateSecret,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use ff_core::contracts::{HeartbeatArgs, LeaveArgs, RegisterWorkerArgs};
+use ff_core::engine_error::Refusal;
 use ff_core::limits;
 use ff_core::types::{Capability, Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use serde::{Deserialize, Serialize};
@@ -42,8 +43,8 @@ impl RegisterWorker {
     }
 
     /// What an instance says, with what was left out filled in.
-    pub fn into_args(self, worker_instance_id: WorkerInstanceId) -> RegisterWorkerArgs {
-        RegisterWorkerArgs {
+    pub fn into_args(self, worker_instance_id: WorkerInstanceId) -> Result<RegisterWorkerArgs, Refusal> {
+        Ok(RegisterWorkerArgs {
             worker_instance_id,
             worker_id: self.worker_id,
             namespace: self.namespace.unwrap_or_else(Namespace::default_name),
@@ -51,7 +52,7 @@ impl RegisterWorker {
             kinds: self.kinds,
             capabilities: self.capabilities,
             ttl_ms: self.ttl_ms.unwrap_or(limits::WORKER_TTL_MS),
-        }
+        })
     }
 }
 
@@ -71,8 +72,8 @@ impl Heartbeat {
     }
 
     /// What an instance says.
-    pub fn into_args(self, worker_instance_id: WorkerInstanceId) -> HeartbeatArgs {
-        HeartbeatArgs { namespace: self.namespace.unwrap_or_else(Namespace::default_name), worker_instance_id }
+    pub fn into_args(self, worker_instance_id: WorkerInstanceId) -> Result<HeartbeatArgs, Refusal> {
+        Ok(HeartbeatArgs { namespace: self.namespace.unwrap_or_else(Namespace::default_name), worker_instance_id })
     }
 }
 
@@ -92,8 +93,8 @@ impl Leave {
     }
 
     /// What an instance says.
-    pub fn into_args(self, worker_instance_id: WorkerInstanceId) -> LeaveArgs {
-        LeaveArgs { namespace: self.namespace.unwrap_or_else(Namespace::default_name), worker_instance_id }
+    pub fn into_args(self, worker_instance_id: WorkerInstanceId) -> Result<LeaveArgs, Refusal> {
+        Ok(LeaveArgs { namespace: self.namespace.unwrap_or_else(Namespace::default_name), worker_instance_id })
     }
 }
 
@@ -114,6 +115,6 @@ mod tests {
             ttl_ms: 5_000,
         };
         let text = serde_json::to_string(&RegisterWorker::of(args.clone())).unwrap();
-        assert_eq!(serde_json::from_str::<RegisterWorker>(&text).unwrap().into_args(instance), args);
+        assert_eq!(serde_json::from_str::<RegisterWorker>(&text).unwrap().into_args(instance), Ok(args));
     }
 }

@@ -60,27 +60,23 @@ macro_rules! bounded {
     };
 }
 
+macro_rules! bounded_calls {
+    ($($path:literal $access:ident $name:path:
+        $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
+        refused [$($status:literal),*], $does:literal => $says:literal;)*) => {
+        bounded! { $($body at most $bytes $(within $namespace)?;)* }
+    };
+}
+
+ff_api::calls!(bounded_calls);
+
 bounded! {
     Submit          at most PAYLOAD_BODY_BYTES within namespace;
-    Complete        at most PAYLOAD_BODY_BYTES;
     Batch           at most BATCH_BODY_BYTES;
-    Cancel          at most CONTROL_BODY_BYTES;
-    Replay          at most CONTROL_BODY_BYTES;
     Bulk            at most CONTROL_BODY_BYTES within namespace;
-    ChangePriority  at most CONTROL_BODY_BYTES;
-    SetTags         at most CONTROL_BODY_BYTES;
     ConfigureLane   at most CONTROL_BODY_BYTES within namespace;
-    RegisterWorker  at most CONTROL_BODY_BYTES within namespace;
-    Heartbeat       at most CONTROL_BODY_BYTES within namespace;
-    Leave           at most CONTROL_BODY_BYTES within namespace;
-    Revoke          at most CONTROL_BODY_BYTES;
     Claim           at most CONTROL_BODY_BYTES within namespace;
-    Renew           at most CONTROL_BODY_BYTES;
-    Progress        at most CONTROL_BODY_BYTES;
-    Fail            at most CONTROL_BODY_BYTES;
-    Delay           at most CONTROL_BODY_BYTES;
     Suspend         at most PAYLOAD_BODY_BYTES;
-    CreateWaitpoint at most CONTROL_BODY_BYTES;
     CloseWaitpoint  at most CONTROL_BODY_BYTES;
     Deliver         at most SIGNAL_BODY_BYTES;
     Decide          at most SIGNAL_BODY_BYTES;
@@ -89,11 +85,7 @@ bounded! {
     RevokeKey       at most CONTROL_BODY_BYTES;
     SubmitFlow      at most FLOW_BODY_BYTES within namespace;
     GrowFlow        at most FLOW_BODY_BYTES;
-    CloseFlow       at most CONTROL_BODY_BYTES;
     CancelFlow      at most CONTROL_BODY_BYTES;
-    TagFlow         at most CONTROL_BODY_BYTES;
-    WaitForChildren at most CONTROL_BODY_BYTES;
-    Cascade         at most CONTROL_BODY_BYTES;
 }
 
 impl<T: Bounded, S: Send + Sync> FromRequest<S> for Body<T> {

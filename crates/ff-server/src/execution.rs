@@ -4,14 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use ff_api::{
-    Batch, Batched, Bulk, Cancel, ChangePriority, Encoding, Ended, IDEMPOTENCY_KEY, Page, PayloadView, Replay, SetTags,
-    Submit, Tried, object,
-};
+use ff_api::{Batch, Batched, Bulk, Encoding, Ended, IDEMPOTENCY_KEY, Page, PayloadView, Submit, Tried, object};
 use ff_core::backend::Answer;
 use ff_core::contracts::{
-    Attempts, BulkPage, Cancelled, Cursor, ExecutionInfo, Filter, ListArgs, PriorityChanged, Replayed, SubmitArgs,
-    Submitted, Tagged, check_wait,
+    Attempts, BulkPage, Cursor, ExecutionInfo, Filter, ListArgs, SubmitArgs, Submitted, check_wait,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::limits;
@@ -20,12 +16,10 @@ use ff_scheduler::Runtime;
 
 use crate::body::Body;
 use crate::callers::Caller;
-use crate::page;
 use crate::params::{Params, word};
 use crate::path::Id;
 use crate::problem::{Problem, Result};
-use crate::tenant;
-use crate::trace;
+use crate::{page, tenant, trace};
 
 /// Creates an execution, or finds the one already created under the same key.
 pub(crate) async fn submit(
@@ -130,41 +124,9 @@ pub(crate) async fn attempts(State(ff): State<Runtime>, Id(id): Id, params: Para
     Ok(Json(ff.backend().attempts(&id).await?))
 }
 
-/// Stops an execution wherever it is.
-pub(crate) async fn cancel(
-    State(ff): State<Runtime>,
-    Id(id): Id,
-    Body(cancel): Body<Cancel>,
-) -> Result<Json<Cancelled>> {
-    Ok(Json(ff.backend().cancel(cancel.into_args(id)).await?))
-}
-
-/// Runs a finished execution again.
-pub(crate) async fn replay(
-    State(ff): State<Runtime>,
-    Id(id): Id,
-    Body(replay): Body<Replay>,
-) -> Result<Json<Replayed>> {
-    Ok(Json(ff.backend().replay(replay.into_args(id)).await?))
-}
-
 /// Cancels or replays what is meant, a page at a time, or says what would be.
 pub(crate) async fn bulk(State(ff): State<Runtime>, Body(bulk): Body<Bulk>) -> Result<Json<BulkPage>> {
     Ok(Json(ff.backend().bulk(bulk.into_args()?).await?))
-}
-
-/// Has an execution go before or after others of its lane.
-pub(crate) async fn change_priority(
-    State(ff): State<Runtime>,
-    Id(id): Id,
-    Body(change): Body<ChangePriority>,
-) -> Result<Json<PriorityChanged>> {
-    Ok(Json(ff.backend().change_priority(change.into_args(id)).await?))
-}
-
-/// Puts labels on an execution, and takes others away.
-pub(crate) async fn set_tags(State(ff): State<Runtime>, Id(id): Id, Body(set): Body<SetTags>) -> Result<Json<Tagged>> {
-    Ok(Json(ff.backend().set_tags(set.into_args(id)?).await?))
 }
 
 /// The answer to a submission: where the execution is, and whether it is new.

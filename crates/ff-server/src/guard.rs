@@ -10,6 +10,7 @@ use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use ff_api::PublicUrl;
+use ff_api::access::Access;
 use ff_core::backend::EngineStore;
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::key::unauthenticated;
@@ -20,7 +21,6 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 use tracing::field::Empty;
 
-use crate::access::Access;
 use crate::callers::Caller;
 use crate::capacity::{Capacity, Slot};
 use crate::keyring::{Accepted, Keyring};

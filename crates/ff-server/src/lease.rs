@@ -2,10 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use ff_api::{Claim, ClaimOf, Claims, Complete, Delay, Fail, Progress, Renew, Revoke};
-use ff_core::contracts::{
-    self, Completed, Control, ControlArgs, Delayed, Failed, LeaseLost, Noted, Renewed, Revoked, check_wait,
-};
+use ff_api::{Claim, ClaimOf, Claims};
+use ff_core::contracts::{self, Control, ControlArgs, LeaseLost, check_wait};
 use ff_core::engine_error::Code;
 use ff_core::types::Namespace;
 use ff_scheduler::Runtime;
@@ -13,7 +11,7 @@ use ff_scheduler::Runtime;
 use crate::body::Body;
 use crate::callers::Caller;
 use crate::params::Params;
-use crate::path::{Id, Instance};
+use crate::path::Instance;
 use crate::problem::Result;
 
 /// Hands out work, waiting for some if asked to. A caller that goes away stops waiting.
@@ -62,38 +60,4 @@ async fn own_of(ff: &Runtime, own: &Namespace, lost: Vec<LeaseLost>) -> Result<V
         }
     }
     Ok(heard)
-}
-
-/// Lets the holder go on.
-pub(crate) async fn renew(State(ff): State<Runtime>, Id(id): Id, Body(call): Body<Renew>) -> Result<Json<Renewed>> {
-    Ok(Json(ff.backend().renew(call.into_args(id)?).await?))
-}
-
-/// Notes how far the holder is.
-pub(crate) async fn progress(State(ff): State<Runtime>, Id(id): Id, Body(call): Body<Progress>) -> Result<Json<Noted>> {
-    Ok(Json(ff.backend().progress(call.into_args(id)?).await?))
-}
-
-/// Ends an execution with what its holder produced.
-pub(crate) async fn complete(
-    State(ff): State<Runtime>,
-    Id(id): Id,
-    Body(call): Body<Complete>,
-) -> Result<Json<Completed>> {
-    Ok(Json(ff.backend().complete(call.into_args(id)?).await?))
-}
-
-/// Takes the holder's word that it went wrong; the policy says what follows.
-pub(crate) async fn fail(State(ff): State<Runtime>, Id(id): Id, Body(call): Body<Fail>) -> Result<Json<Failed>> {
-    Ok(Json(ff.backend().fail(call.into_args(id)?).await?))
-}
-
-/// Puts an execution off; the same attempt goes on later.
-pub(crate) async fn delay(State(ff): State<Runtime>, Id(id): Id, Body(call): Body<Delay>) -> Result<Json<Delayed>> {
-    Ok(Json(ff.backend().delay(call.into_args(id)?).await?))
-}
-
-/// Takes an execution from its holder.
-pub(crate) async fn revoke(State(ff): State<Runtime>, Id(id): Id, Body(revoke): Body<Revoke>) -> Result<Json<Revoked>> {
-    Ok(Json(ff.backend().revoke(revoke.into_args(id)).await?))
 }

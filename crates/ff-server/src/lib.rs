@@ -21,11 +21,11 @@
 //! # }).unwrap();
 //! ```
 
-mod access;
 mod approval;
 mod audit;
 mod bearer;
 mod body;
+mod call;
 mod callers;
 mod capacity;
 mod connections;
@@ -63,7 +63,7 @@ mod transport;
 mod worker;
 mod written;
 
-pub use access::Access;
+pub use ff_api::access::Access;
 pub use metrics::Metrics;
 pub use openapi::openapi;
 pub use options::{Limits, ServerOptions, TlsFiles};

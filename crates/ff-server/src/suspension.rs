@@ -4,9 +4,8 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use ff_api::Waitpoint;
-use ff_api::{CloseWaitpoint, CreateWaitpoint, Decide, Strict, Suspend, SuspendReply, TokenOf, Waitpoints};
-use ff_core::contracts::{ClosedWaitpoint, GrantedWaitpoint, ProgressArgs, Resumed, SuspendArgs};
+use ff_api::{CloseWaitpoint, Decide, Strict, Suspend, SuspendReply, TokenOf, Waitpoint, Waitpoints};
+use ff_core::contracts::{ClosedWaitpoint, ProgressArgs, Resumed, SuspendArgs};
 use ff_core::engine_error::EngineError;
 use ff_core::suspension::OperatorDecision;
 use ff_core::types::ExecutionId;
@@ -52,15 +51,6 @@ async fn ask(ff: &Runtime, args: &SuspendArgs, question: String) -> Result<()> {
         Ok(_) | Err(EngineError::Refused(_)) => Ok(()),
         Err(error) => Err(error.into()),
     }
-}
-
-/// Makes a waitpoint ahead of a suspension, so that its token can be handed out first.
-pub(crate) async fn create_waitpoint(
-    State(ff): State<Runtime>,
-    Id(id): Id,
-    Body(call): Body<CreateWaitpoint>,
-) -> Result<Json<GrantedWaitpoint>> {
-    Ok(Json(ff.backend().create_waitpoint(call.into_args(id)?).await?))
 }
 
 /// Lists the open waitpoints of an execution, without their tokens.

@@ -27,8 +27,8 @@ impl Cancel {
     }
 
     /// What is asked of an execution.
-    pub fn into_args(self, execution_id: ExecutionId) -> CancelArgs {
-        CancelArgs { execution_id, reason: self.reason, requested_by: self.requested_by }
+    pub fn into_args(self, execution_id: ExecutionId) -> Result<CancelArgs, Refusal> {
+        Ok(CancelArgs { execution_id, reason: self.reason, requested_by: self.requested_by })
     }
 }
 
@@ -53,9 +53,9 @@ impl Replay {
     }
 
     /// What is asked of an execution.
-    pub fn into_args(self, execution_id: ExecutionId) -> ReplayArgs {
+    pub fn into_args(self, execution_id: ExecutionId) -> Result<ReplayArgs, Refusal> {
         let Self { reason, requested_by, reopen_downstream } = self;
-        ReplayArgs { execution_id, reason, requested_by, reopen_downstream }
+        Ok(ReplayArgs { execution_id, reason, requested_by, reopen_downstream })
     }
 }
 
@@ -78,8 +78,8 @@ impl Revoke {
     }
 
     /// What is asked of an execution.
-    pub fn into_args(self, execution_id: ExecutionId) -> RevokeArgs {
-        RevokeArgs { execution_id, lease_id: self.lease_id, reason: self.reason }
+    pub fn into_args(self, execution_id: ExecutionId) -> Result<RevokeArgs, Refusal> {
+        Ok(RevokeArgs { execution_id, lease_id: self.lease_id, reason: self.reason })
     }
 }
 
@@ -98,8 +98,8 @@ impl ChangePriority {
     }
 
     /// What is asked of an execution.
-    pub fn into_args(self, execution_id: ExecutionId) -> ChangePriorityArgs {
-        ChangePriorityArgs { execution_id, priority: self.priority }
+    pub fn into_args(self, execution_id: ExecutionId) -> Result<ChangePriorityArgs, Refusal> {
+        Ok(ChangePriorityArgs { execution_id, priority: self.priority })
     }
 }
 

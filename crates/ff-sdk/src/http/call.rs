@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use ff_core::backend::Answer;
+use ff_api::{Call, Problem};
+use ff_core::backend::{Answer, Handle};
+use ff_core::contracts::*;
 use ff_core::engine_error::EngineError;
+use ff_core::operation::Ask;
 use futures_util::future::BoxFuture;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Method, RequestBuilder, Url};
@@ -14,7 +17,6 @@ use serde::de::DeserializeOwned;
 use super::HttpBackend;
 use super::backend::root_cause;
 use super::tls::explained;
-use ff_api::Problem;
 
 /// How long an answer may take beyond the time it was asked to wait.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -44,6 +46,21 @@ impl HttpBackend {
         let body = serde_json::to_vec(body).map_err(|error| EngineError::Unavailable(error.to_string()))?;
         let request = self.client.request(Method::POST, self.at(path));
         read(&answer(request.header(CONTENT_TYPE, "application/json").body(body), wait_ms).await?)
+    }
+
+    /// Makes a call that is one operation on one thing.
+    async fn call<C: Call>(&self, args: C::Args) -> Answer<<C::Args as Ask>::Answer>
+    where
+        <C::Args as Ask>::Answer: DeserializeOwned,
+    {
+        let (subject, mut call) = C::from_args(args);
+        if let Some(Some(namespace)) = call.namespace() {
+            *namespace = self.whose(namespace);
+        }
+        let subject = subject.to_string();
+        let segments = C::PATH.trim_start_matches("/v1/").split('/');
+        let path: Vec<_> = segments.map(|part| if part.starts_with('{') { subject.as_str() } else { part }).collect();
+        self.post(&path, &call, 0).await
     }
 
     fn at(&self, path: &[&str]) -> Url {
@@ -95,3 +112,17 @@ fn unanswered(error: reqwest::Error) -> EngineError {
 pub(super) fn unreadable(error: &dyn std::error::Error) -> EngineError {
     EngineError::Unknown(format!("the server's answer cannot be read: {error}"))
 }
+
+macro_rules! call_handlers {
+    ($($path:literal $access:ident $name:path:
+        $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
+        refused [$($status:literal),*], $does:literal => $says:literal;)*) => {$(
+        impl Handle<$args, $answer> for HttpBackend {
+            async fn handle(&self, args: $args) -> Answer<$answer> {
+                self.call::<ff_api::$body>(args).await
+            }
+        }
+    )*};
+}
+
+ff_api::calls!(call_handlers);

@@ -3,11 +3,7 @@
 //! What no state of the store could make acceptable is refused here in the store's own words, before it is sent.
 
 use ff_core::backend::{Answer, Handle};
-use ff_core::contracts::{
-    Attempts, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs, Delayed, Ended,
-    ExecutionInfo, FailArgs, Failed, Filter, ListArgs, Noted, Page, PriorityChanged, ProgressArgs, ReplayArgs,
-    Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged,
-};
+use ff_core::contracts::{Attempts, Ended, ExecutionInfo, Filter, ListArgs, Page, SubmitArgs, Submitted};
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::payload::Payload;
 use ff_core::query::{Describe, ReadAttempts, ReadPayload, ReadResult};
@@ -70,54 +66,6 @@ impl Handle<ReadResult, Ended> for HttpBackend {
 impl Handle<ReadAttempts, Attempts> for HttpBackend {
     async fn handle(&self, ReadAttempts { execution_id: ref id }: ReadAttempts) -> Answer<Attempts> {
         self.get(&["executions", &id.to_string(), "attempts"], &[], 0).await
-    }
-}
-
-impl Handle<ProgressArgs, Noted> for HttpBackend {
-    async fn handle(&self, args: ProgressArgs) -> Answer<Noted> {
-        self.ask(args.execution_id, "progress", ff_api::Progress::of(args)).await
-    }
-}
-
-impl Handle<CompleteArgs, Completed> for HttpBackend {
-    async fn handle(&self, args: CompleteArgs) -> Answer<Completed> {
-        self.ask(args.execution_id, "complete", ff_api::Complete::of(args)).await
-    }
-}
-
-impl Handle<FailArgs, Failed> for HttpBackend {
-    async fn handle(&self, args: FailArgs) -> Answer<Failed> {
-        self.ask(args.execution_id, "fail", ff_api::Fail::of(args)).await
-    }
-}
-
-impl Handle<DelayArgs, Delayed> for HttpBackend {
-    async fn handle(&self, args: DelayArgs) -> Answer<Delayed> {
-        self.ask(args.execution_id, "delay", ff_api::Delay::of(args)).await
-    }
-}
-
-impl Handle<CancelArgs, Cancelled> for HttpBackend {
-    async fn handle(&self, args: CancelArgs) -> Answer<Cancelled> {
-        self.ask(args.execution_id, "cancel", ff_api::Cancel::of(args)).await
-    }
-}
-
-impl Handle<ReplayArgs, Replayed> for HttpBackend {
-    async fn handle(&self, args: ReplayArgs) -> Answer<Replayed> {
-        self.ask(args.execution_id, "replay", ff_api::Replay::of(args)).await
-    }
-}
-
-impl Handle<ChangePriorityArgs, PriorityChanged> for HttpBackend {
-    async fn handle(&self, args: ChangePriorityArgs) -> Answer<PriorityChanged> {
-        self.ask(args.execution_id, "priority", ff_api::ChangePriority::of(args)).await
-    }
-}
-
-impl Handle<SetTagsArgs, Tagged> for HttpBackend {
-    async fn handle(&self, args: SetTagsArgs) -> Answer<Tagged> {
-        self.ask(args.execution_id, "tags", ff_api::SetTags::of(args)).await
     }
 }
 

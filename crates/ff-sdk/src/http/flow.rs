@@ -2,9 +2,8 @@
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    CancelFlowArgs, CascadeArgs, Cascaded, CloseFlowArgs, ClosedFlow, CreateFlowArgs, EdgesPage, FlowCancelled,
-    FlowEdgesArgs, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs, FlowsPage, GrowFlowArgs, Grown,
-    ListFlowsArgs, MembersPage, SetFlowTagsArgs, SubmittedFlow, TaggedFlow, WaitForChildrenArgs, WaitedForChildren,
+    CancelFlowArgs, CreateFlowArgs, EdgesPage, FlowCancelled, FlowEdgesArgs, FlowEventsArgs, FlowEventsPage, FlowInfo,
+    FlowMembersArgs, FlowsPage, GrowFlowArgs, Grown, ListFlowsArgs, MembersPage, SubmittedFlow,
 };
 use ff_core::query::DescribeFlow;
 use ff_core::types::FlowId;
@@ -31,21 +30,9 @@ impl Handle<GrowFlowArgs, Grown> for HttpBackend {
     }
 }
 
-impl Handle<CloseFlowArgs, ClosedFlow> for HttpBackend {
-    async fn handle(&self, args: CloseFlowArgs) -> Answer<ClosedFlow> {
-        self.ask_flow(&args.flow_id, "close", ff_api::CloseFlow {}).await
-    }
-}
-
 impl Handle<CancelFlowArgs, FlowCancelled> for HttpBackend {
     async fn handle(&self, args: CancelFlowArgs) -> Answer<FlowCancelled> {
         self.ask_flow(&args.flow_id.clone(), "cancel", ff_api::CancelFlow::of(args)).await
-    }
-}
-
-impl Handle<SetFlowTagsArgs, TaggedFlow> for HttpBackend {
-    async fn handle(&self, args: SetFlowTagsArgs) -> Answer<TaggedFlow> {
-        self.ask_flow(&args.flow_id.clone(), "tags", ff_api::TagFlow::of(args)).await
     }
 }
 
@@ -85,18 +72,6 @@ impl Handle<ListFlowsArgs, FlowsPage> for HttpBackend {
 impl Handle<FlowEventsArgs, FlowEventsPage> for HttpBackend {
     async fn handle(&self, args: FlowEventsArgs) -> Answer<FlowEventsPage> {
         self.flow_events_within(args, 0).await
-    }
-}
-
-impl Handle<WaitForChildrenArgs, WaitedForChildren> for HttpBackend {
-    async fn handle(&self, args: WaitForChildrenArgs) -> Answer<WaitedForChildren> {
-        self.ask(args.execution_id, "wait_for_children", ff_api::WaitForChildren::of(args)).await
-    }
-}
-
-impl Handle<CascadeArgs, Cascaded> for HttpBackend {
-    async fn handle(&self, CascadeArgs { execution_id: ref id, .. }: CascadeArgs) -> Answer<Cascaded> {
-        self.ask(*id, "cascade", ff_api::Cascade {}).await
     }
 }
 

@@ -1,7 +1,7 @@
 //! The room of leases, over HTTP.
 
 use ff_core::backend::{Answer, Handle};
-use ff_core::contracts::{ClaimArgs, Claims, RenewArgs, Renewed, RevokeArgs, Revoked};
+use ff_core::contracts::{ClaimArgs, Claims};
 
 use super::HttpBackend;
 use super::call::unreadable;
@@ -13,17 +13,5 @@ impl Handle<ClaimArgs, Claims> for HttpBackend {
         let claims: ff_api::Claims =
             self.post(&["workers", instance.as_str(), "claim"], &ff_api::Claim::of(args), 0).await?;
         claims.into_claims().map_err(|refusal| unreadable(&refusal))
-    }
-}
-
-impl Handle<RenewArgs, Renewed> for HttpBackend {
-    async fn handle(&self, args: RenewArgs) -> Answer<Renewed> {
-        self.ask(args.execution_id, "renew", ff_api::Renew::of(args)).await
-    }
-}
-
-impl Handle<RevokeArgs, Revoked> for HttpBackend {
-    async fn handle(&self, args: RevokeArgs) -> Answer<Revoked> {
-        self.ask(args.execution_id, "revoke", ff_api::Revoke::of(args)).await
     }
 }

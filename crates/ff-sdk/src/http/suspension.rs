@@ -4,8 +4,7 @@
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    CloseWaitpointArgs, ClosedWaitpoint, CreateWaitpointArgs, GrantedWaitpoint, PartitionKids, ResumeArgs, Resumed,
-    SuspendArgs, Suspended, WaitpointInfo,
+    CloseWaitpointArgs, ClosedWaitpoint, PartitionKids, ResumeArgs, Resumed, SuspendArgs, Suspended, WaitpointInfo,
 };
 use ff_core::query::{ListKids, ListWaitpoints, MintToken};
 use ff_core::suspension::OperatorDecision;
@@ -19,12 +18,6 @@ impl Handle<SuspendArgs, Suspended> for HttpBackend {
         let id = args.execution_id;
         let suspend = ff_api::Suspend::of(args).map_err(|error| unwritable(&error))?;
         self.ask(id, "suspend", suspend).await
-    }
-}
-
-impl Handle<CreateWaitpointArgs, GrantedWaitpoint> for HttpBackend {
-    async fn handle(&self, args: CreateWaitpointArgs) -> Answer<GrantedWaitpoint> {
-        self.ask(args.execution_id, "waitpoints", ff_api::CreateWaitpoint::of(args)).await
     }
 }
 

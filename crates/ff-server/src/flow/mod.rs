@@ -6,13 +6,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use ff_api::{
-    CancelFlow, Cascade, CloseFlow, FlowGraph, FlowStopped, FlowView, FlowsPage, GrowFlow, NewFlow, Replay, SubmitFlow,
-    TagFlow, WaitForChildren,
-};
+use ff_api::{CancelFlow, FlowGraph, FlowStopped, FlowView, FlowsPage, GrowFlow, NewFlow, Replay, SubmitFlow};
 use ff_core::contracts::{
-    Cascaded, CloseFlowArgs, ClosedFlow, EdgesPage, FlowCursor, FlowEdgesArgs, FlowMembersArgs, Grown, ListFlowsArgs,
-    MembersPage, Replayed, SubmittedFlow, TaggedFlow, WaitedForChildren, check_wait,
+    EdgesPage, FlowCursor, FlowEdgesArgs, FlowMembersArgs, Grown, ListFlowsArgs, MembersPage, Replayed, SubmittedFlow,
+    check_wait,
 };
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::flow::member_id;
@@ -20,15 +17,13 @@ use ff_core::limits;
 use ff_core::types::{FlowId, Namespace, TagKey, TagValue};
 use ff_scheduler::Runtime;
 
-use crate::audit;
 use crate::body::{Body, BodyBeside};
 use crate::callers::Caller;
 use crate::execution::{key_in, one_key};
-use crate::page;
 use crate::params::Params;
-use crate::path::{Flow, Id, Node};
+use crate::path::{Flow, Node};
 use crate::problem::Result;
-use crate::trace;
+use crate::{audit, page, trace};
 
 pub(crate) use events::events;
 
@@ -128,15 +123,6 @@ pub(crate) async fn grow(
     Ok(Json(ff.backend().grow_flow(call.into_args(id)?).await?))
 }
 
-/// Lets a flow end with its last member.
-pub(crate) async fn close(
-    State(ff): State<Runtime>,
-    Flow(flow_id): Flow,
-    Body(CloseFlow {}): Body<CloseFlow>,
-) -> Result<Json<ClosedFlow>> {
-    Ok(Json(ff.backend().close_flow(CloseFlowArgs { flow_id }).await?))
-}
-
 /// Stops a flow, and waits for its end if asked to.
 pub(crate) async fn cancel(
     State(ff): State<Runtime>,
@@ -156,15 +142,6 @@ pub(crate) async fn cancel(
     Ok(Json(FlowStopped { cancelled, end }))
 }
 
-/// Puts labels on a flow, beside those it has.
-pub(crate) async fn tags(
-    State(ff): State<Runtime>,
-    Flow(id): Flow,
-    Body(call): Body<TagFlow>,
-) -> Result<Json<TaggedFlow>> {
-    Ok(Json(ff.backend().set_flow_tags(call.into_args(id)?).await?))
-}
-
 /// Runs a finished node again.
 pub(crate) async fn replay(
     State(ff): State<Runtime>,
@@ -174,25 +151,7 @@ pub(crate) async fn replay(
 ) -> Result<Json<Replayed>> {
     ff.backend().describe_flow(&flow).await?;
     let id = member_id(&flow, &node, &ff.backend().partitions());
-    Ok(Json(ff.backend().replay(call.into_args(id)).await?))
-}
-
-/// Lets the holder go until the members it added have ended as its join asks.
-pub(crate) async fn wait_for_children(
-    State(ff): State<Runtime>,
-    Id(id): Id,
-    Body(call): Body<WaitForChildren>,
-) -> Result<Json<WaitedForChildren>> {
-    Ok(Json(ff.backend().wait_for_children(call.into_args(id)?).await?))
-}
-
-/// Tells the dependents of an execution that has ended, as far as one step goes.
-pub(crate) async fn cascade(
-    State(ff): State<Runtime>,
-    Id(id): Id,
-    Body(Cascade {}): Body<Cascade>,
-) -> Result<Json<Cascaded>> {
-    Ok(Json(ff.backend().cascade_completion(&id).await?))
+    Ok(Json(ff.backend().replay(call.into_args(id)?).await?))
 }
 
 /// The answer to a submission: where the flow is, and whether it is new.

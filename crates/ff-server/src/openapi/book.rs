@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ff_api::access::Access;
 use ff_api::{IDEMPOTENCY_KEY, Problem};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
@@ -9,7 +10,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::security;
-use crate::access::Access;
 use crate::routes;
 
 /// Where the types that several routes share are described.

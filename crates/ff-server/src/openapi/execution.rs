@@ -1,9 +1,7 @@
 //! The routes of executions.
 
-use ff_api::{
-    Batch, Batched, Bulk, Cancel, ChangePriority, Encoding, Ended, Page, PayloadView, Replay, SetTags, Submit,
-};
-use ff_core::contracts::{Attempts, BulkPage, Cancelled, ExecutionInfo, PriorityChanged, Replayed, Submitted, Tagged};
+use ff_api::{Batch, Batched, Bulk, Encoding, Ended, Page, PayloadView, Submit};
+use ff_core::contracts::{Attempts, BulkPage, ExecutionInfo, Submitted};
 use ff_core::state::PublicState;
 use ff_core::types::{IdempotencyKey, Kind, LaneId, Namespace, TagValue};
 use serde_json::json;
@@ -55,24 +53,5 @@ pub(super) fn describe(book: &mut Book) {
         .done();
     book.get("/v1/executions/{id}/attempts", "Tells every try at an execution.")
         .answers::<Attempts>(200, "Its tries, and the leases that were taken away or given up.")
-        .done();
-    book.post("/v1/executions/{id}/cancel", "Stops an execution wherever it is.")
-        .takes::<Cancel>(Cancel::BODY_BYTES)
-        .answers::<Cancelled>(200, "It is cancelled.")
-        .refused(&[409])
-        .done();
-    book.post("/v1/executions/{id}/replay", "Runs a finished execution again.")
-        .takes::<Replay>(Replay::BODY_BYTES)
-        .answers::<Replayed>(200, "It waits again.")
-        .refused(&[409])
-        .done();
-    book.post("/v1/executions/{id}/priority", "Has an execution go before or after others of its lane.")
-        .takes::<ChangePriority>(ChangePriority::BODY_BYTES)
-        .answers::<PriorityChanged>(200, "From which priority to which.")
-        .refused(&[409])
-        .done();
-    book.post("/v1/executions/{id}/tags", "Puts labels on an execution, and takes others away.")
-        .takes::<SetTags>(SetTags::BODY_BYTES)
-        .answers::<Tagged>(200, "All its labels.")
         .done();
 }

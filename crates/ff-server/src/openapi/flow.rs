@@ -1,13 +1,7 @@
 //! The routes of flows.
 
-use ff_api::{
-    CancelFlow, Cascade, CloseFlow, FlowStopped, FlowView, FlowsPage, GrowFlow, Replay, SubmitFlow, TagFlow,
-    WaitForChildren,
-};
-use ff_core::contracts::{
-    Cascaded, ClosedFlow, EdgesPage, FlowEventsPage, Grown, MembersPage, Replayed, SubmittedFlow, TaggedFlow,
-    WaitedForChildren,
-};
+use ff_api::{CancelFlow, FlowStopped, FlowView, FlowsPage, GrowFlow, Replay, SubmitFlow};
+use ff_core::contracts::{EdgesPage, FlowEventsPage, Grown, MembersPage, Replayed, SubmittedFlow};
 use ff_core::flow::FlowState;
 use ff_core::limits;
 use ff_core::types::{IdempotencyKey, Kind, Namespace};
@@ -65,34 +59,15 @@ pub(super) fn describe(book: &mut Book) {
         .answers::<Grown>(200, "What was added.")
         .refused(&[409])
         .done();
-    book.post("/v1/flows/{flow}/close", "Lets a flow end with its last member.")
-        .takes::<CloseFlow>(CloseFlow::BODY_BYTES)
-        .answers::<ClosedFlow>(200, "It is closed.")
-        .refused(&[409])
-        .done();
     book.post("/v1/flows/{flow}/cancel", "Stops a flow, and waits for its end if asked to.")
         .wait()
         .takes::<CancelFlow>(CancelFlow::BODY_BYTES)
         .answers::<FlowStopped>(200, "It is stopped.")
         .refused(&[409])
         .done();
-    book.post("/v1/flows/{flow}/tags", "Puts labels on a flow, beside those it has.")
-        .takes::<TagFlow>(TagFlow::BODY_BYTES)
-        .answers::<TaggedFlow>(200, "All its labels.")
-        .done();
     book.post("/v1/flows/{flow}/nodes/{node}/replay", "Runs a finished node again.")
         .takes::<Replay>(Replay::BODY_BYTES)
         .answers::<Replayed>(200, "It waits again.")
-        .refused(&[409])
-        .done();
-    book.post("/v1/executions/{id}/wait_for_children", "Lets the holder go until the members it added have ended.")
-        .takes::<WaitForChildren>(WaitForChildren::BODY_BYTES)
-        .answers::<WaitedForChildren>(200, "It waits, or they have ended already.")
-        .refused(&[409])
-        .done();
-    book.post("/v1/executions/{id}/cascade", "Tells the dependents of an execution that has ended.")
-        .takes::<Cascade>(Cascade::BODY_BYTES)
-        .answers::<Cascaded>(200, "How many were told.")
         .refused(&[409])
         .done();
 }

@@ -15,15 +15,36 @@ use std::sync::LazyLock;
 
 use axum::http::header;
 use axum::response::IntoResponse;
+use book::Book;
+use ff_core::contracts::{
+    Cancelled, Cascaded, ClosedFlow, Completed, Delayed, Failed, GrantedWaitpoint, LeftWorker, Noted, PriorityChanged,
+    RegisteredWorker, Renewed, Replayed, Revoked, SeenWorker, Tagged, TaggedFlow, WaitedForChildren,
+};
 use serde_json::{Value, json};
 
 use crate::params::Params;
 use crate::problem::Result;
-use book::Book;
+
+macro_rules! call_descriptions {
+    ($($path:literal $access:ident $name:path:
+        $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
+        refused [$($status:literal),*], $does:literal => $says:literal;)*) => {
+        fn describe_calls(book: &mut Book) {
+            $(book.post($path, $does)
+                .takes::<ff_api::$body>(<ff_api::$body as ff_api::Call>::BODY_BYTES)
+                .answers::<$answer>(200, $says)
+                .refused(&[$($status),*])
+                .done();)*
+        }
+    };
+}
+
+ff_api::calls!(call_descriptions);
 
 /// The whole API as an OpenAPI document.
 pub fn openapi() -> Value {
     let mut book = Book::new();
+    describe_calls(&mut book);
     service::describe(&mut book);
     execution::describe(&mut book);
     lease::describe(&mut book);

@@ -1,7 +1,7 @@
 //! The routes of lanes, workers and events.
 
-use ff_api::{ConfigureLane, Heartbeat, LanesPage, Leave, RegisterWorker};
-use ff_core::contracts::{EventsPage, LaneInfo, LeftWorker, RegisteredWorker, SeenWorker, WorkersPage};
+use ff_api::{ConfigureLane, LanesPage};
+use ff_core::contracts::{EventsPage, LaneInfo, WorkersPage};
 use ff_core::types::{ExecutionId, Namespace, WorkerInstanceId};
 use serde_json::json;
 
@@ -46,18 +46,5 @@ pub(super) fn describe(book: &mut Book) {
         .query::<WorkerInstanceId>("after", "The last of the page before.")
         .limit()
         .answers::<WorkersPage>(200, "A page of them.")
-        .done();
-    book.post("/v1/workers/{instance}/register", "Enters a worker instance, or what is new about it.")
-        .takes::<RegisterWorker>(RegisterWorker::BODY_BYTES)
-        .answers::<RegisteredWorker>(200, "It is there.")
-        .refused(&[409])
-        .done();
-    book.post("/v1/workers/{instance}/heartbeat", "Notes that a worker instance is there.")
-        .takes::<Heartbeat>(Heartbeat::BODY_BYTES)
-        .answers::<SeenWorker>(200, "It was seen.")
-        .done();
-    book.post("/v1/workers/{instance}/leave", "Takes out a worker instance.")
-        .takes::<Leave>(Leave::BODY_BYTES)
-        .answers::<LeftWorker>(200, "It is gone.")
         .done();
 }

@@ -1,8 +1,7 @@
 //! What routes ask of who asks them, where a server asks for keys.
 
+use ff_api::access::Access;
 use serde_json::{Value, json};
-
-use crate::access::Access;
 
 /// What the way to show a key is called.
 const KEY: &str = "api_key";

@@ -1,10 +1,7 @@
 //! The routes of suspensions, waitpoints and signals.
 
-use ff_api::{
-    CloseWaitpoint, CreateWaitpoint, Decide, Deliver, Encoding, ReceivedSignal, Suspend, SuspendReply, TokenOf,
-    Waitpoints,
-};
-use ff_core::contracts::{ClosedWaitpoint, Delivered, DeliveriesPage, GrantedWaitpoint, Resumed, SignalsPage};
+use ff_api::{CloseWaitpoint, Decide, Deliver, Encoding, ReceivedSignal, Suspend, SuspendReply, TokenOf, Waitpoints};
+use ff_core::contracts::{ClosedWaitpoint, Delivered, DeliveriesPage, Resumed, SignalsPage};
 use ff_core::types::IdempotencyKey;
 
 use super::book::Book;
@@ -27,11 +24,6 @@ pub(super) fn describe(book: &mut Book) {
             .refused(&[409])
             .done();
     }
-    book.post("/v1/executions/{id}/waitpoints", "Makes a waitpoint ahead of a suspension.")
-        .takes::<CreateWaitpoint>(CreateWaitpoint::BODY_BYTES)
-        .answers::<GrantedWaitpoint>(200, "The waitpoint, with what opens it.")
-        .refused(&[409])
-        .done();
     book.get("/v1/executions/{id}/waitpoints", "Lists the open waitpoints of an execution, without their tokens.")
         .answers::<Waitpoints>(200, "Those there are.")
         .done();

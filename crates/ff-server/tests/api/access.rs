@@ -88,7 +88,7 @@ const WHO: &[(&str, &str, &str)] = &[
 #[test]
 fn every_route_is_in_the_table() {
     let listed: Vec<_> = WHO.iter().map(|(method, path, _)| (*method, *path)).collect();
-    for (method, path, _) in ROUTES {
+    for (method, path, _) in ROUTES.iter() {
         assert!(listed.contains(&(method, path)), "{method} {path} is not in the table");
     }
     assert_eq!(listed.len(), ROUTES.len());

@@ -1,4 +1,4 @@
-//! Who may ask for a route.
+//! Who may make a call.
 
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::key::{KeyInfo, Role};
@@ -18,37 +18,37 @@ pub enum Access {
     Deployment(&'static [Role]),
 }
 
-pub(crate) const OPEN: Access = Access::Open;
-pub(crate) const TOKEN: Access = Access::Token;
-pub(crate) const ANY: Access = Access::AnyKey;
-pub(crate) const SUBMIT: Access = Access::Roles(&[Role::Submit]);
-pub(crate) const WORK: Access = Access::Roles(&[Role::Work]);
-pub(crate) const OPERATE: Access = Access::Roles(&[Role::Operate]);
+pub const OPEN: Access = Access::Open;
+pub const TOKEN: Access = Access::Token;
+pub const ANY: Access = Access::AnyKey;
+pub const SUBMIT: Access = Access::Roles(&[Role::Submit]);
+pub const WORK: Access = Access::Roles(&[Role::Work]);
+pub const OPERATE: Access = Access::Roles(&[Role::Operate]);
 /// What whoever has a part in the work may read.
-pub(crate) const READ: Access = Access::Roles(&[Role::Submit, Role::Work, Role::Operate]);
+pub const READ: Access = Access::Roles(&[Role::Submit, Role::Work, Role::Operate]);
 /// What those may steer who handed it in, or answer for it.
-pub(crate) const STEER: Access = Access::Roles(&[Role::Submit, Role::Operate]);
+pub const STEER: Access = Access::Roles(&[Role::Submit, Role::Operate]);
 /// What may be added by who handed in the rest, or by who does it.
-pub(crate) const GROW: Access = Access::Roles(&[Role::Submit, Role::Work]);
+pub const GROW: Access = Access::Roles(&[Role::Submit, Role::Work]);
 /// What its holder or an operator may close.
-pub(crate) const CLOSE: Access = Access::Roles(&[Role::Work, Role::Operate]);
+pub const CLOSE: Access = Access::Roles(&[Role::Work, Role::Operate]);
 /// What is about everybody's work.
-pub(crate) const EVERYBODY: Access = Access::Deployment(&[Role::Operate]);
-pub(crate) const ADMIN: Access = Access::Deployment(&[Role::Admin]);
+pub const EVERYBODY: Access = Access::Deployment(&[Role::Operate]);
+pub const ADMIN: Access = Access::Deployment(&[Role::Admin]);
 
 impl Access {
     /// Whether a key is looked at, if one is shown.
-    pub(crate) fn looks_at_keys(self) -> bool {
+    pub fn looks_at_keys(self) -> bool {
         self != Self::Open
     }
 
     /// Whether nobody is heard without a key.
-    pub(crate) fn needs_key(self) -> bool {
+    pub fn needs_key(self) -> bool {
         !matches!(self, Self::Open | Self::Token)
     }
 
     /// Refuses a key that is not for this.
-    pub(crate) fn check(self, key: &KeyInfo) -> Result<(), Refusal> {
+    pub fn check(self, key: &KeyInfo) -> Result<(), Refusal> {
         let roles = match self {
             Self::Open | Self::Token | Self::AnyKey => return Ok(()),
             Self::Roles(roles) | Self::Deployment(roles) => roles,

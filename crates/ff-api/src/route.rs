@@ -1,0 +1,191 @@
+//! Every route of the API, in two tables: calls that are one operation on one thing, and the others. The server's routes, their access
+//! and their description, and the client's calls come from here.
+
+use ff_core::contracts::{
+    CancelArgs, CascadeArgs, ChangePriorityArgs, CloseFlowArgs, CompleteArgs, CreateWaitpointArgs, DelayArgs, FailArgs,
+    HeartbeatArgs, LeaveArgs, ProgressArgs, RegisterWorkerArgs, RenewArgs, ReplayArgs, RevokeArgs, SetFlowTagsArgs,
+    SetTagsArgs, WaitForChildrenArgs,
+};
+use ff_core::engine_error::Refusal;
+use ff_core::limits::CONTROL_BODY_BYTES;
+use ff_core::operation::Ask;
+use ff_core::types::{ExecutionId, FlowId, Namespace, WorkerInstanceId};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::{
+    Cancel, Cascade, ChangePriority, CloseFlow, Complete, CreateWaitpoint, Delay, Fail, Heartbeat, Leave,
+    PAYLOAD_BODY_BYTES, Progress, RegisterWorker, Renew, Replay, Revoke, SetTags, TagFlow, WaitForChildren,
+};
+
+/// The body of a call that is one operation on one thing. Its path names the thing.
+pub trait Call: Serialize + DeserializeOwned + Send + Sync + 'static {
+    type Args: Ask;
+    /// What the path names.
+    type Subject: ToString + Send + 'static;
+
+    const PATH: &str;
+    const BODY_BYTES: usize;
+
+    /// The call as it travels, and what it is about.
+    fn from_args(args: Self::Args) -> (Self::Subject, Self);
+
+    /// What is asked of a thing.
+    fn into_args(self, subject: Self::Subject) -> Result<Self::Args, Refusal>;
+
+    /// Where the body names the namespace, if it does.
+    fn namespace(&mut self) -> Option<&mut Option<Namespace>> {
+        None
+    }
+}
+
+/// Calls that are one operation on one thing, all of them `POST`, as
+/// `PATH ACCESS NAME: Body(Arguments, what the path names) -> Answer, at most BYTES, refused with, what it does => what is answered`.
+#[macro_export]
+macro_rules! calls {
+    ($callback:ident) => {
+        $callback! {
+            "/v1/executions/{id}/cancel" STEER execution::cancel:
+                Cancel(CancelArgs, execution_id: ExecutionId) -> Cancelled, at most CONTROL_BODY_BYTES, refused [409],
+                "Stops an execution wherever it is." => "It is cancelled.";
+            "/v1/executions/{id}/replay" OPERATE execution::replay:
+                Replay(ReplayArgs, execution_id: ExecutionId) -> Replayed, at most CONTROL_BODY_BYTES, refused [409],
+                "Runs a finished execution again." => "It waits again.";
+            "/v1/executions/{id}/priority" OPERATE execution::change_priority:
+                ChangePriority(ChangePriorityArgs, execution_id: ExecutionId) -> PriorityChanged, at most CONTROL_BODY_BYTES, refused [409],
+                "Has an execution go before or after others of its lane." => "From which priority to which.";
+            "/v1/executions/{id}/tags" STEER execution::set_tags:
+                SetTags(SetTagsArgs, execution_id: ExecutionId) -> Tagged, at most CONTROL_BODY_BYTES, refused [],
+                "Puts labels on an execution, and takes others away." => "All its labels.";
+            "/v1/executions/{id}/revoke" OPERATE lease::revoke:
+                Revoke(RevokeArgs, execution_id: ExecutionId) -> Revoked, at most CONTROL_BODY_BYTES, refused [409],
+                "Takes an execution from its holder." => "The lease is gone.";
+            "/v1/executions/{id}/renew" WORK lease::renew:
+                Renew(RenewArgs, execution_id: ExecutionId) -> Renewed, at most CONTROL_BODY_BYTES, refused [409],
+                "Lets the holder go on." => "Until when it has the lease.";
+            "/v1/executions/{id}/progress" WORK lease::progress:
+                Progress(ProgressArgs, execution_id: ExecutionId) -> Noted, at most CONTROL_BODY_BYTES, refused [409],
+                "Notes how far the holder is." => "It was noted.";
+            "/v1/executions/{id}/complete" WORK lease::complete:
+                Complete(CompleteArgs, execution_id: ExecutionId) -> Completed, at most PAYLOAD_BODY_BYTES, refused [409],
+                "Ends an execution with what its holder produced." => "It is completed.";
+            "/v1/executions/{id}/fail" WORK lease::fail:
+                Fail(FailArgs, execution_id: ExecutionId) -> Failed, at most CONTROL_BODY_BYTES, refused [409],
+                "Takes the holder's word that it went wrong; the policy says what follows." => "What follows.";
+            "/v1/executions/{id}/delay" WORK lease::delay:
+                Delay(DelayArgs, execution_id: ExecutionId) -> Delayed, at most CONTROL_BODY_BYTES, refused [409],
+                "Puts an execution off; the same attempt goes on later." => "Until when.";
+            "/v1/executions/{id}/waitpoints" WORK suspension::create_waitpoint:
+                CreateWaitpoint(CreateWaitpointArgs, execution_id: ExecutionId) -> GrantedWaitpoint, at most CONTROL_BODY_BYTES, refused [409],
+                "Makes a waitpoint ahead of a suspension." => "The waitpoint, with what opens it.";
+            "/v1/executions/{id}/wait_for_children" WORK flow::wait_for_children:
+                WaitForChildren(WaitForChildrenArgs, execution_id: ExecutionId) -> WaitedForChildren, at most CONTROL_BODY_BYTES, refused [409],
+                "Lets the holder go until the members it added have ended." => "It waits, or they have ended already.";
+            "/v1/executions/{id}/cascade" OPERATE flow::cascade:
+                Cascade(CascadeArgs, execution_id: ExecutionId) -> Cascaded, at most CONTROL_BODY_BYTES, refused [409],
+                "Tells the dependents of an execution that has ended." => "How many were told.";
+            "/v1/flows/{flow}/close" GROW flow::close:
+                CloseFlow(CloseFlowArgs, flow_id: FlowId) -> ClosedFlow, at most CONTROL_BODY_BYTES, refused [409],
+                "Lets a flow end with its last member." => "It is closed.";
+            "/v1/flows/{flow}/tags" STEER flow::tags:
+                TagFlow(SetFlowTagsArgs, flow_id: FlowId) -> TaggedFlow, at most CONTROL_BODY_BYTES, refused [],
+                "Puts labels on a flow, beside those it has." => "All its labels.";
+            "/v1/workers/{instance}/register" WORK worker::register:
+                RegisterWorker(RegisterWorkerArgs, worker_instance_id: WorkerInstanceId) -> RegisteredWorker, at most CONTROL_BODY_BYTES within namespace, refused [409],
+                "Enters a worker instance, or what is new about it." => "It is there.";
+            "/v1/workers/{instance}/heartbeat" WORK worker::heartbeat:
+                Heartbeat(HeartbeatArgs, worker_instance_id: WorkerInstanceId) -> SeenWorker, at most CONTROL_BODY_BYTES within namespace, refused [],
+                "Notes that a worker instance is there." => "It was seen.";
+            "/v1/workers/{instance}/leave" WORK worker::leave:
+                Leave(LeaveArgs, worker_instance_id: WorkerInstanceId) -> LeftWorker, at most CONTROL_BODY_BYTES within namespace, refused [],
+                "Takes out a worker instance." => "It is gone.";
+        }
+    };
+}
+
+/// The other routes, as `METHOD PATH ACCESS NAME`; a name is the handler in the server, and the operation id in the API's description.
+#[macro_export]
+macro_rules! routes {
+    ($callback:ident) => {
+        $callback! {
+            get  "/healthz"                                               OPEN      health::healthz;
+            get  "/readyz"                                                OPEN      health::readyz;
+            get  "/metrics"                                               EVERYBODY metrics::show;
+            get  "/openapi.json"                                          OPEN      openapi::show;
+            get  "/errors/{code}"                                         OPEN      meaning;
+            get  "/approvals/{id}/{waitpoint}"                            OPEN      approval::show;
+            post "/approvals/{id}/{waitpoint}"                            OPEN      approval::decide;
+            get  "/v1/partitions"                                         ANY       partitions;
+            get  "/v1/doctor"                                             EVERYBODY doctor::examine;
+            get  "/v1/secrets"                                            ADMIN     secret::list;
+            post "/v1/secrets/rotate"                                     ADMIN     secret::rotate;
+            get  "/v1/deliveries"                                         EVERYBODY signal::deliveries;
+            post "/v1/executions"                                         SUBMIT    execution::submit;
+            get  "/v1/executions"                                         READ      execution::list;
+            post "/v1/executions/batch"                                   SUBMIT    execution::submit_many;
+            post "/v1/executions/bulk"                                    OPERATE   execution::bulk;
+            get  "/v1/executions/{id}"                                    READ      execution::describe;
+            get  "/v1/executions/{id}/events"                             READ      event::of_execution;
+            get  "/v1/executions/{id}/payload"                            READ      execution::payload;
+            get  "/v1/executions/{id}/result"                             READ      execution::result;
+            get  "/v1/executions/{id}/attempts"                           READ      execution::attempts;
+            post "/v1/executions/{id}/suspend"                            WORK      suspension::suspend;
+            post "/v1/executions/{id}/resume"                             OPERATE   suspension::resume;
+            post "/v1/executions/{id}/approve"                            OPERATE   suspension::approve;
+            post "/v1/executions/{id}/reject"                             OPERATE   suspension::reject;
+            get  "/v1/executions/{id}/waitpoints"                         READ      suspension::waitpoints;
+            get  "/v1/executions/{id}/waitpoints/{waitpoint}/token"       OPERATE   suspension::token;
+            post "/v1/executions/{id}/waitpoints/{waitpoint}/close"       CLOSE     suspension::close_waitpoint;
+            post "/v1/executions/{id}/signals"                            TOKEN     signal::deliver;
+            get  "/v1/executions/{id}/signals"                            READ      signal::list;
+            get  "/v1/executions/{id}/signals/{signal}"                   READ      signal::read;
+            post "/v1/flows"                                              SUBMIT    flow::submit;
+            get  "/v1/flows"                                              READ      flow::list;
+            get  "/v1/flows/{flow}"                                       READ      flow::describe;
+            get  "/v1/flows/{flow}/members"                               READ      flow::members;
+            get  "/v1/flows/{flow}/edges"                                 READ      flow::edges;
+            get  "/v1/flows/{flow}/events"                                READ      flow::events;
+            post "/v1/flows/{flow}/grow"                                  GROW      flow::grow;
+            post "/v1/flows/{flow}/cancel"                                STEER     flow::cancel;
+            post "/v1/flows/{flow}/nodes/{node}/replay"                   OPERATE   flow::replay;
+            get  "/v1/lanes"                                              READ      lane::list;
+            get  "/v1/lanes/{lane}"                                       READ      lane::describe;
+            post "/v1/lanes/{lane}"                                       OPERATE   lane::configure;
+            get  "/v1/events"                                             OPERATE   event::list;
+            get  "/v1/workers"                                            OPERATE   worker::list;
+            post "/v1/workers/{instance}/claim"                           WORK      lease::claim;
+            get  "/v1/workers/{instance}/control"                         WORK      lease::control;
+            get  "/v1/keys"                                               ADMIN     key::list;
+            post "/v1/keys"                                               ADMIN     key::create;
+            post "/v1/keys/{key}/revoke"                                  ADMIN     key::revoke;
+        }
+    };
+}
+
+macro_rules! define_calls {
+    ($($path:literal $access:ident $name:path:
+        $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
+        refused [$($status:literal),*], $does:literal => $says:literal;)*) => {$(
+        impl Call for $body {
+            type Args = $args;
+            type Subject = $type;
+
+            const PATH: &str = $path;
+            const BODY_BYTES: usize = $bytes;
+
+            fn from_args(args: $args) -> ($type, Self) {
+                (args.$subject.clone(), Self::of(args))
+            }
+
+            fn into_args(self, subject: $type) -> Result<$args, Refusal> {
+                self.into_args(subject)
+            }
+
+            $(fn namespace(&mut self) -> Option<&mut Option<Namespace>> {
+                Some(&mut self.$namespace)
+            })?
+        }
+    )*};
+}
+
+calls!(define_calls);

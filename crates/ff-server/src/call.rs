@@ -1,0 +1,49 @@
+//! Calls that are one operation on one thing: the body becomes its arguments, and the answer is its reply.
+
+use axum::Json;
+use axum::extract::{FromRequestParts, State};
+use ff_api::Call;
+use ff_core::engine_error::EngineError;
+use ff_core::operation::Ask;
+use ff_core::types::{ExecutionId, FlowId, WorkerInstanceId};
+use ff_scheduler::Runtime;
+
+use crate::body::Body;
+use crate::path::{Flow, Id, Instance};
+use crate::problem::{Problem, Result};
+
+/// What the path of a call may name.
+pub(crate) trait Subject: Sized {
+    type InPath: FromRequestParts<Runtime, Rejection = Problem> + Into<Self> + Send;
+}
+
+macro_rules! subjects {
+    ($($subject:ident in $path:ident;)*) => {$(
+        impl Subject for $subject {
+            type InPath = $path;
+        }
+
+        impl From<$path> for $subject {
+            fn from($path(subject): $path) -> Self {
+                subject
+            }
+        }
+    )*};
+}
+
+subjects! {
+    ExecutionId in Id;
+    FlowId in Flow;
+    WorkerInstanceId in Instance;
+}
+
+pub(crate) async fn handle<C: Call<Subject: Subject>>(
+    State(ff): State<Runtime>,
+    subject: <C::Subject as Subject>::InPath,
+    Body(call): Body<C>,
+) -> Result<Json<<C::Args as Ask>::Answer>> {
+    let operation = call.into_args(subject.into())?.into_operation();
+    let reply = ff.backend().perform(operation).await?;
+    let mixed_up = || EngineError::Corrupt("a call was given the reply to another".into());
+    Ok(Json(C::Args::answer(reply).ok_or_else(mixed_up)?))
+}
