@@ -1,11 +1,34 @@
 //! Telling the dependents of one execution, asked for by name: what a step left owed, or what a repair wants looked at.
 
-use super::contracts::{CascadeArgs, Cascaded};
+use serde::{Deserialize, Serialize};
+
 use super::{Owed, Owes, Settled, Step};
 use crate::engine_error::{Code, Refusal};
 use crate::operation::command::{Command, Conditions, Decision, check_id, found};
 use crate::partition::PartitionConfig;
+use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
+
+/// The dependents of an execution that ended are to be told, as far as one step goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CascadeArgs {
+    pub execution_id: ExecutionId,
+    /// Only the end that is owed since then is told, and nothing when it is owed no longer. Unless said, whatever is owed
+    /// is told, and where nothing is, every edge is looked at.
+    pub owed_since: Option<TimestampMs>,
+}
+
+/// What became of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Cascaded {
+    /// Edges that were settled.
+    pub resolved: u32,
+    /// Executions that ended with it: skipped, or cancelled because nobody needs them any more.
+    pub cascaded_children: u32,
+    /// Whether some of it is still owed.
+    pub more: bool,
+}
 
 impl Command for CascadeArgs {
     type Reply = Cascaded;

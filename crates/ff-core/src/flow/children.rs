@@ -1,14 +1,31 @@
 //! Waiting for children: a holder lets go until the members it added have ended as its join asks.
 
+use serde::{Deserialize, Serialize};
+
 use super::GroupState;
-use super::contracts::{WaitForChildrenArgs, WaitedForChildren};
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
 use crate::execution::{Blocker, Phase};
-use crate::lease::LeaseEnding;
+use crate::lease::{Fence, LeaseEnding};
 use crate::operation::command::{Command, Conditions, Decision, check_id, found};
 use crate::partition::PartitionConfig;
+use crate::types::ExecutionId;
 use crate::view::{Stop, View};
+
+/// A holder lets go until the children it added have ended as its join asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitForChildrenArgs {
+    pub execution_id: ExecutionId,
+    pub fence: Fence,
+}
+
+/// Whether it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WaitedForChildren {
+    /// Pending when it waits now and the lease is over; otherwise how the join was decided, and the lease is kept.
+    pub state: GroupState,
+}
 
 impl Command for WaitForChildrenArgs {
     type Reply = WaitedForChildren;

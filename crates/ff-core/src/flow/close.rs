@@ -1,11 +1,28 @@
 //! Closing: no more members are to come, so the flow may end with its last.
 
-use super::contracts::{CloseFlowArgs, ClosedFlow};
-use super::{FlowWhat, Step};
+use serde::{Deserialize, Serialize};
+
+use super::{FlowState, FlowWhat, Step};
 use crate::engine_error::Code;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, flow_partition};
+use crate::types::FlowId;
 use crate::view::{Stop, View};
+
+/// No more members are to come: the flow ends with its last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CloseFlowArgs {
+    pub flow_id: FlowId,
+}
+
+/// The flow is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClosedFlow {
+    pub state: FlowState,
+    /// True when it was closed before.
+    pub already: bool,
+}
 
 impl Command for CloseFlowArgs {
     type Reply = ClosedFlow;

@@ -1,13 +1,33 @@
 //! Creating: a flow without members, to be grown.
 
-use super::contracts::{CreateFlowArgs, SubmittedFlow};
-use super::{Counts, Flow, FlowWhat, Step};
+use serde::{Deserialize, Serialize};
+
+use super::contracts::FlowHeader;
+use super::{Counts, Flow, FlowState, FlowWhat, Step};
 use crate::engine_error::{Code, Refusal};
-use crate::flow::contracts::FlowHeader;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, flow_partition};
-use crate::types::TimestampMs;
+use crate::types::{FlowId, TimestampMs};
 use crate::view::{Stop, View};
+
+/// A flow without members yet. It stays open until it is closed, so that it does not end between two that are added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreateFlowArgs {
+    pub header: FlowHeader,
+}
+
+/// What became of a submission.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SubmittedFlow {
+    pub flow_id: FlowId,
+    pub state: FlowState,
+    pub nodes: u32,
+    pub edges: u32,
+    pub graph_revision: u64,
+    /// True when the same flow was there already; nothing was written then.
+    pub duplicate: bool,
+}
 
 impl Command for CreateFlowArgs {
     type Reply = SubmittedFlow;
@@ -87,9 +107,9 @@ impl SubmittedFlow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow::Join;
     use crate::flow::contracts::CloseFlowArgs;
     use crate::flow::playground::{Playground, graph};
-    use crate::flow::{FlowState, Join};
     use crate::types::Kind;
 
     fn args(flow: &Playground, kind: &str) -> CreateFlowArgs {

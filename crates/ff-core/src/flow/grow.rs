@@ -2,16 +2,71 @@
 
 use std::collections::BTreeSet;
 
-use super::contracts::{GrowFlowArgs, Grown, MemberRef};
+use serde::{Deserialize, Serialize};
+
+use super::contracts::{GrownEdge, JoinSpec, MemberRef, NodeSpec, check_call};
 use super::graph::{Accepts, NewEdge, Newcomers};
-use super::{FlowKeyEntry, FlowWhat, Group, GroupState, Join, Step, edge_id, member_id};
+use super::{EdgeState, FlowKeyEntry, FlowWhat, Group, GroupState, Join, Step, edge_id, member_id};
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Blocker, Phase};
+use crate::lease::Fence;
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, flow_partition};
-use crate::types::{ExecutionId, FlowId};
+use crate::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey};
 use crate::view::{Stop, View};
+
+/// Members and edges for a flow that lives; all of them, or none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GrowFlowArgs {
+    pub flow_id: FlowId,
+    /// Only if the graph has not changed since; whatever it is when absent.
+    pub expected_graph_revision: Option<u64>,
+    pub nodes: Vec<NodeSpec>,
+    pub joins: Vec<JoinSpec>,
+    pub edges: Vec<GrownEdge>,
+    /// Who grows it from within: a running member may get edges only in its holder's name, to wait for its children.
+    pub holder: Option<(ExecutionId, Fence)>,
+    /// Under which the change is known again.
+    pub idempotency_key: Option<IdempotencyKey>,
+}
+
+impl GrowFlowArgs {
+    /// Nothing to be added yet.
+    pub fn new(flow_id: FlowId) -> Self {
+        Self {
+            flow_id,
+            expected_graph_revision: None,
+            nodes: vec![],
+            joins: vec![],
+            edges: vec![],
+            holder: None,
+            idempotency_key: None,
+        }
+    }
+
+    pub fn check(&self) -> Result<(), Refusal> {
+        if self.nodes.is_empty() && self.edges.is_empty() {
+            return Err(Refusal::invalid("nodes", "must contain at least one node, or edges at least one edge"));
+        }
+        check_call(&self.nodes, self.edges.len())?;
+        if self.joins.len() > limits::FLOW_CALL_NODES {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "joins", limits::FLOW_CALL_NODES, self.joins.len()));
+        }
+        self.joins.iter().try_for_each(|spec| spec.join.check(&format!("joins.{}", spec.member)))
+    }
+}
+
+/// The graph has changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Grown {
+    pub graph_revision: u64,
+    /// The executions of the new nodes, in the order they were given.
+    pub members: Vec<ExecutionId>,
+    /// The new edges, in the order they were given: one onto an upstream that has ended stands accordingly.
+    pub edges: Vec<(EdgeId, EdgeState)>,
+}
 
 impl Command for GrowFlowArgs {
     type Reply = Grown;
@@ -138,11 +193,11 @@ impl Step<'_> {
 mod tests {
     use super::*;
     use crate::execution::contracts::SubmitArgs;
-    use crate::flow::contracts::{CloseFlowArgs, CreateFlowArgs, FlowHeader, GrownEdge, JoinSpec, WaitForChildrenArgs};
+    use crate::flow::contracts::{CloseFlowArgs, CreateFlowArgs, FlowHeader, WaitForChildrenArgs};
     use crate::flow::playground::{Playground, edge, graph, named, quorum, spec};
-    use crate::flow::{EdgeState, OnSatisfied, Passing};
+    use crate::flow::{OnSatisfied, Passing};
     use crate::payload::Payload;
-    use crate::types::{IdempotencyKey, Kind};
+    use crate::types::Kind;
 
     #[test]
     fn a_flow_that_is_grown_stays_open_until_it_is_closed() {

@@ -2,15 +2,55 @@
 
 use std::collections::BTreeSet;
 
-use super::contracts::{StageFlowArgs, StagedFlow, SubmittedFlow};
+use super::contracts::{EdgeSpec, FlowHeader, NodeSpec, check_call};
+use super::create::SubmittedFlow;
 use super::graph::{Accepts, NewEdge, Newcomers};
 use super::{Errand, Flow, FlowWhat, Staging, Step, member_id};
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, flow_partition};
+use crate::payload::Fingerprint;
 use crate::types::NodeName;
 use crate::view::{Stop, View};
+
+/// One part of a submission. Nothing is visible until the last part has come; a flow of one part is there at once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageFlowArgs {
+    pub header: FlowHeader,
+    /// Stands for the whole graph: the same id with another graph is a conflict.
+    pub fingerprint: Fingerprint,
+    /// Which part this is, from 0.
+    pub part: u32,
+    /// How many there are.
+    pub parts: u32,
+    /// In an order in which every edge, of this part or a later one, goes from an earlier node to a later one.
+    pub nodes: Vec<NodeSpec>,
+    pub edges: Vec<EdgeSpec>,
+}
+
+impl StageFlowArgs {
+    pub fn is_last(&self) -> bool {
+        self.part + 1 == self.parts
+    }
+
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.header.check()?;
+        if self.part >= self.parts {
+            return Err(Refusal::invalid("part", format!("must be below {}, got {}", self.parts, self.part)));
+        }
+        check_call(&self.nodes, self.edges.len())
+    }
+}
+
+/// What became of a part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StagedFlow {
+    /// It is kept; the next one is asked for.
+    Staged { next_part: u32 },
+    /// It was the last, or the whole flow was there already.
+    Submitted(SubmittedFlow),
+}
 
 impl Command for StageFlowArgs {
     type Reply = StagedFlow;
@@ -131,7 +171,7 @@ impl Step<'_> {
 mod tests {
     use super::*;
     use crate::execution::contracts::CancelArgs;
-    use crate::flow::contracts::{EdgeSpec, SubmitFlowArgs};
+    use crate::flow::contracts::SubmitFlowArgs;
     use crate::flow::playground::{Playground, graph, named, spec};
     use crate::state::PublicState;
 
@@ -218,5 +258,13 @@ mod tests {
         flow.submit(args).unwrap();
         flow.drain();
         assert_eq!(flow.flow().counts.of(PublicState::Waiting), 10_000);
+    }
+
+    #[test]
+    fn a_part_beyond_the_last_is_refused() {
+        let mut part = graph("a", &[]).plan().unwrap().remove(0);
+        assert_eq!(part.check(), Ok(()));
+        part.part = 1;
+        assert_eq!(part.check().unwrap_err().field.as_deref(), Some("part"));
     }
 }

@@ -1,12 +1,29 @@
 //! Labels by which people find a flow.
 
+use serde::{Deserialize, Serialize};
+
 use super::Step;
-use super::contracts::{SetFlowTagsArgs, TaggedFlow};
 use crate::engine_error::{Code, Refusal};
+use crate::execution::Tags;
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, flow_partition};
+use crate::types::FlowId;
 use crate::view::{Stop, View};
+
+/// Labels to be put on a flow, beside those it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetFlowTagsArgs {
+    pub flow_id: FlowId,
+    pub tags: Tags,
+}
+
+/// The labels of a flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TaggedFlow {
+    pub tags: Tags,
+}
 
 impl Command for SetFlowTagsArgs {
     type Reply = TaggedFlow;
@@ -36,9 +53,8 @@ impl Command for SetFlowTagsArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::execution::Tags;
     use crate::flow::playground::Playground;
-    use crate::types::{FlowId, TagKey, TagValue};
+    use crate::types::{TagKey, TagValue};
 
     fn tags(from: usize, until: usize) -> Tags {
         let tag = |n| (TagKey::parse(&format!("k{n}")).unwrap(), TagValue::parse("v").unwrap());

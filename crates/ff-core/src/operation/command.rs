@@ -151,3 +151,11 @@ pub fn check_message(field: &str, text: Option<&str>) -> Result<(), Refusal> {
         _ => Ok(()),
     }
 }
+
+/// Refuses to remember a key for longer than anything is remembered.
+pub(crate) fn check_dedup_ttl(ttl_ms: u64) -> Result<(), Refusal> {
+    if ttl_ms > limits::SPAN_MAX_MS {
+        return Err(Refusal::over_limit(Code::LimitExceeded, "dedup_ttl_ms", limits::SPAN_MAX_MS, ttl_ms));
+    }
+    Ok(())
+}

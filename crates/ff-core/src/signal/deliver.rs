@@ -2,27 +2,75 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::contracts::{DeliverArgs, Delivered};
-use super::open::open;
-use super::{Effect, RecordedSignal, Signal};
+use super::open::{WaitpointRef, open};
+use super::{Effect, RecordedSignal, Signal, SignalKeyEntry, Source};
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Execution, Phase};
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision, check_id};
+use crate::operation::command::{Command, Conditions, Decision, check_dedup_ttl, check_id};
 use crate::partition::PartitionConfig;
+use crate::payload::Payload;
 use crate::suspension::{BufferedSignal, SuspensionEnd, Waitpoint, WaitpointState, Weighed, Weight};
-use crate::types::{ExecutionId, IdempotencyKey, SignalId, TimestampMs, WaitpointId};
+use crate::token::PresentedToken;
+use crate::types::{ExecutionId, IdempotencyKey, SignalId, SignalName, TimestampMs};
 use crate::view::{Stop, View, together};
 
-/// The first signal a waitpoint took under an idempotency key, and until when the key is remembered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SignalKeyEntry {
+/// Someone outside tells an execution something. The token is the whole authority.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeliverArgs {
     pub execution_id: ExecutionId,
-    pub waitpoint_id: WaitpointId,
-    pub key: IdempotencyKey,
+    pub waitpoint: WaitpointRef,
+    pub token: PresentedToken,
+    pub name: SignalName,
+    pub source: Source,
+    pub payload: Option<Payload>,
+    /// Under this key a waitpoint takes one signal, for as long as the key is remembered.
+    pub idempotency_key: Option<IdempotencyKey>,
+    pub dedup_ttl_ms: u64,
+}
+
+impl DeliverArgs {
+    /// A signal with nothing but its name.
+    pub fn new(execution_id: ExecutionId, waitpoint: WaitpointRef, token: PresentedToken, name: SignalName) -> Self {
+        Self {
+            execution_id,
+            waitpoint,
+            token,
+            name,
+            source: Source::external(),
+            payload: None,
+            idempotency_key: None,
+            dedup_ttl_ms: limits::SIGNAL_DEDUP_MS,
+        }
+    }
+
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.payload.as_ref().map_or(Ok(()), check_signal_payload)?;
+        if self.source.is_reserved() {
+            let detail = format!("must be the sender's own; {} is reserved", self.source.kind);
+            return Err(Refusal::invalid("source.type", detail));
+        }
+        check_dedup_ttl(self.dedup_ttl_ms)
+    }
+}
+
+/// Refuses a signal over its limit.
+pub fn check_signal_payload(payload: &Payload) -> Result<(), Refusal> {
+    let sent = payload.bytes.len();
+    if sent > limits::SIGNAL_BYTES {
+        return Err(Refusal::over_limit(Code::PayloadTooLarge, "payload", limits::SIGNAL_BYTES, sent));
+    }
+    Ok(())
+}
+
+/// What became of a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Delivered {
+    /// Of a duplicate, the id of the first.
     pub signal_id: SignalId,
-    pub until: TimestampMs,
+    pub effect: Effect,
 }
 
 impl Command for DeliverArgs {
@@ -42,7 +90,7 @@ impl Command for DeliverArgs {
     /// not are answered alike. A signal that arrived before is told the id of the first, whatever became of the execution.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Delivered>, Stop> {
         let now = at.now;
-        let (execution, waitpoint) = open(view, self, now)?;
+        let (execution, waitpoint) = open(view, &self.execution_id, &self.waitpoint, &self.token, now)?;
         if let Some(key) = &self.idempotency_key
             && let Some(first) = view.signal_key(&execution.id, &waitpoint.id, key)?
             && now < first.until
@@ -166,14 +214,13 @@ mod tests {
     use super::*;
     use crate::execution::AttemptSlot;
     use crate::execution::contracts::{CancelArgs, SubmitArgs};
-    use crate::payload::Payload;
     use crate::policy::{Policy, TimeoutPolicy};
     use crate::samples::{at, conditions, work};
-    use crate::signal::contracts::WaitpointRef;
     use crate::stage::{Stage, idempotency, key};
     use crate::suspension::contracts::SuspendArgs;
     use crate::suspension::{Condition, ResumePolicy};
-    use crate::types::SignalName;
+    use crate::types::WaitpointId;
+    use uuid::Uuid;
 
     #[test]
     fn a_signal_that_meets_the_condition_lets_the_same_attempt_go_on() {
@@ -289,7 +336,7 @@ mod tests {
         let ahead = stage.ask(args, at(1)).unwrap();
         let args = DeliverArgs { payload: None, ..stage.signal(&ahead, "go") };
         let early = |nth: u128| BufferedSignal {
-            signal_id: SignalId::from_uuid(uuid::Uuid::from_u128(nth)),
+            signal_id: SignalId::from_uuid(Uuid::from_u128(nth)),
             name: args.name.clone(),
             source: args.source.clone(),
             payload_bytes: 0,
@@ -311,15 +358,31 @@ mod tests {
         assert_eq!(refusal.limit, Some((500, 501)), "the waitpoints of an execution share the limit");
     }
 
+    fn args() -> DeliverArgs {
+        let waitpoint = WaitpointRef::Id(WaitpointId::from_uuid(Uuid::nil()));
+        let token = PresentedToken::new("k1:5ec4e7");
+        DeliverArgs::new(ExecutionId::new(0, Uuid::nil()), waitpoint, token, SignalName::parse("go").unwrap())
+    }
+
     #[test]
-    fn a_try_that_starts_over_still_finds_its_signals() {
-        let mut stage = Stage::running(at(0));
-        let granted = stage.suspend("a", at(1)).waitpoints.remove(0);
-        stage.deliver(&granted, "go", at(2));
-        stage.claim(at(3));
-        stage.pump(at(30_003));
-        let reclaimed = stage.claim(at(30_004));
-        assert!(!reclaimed.resumed);
-        assert_eq!(stage.handed(&reclaimed), ["go"]);
+    fn a_signal_is_taken_at_its_limit_and_refused_one_past_it() {
+        let sized = |bytes| DeliverArgs { payload: Some(Payload::bytes(vec![0; bytes])), ..args() };
+        assert_eq!(sized(limits::SIGNAL_BYTES).check(), Ok(()));
+        let refusal = sized(limits::SIGNAL_BYTES + 1).check().unwrap_err();
+        assert_eq!((refusal.code, refusal.field.as_deref()), (Code::PayloadTooLarge, Some("payload")));
+        assert_eq!(refusal.limit, Some((262_144, 262_145)));
+    }
+
+    #[test]
+    fn nobody_outside_speaks_for_an_operator_or_the_engine() {
+        for kind in ["operator", "engine", "Operator", "ENGINE"] {
+            let forged = DeliverArgs { source: Source::parse(kind, Some("boss")).unwrap(), ..args() };
+            assert_eq!(forged.check().unwrap_err().field.as_deref(), Some("source.type"));
+        }
+    }
+
+    #[test]
+    fn the_arguments_show_no_token() {
+        assert!(!format!("{:?}", args()).contains("5ec4e7"));
     }
 }

@@ -6,6 +6,5 @@ mod feed;
 mod open;
 mod record;
 
-pub use deliver::SignalKeyEntry;
 pub use feed::{Delivery, FeedCursor, FeedPart, Position};
-pub use record::{Effect, RecordedSignal, Signal, Source};
+pub use record::{Effect, RecordedSignal, Signal, SignalKeyEntry, Source};

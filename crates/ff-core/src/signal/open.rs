@@ -1,28 +1,38 @@
 //! Opening a waitpoint: the token is judged before anything about state is looked at, let alone told.
 
-use super::contracts::{DeliverArgs, WaitpointRef};
 use crate::engine_error::Code;
 use crate::execution::Execution;
 use crate::suspension::Waitpoint;
-use crate::types::TimestampMs;
+use crate::token::PresentedToken;
+use crate::types::{ExecutionId, TimestampMs, WaitpointId, WaitpointKey};
 use crate::view::{Stop, View};
+
+/// How a signal says where it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WaitpointRef {
+    Id(WaitpointId),
+    /// By the name outsiders know it by.
+    Key(WaitpointKey),
+}
 
 /// The execution and the waitpoint, for whoever shows the token that opens it.
 pub(super) fn open<'v>(
     view: &'v dyn View,
-    args: &DeliverArgs,
+    execution: &ExecutionId,
+    waitpoint: &WaitpointRef,
+    token: &PresentedToken,
     now: TimestampMs,
 ) -> Result<(&'v Execution, &'v Waitpoint), Stop> {
-    if args.token.is_missing() {
+    if token.is_missing() {
         return Err(Code::MissingToken.into());
     }
-    let execution = view.execution(&args.execution_id)?.ok_or(Code::InvalidToken)?;
-    let id = match &args.waitpoint {
+    let execution = view.execution(execution)?.ok_or(Code::InvalidToken)?;
+    let id = match waitpoint {
         WaitpointRef::Id(id) => *id,
         WaitpointRef::Key(key) => execution.waitpoint_by_key(key).ok_or(Code::InvalidToken)?,
     };
     let waitpoint = view.waitpoint(&execution.id, &id)?.ok_or(Code::InvalidToken)?;
-    waitpoint.verify(view.ring(execution.id.partition())?, &args.token, now)?;
+    waitpoint.verify(view.ring(execution.id.partition())?, token, now)?;
     Ok((execution, waitpoint))
 }
 
@@ -32,11 +42,10 @@ mod tests {
     use crate::execution::contracts::CancelArgs;
     use crate::samples::at;
     use crate::signal::Effect;
+    use crate::signal::contracts::DeliverArgs;
     use crate::stage::{Stage, key};
     use crate::suspension::{Condition, Distinct};
-    use crate::token::PresentedToken;
     use crate::token::contracts::{RotatePartitionArgs, RotateSecretArgs};
-    use crate::types::{ExecutionId, WaitpointId};
 
     fn rotation(stage: &Stage, kid: &str, grace_ms: u64) -> RotatePartitionArgs {
         let rotation = RotateSecretArgs::parse(kid, &"5e".repeat(16), grace_ms).unwrap();

@@ -122,3 +122,13 @@ words! {
         Duplicate "duplicate",
     }
 }
+
+/// The first signal a waitpoint took under an idempotency key, and until when the key is remembered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignalKeyEntry {
+    pub execution_id: ExecutionId,
+    pub waitpoint_id: WaitpointId,
+    pub key: IdempotencyKey,
+    pub signal_id: SignalId,
+    pub until: TimestampMs,
+}

@@ -1,11 +1,35 @@
 //! Closing a waitpoint that was made ahead and is not going to be used.
 
-use super::contracts::{CloseWaitpointArgs, ClosedWaitpoint};
+use serde::{Deserialize, Serialize};
+
 use super::{Waitpoint, WaitpointClosed, WaitpointState};
 use crate::engine_error::{Code, Refusal};
-use crate::operation::command::{Command, Conditions, Decision, check_id};
+use crate::operation::command::{Command, Conditions, Decision, check_id, check_message};
 use crate::partition::PartitionConfig;
+use crate::types::{ExecutionId, WaitpointId};
 use crate::view::{Stop, View};
+
+/// Someone wants a waitpoint closed that no suspension has used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CloseWaitpointArgs {
+    pub execution_id: ExecutionId,
+    pub waitpoint_id: WaitpointId,
+    pub reason: Option<String>,
+}
+
+impl CloseWaitpointArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_message("reason", self.reason.as_deref())
+    }
+}
+
+/// The waitpoint is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClosedWaitpoint {
+    /// True when it took no more signals before.
+    pub already: bool,
+}
 
 impl Command for CloseWaitpointArgs {
     type Reply = ClosedWaitpoint;
@@ -47,7 +71,6 @@ mod tests {
     use super::*;
     use crate::samples::at;
     use crate::stage::Stage;
-    use crate::types::WaitpointId;
 
     #[test]
     fn a_closed_waitpoint_accepts_nothing_and_is_closed_once() {

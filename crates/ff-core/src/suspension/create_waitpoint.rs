@@ -1,12 +1,56 @@
 //! Making a waitpoint ahead: the holder hands out its token before it waits, and what arrives early is kept.
 
-use super::contracts::{CreateWaitpointArgs, GrantedWaitpoint};
+use serde::{Deserialize, Serialize};
+
 use super::{PendingWaitpoint, Waitpoint};
 use crate::engine_error::{Code, Refusal};
+use crate::lease::Fence;
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision, check_id};
 use crate::partition::PartitionConfig;
+use crate::token::WaitpointToken;
+use crate::types::{ExecutionId, WaitpointId, WaitpointKey};
 use crate::view::{Stop, View};
+
+/// A waitpoint and what opens it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GrantedWaitpoint {
+    pub waitpoint_id: WaitpointId,
+    pub waitpoint_key: WaitpointKey,
+    pub waitpoint_token: WaitpointToken,
+}
+
+impl From<&Waitpoint> for GrantedWaitpoint {
+    fn from(waitpoint: &Waitpoint) -> Self {
+        Self {
+            waitpoint_id: waitpoint.id,
+            waitpoint_key: waitpoint.key.clone(),
+            waitpoint_token: waitpoint.token.clone(),
+        }
+    }
+}
+
+/// The holder wants a waitpoint ahead of waiting, so that it can hand out its token first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreateWaitpointArgs {
+    pub execution_id: ExecutionId,
+    pub fence: Fence,
+    /// Asked again for the key of one that still pends, it is the same waitpoint.
+    pub key: WaitpointKey,
+    /// How long it may wait for its suspension.
+    pub expires_in_ms: u64,
+}
+
+impl CreateWaitpointArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        match self.expires_in_ms {
+            0 => Err(Refusal::invalid("expires_in_ms", "must be at least 1")),
+            1..=limits::SPAN_MAX_MS => Ok(()),
+            sent => Err(Refusal::over_limit(Code::LimitExceeded, "expires_in_ms", limits::SPAN_MAX_MS, sent)),
+        }
+    }
+}
 
 impl Command for CreateWaitpointArgs {
     type Reply = GrantedWaitpoint;
@@ -86,5 +130,17 @@ mod tests {
         let one_more = stage.pending("more");
         let refusal = stage.ask(one_more, at(1)).unwrap_err();
         assert_eq!((refusal.code, refusal.limit), (Code::LimitExceeded, Some((64, 65))));
+    }
+
+    #[test]
+    fn the_answer_shows_no_token() {
+        let token = WaitpointToken::parse(&format!("k1:{}", "c0".repeat(32))).unwrap();
+        let granted = GrantedWaitpoint {
+            waitpoint_id: WaitpointId::new(),
+            waitpoint_key: WaitpointKey::parse("a").unwrap(),
+            waitpoint_token: token,
+        };
+        assert!(!format!("{granted:?}").contains("c0c0"));
+        assert!(serde_json::to_string(&granted).unwrap().contains("c0c0"), "its holder is told");
     }
 }

@@ -1,5 +1,6 @@
 //! Suspensions: an execution lets go of its worker and waits for people or the outside world.
 
+mod binding;
 mod close_waitpoint;
 mod condition;
 pub mod contracts;

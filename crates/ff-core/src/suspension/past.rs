@@ -83,3 +83,21 @@ impl PastSuspension {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::samples::at;
+    use crate::stage::Stage;
+
+    #[test]
+    fn a_try_that_starts_over_still_finds_its_signals() {
+        let mut stage = Stage::running(at(0));
+        let granted = stage.suspend("a", at(1)).waitpoints.remove(0);
+        stage.deliver(&granted, "go", at(2));
+        stage.claim(at(3));
+        stage.pump(at(30_003));
+        let reclaimed = stage.claim(at(30_004));
+        assert!(!reclaimed.resumed);
+        assert_eq!(stage.handed(&reclaimed), ["go"]);
+    }
+}

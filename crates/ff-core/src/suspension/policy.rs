@@ -62,6 +62,11 @@ impl ResumePolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::at;
+    use crate::stage::{Stage, key};
+    use crate::suspension::Condition;
+    use crate::suspension::contracts::SuspendArgs;
+    use crate::types::SignalName;
 
     #[test]
     fn a_field_nobody_honours_is_refused_by_name() {
@@ -76,5 +81,18 @@ mod tests {
         let delay = |resume_delay_ms| ResumePolicy { resume_delay_ms, ..ResumePolicy::default() }.check();
         assert_eq!(delay(limits::SPAN_MAX_MS), Ok(()));
         assert_eq!(delay(limits::SPAN_MAX_MS + 1).unwrap_err().code, Code::InvalidPolicyJson);
+    }
+
+    #[test]
+    fn who_asks_for_all_signals_is_handed_those_that_did_not_count_too() {
+        let mut stage = Stage::running(at(0));
+        let named = Condition::Signal { waitpoint: key("a"), name: SignalName::parse("go").ok() };
+        let resume_policy = ResumePolicy { handed: Handed::All, ..ResumePolicy::default() };
+        let args = SuspendArgs { resume_policy, ..stage.suspension_for(named, &["a"]) };
+        let granted = stage.ask(args, at(1)).unwrap().waitpoints.remove(0);
+        stage.deliver(&granted, "note", at(2));
+        stage.deliver(&granted, "go", at(3));
+        let task = stage.claim(at(4));
+        assert_eq!(stage.handed(&task), ["go", "note"]);
     }
 }

@@ -1,14 +1,67 @@
 //! An operator's decision: the suspension ends, whatever its condition, and the worker is told what was decided.
 
-use super::contracts::{ResumeArgs, Resumed};
+use serde::{Deserialize, Serialize};
+
 use super::{Counted, OperatorDecision, SuspensionEnd};
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Execution, Phase};
-use crate::operation::command::{Command, Conditions, Decision, check_id, found};
+use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision, check_id, check_message, found};
 use crate::partition::PartitionConfig;
+use crate::payload::Payload;
+use crate::signal::contracts::check_signal_payload;
 use crate::signal::{Effect, RecordedSignal, Signal, Source};
-use crate::types::SignalName;
+use crate::state::PublicState;
+use crate::types::{ExecutionId, SignalName, SourceIdentity, SuspensionId};
 use crate::view::{Stop, View};
+
+/// An operator ends a suspension, whatever its condition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResumeArgs {
+    pub execution_id: ExecutionId,
+    /// Only this suspension, when given: the execution may have gone on and be suspended again.
+    pub suspension_id: Option<SuspensionId>,
+    pub decision: OperatorDecision,
+    /// What the worker is told with it.
+    pub payload: Option<Payload>,
+    pub reason: Option<String>,
+    pub requested_by: Option<SourceIdentity>,
+    /// How long before a worker may take it up; as its policy says when not said.
+    pub resume_delay_ms: Option<u64>,
+}
+
+impl ResumeArgs {
+    /// A decision about an execution, and nothing more to say.
+    pub fn new(execution_id: ExecutionId, decision: OperatorDecision) -> Self {
+        Self {
+            execution_id,
+            suspension_id: None,
+            decision,
+            payload: None,
+            reason: None,
+            requested_by: None,
+            resume_delay_ms: None,
+        }
+    }
+
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.payload.as_ref().map_or(Ok(()), check_signal_payload)?;
+        if let Some(ms) = self.resume_delay_ms.filter(|ms| *ms > limits::SPAN_MAX_MS) {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "resume_delay_ms", limits::SPAN_MAX_MS, ms));
+        }
+        check_message("reason", self.reason.as_deref())
+    }
+}
+
+/// The suspension is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Resumed {
+    pub suspension_id: SuspensionId,
+    pub public_state: PublicState,
+    /// True when the same decision had ended it before.
+    pub already: bool,
+}
 
 impl Command for ResumeArgs {
     type Reply = Resumed;
@@ -91,12 +144,10 @@ fn name(decision: OperatorDecision) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::payload::Payload;
     use crate::samples::at;
     use crate::stage::{Stage, key};
     use crate::suspension::contracts::SuspendArgs;
     use crate::suspension::{Condition, Distinct, ResumePolicy, ResumedBy};
-    use crate::types::SourceIdentity;
 
     fn decision(stage: &Stage, decision: OperatorDecision) -> ResumeArgs {
         ResumeArgs::new(stage.id, decision)

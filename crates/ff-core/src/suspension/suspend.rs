@@ -2,18 +2,104 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::contracts::{GrantedWaitpoint, SuspendArgs, SuspendOutcome, Suspended, WaitpointBinding};
-use super::{BoundWaitpoint, PastSuspension, Suspension, SuspensionEnd, Tally, Waitpoint, WaitpointState, Weighed};
+use super::binding::{WaitpointBinding, bind, weigh_early};
+use super::contracts::Timeout;
+use super::create_waitpoint::GrantedWaitpoint;
+use super::{
+    BoundWaitpoint, Condition, PastSuspension, ResumePolicy, SuspendReason, SuspendedBy, Suspension, SuspensionEnd,
+    Tally, TimeoutBehavior, Waitpoint,
+};
 use crate::change::Change;
-use crate::dice::Nonce;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
 use crate::execution::{Execution, Phase};
-use crate::lease::{Lease, LeaseEnding};
-use crate::operation::command::{Command, Conditions, Decision, check_id};
+use crate::lease::{Fence, Lease, LeaseEnding};
+use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision, check_dedup_ttl, check_id, check_message};
 use crate::partition::PartitionConfig;
-use crate::types::{ExecutionId, IdempotencyKey, SuspensionId, TimestampMs, WaitpointId};
+use crate::types::{ExecutionId, IdempotencyKey, SignalId, SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
 use crate::view::{Stop, View};
+
+/// The holder lets go and waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SuspendArgs {
+    pub execution_id: ExecutionId,
+    pub fence: Fence,
+    /// What to wait on; at least one. The first is the one shown first.
+    pub waitpoints: Vec<WaitpointBinding>,
+    pub condition: Condition,
+    pub reason: SuspendReason,
+    pub requested_by: SuspendedBy,
+    pub timeout: Option<Timeout>,
+    pub timeout_behavior: TimeoutBehavior,
+    pub resume_policy: ResumePolicy,
+    pub continuation: Option<String>,
+    /// Under this key the first answer is given again, for as long as the key is remembered.
+    pub idempotency_key: Option<IdempotencyKey>,
+    pub dedup_ttl_ms: u64,
+}
+
+impl SuspendArgs {
+    /// A wait for one signal at a new waitpoint, everything else by default.
+    pub fn new(execution_id: ExecutionId, fence: Fence, key: WaitpointKey) -> Self {
+        Self {
+            execution_id,
+            fence,
+            waitpoints: vec![WaitpointBinding::Fresh { key: key.clone() }],
+            condition: Condition::Signal { waitpoint: key, name: None },
+            reason: SuspendReason::WaitingForSignal,
+            requested_by: SuspendedBy::Worker,
+            timeout: None,
+            timeout_behavior: TimeoutBehavior::Fail,
+            resume_policy: ResumePolicy::default(),
+            continuation: None,
+            idempotency_key: None,
+            dedup_ttl_ms: limits::SUSPEND_DEDUP_MS,
+        }
+    }
+
+    pub fn check(&self) -> Result<(), Refusal> {
+        match self.waitpoints.len() {
+            0 => return Err(Refusal::invalid("waitpoints", "must not be empty")),
+            1..=limits::WAITPOINTS => {}
+            sent => return Err(Refusal::over_limit(Code::LimitExceeded, "waitpoints", limits::WAITPOINTS, sent)),
+        }
+        let keys: Vec<_> = self.waitpoints.iter().map(WaitpointBinding::key).collect();
+        if let Some(nth) = (1..keys.len()).find(|nth| keys[..*nth].contains(&keys[*nth])) {
+            return Err(Refusal::invalid(format!("waitpoints[{nth}].key"), "must be named once, is named twice"));
+        }
+        self.condition.check(&keys)?;
+        if self.condition == Condition::TimeoutOnly && self.timeout.is_none() {
+            return Err(Refusal::invalid("timeout_in_ms", "is required by the condition timeout_only"));
+        }
+        self.timeout.map_or(Ok(()), Timeout::check)?;
+        self.resume_policy.check()?;
+        check_message("continuation", self.continuation.as_deref())?;
+        check_dedup_ttl(self.dedup_ttl_ms)
+    }
+}
+
+/// What became of the wish to wait.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Suspended {
+    pub suspension_id: SuspensionId,
+    /// In the order they were asked for, each with its token. Nobody is told the tokens again but an operator.
+    pub waitpoints: Vec<GrantedWaitpoint>,
+    #[serde(flatten)]
+    pub outcome: SuspendOutcome,
+}
+
+/// Whether the holder is to wait.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum SuspendOutcome {
+    /// The lease is given up, and the execution waits.
+    Suspended,
+    /// What was to be waited for had arrived before. The lease is kept, and these are the signals.
+    AlreadySatisfied { signals: Vec<SignalId> },
+}
 
 /// The first answer to a suspension under an idempotency key, and until when it is given again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,7 +137,7 @@ impl Command for SuspendArgs {
         }
         let timeout_at = self.timeout.map(|timeout| timeout.from(now)).transpose()?;
         let id = at.nonce.suspension();
-        let waitpoints = bind(view, execution, self, id, &at.nonce, now)?;
+        let waitpoints = bind(view, execution, &self.waitpoints, id, &at.nonce, now)?;
         let mut suspension = begin(self, id, &waitpoints, timeout_at, now);
         weigh_early(&mut suspension, &waitpoints);
 
@@ -136,56 +222,6 @@ fn granted_again(
     bound.iter().map(read).collect()
 }
 
-/// The waitpoints of a suspension: new ones with their tokens, and those made ahead with what came early.
-fn bind(
-    view: &dyn View,
-    execution: &Execution,
-    args: &SuspendArgs,
-    suspension_id: SuspensionId,
-    nonce: &Nonce,
-    now: TimestampMs,
-) -> Result<Vec<Waitpoint>, Stop> {
-    let mut waitpoints = Vec::with_capacity(args.waitpoints.len());
-    for (nth, binding) in args.waitpoints.iter().enumerate() {
-        let waitpoint = match binding {
-            WaitpointBinding::Pending { id, key } => {
-                let pending = view
-                    .waitpoint(&execution.id, id)?
-                    .ok_or_else(|| Code::WaitpointNotFound.refusal().at(format!("waitpoints[{nth}].id")))?;
-                usable(execution, pending, now).map_err(|refusal| refusal.at(format!("waitpoints[{nth}].id")))?;
-                if pending.key != *key {
-                    let refusal = Code::InvalidWaitpointKey.refusal().at(format!("waitpoints[{nth}].key"));
-                    return Err(refusal.because("is not the key this waitpoint was made with").into());
-                }
-                pending.clone()
-            }
-            WaitpointBinding::Fresh { key } => {
-                let taken = |pending: &super::PendingWaitpoint| pending.key == *key && now < pending.expires_at;
-                if execution.pending_waitpoints.iter().any(taken) {
-                    let refusal = Code::WaitpointAlreadyExists.refusal().at(format!("waitpoints[{nth}].key"));
-                    return Err(refusal
-                        .because("is the key of a waitpoint made ahead; name that one by its id")
-                        .into());
-                }
-                let (ring, id) = (view.ring(execution.id.partition())?, nonce.waitpoint(nth));
-                let token = ring.ok_or(Code::HmacSecretNotInitialized)?.mint(&execution.id, &id, key)?;
-                Waitpoint::fresh(id, execution.id, key.clone(), token, now)
-            }
-        };
-        waitpoints.push(Waitpoint { suspension_id: Some(suspension_id), ..waitpoint });
-    }
-    Ok(waitpoints)
-}
-
-/// Refuses a waitpoint that is not waiting for its suspension.
-fn usable(execution: &Execution, waitpoint: &Waitpoint, now: TimestampMs) -> Result<(), Refusal> {
-    match execution.waitpoint_state(waitpoint, now) {
-        WaitpointState::Pending => Ok(()),
-        WaitpointState::Expired => Err(Code::PendingWaitpointExpired.refusal()),
-        WaitpointState::Active | WaitpointState::Closed => Err(Code::WaitpointNotPending.refusal()),
-    }
-}
-
 fn begin(
     args: &SuspendArgs,
     id: SuspensionId,
@@ -210,21 +246,6 @@ fn begin(
     }
 }
 
-/// Weighs what came early, waitpoint by waitpoint, in the order it came to each.
-fn weigh_early(suspension: &mut Suspension, waitpoints: &[Waitpoint]) {
-    for waitpoint in waitpoints {
-        for early in &waitpoint.buffered {
-            suspension.weigh(&Weighed {
-                signal_id: early.signal_id,
-                waitpoint: &waitpoint.key,
-                name: &early.name,
-                source: &early.source,
-                payload_bytes: early.payload_bytes,
-            });
-        }
-    }
-}
-
 /// The lease goes on, and the suspension is over before it began: its waitpoints are used up.
 fn already_satisfied(execution: &Execution, suspension: &Suspension, now: TimestampMs) -> (SuspendOutcome, Change) {
     let handed = suspension.handed();
@@ -239,15 +260,9 @@ fn already_satisfied(execution: &Execution, suspension: &Suspension, now: Timest
 mod tests {
     use super::*;
     use crate::lease::contracts::RenewArgs;
-    use crate::samples::{at, conditions};
-    use crate::stage::{Stage, idempotency, key};
-    use crate::suspension::contracts::Timeout;
-    use crate::suspension::{Condition, Distinct, Handed, ResumePolicy};
+    use crate::samples::{at, conditions, held, running};
+    use crate::stage::{Stage, idempotency};
     use crate::types::LeaseEpoch;
-
-    fn pending(granted: &GrantedWaitpoint) -> WaitpointBinding {
-        WaitpointBinding::Pending { id: granted.waitpoint_id, key: granted.waitpoint_key.clone() }
-    }
 
     #[test]
     fn suspending_gives_up_the_lease_and_keeps_the_attempt() {
@@ -299,69 +314,6 @@ mod tests {
     }
 
     #[test]
-    fn an_early_signal_is_kept_and_satisfies() {
-        let mut stage = Stage::running(at(0));
-        let args = stage.pending("a");
-        let ahead = stage.ask(args, at(1)).unwrap();
-        assert_eq!(stage.deliver(&ahead, "go", at(2)).effect.as_str(), "buffered_for_pending_waitpoint");
-        let args = SuspendArgs { waitpoints: vec![pending(&ahead)], ..stage.suspension("a") };
-        let satisfied = stage.ask(args.clone(), at(3)).unwrap();
-        let SuspendOutcome::AlreadySatisfied { signals } = &satisfied.outcome else { panic!("it waits") };
-        assert_eq!(signals.len(), 1);
-        assert_eq!(satisfied.waitpoints[0], ahead, "the token is the one that was handed out");
-        assert_eq!(stage.state(), "active", "the lease is kept");
-        assert_eq!(stage.ask(args, at(4)), Ok(satisfied), "and the answer is given again");
-        let late = stage.signal(&ahead, "go");
-        assert_eq!(stage.refused(late, at(5)), Code::WaitpointClosed);
-    }
-
-    #[test]
-    fn early_signals_count_towards_a_tree_as_well() {
-        let mut stage = Stage::running(at(0));
-        let args = stage.pending("a");
-        let ahead = stage.ask(args, at(1)).unwrap();
-        stage.deliver(&ahead, "vote", at(2));
-        let condition = Condition::AllOf {
-            members: vec![
-                Condition::Count { n: 2, of: Distinct::Signals, waitpoints: vec![key("a")], name: None },
-                Condition::Signal { waitpoint: key("b"), name: None },
-            ],
-        };
-        let waitpoints = vec![pending(&ahead), WaitpointBinding::Fresh { key: key("b") }];
-        let args = SuspendArgs { waitpoints, condition, ..stage.suspension("a") };
-        let suspended = stage.ask(args, at(3)).unwrap();
-        assert_eq!(stage.state(), "suspended");
-        assert_eq!(stage.deliver(&suspended.waitpoints[1], "go", at(4)).effect.as_str(), "appended_to_waitpoint");
-        assert_eq!(stage.deliver(&ahead, "vote", at(5)).effect.as_str(), "resume_condition_satisfied");
-        let task = stage.claim(at(6));
-        assert_eq!(stage.handed(&task), ["vote", "vote", "go"]);
-        assert!(stage.waitpoint(&ahead).buffered.is_empty());
-    }
-
-    #[test]
-    fn a_waitpoint_that_does_not_pend_cannot_be_used() {
-        let mut stage = Stage::running(at(0));
-        let args = stage.pending("a");
-        let ahead = stage.ask(args, at(1)).unwrap();
-        let on = |stage: &Stage, binding| SuspendArgs { waitpoints: vec![binding], ..stage.suspension("a") };
-        let unknown = on(&stage, WaitpointBinding::Pending { id: WaitpointId::new(), key: key("a") });
-        assert_eq!(stage.refused(unknown, at(2)), Code::WaitpointNotFound);
-        let taken = on(&stage, WaitpointBinding::Fresh { key: key("a") });
-        assert_eq!(stage.refused(taken, at(2)), Code::WaitpointAlreadyExists);
-        let other = WaitpointBinding::Pending { id: ahead.waitpoint_id, key: key("b") };
-        let misnamed = SuspendArgs { waitpoints: vec![other], ..stage.suspension("b") };
-        assert_eq!(stage.refused(misnamed, at(2)), Code::InvalidWaitpointKey);
-        let late = on(&stage, pending(&ahead));
-        assert_eq!(stage.refused(late, at(1_001)), Code::PendingWaitpointExpired);
-        let used = on(&stage, pending(&ahead));
-        stage.ask(used, at(3)).unwrap();
-        stage.deliver(&ahead, "go", at(4));
-        stage.claim(at(5));
-        let again = on(&stage, pending(&ahead));
-        assert_eq!(stage.refused(again, at(6)), Code::WaitpointNotPending);
-    }
-
-    #[test]
     fn a_timeout_in_the_past_suspends_nothing() {
         let mut stage = Stage::running(at(0));
         let args = SuspendArgs { timeout: Some(Timeout::At(at(5))), ..stage.suspension("a") };
@@ -381,16 +333,39 @@ mod tests {
         assert_eq!(*stage.execution(), execution);
     }
 
+    fn args() -> SuspendArgs {
+        SuspendArgs::new(running().id, held(&running()), WaitpointKey::parse("a").unwrap())
+    }
+
+    fn refused(args: &SuspendArgs) -> (Code, Option<String>) {
+        let refusal = args.check().unwrap_err();
+        (refusal.code, refusal.field)
+    }
+
     #[test]
-    fn who_asks_for_all_signals_is_handed_those_that_did_not_count_too() {
-        let mut stage = Stage::running(at(0));
-        let named = Condition::Signal { waitpoint: key("a"), name: crate::types::SignalName::parse("go").ok() };
-        let resume_policy = ResumePolicy { handed: Handed::All, ..ResumePolicy::default() };
-        let args = SuspendArgs { resume_policy, ..stage.suspension_for(named, &["a"]) };
-        let granted = stage.ask(args, at(1)).unwrap().waitpoints.remove(0);
-        stage.deliver(&granted, "note", at(2));
-        stage.deliver(&granted, "go", at(3));
-        let task = stage.claim(at(4));
-        assert_eq!(stage.handed(&task), ["go", "note"]);
+    fn a_suspension_waits_on_at_least_one_waitpoint_and_on_none_twice() {
+        assert_eq!(args().check(), Ok(()));
+        let none = SuspendArgs { waitpoints: vec![], ..args() };
+        assert_eq!(refused(&none), (Code::InvalidInput, Some("waitpoints".into())));
+        let twice = SuspendArgs { waitpoints: [args().waitpoints, args().waitpoints].concat(), ..args() };
+        assert_eq!(refused(&twice), (Code::InvalidInput, Some("waitpoints[1].key".into())));
+    }
+
+    #[test]
+    fn waitpoints_are_taken_at_their_limit_and_refused_one_past_it() {
+        let many = |count: usize| {
+            let keys = (0..count).map(|nth| WaitpointKey::parse(&format!("w{nth}")).unwrap());
+            let waitpoints = keys.map(|key| WaitpointBinding::Fresh { key }).collect();
+            SuspendArgs { waitpoints, condition: Condition::OperatorOnly, ..args() }
+        };
+        assert_eq!(many(limits::WAITPOINTS).check(), Ok(()));
+        assert_eq!(refused(&many(limits::WAITPOINTS + 1)), (Code::LimitExceeded, Some("waitpoints".into())));
+    }
+
+    #[test]
+    fn waiting_for_nothing_but_a_timeout_needs_one() {
+        let never = SuspendArgs { condition: Condition::TimeoutOnly, ..args() };
+        assert_eq!(refused(&never), (Code::InvalidInput, Some("timeout_in_ms".into())));
+        assert_eq!(SuspendArgs { timeout: Some(Timeout::After(1)), ..never }.check(), Ok(()));
     }
 }

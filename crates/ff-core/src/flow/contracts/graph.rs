@@ -1,16 +1,14 @@
-//! A whole graph, as it is handed in.
-
-use serde::{Deserialize, Serialize};
+//! A graph as it is handed in: whole, or what is to be added to one.
 
 use crate::engine_error::{Code, Refusal};
 use crate::execution::Tags;
 use crate::execution::contracts::{Start, SubmitArgs};
-use crate::flow::{FlowState, Join, Passing};
+use crate::flow::{Join, Passing};
 use crate::limits;
 use crate::payload::Payload;
 use crate::policy::Policy;
 use crate::trace::TraceContext;
-use crate::types::{FlowId, IdempotencyKey, Kind, LaneId, Namespace, NodeName, Priority, is_derived};
+use crate::types::{ExecutionId, FlowId, IdempotencyKey, Kind, LaneId, Namespace, NodeName, Priority, is_derived};
 
 /// What is known of a flow without its graph. The id is the submitter's, so that a submission whose reply got lost can be
 /// sent again.
@@ -150,23 +148,53 @@ pub struct SubmitFlowArgs {
     pub edges: Vec<EdgeSpec>,
 }
 
-/// What became of a submission.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SubmittedFlow {
-    pub flow_id: FlowId,
-    pub state: FlowState,
-    pub nodes: u32,
-    pub edges: u32,
-    pub graph_revision: u64,
-    /// True when the same flow was there already; nothing was written then.
-    pub duplicate: bool,
+/// Refuses a call that adds too much at once, or something that is over a limit by itself.
+pub(crate) fn check_call(nodes: &[NodeSpec], edges: usize) -> Result<(), Refusal> {
+    if nodes.len() > limits::FLOW_CALL_NODES {
+        return Err(Refusal::over_limit(Code::LimitExceeded, "nodes", limits::FLOW_CALL_NODES, nodes.len()));
+    }
+    if edges > limits::FLOW_CALL_EDGES {
+        return Err(Refusal::over_limit(Code::LimitExceeded, "edges", limits::FLOW_CALL_EDGES, edges));
+    }
+    nodes.iter().try_for_each(NodeSpec::check)
+}
+
+/// A member of a flow, by whichever is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MemberRef {
+    Node(NodeName),
+    Execution(ExecutionId),
+}
+
+/// An edge to be added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrownEdge {
+    pub upstream: MemberRef,
+    pub downstream: MemberRef,
+    pub passes: Option<Passing>,
+}
+
+/// How the edges into a member are to join. Fixed with its first edge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JoinSpec {
+    pub member: MemberRef,
+    pub join: Join,
+}
+
+impl std::fmt::Display for MemberRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Node(name) => name.fmt(f),
+            Self::Execution(id) => id.fmt(f),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::flow::member_id;
+    use crate::flow::playground::spec;
     use crate::partition::PartitionConfig;
 
     fn header(namespace: &str) -> FlowHeader {
@@ -200,5 +228,15 @@ mod tests {
         let named =
             SubmitArgs { uuid: member.uuid(), ..SubmitArgs::new(Kind::parse("k").unwrap(), Payload::default()) };
         assert_eq!(named.check().unwrap_err().field.as_deref(), Some("uuid"));
+    }
+
+    #[test]
+    fn a_part_is_taken_at_its_limit_and_refused_one_past_it() {
+        let nodes = |count| (0..count).map(|n| spec(&format!("n{n}"))).collect::<Vec<_>>();
+        assert_eq!(check_call(&nodes(limits::FLOW_CALL_NODES), limits::FLOW_CALL_EDGES), Ok(()));
+        let refusal = check_call(&nodes(limits::FLOW_CALL_NODES + 1), 0).unwrap_err();
+        assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("nodes"), Some((20, 21))));
+        let refusal = check_call(&[], limits::FLOW_CALL_EDGES + 1).unwrap_err();
+        assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("edges"), Some((20, 21))));
     }
 }

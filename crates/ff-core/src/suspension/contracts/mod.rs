@@ -1,14 +1,14 @@
 //! What callers ask of suspensions and waitpoints, and what they are told.
 
-mod holder;
-mod operator;
 mod published;
 mod reading;
 mod timeout;
 
-pub(crate) use holder::check_dedup_ttl;
-pub use holder::{CreateWaitpointArgs, GrantedWaitpoint, SuspendArgs, SuspendOutcome, Suspended, WaitpointBinding};
-pub use operator::{CloseWaitpointArgs, ClosedWaitpoint, ResumeArgs, Resumed};
+pub use super::binding::WaitpointBinding;
+pub use super::close_waitpoint::{CloseWaitpointArgs, ClosedWaitpoint};
+pub use super::create_waitpoint::{CreateWaitpointArgs, GrantedWaitpoint};
+pub use super::resume::{ResumeArgs, Resumed};
+pub use super::suspend::{SuspendArgs, SuspendOutcome, Suspended};
 pub use published::{
     CloseWaitpointResult, CreatePendingWaitpointArgs, CreatePendingWaitpointResult, ExpireSuspensionArgs,
     ExpireSuspensionResult, ListWaitpointHmacKidsArgs, ResumeExecutionArgs, ResumeExecutionResult,
