@@ -25,20 +25,17 @@ mod worker;
 pub use content::{Base64, Content, Encoding};
 pub use deployment::Deployment;
 pub use doctor::{DoctorReport, Finding};
-pub use execution::{
-    Batch, Batched, Bulk, Bulking, Cancel, ChangePriority, Ended, Page, PayloadView, Replay, Revoke, SetTags, Submit,
-    Tried, TriedOutcome,
-};
+pub use execution::{Batch, Batched, Bulk, Bulking, Ended, Page, PayloadView, SetTags, Submit, Tried, TriedOutcome};
 pub use flow::{
-    After, CancelFlow, Cascade, CloseFlow, FlowGraph, FlowStopped, FlowView, FlowsPage, GrowFlow, GrownEdge, HolderOf,
-    JoinOf, Joining, NewFlow, Node, Nodes, SubmitFlow, TagFlow, WaitForChildren,
+    After, CancelFlow, FlowGraph, FlowStopped, FlowView, FlowsPage, GrowFlow, GrownEdge, HolderOf, JoinOf, Joining,
+    NewFlow, Node, Nodes, SubmitFlow, TagFlow, WaitForChildren,
 };
 pub use key::{CreateKey, NewKey, RevokeKey};
 pub use lane::{ConfigureLane, LanesPage};
 pub use lease::{Claim, ClaimOf, Claimed, Claims, Complete, Delay, Fail, Input, Progress, Renew};
 pub use object::{Strict, object};
 pub use problem::Problem;
-pub use route::Call;
+pub use route::*;
 pub use signal::{Deliver, ReceivedSignal};
 pub use suspension::{
     Approval, Binding, CloseWaitpoint, CreateWaitpoint, Decide, FailedPartition, PublicUrl, RotateSecret,

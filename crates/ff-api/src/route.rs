@@ -1,21 +1,17 @@
 //! Every route of the API, in two tables: calls that are one operation on one thing, and the others. The server's routes, their access
 //! and their description, and the client's calls come from here.
 
-use ff_core::contracts::{
-    CancelArgs, CascadeArgs, ChangePriorityArgs, CloseFlowArgs, CompleteArgs, CreateWaitpointArgs, DelayArgs, FailArgs,
-    HeartbeatArgs, LeaveArgs, ProgressArgs, RegisterWorkerArgs, RenewArgs, ReplayArgs, RevokeArgs, SetFlowTagsArgs,
-    SetTagsArgs, WaitForChildrenArgs,
-};
+use ff_core::contracts::*;
 use ff_core::engine_error::Refusal;
 use ff_core::limits::CONTROL_BODY_BYTES;
 use ff_core::operation::Ask;
-use ff_core::types::{ExecutionId, FlowId, Namespace, WorkerInstanceId};
-use serde::Serialize;
+use ff_core::types::{ExecutionId, FlowId, LeaseId, Namespace, Priority, WorkerInstanceId};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    Cancel, Cascade, ChangePriority, CloseFlow, Complete, CreateWaitpoint, Delay, Fail, Heartbeat, Leave,
-    PAYLOAD_BODY_BYTES, Progress, RegisterWorker, Renew, Replay, Revoke, SetTags, TagFlow, WaitForChildren,
+    Complete, CreateWaitpoint, Delay, Fail, Heartbeat, Leave, PAYLOAD_BODY_BYTES, Progress, RegisterWorker, Renew,
+    SetTags, TagFlow, WaitForChildren,
 };
 
 /// The body of a call that is one operation on one thing. Its path names the thing.
@@ -160,6 +156,86 @@ macro_rules! routes {
             post "/v1/keys/{key}/revoke"                                  ADMIN     key::revoke;
         }
     };
+}
+
+/// Bodies whose fields are those of the arguments, without what the path names.
+macro_rules! bodies {
+    ($($(#[$doc:meta])* $body:ident for $args:ident($subject:ident: $type:ty) {
+        $($(#[$attribute:meta])* $field:ident: $field_type:ty,)*
+    })*) => {$(
+        $(#[$doc])*
+        #[derive(Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(deny_unknown_fields)]
+        pub struct $body {
+            $($(#[$attribute])* pub $field: $field_type,)*
+        }
+
+        impl $body {
+            /// The call as it travels.
+            pub fn of(args: $args) -> Self {
+                let $args { $($field,)* .. } = args;
+                Self { $($field),* }
+            }
+
+            /// What is asked of a thing.
+            pub fn into_args(self, $subject: $type) -> Result<$args, Refusal> {
+                Ok($args { $subject, $($field: self.$field),* })
+            }
+        }
+    )*};
+}
+
+bodies! {
+    /// Stops an execution.
+    Cancel for CancelArgs(execution_id: ExecutionId) {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        requested_by: Option<String>,
+    }
+    /// Runs a finished execution again.
+    Replay for ReplayArgs(execution_id: ExecutionId) {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        requested_by: Option<String>,
+        /// Whether what depends on it in its flow runs again as well, where it has finished.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        reopen_downstream: bool,
+    }
+    /// An operator takes a lease away.
+    Revoke for RevokeArgs(execution_id: ExecutionId) {
+        /// Only this lease, when given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lease_id: Option<LeaseId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    }
+    /// Gives an execution another priority.
+    ChangePriority for ChangePriorityArgs(execution_id: ExecutionId) {
+        priority: Priority,
+    }
+    /// Lets a flow end with its last member.
+    CloseFlow for CloseFlowArgs(flow_id: FlowId) {}
+}
+
+/// Notifies the dependents of an execution that has ended.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Cascade {}
+
+impl Cascade {
+    /// The call as it travels.
+    pub fn of(_: CascadeArgs) -> Self {
+        Self {}
+    }
+
+    /// What is asked of an execution.
+    pub fn into_args(self, execution_id: ExecutionId) -> Result<CascadeArgs, Refusal> {
+        Ok(CascadeArgs { execution_id, owed_since: None })
+    }
 }
 
 macro_rules! define_calls {

@@ -6,9 +6,9 @@ use anyhow::Context;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    Approve, Attempts, Bench, Cancel, Completions, Config, Dev, Doctor, Events, Flow, Get, Keys, Lanes, List, Migrate,
-    OpenApi, Priority, Reject, Replay, Result, Resume, Revoke, Secrets, Server, Signal, Submit, Tag, Waiting, Watch,
-    Worker, Workers,
+    Adjust, Approve, Attempts, Bench, Cancel, Completions, Config, Dev, Doctor, Events, Flow, Get, Keys, Lanes, List,
+    Migrate, OpenApi, Reject, Replay, Result, Resume, Revoke, Secrets, Server, Signal, Submit, Waiting, Watch, Worker,
+    Workers,
 };
 use crate::config::Typed;
 use crate::exit::{self, Exit};
@@ -38,8 +38,8 @@ enum Command {
     Replay(Replay),
     Flow(Flow),
     Revoke(Revoke),
-    Tag(Tag),
-    Priority(Priority),
+    #[command(flatten)]
+    Adjust(Adjust),
     Lanes(Lanes),
     Workers(Workers),
     Events(Events),
@@ -97,8 +97,7 @@ impl Command {
             Self::Replay(replay) => replay.run(settings).await,
             Self::Flow(flow) => flow.run(settings).await,
             Self::Revoke(revoke) => revoke.run(settings).await,
-            Self::Tag(tag) => tag.run(settings).await,
-            Self::Priority(priority) => priority.run(settings).await,
+            Self::Adjust(adjust) => adjust.run(settings).await,
             Self::Lanes(lanes) => lanes.run(settings).await,
             Self::Workers(workers) => workers.run(settings).await,
             Self::Events(events) => events.run(settings).await,

@@ -23,7 +23,7 @@ pub trait Primary: Send + Sync {
 }
 
 /// Calls a function and reads its answer.
-pub(crate) async fn ask<T: FromFcallResult>(server: &dyn Server, call: Fcall) -> Result<T, ScriptError> {
+pub async fn ask<T: FromFcallResult>(server: &dyn Server, call: Fcall) -> Result<T, ScriptError> {
     let signature = call.signature;
     T::from_fcall_result(FcallResult::parse(signature, server.fcall(call).await?)?)
 }

@@ -2,11 +2,11 @@
 
 mod bulk;
 pub(crate) mod start;
-mod steer;
 pub(crate) mod submit;
+mod tags;
 mod view;
 
 pub use bulk::{Bulk, Bulking};
-pub use steer::{Cancel, ChangePriority, Replay, Revoke, SetTags};
 pub use submit::{Batch, Batched, Submit, Tried, TriedOutcome};
+pub use tags::SetTags;
 pub use view::{Ended, Page, PayloadView};

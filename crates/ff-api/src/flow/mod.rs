@@ -13,6 +13,6 @@ pub use after::After;
 pub use grow::{GrowFlow, GrownEdge, HolderOf, JoinOf};
 pub use join::Joining;
 pub use node::{Node, Nodes};
-pub use steer::{CancelFlow, Cascade, CloseFlow, FlowStopped, TagFlow, WaitForChildren};
+pub use steer::{CancelFlow, FlowStopped, TagFlow, WaitForChildren};
 pub use submit::{NewFlow, SubmitFlow};
 pub use view::{FlowGraph, FlowView, FlowsPage};

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ff_core::contracts::{
-    CancelFlowArgs, CascadeArgs, CloseFlowArgs, FlowCancelled, FlowEnd, SetFlowTagsArgs, WaitForChildrenArgs,
-};
+use ff_core::contracts::{CancelFlowArgs, FlowCancelled, FlowEnd, SetFlowTagsArgs, WaitForChildrenArgs};
 use ff_core::engine_error::Refusal;
 use ff_core::flow::CancelPolicy;
 use ff_core::lease::Fence;
@@ -49,42 +47,6 @@ pub struct FlowStopped {
     pub cancelled: FlowCancelled,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<FlowEnd>,
-}
-
-/// Nothing more is to be added to a flow.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct CloseFlow {}
-
-impl CloseFlow {
-    /// The call as it travels.
-    pub fn of(_: CloseFlowArgs) -> Self {
-        Self {}
-    }
-
-    /// What is asked of a flow.
-    pub fn into_args(self, flow_id: FlowId) -> Result<CloseFlowArgs, Refusal> {
-        Ok(CloseFlowArgs { flow_id })
-    }
-}
-
-/// The dependents of an execution that has ended are to be told.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Cascade {}
-
-impl Cascade {
-    /// The call as it travels.
-    pub fn of(_: CascadeArgs) -> Self {
-        Self {}
-    }
-
-    /// What is asked of an execution.
-    pub fn into_args(self, execution_id: ExecutionId) -> Result<CascadeArgs, Refusal> {
-        Ok(CascadeArgs { execution_id, owed_since: None })
-    }
 }
 
 /// Labels for a flow, beside those it has.

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod adjust;
 mod attempts;
 mod bench;
 mod completions;
@@ -17,19 +18,18 @@ mod list;
 mod many;
 mod migrate;
 mod openapi;
-mod priority;
 mod result;
 mod secrets;
 mod server;
 mod signal;
 mod steer;
 mod submit;
-mod tag;
 mod waiting;
 mod watch;
 mod worker;
 mod workers;
 
+pub(crate) use adjust::Adjust;
 pub(crate) use attempts::Attempts;
 pub(crate) use bench::Bench;
 pub(crate) use completions::Completions;
@@ -45,14 +45,12 @@ pub(crate) use lanes::Lanes;
 pub(crate) use list::List;
 pub(crate) use migrate::Migrate;
 pub(crate) use openapi::OpenApi;
-pub(crate) use priority::Priority;
 pub(crate) use result::Result;
 pub(crate) use secrets::Secrets;
 pub(crate) use server::Server;
 pub(crate) use signal::Signal;
 pub(crate) use steer::{Cancel, Replay, Revoke};
 pub(crate) use submit::Submit;
-pub(crate) use tag::Tag;
 pub(crate) use waiting::Waiting;
 pub(crate) use watch::Watch;
 pub(crate) use worker::Worker;

@@ -35,7 +35,7 @@ pub use replay::ff_replay_execution;
 pub use tags::ff_set_execution_tags;
 
 /// The key of an execution's record.
-pub(crate) fn core_key(id: &ExecutionId) -> String {
+pub fn core_key(id: &ExecutionId) -> String {
     ExecKeyContext::new(&Partition::of(id), id).core()
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn core_key(id: &ExecutionId) -> String {
 const LATEST_MS: i64 = 1 << 53;
 
 /// A moment as the functions take it: none is before the first, and none after the last.
-pub(crate) fn moment(at: TimestampMs) -> u64 {
+pub fn moment(at: TimestampMs) -> u64 {
     at.0.clamp(0, LATEST_MS).unsigned_abs()
 }
 

@@ -16,10 +16,7 @@ use std::sync::LazyLock;
 use axum::http::header;
 use axum::response::IntoResponse;
 use book::Book;
-use ff_core::contracts::{
-    Cancelled, Cascaded, ClosedFlow, Completed, Delayed, Failed, GrantedWaitpoint, LeftWorker, Noted, PriorityChanged,
-    RegisteredWorker, Renewed, Replayed, Revoked, SeenWorker, Tagged, TaggedFlow, WaitedForChildren,
-};
+use ff_core::contracts::*;
 use serde_json::{Value, json};
 
 use crate::params::Params;

@@ -124,7 +124,7 @@ const EXPECTED_OF_FLOWS: &[&str] = &[
     "cancel_flow",
     "set_flow_tags",
     "wait_for_children",
-    "cascade_completion",
+    "cascade",
     "replay",
     "children pending",
     "children satisfied",

@@ -7,6 +7,7 @@ mod reading;
 
 pub use super::cancel::{CancelArgs, Cancelled};
 pub use super::complete::{CompleteArgs, Completed};
+pub use super::deadline::*;
 pub use super::delay::{DelayArgs, Delayed};
 pub use super::fail::{FailArgs, Failed};
 pub use super::priority::{ChangePriorityArgs, PriorityChanged};
