@@ -5,7 +5,6 @@ use ff_core::contracts::{Attempts, Ended, ExecutionInfo, ListArgs, Page};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::Execution;
 use ff_core::model::Model;
-use ff_core::operation::check_id;
 use ff_core::payload::Payload;
 use ff_core::query::{Describe, EndOf, ReadAttempts, ReadPayload, ReadResult};
 use ff_core::types::ExecutionId;
@@ -20,7 +19,6 @@ impl Handle<Describe, ExecutionInfo> for MemoryBackend {
 
 impl Handle<ListArgs, Page> for MemoryBackend {
     async fn handle(&self, args: ListArgs) -> Answer<Page> {
-        args.check()?;
         Ok(Page::of(self.model()?.newest(&args), &args))
     }
 }
@@ -58,7 +56,6 @@ impl Handle<ReadAttempts, Attempts> for MemoryBackend {
 impl MemoryBackend {
     /// Reads one execution, and whatever is kept beside it, as they stand together.
     pub(crate) fn look<T>(&self, id: &ExecutionId, read: impl FnOnce(&Model, &Execution) -> Answer<T>) -> Answer<T> {
-        check_id(id, &self.partitions)?;
         let model = self.model()?;
         let execution = model.find(id).filter(|execution| is_visible(&model, execution));
         read(&model, execution.ok_or(Code::ExecutionNotFound)?)

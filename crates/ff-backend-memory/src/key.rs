@@ -9,7 +9,6 @@ use crate::MemoryBackend;
 
 impl Handle<ListKeysArgs, KeysPage> for MemoryBackend {
     async fn handle(&self, args: ListKeysArgs) -> Answer<KeysPage> {
-        args.check()?;
         let from = args.after.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
         let model = self.model()?;
         let keys = model.api_keys().range((from, Bound::Unbounded)).take(args.limit + 1);

@@ -98,7 +98,10 @@ impl Perform for MemoryBackend {
     }
 
     fn query(&self, query: Query) -> Pending<'_, QueryReply> {
-        query::dispatch(self, query)
+        match query.check(&self.partitions) {
+            Ok(()) => query::dispatch(self, query),
+            Err(refusal) => Box::pin(async { Err(refusal.into()) }),
+        }
     }
 }
 

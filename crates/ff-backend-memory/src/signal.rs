@@ -12,7 +12,6 @@ use crate::MemoryBackend;
 
 impl Handle<SignalsArgs, SignalsPage> for MemoryBackend {
     async fn handle(&self, args: SignalsArgs) -> Answer<SignalsPage> {
-        args.check()?;
         self.look(&args.execution_id, |model, _| {
             let all = model.signals(&args.execution_id);
             let signals: Vec<_> = all.iter().skip(args.skip).take(args.limit).cloned().collect();
@@ -33,7 +32,6 @@ impl Handle<ReadSignal, ReceivedSignal> for MemoryBackend {
 
 impl Handle<DeliveriesArgs, DeliveriesPage> for MemoryBackend {
     async fn handle(&self, args: DeliveriesArgs) -> Answer<DeliveriesPage> {
-        args.check()?;
         let model = self.model()?;
         let partitions = 0..self.partitions.num_flow_partitions;
         let Some(after) = args.after else {

@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use ff_core::backend::{Answer, EngineStore, Handle, Swept};
 use ff_core::clock::Clock;
-use ff_core::contracts::PumpArgs;
 use ff_core::engine_error::Code;
 use ff_core::hint::Hints;
 use ff_core::key::ApiKey;
-use ff_core::operation::Operation;
 use ff_core::outage::OutageLog;
 use ff_core::query::{FindKey, JudgeToken, NamespaceOf, NamespaceOfFlow, Now, ReadKeyRing, Sweep, TakeSnapshot};
 use ff_core::snapshot::Snapshot;
@@ -40,7 +38,6 @@ impl Handle<Now, TimestampMs> for MemoryBackend {
 
 impl Handle<Sweep, Swept> for MemoryBackend {
     async fn handle(&self, Sweep { partition }: Sweep) -> Answer<Swept> {
-        self.check(partition)?;
         let model = self.model()?;
         Ok(Swept { ready: model.ready(partition), next_due: model.next_due(partition) })
     }
@@ -83,15 +80,7 @@ impl Handle<NamespaceOfFlow, Option<Namespace>> for MemoryBackend {
 
 impl Handle<TakeSnapshot, Snapshot> for MemoryBackend {
     async fn handle(&self, TakeSnapshot { partition }: TakeSnapshot) -> Answer<Snapshot> {
-        self.check(partition)?;
         Ok(self.model()?.snapshot(partition))
-    }
-}
-
-impl MemoryBackend {
-    /// Refuses a partition this store does not have, as a pump of it would be.
-    fn check(&self, partition: u16) -> Answer<()> {
-        Ok(Operation::Pump(PumpArgs { partition }).check(&self.partitions)?)
     }
 }
 

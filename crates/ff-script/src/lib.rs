@@ -35,5 +35,5 @@ pub use lane::lane_of_index;
 pub use loader::{LoadError, check_library, ensure_library};
 pub use record::Kept;
 pub use reply::{FcallResult, Fields, FromFcallResult};
-pub use server::{Primary, Server, ask};
+pub use server::{Primary, Server, ask_fields};
 pub use value::Value;

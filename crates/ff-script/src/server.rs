@@ -1,5 +1,6 @@
 //! What this crate needs of a server: one that can be asked, and one that can be given the library.
 
+use crate::Fields;
 use async_trait::async_trait;
 use ff_core::engine_error::EngineError;
 
@@ -23,9 +24,14 @@ pub trait Primary: Send + Sync {
 }
 
 /// Calls a function and reads its answer.
-pub async fn ask<T: FromFcallResult>(server: &dyn Server, call: Fcall) -> Result<T, ScriptError> {
+pub(crate) async fn ask<T: FromFcallResult>(server: &dyn Server, call: Fcall) -> Result<T, ScriptError> {
     let signature = call.signature;
     T::from_fcall_result(FcallResult::parse(signature, server.fcall(call).await?)?)
+}
+
+/// Calls a function, and gives the fields of its answer.
+pub async fn ask_fields(server: &dyn Server, call: Fcall) -> Result<Fields, ScriptError> {
+    Ok(FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields().0)
 }
 
 /// Calls a function that is asked several things at once, and reads its answer to each.

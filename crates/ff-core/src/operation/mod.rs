@@ -4,39 +4,14 @@
 pub mod command;
 
 use crate::backend::{Handle, Pending};
+use crate::contracts::*;
 use crate::due::Pumped;
 use crate::engine_error::Refusal;
 use crate::event::Feed;
-use crate::event::contracts::FollowArgs;
-use crate::execution::contracts::{
-    CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, Noted,
-    PriorityChanged, ProgressArgs, ReplayArgs, Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged,
-};
 use crate::flow;
-use crate::flow::contracts::{
-    CancelFlowArgs, CascadeArgs, Cascaded, CloseFlowArgs, ClosedFlow, CreateFlowArgs, FlowCancelled, GrowFlowArgs,
-    Grown, SetFlowTagsArgs, StageFlowArgs, StagedFlow, SubmittedFlow, TaggedFlow, WaitForChildrenArgs,
-    WaitedForChildren,
-};
-use crate::key::contracts::{CreateKeyArgs, CreatedKey, RevokeKeyArgs, RevokedKey};
 use crate::lane::Lane;
-use crate::lane::contracts::{
-    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, GrantedClaim, GrantedClaimArgs, GrantedClaims, LaneCount,
-    LaneSettled, RecountLaneArgs, SettleLaneArgs,
-};
-use crate::lease::contracts::{ClaimArgs, Claims, RenewArgs, Renewed, RevokeArgs, Revoked, Taken};
 use crate::partition::PartitionConfig;
-use crate::signal::contracts::{DeliverArgs, Delivered};
-use crate::suspension::contracts::{
-    CloseWaitpointArgs, ClosedWaitpoint, CreateWaitpointArgs, GrantedWaitpoint, ResumeArgs, Resumed, SuspendArgs,
-    Suspended,
-};
-use crate::token::contracts::{RotatePartitionArgs, Rotated};
 use crate::view::{Stop, View};
-use crate::worker::contracts::{
-    HeartbeatArgs, LeaveArgs, LeftWorker, RegisterWorkerArgs, RegisteredWorker, SeenWorker, SweepWorkerArgs,
-    SweptWorker,
-};
 
 pub use crate::due::PumpArgs;
 pub(crate) use command::check_partition;
