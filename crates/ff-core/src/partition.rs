@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::crc16::crc16;
+use crate::engine_error::{Code, Refusal};
 use crate::types::{BudgetId, ExecutionId, FlowId, KeyId, LaneId, QuotaPolicyId, WorkerInstanceId};
 
 /// What a partition holds. Flows and executions share theirs, so that a flow, its members and its edges are one slot.
@@ -116,6 +117,26 @@ pub fn quota_partition(id: &QuotaPolicyId, config: &PartitionConfig) -> Partitio
 pub fn cluster_slot(key: &str) -> u16 {
     let tag = key.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map(|(tag, _)| tag);
     crc16(tag.filter(|tag| !tag.is_empty()).unwrap_or(key).as_bytes()) % 16_384
+}
+
+/// Refuses an id that names a partition this deployment does not have: nothing reads there.
+pub fn check_id(id: &ExecutionId, partitions: &PartitionConfig) -> Result<(), Refusal> {
+    if partitions.holds(id) {
+        return Ok(());
+    }
+    let (count, sent) = (partitions.num_flow_partitions, id.partition());
+    Err(Refusal::new(Code::InvalidExecutionId)
+        .at("execution_id")
+        .because(format!("names partition {sent}; this deployment has {count}")))
+}
+
+/// Refuses a partition this deployment does not have.
+pub(crate) fn check_partition(partition: u16, partitions: &PartitionConfig) -> Result<(), Refusal> {
+    if partition < partitions.num_flow_partitions {
+        return Ok(());
+    }
+    let count = partitions.num_flow_partitions;
+    Err(Refusal::invalid("partition", format!("must be below {count}, got {partition}")))
 }
 
 #[cfg(test)]

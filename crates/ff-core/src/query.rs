@@ -12,8 +12,7 @@ use crate::flow::contracts::{
 use crate::key::ApiKey;
 use crate::key::contracts::{KeysPage, ListKeysArgs};
 use crate::lane::contracts::{LaneInfo, LanesPage, ListLanesArgs};
-use crate::operation::{check_id, check_partition};
-use crate::partition::PartitionConfig;
+use crate::partition::{PartitionConfig, check_id, check_partition};
 use crate::payload::Payload;
 use crate::signal::contracts::{DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage};
 use crate::snapshot::Snapshot;

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{EventCursor, Told};
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
-use crate::operation::check_id;
-use crate::partition::PartitionConfig;
+use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, Namespace};
 
 pub use super::follow::FollowArgs;

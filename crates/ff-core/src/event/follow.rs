@@ -3,8 +3,8 @@
 use super::Feed;
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision, check_partition};
-use crate::partition::PartitionConfig;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, check_partition};
 use crate::types::TimestampMs;
 use crate::view::{Stop, View};
 

@@ -8,8 +8,8 @@ use crate::engine_error::Refusal;
 use crate::event::{Event, What};
 use crate::execution::{DelayReason, Execution, Phase};
 use crate::lease::{Fence, LeaseEnding};
-use crate::operation::command::{Command, Conditions, Decision, check_id, found};
-use crate::partition::PartitionConfig;
+use crate::operation::command::{Command, Conditions, Decision, found};
+use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 

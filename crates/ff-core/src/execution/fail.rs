@@ -8,8 +8,8 @@ use crate::engine_error::Refusal;
 use crate::event::{Event, What};
 use crate::execution::{AttemptOutcome, DelayReason, End, Execution, Failure, FinishedBy, Origin, Outcome, Phase};
 use crate::lease::{Fence, LeaseEnding};
-use crate::operation::command::{Command, Conditions, Decision, check_id, check_message, found};
-use crate::partition::PartitionConfig;
+use crate::operation::command::{Command, Conditions, Decision, check_message, found};
+use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 

@@ -6,8 +6,8 @@ use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
 use crate::execution::Execution;
-use crate::operation::command::{Command, Conditions, Decision, check_id, found};
-use crate::partition::PartitionConfig;
+use crate::operation::command::{Command, Conditions, Decision, found};
+use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, Priority, TimestampMs};
 use crate::view::{Stop, View};
 

@@ -6,8 +6,8 @@ use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Execution, Progress};
 use crate::lease::Fence;
-use crate::operation::command::{Command, Conditions, Decision, check_id, check_message, found};
-use crate::partition::PartitionConfig;
+use crate::operation::command::{Command, Conditions, Decision, check_message, found};
+use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 

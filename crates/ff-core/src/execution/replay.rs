@@ -6,8 +6,8 @@ use crate::change::{Change, Write};
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
 use crate::execution::{AttemptSlot, Execution, Origin, Phase};
-use crate::operation::command::{Command, Conditions, Decision, check_id, check_message, found};
-use crate::partition::PartitionConfig;
+use crate::operation::command::{Command, Conditions, Decision, check_message, found};
+use crate::partition::{PartitionConfig, check_id};
 use crate::state::PublicState;
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
@@ -62,8 +62,8 @@ impl Command for ReplayArgs {
     }
 }
 
-/// Starts a finished execution afresh: not started yet, retries from zero, result and failure cleared, deadline armed again,
-/// and the next attempt remembers whom it follows and why.
+/// Starts a finished execution afresh: not started yet, retries from zero, result and failure cleared, deadline armed
+/// again, and the next attempt remembers whom it follows and why.
 fn replay(execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if !execution.is_finished() {
         let state = execution.public_state();

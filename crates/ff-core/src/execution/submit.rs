@@ -59,8 +59,8 @@ impl SubmitArgs {
         ExecutionId::place(self.uuid, &self.namespace, self.idempotency_key.as_ref(), config)
     }
 
-    /// Refuses what is over a limit, and an id that is not the submitter's to choose: members of a flow under an idempotency
-    /// key have such ids, and anybody can compute them.
+    /// Refuses what is over a limit, and an id that is not the submitter's to choose: members of a flow under an
+    /// idempotency key have such ids, and anybody can compute them.
     pub fn check(&self) -> Result<(), Refusal> {
         if is_derived(&self.uuid) {
             return Err(Refusal::invalid("uuid", "is kept for members of flows; send one that was drawn at random"));

@@ -9,8 +9,8 @@ use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
 use crate::execution::{Execution, Tags};
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision, check_id, found};
-use crate::partition::PartitionConfig;
+use crate::operation::command::{Command, Conditions, Decision, found};
+use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, TagKey, TimestampMs};
 use crate::view::{Stop, View};
 

@@ -52,8 +52,8 @@ impl Command for CancelFlowArgs {
         flow_partition(&self.flow_id, partitions).index
     }
 
-    /// Stops a flow. Members are cancelled in the same step up to its bound, the rest in further steps; a claim starts none of
-    /// them meanwhile. Asked again, the first policy stands, unless all are to be cancelled now.
+    /// Stops a flow. Members are cancelled in the same step up to its bound, the rest in further steps; a claim starts
+    /// none of them meanwhile. Asked again, the first policy stands, unless all are to be cancelled now.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<FlowCancelled>, Stop> {
         let now = at.now;
         let flow = view.flow(&self.flow_id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;

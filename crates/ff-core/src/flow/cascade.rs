@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Owed, Owes, Settled, Step};
 use crate::engine_error::{Code, Refusal};
-use crate::operation::command::{Command, Conditions, Decision, check_id, found};
-use crate::partition::PartitionConfig;
+use crate::operation::command::{Command, Conditions, Decision, found};
+use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 

@@ -7,8 +7,8 @@ use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
 use crate::execution::{Blocker, Phase};
 use crate::lease::{Fence, LeaseEnding};
-use crate::operation::command::{Command, Conditions, Decision, check_id, found};
-use crate::partition::PartitionConfig;
+use crate::operation::command::{Command, Conditions, Decision, found};
+use crate::partition::{PartitionConfig, check_id};
 use crate::types::ExecutionId;
 use crate::view::{Stop, View};
 

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
 use super::contracts::{GrownEdge, JoinSpec, MemberRef, NodeSpec, check_call};
 use super::graph::{Accepts, NewEdge, Newcomers};
-use super::{EdgeState, FlowKeyEntry, FlowWhat, Group, GroupState, Join, Step, edge_id, member_id};
+use super::record::Grown;
+use super::{FlowKeyEntry, FlowWhat, Group, GroupState, Join, Step, edge_id, member_id};
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Blocker, Phase};
 use crate::lease::Fence;
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, flow_partition};
-use crate::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey};
+use crate::types::{ExecutionId, FlowId, IdempotencyKey};
 use crate::view::{Stop, View};
 
 /// Members and edges for a flow that lives; all of them, or none.
@@ -57,17 +56,6 @@ impl GrowFlowArgs {
     }
 }
 
-/// The graph has changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Grown {
-    pub graph_revision: u64,
-    /// The executions of the new nodes, in the order they were given.
-    pub members: Vec<ExecutionId>,
-    /// The new edges, in the order they were given: one onto an upstream that has ended stands accordingly.
-    pub edges: Vec<(EdgeId, EdgeState)>,
-}
-
 impl Command for GrowFlowArgs {
     type Reply = Grown;
     const SETTLES_FLOWS: bool = true;
@@ -80,8 +68,8 @@ impl Command for GrowFlowArgs {
         flow_partition(&self.flow_id, partitions).index
     }
 
-    /// Adds members and edges. An edge onto an upstream that has ended is settled at once; one into a member that has started
-    /// is refused, unless its holder asks for it, to wait for its children.
+    /// Adds members and edges. An edge onto an upstream that has ended is settled at once; one into a member that has
+    /// started is refused, unless its holder asks for it, to wait for its children.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Grown>, Stop> {
         let now = at.now;
         let id = self.flow_id;
@@ -195,7 +183,7 @@ mod tests {
     use crate::execution::contracts::SubmitArgs;
     use crate::flow::contracts::{CloseFlowArgs, CreateFlowArgs, FlowHeader, WaitForChildrenArgs};
     use crate::flow::playground::{Playground, edge, graph, named, quorum, spec};
-    use crate::flow::{OnSatisfied, Passing};
+    use crate::flow::{EdgeState, OnSatisfied, Passing};
     use crate::payload::Payload;
     use crate::types::Kind;
 

@@ -1,8 +1,9 @@
-// ! Allotting: before a partition hands out work of a lane with a limit, the lane's home gives it leave. ! ! Reserve
-// first, settle after. Home adds what it grants to the partition's share, so that all shares together never pass ! the
-// limit. The grant is used in the same step as the claim it is for, once. What a partition holds never rises !
-// otherwise, so a count of it, however old, is never too low; home takes it over when it was made after the last grant.
-// A ! grant that was lost, a lease that ended, a worker that died: the next count finds out, and nothing leaks.
+//! Allotting: before a partition hands out work of a lane with a limit, the lane's home gives it leave.
+//!
+//! Reserve first, settle after. Home adds what it grants to the partition's share, so that all shares together never pass
+//! the limit. The grant is used in the same step as the claim it is for, once. What a partition holds never rises
+//! otherwise, so a count of it, however old, is never too low; home takes it over when it was made after the last grant. A
+//! grant that was lost, a lease that ended, a worker that died: the next count finds out, and nothing leaks.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,8 +11,8 @@ use super::{Lane, Share};
 use crate::engine_error::Refusal;
 use crate::lease::contracts::ClaimArgs;
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision, check_partition};
-use crate::partition::{PartitionConfig, lane_partition};
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, check_partition, lane_partition};
 use crate::types::{LaneId, Namespace, TimestampMs};
 use crate::view::{Stop, View};
 

@@ -3,8 +3,8 @@
 use super::Lane;
 use super::recount::LaneCount;
 use crate::engine_error::Refusal;
-use crate::operation::command::{Command, Conditions, Decision, check_partition};
-use crate::partition::PartitionConfig;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, check_partition};
 use crate::view::{Stop, View};
 
 /// A partition is told how a lane is configured.

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Lane;
 use crate::engine_error::Refusal;
-use crate::operation::command::{Command, Conditions, Decision, check_partition};
-use crate::partition::PartitionConfig;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, check_partition};
 use crate::types::{LaneId, Namespace};
 use crate::view::{Stop, View};
 

@@ -6,8 +6,8 @@ use crate::execution::Phase;
 use crate::lane::Lane;
 use crate::lane::contracts::{Grant, LaneCount};
 use crate::lease::contracts::Claims;
-use crate::operation::command::{Command, Conditions, Decision, check_partition};
-use crate::partition::PartitionConfig;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, check_partition};
 use crate::view::{Stop, View, together};
 
 /// A claim with the leave it needs.

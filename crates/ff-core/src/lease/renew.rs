@@ -7,8 +7,8 @@ use crate::change::Change;
 use crate::engine_error::Refusal;
 use crate::execution::{Execution, Phase};
 use crate::lease::{Fence, Lease};
-use crate::operation::command::{Command, Conditions, Decision, check_id, found};
-use crate::partition::PartitionConfig;
+use crate::operation::command::{Command, Conditions, Decision, found};
+use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 

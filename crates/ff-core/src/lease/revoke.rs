@@ -7,8 +7,8 @@ use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
 use crate::execution::{AttemptOutcome, Execution, Origin, Phase};
 use crate::lease::LeaseEnding;
-use crate::operation::command::{Command, Conditions, Decision, check_id, check_message, found};
-use crate::partition::PartitionConfig;
+use crate::operation::command::{Command, Conditions, Decision, check_message, found};
+use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, LeaseEpoch, LeaseId, TimestampMs};
 use crate::view::{Stop, View};
 

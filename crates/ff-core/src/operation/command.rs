@@ -114,26 +114,6 @@ pub(crate) fn found<'v>(view: &'v dyn View, id: &ExecutionId) -> Result<&'v Exec
     Ok(execution)
 }
 
-/// Refuses an id that names a partition this deployment does not have: nothing reads there.
-pub fn check_id(id: &ExecutionId, partitions: &PartitionConfig) -> Result<(), Refusal> {
-    if partitions.holds(id) {
-        return Ok(());
-    }
-    let (count, sent) = (partitions.num_flow_partitions, id.partition());
-    Err(Refusal::new(Code::InvalidExecutionId)
-        .at("execution_id")
-        .because(format!("names partition {sent}; this deployment has {count}")))
-}
-
-/// Refuses a partition this deployment does not have.
-pub(crate) fn check_partition(partition: u16, partitions: &PartitionConfig) -> Result<(), Refusal> {
-    if partition < partitions.num_flow_partitions {
-        return Ok(());
-    }
-    let count = partitions.num_flow_partitions;
-    Err(Refusal::invalid("partition", format!("must be below {count}, got {partition}")))
-}
-
 /// Refuses a payload over its limit.
 pub fn check_payload(field: &str, payload: &Payload) -> Result<(), Refusal> {
     if payload.bytes.len() > limits::PAYLOAD_BYTES {

@@ -14,8 +14,8 @@ use crate::partition::PartitionConfig;
 use crate::view::{Stop, View};
 
 pub use crate::due::PumpArgs;
-pub(crate) use command::check_partition;
-pub use command::{Command, Conditions, check_id};
+pub use crate::partition::check_id;
+pub use command::{Command, Conditions};
 
 /// The answer to an operation, and what is to be written.
 pub type Decision = command::Decision<Reply>;

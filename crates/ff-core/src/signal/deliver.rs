@@ -8,8 +8,8 @@ use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Execution, Phase};
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision, check_dedup_ttl, check_id};
-use crate::partition::PartitionConfig;
+use crate::operation::command::{Command, Conditions, Decision, check_dedup_ttl};
+use crate::partition::{PartitionConfig, check_id};
 use crate::payload::Payload;
 use crate::suspension::{BufferedSignal, SuspensionEnd, Waitpoint, WaitpointState, Weighed, Weight};
 use crate::token::PresentedToken;
@@ -86,8 +86,9 @@ impl Command for DeliverArgs {
 
     /// Records a signal and counts it where somebody waits for it, or keeps it where somebody is going to.
     ///
-    /// The token is judged before anything else is looked at: without a valid one, an execution that exists and one that does
-    /// not are answered alike. A signal that arrived before is told the id of the first, whatever became of the execution.
+    /// The token is judged before anything else is looked at: without a valid one, an execution that exists and one
+    /// that does not are answered alike. A signal that arrived before is told the id of the first, whatever became of
+    /// the execution.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Delivered>, Stop> {
         let now = at.now;
         let (execution, waitpoint) = open(view, &self.execution_id, &self.waitpoint, &self.token, now)?;

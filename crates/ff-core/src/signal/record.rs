@@ -86,8 +86,8 @@ impl Source {
         Self { kind: Kind::known(Self::OPERATOR), identity }
     }
 
-    /// Whether only the engine or an operator may be this, so that a worker can believe it. People read names without looking
-    /// at their case, so no spelling of one is for others.
+    /// Whether only the engine or an operator may be this, so that a worker can believe it. People read names without
+    /// looking at their case, so no spelling of one is for others.
     pub fn is_reserved(&self) -> bool {
         [Self::ENGINE, Self::OPERATOR].iter().any(|reserved| self.kind.as_str().eq_ignore_ascii_case(reserved))
     }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Waitpoint, WaitpointClosed, WaitpointState};
 use crate::engine_error::{Code, Refusal};
-use crate::operation::command::{Command, Conditions, Decision, check_id, check_message};
-use crate::partition::PartitionConfig;
+use crate::operation::command::{Command, Conditions, Decision, check_message};
+use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, WaitpointId};
 use crate::view::{Stop, View};
 
@@ -42,8 +42,8 @@ impl Command for CloseWaitpointArgs {
         self.execution_id.partition()
     }
 
-    /// Closes a pending waitpoint. One that takes no more signals stays as it is; one a suspension waits on is refused, since
-    /// the suspension might then wait for ever.
+    /// Closes a pending waitpoint. One that takes no more signals stays as it is; one a suspension waits on is refused,
+    /// since the suspension might then wait for ever.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<ClosedWaitpoint>, Stop> {
         let now = at.now;
         let execution = view.execution(&self.execution_id)?.ok_or(Code::ExecutionNotFound)?;

@@ -1,25 +1,14 @@
 //! Making a waitpoint ahead: the holder hands out its token before it waits, and what arrives early is kept.
 
-use serde::{Deserialize, Serialize};
-
+use super::contracts::answers::GrantedWaitpoint;
 use super::{PendingWaitpoint, Waitpoint};
 use crate::engine_error::{Code, Refusal};
 use crate::lease::Fence;
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision, check_id};
-use crate::partition::PartitionConfig;
-use crate::token::WaitpointToken;
-use crate::types::{ExecutionId, WaitpointId, WaitpointKey};
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, check_id};
+use crate::types::{ExecutionId, WaitpointKey};
 use crate::view::{Stop, View};
-
-/// A waitpoint and what opens it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct GrantedWaitpoint {
-    pub waitpoint_id: WaitpointId,
-    pub waitpoint_key: WaitpointKey,
-    pub waitpoint_token: WaitpointToken,
-}
 
 impl From<&Waitpoint> for GrantedWaitpoint {
     fn from(waitpoint: &Waitpoint) -> Self {
@@ -98,6 +87,8 @@ mod tests {
     use super::*;
     use crate::samples::at;
     use crate::stage::Stage;
+    use crate::token::WaitpointToken;
+    use crate::types::WaitpointId;
 
     #[test]
     fn the_same_key_is_the_same_waitpoint_while_it_pends() {

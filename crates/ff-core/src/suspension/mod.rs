@@ -17,11 +17,11 @@ mod waitpoint;
 mod words;
 
 pub use condition::{Condition, Distinct};
+pub use contracts::answers::SuspendKeyEntry;
 pub use expire::{expire, expire_pending};
 pub use past::{PastSuspension, SuspensionEnd};
 pub use policy::{Handed, ResumePolicy};
 pub use record::{BoundWaitpoint, Suspension};
-pub use suspend::SuspendKeyEntry;
 pub use tally::{Counted, Tally, Weighed, Weight};
 pub use waitpoint::{BufferedSignal, PendingWaitpoint, Waitpoint, WaitpointClosed, WaitpointState};
 pub use words::{OperatorDecision, ResumedBy, SuspendReason, SuspendedBy, TimeoutBehavior};

@@ -1,10 +1,8 @@
 //! Suspending: the holder lets go and waits, unless what it would wait for is there already.
 
-use serde::{Deserialize, Serialize};
-
 use super::binding::{WaitpointBinding, bind, weigh_early};
 use super::contracts::Timeout;
-use super::create_waitpoint::GrantedWaitpoint;
+use super::contracts::answers::{GrantedWaitpoint, SuspendKeyEntry, SuspendOutcome, Suspended};
 use super::{
     BoundWaitpoint, Condition, PastSuspension, ResumePolicy, SuspendReason, SuspendedBy, Suspension, SuspensionEnd,
     Tally, TimeoutBehavior, Waitpoint,
@@ -15,9 +13,9 @@ use crate::event::{Event, What};
 use crate::execution::{Execution, Phase};
 use crate::lease::{Fence, Lease, LeaseEnding};
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision, check_dedup_ttl, check_id, check_message};
-use crate::partition::PartitionConfig;
-use crate::types::{ExecutionId, IdempotencyKey, SignalId, SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
+use crate::operation::command::{Command, Conditions, Decision, check_dedup_ttl, check_message};
+use crate::partition::{PartitionConfig, check_id};
+use crate::types::{ExecutionId, IdempotencyKey, SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
 use crate::view::{Stop, View};
 
 /// The holder lets go and waits.
@@ -79,37 +77,6 @@ impl SuspendArgs {
     }
 }
 
-/// What became of the wish to wait.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Suspended {
-    pub suspension_id: SuspensionId,
-    /// In the order they were asked for, each with its token. Nobody is told the tokens again but an operator.
-    pub waitpoints: Vec<GrantedWaitpoint>,
-    #[serde(flatten)]
-    pub outcome: SuspendOutcome,
-}
-
-/// Whether the holder is to wait.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum SuspendOutcome {
-    /// The lease is given up, and the execution waits.
-    Suspended,
-    /// What was to be waited for had arrived before. The lease is kept, and these are the signals.
-    AlreadySatisfied { signals: Vec<SignalId> },
-}
-
-/// The first answer to a suspension under an idempotency key, and until when it is given again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SuspendKeyEntry {
-    pub execution_id: ExecutionId,
-    pub key: IdempotencyKey,
-    pub until: TimestampMs,
-    pub answer: Suspended,
-}
-
 impl Command for SuspendArgs {
     type Reply = Suspended;
 
@@ -121,8 +88,8 @@ impl Command for SuspendArgs {
         self.execution_id.partition()
     }
 
-    /// Releases the lease until the condition is met. Signals that came early to waitpoints made ahead are weighed first; if
-    /// they meet the condition, the holder keeps its lease and goes on.
+    /// Releases the lease until the condition is met. Signals that came early to waitpoints made ahead are weighed
+    /// first; if they meet the condition, the holder keeps its lease and goes on.
     ///
     /// Asked again under its key, or by the fence it released, it answers as the first time.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Suspended>, Stop> {

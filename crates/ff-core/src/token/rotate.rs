@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{KeyRing, RingKey, Secret};
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision, check_partition};
-use crate::partition::PartitionConfig;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, check_partition};
 use crate::types::{Kid, TimestampMs};
 use crate::view::{Stop, View};
 

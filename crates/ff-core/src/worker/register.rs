@@ -88,8 +88,8 @@ impl Command for RegisterWorkerArgs {
         worker_partition(&self.worker_instance_id, partitions)
     }
 
-    /// Enters a worker instance, or what is new about one that is there already. Another worker's name cannot be taken while
-    /// that one lives.
+    /// Enters a worker instance, or what is new about one that is there already. Another worker's name cannot be taken
+    /// while that one lives.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<RegisteredWorker>, Stop> {
         let now = at.now;
         let known = view.worker(&self.worker_instance_id)?.filter(|known| !known.is_gone(now));

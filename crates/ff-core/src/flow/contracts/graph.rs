@@ -20,7 +20,8 @@ pub struct FlowHeader {
     pub namespace: Namespace,
     pub kind: Kind,
     pub tags: Tags,
-    /// The submitter's trace, which the handlers of all members are told of. Not part of what makes two submissions the same.
+    /// The submitter's trace, which the handlers of all members are told of. Not part of what makes two submissions the
+    /// same.
     pub trace: Option<Box<TraceContext>>,
 }
 
@@ -51,8 +52,8 @@ impl FlowHeader {
         }
     }
 
-    /// The id that a key leads to is for its own namespace: anybody can compute it, and whoever could name it would take the
-    /// flow away from its owner, or learn whether it exists.
+    /// The id that a key leads to is for its own namespace: anybody can compute it, and whoever could name it would
+    /// take the flow away from its owner, or learn whether it exists.
     pub fn check(&self) -> Result<(), Refusal> {
         match &self.idempotency_key {
             Some(key) if self.flow_id != FlowId::for_key(&self.namespace, key) => {

@@ -7,14 +7,12 @@ use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, What};
 use crate::execution::{AttemptSlot, Blocker, Execution, Origin, Phase};
 use crate::flow::contracts::NodeSpec;
-use crate::flow::graph::plan::second_payload;
 use crate::flow::step::Step;
 use crate::flow::{Edge, EdgeState, Flow, Group, GroupState, Join, Membership, Passing, edge_id, member_id};
-use crate::lane;
-use crate::limits;
 use crate::partition::PartitionConfig;
 use crate::types::{ExecutionId, FlowId};
 use crate::view::{Stop, together};
+use crate::{lane, limits};
 
 /// An edge whose ends are known.
 pub(in crate::flow) struct NewEdge {
@@ -209,8 +207,8 @@ impl Step<'_> {
         self.count(edge, outcome.into(), upstream.membership.and_then(|membership| membership.result_bytes))
     }
 
-    /// An execution that is a member of this flow. A member of another flow is answered as one that does not exist: it may be
-    /// another tenant's.
+    /// An execution that is a member of this flow. A member of another flow is answered as one that does not exist: it
+    /// may be another tenant's.
     pub(in crate::flow) fn member(&self, flow: &FlowId, id: &ExecutionId, field: &str) -> Result<Execution, Stop> {
         let is_member =
             |execution: &&Execution| execution.membership.as_ref().is_some_and(|place| place.flow_id == *flow);
@@ -251,4 +249,11 @@ fn position(member: &Execution) -> u32 {
 
 fn within(field: &str, limit: u64, sent: u64, code: Code) -> Result<(), Refusal> {
     if sent > limit { Err(Refusal::over_limit(code, field, limit, sent)) } else { Ok(()) }
+}
+
+/// A node has one payload, so one edge at most can be the source of it.
+pub(in crate::flow) fn second_payload(field: &str) -> Refusal {
+    let why =
+        "passes payload, as another edge into the same node does; one edge may, and the others pass {input: NAME}";
+    Refusal::invalid(field, why)
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use crate::engine_error::{Code, Refusal};
 use crate::flow::Passing;
 use crate::flow::contracts::{EdgeSpec, NodeSpec, StageFlowArgs, SubmitFlowArgs};
+use crate::flow::graph::build::second_payload;
 use crate::limits;
 use crate::payload::Fingerprint;
 use crate::types::NodeName;
@@ -185,13 +186,6 @@ impl SubmitFlowArgs {
 
 fn field(edge: &EdgeSpec) -> String {
     format!("edges.{}->{}", edge.upstream, edge.downstream)
-}
-
-/// A node has one payload, so one edge at most can be the source of it.
-pub(in crate::flow) fn second_payload(field: &str) -> Refusal {
-    let why =
-        "passes payload, as another edge into the same node does; one edge may, and the others pass {input: NAME}";
-    Refusal::invalid(field, why)
 }
 
 fn over(field: &str, limit: usize, sent: usize, code: Code) -> Result<(), Refusal> {

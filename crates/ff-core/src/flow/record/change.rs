@@ -1,8 +1,9 @@
 //! What a rule decided about a flow, beside what it decided about executions.
 
-use crate::flow::contracts::Grown;
-use crate::flow::{Edge, Flow, FlowEvent, Group};
-use crate::types::{ExecutionId, IdempotencyKey, TimestampMs};
+use serde::{Deserialize, Serialize};
+
+use crate::flow::{Edge, EdgeState, Flow, FlowEvent, Group};
+use crate::types::{EdgeId, ExecutionId, IdempotencyKey, TimestampMs};
 
 /// The effect of a rule on one flow, as a value.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,4 +36,15 @@ pub struct FlowKeyEntry {
     pub key: IdempotencyKey,
     pub answer: Grown,
     pub until: TimestampMs,
+}
+
+/// The answer to a change of the graph. It is remembered under the key of the change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Grown {
+    pub graph_revision: u64,
+    /// The executions of the new nodes, in the order they were given.
+    pub members: Vec<ExecutionId>,
+    /// The new edges, in the order they were given: one onto an upstream that has ended stands accordingly.
+    pub edges: Vec<(EdgeId, EdgeState)>,
 }

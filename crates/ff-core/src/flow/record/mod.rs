@@ -9,7 +9,7 @@ mod index;
 mod info;
 mod membership;
 
-pub use change::{FlowChange, FlowKeyEntry};
+pub use change::{FlowChange, FlowKeyEntry, Grown};
 pub use counts::Counts;
 pub use edge::{Edge, EdgeState, Passing};
 pub use event::{FlowEvent, FlowWhat};

@@ -1,14 +1,16 @@
 //! What callers ask of suspensions and waitpoints, and what they are told.
 
+pub(super) mod answers;
 mod published;
 mod reading;
 mod timeout;
 
 pub use super::binding::WaitpointBinding;
 pub use super::close_waitpoint::{CloseWaitpointArgs, ClosedWaitpoint};
-pub use super::create_waitpoint::{CreateWaitpointArgs, GrantedWaitpoint};
+pub use super::create_waitpoint::CreateWaitpointArgs;
 pub use super::resume::{ResumeArgs, Resumed};
-pub use super::suspend::{SuspendArgs, SuspendOutcome, Suspended};
+pub use super::suspend::SuspendArgs;
+pub use answers::{GrantedWaitpoint, SuspendOutcome, Suspended};
 pub use published::{
     CloseWaitpointResult, CreatePendingWaitpointArgs, CreatePendingWaitpointResult, ExpireSuspensionArgs,
     ExpireSuspensionResult, ListWaitpointHmacKidsArgs, ResumeExecutionArgs, ResumeExecutionResult,

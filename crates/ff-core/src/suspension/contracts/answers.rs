@@ -1,0 +1,46 @@
+//! What a holder is told of what it waits on. It is remembered under an idempotency key, so it is a record as well.
+
+use serde::{Deserialize, Serialize};
+
+use crate::token::WaitpointToken;
+use crate::types::{ExecutionId, IdempotencyKey, SignalId, SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
+
+/// What became of the wish to wait.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Suspended {
+    pub suspension_id: SuspensionId,
+    /// In the order they were asked for, each with its token. Nobody is told the tokens again but an operator.
+    pub waitpoints: Vec<GrantedWaitpoint>,
+    #[serde(flatten)]
+    pub outcome: SuspendOutcome,
+}
+
+/// Whether the holder is to wait.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum SuspendOutcome {
+    /// The lease is given up, and the execution waits.
+    Suspended,
+    /// What was to be waited for had arrived before. The lease is kept, and these are the signals.
+    AlreadySatisfied { signals: Vec<SignalId> },
+}
+
+/// The first answer to a suspension under an idempotency key, and until when it is given again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuspendKeyEntry {
+    pub execution_id: ExecutionId,
+    pub key: IdempotencyKey,
+    pub until: TimestampMs,
+    pub answer: Suspended,
+}
+
+/// A waitpoint and what opens it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GrantedWaitpoint {
+    pub waitpoint_id: WaitpointId,
+    pub waitpoint_key: WaitpointKey,
+    pub waitpoint_token: WaitpointToken,
+}
