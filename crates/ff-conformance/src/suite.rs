@@ -27,7 +27,7 @@ macro_rules! every_domain {
 /// A test per theme, which calls the surrounding module's `check` with the beginning of its promises' names.
 #[macro_export]
 macro_rules! one_test_per_theme {
-    (tests: $($domain:ident { $($theme:ident { $($promise:ident,)* })* })*) => {$(
+    (tests: $($domain:ident { $($theme:ident,)* })*) => {$(
         mod $domain {$(
             #[test]
             fn $theme() {
@@ -48,31 +48,36 @@ macro_rules! one_test_per_domain {
     )*};
 }
 
-/// Turns the list of a domain into a table. A promise that is written but not listed is then never used, which the compiler
+/// Lists the promises of a theme, in the file that makes them. One that is written and not listed is never used, which the compiler
 /// tells.
-macro_rules! one_row_each {
-    (table: $($domain:ident { $($theme:ident { $($promise:ident,)* })* })*) => {
-        &[$($($((
-            concat!(stringify!($domain), "::", stringify!($theme), "::", stringify!($promise)),
-            |world| Box::pin(crate::$domain::$theme::$promise(world)),
-        ),)*)*)*]
+macro_rules! promises {
+    ($($promise:ident,)*) => {
+        pub(crate) const PROMISES: &[(&str, $crate::suite::Promise)] =
+            &[$((concat!(module_path!(), "::", stringify!($promise)), |world| Box::pin($promise(world)))),*];
+    };
+}
+pub(crate) use promises;
+
+macro_rules! themes {
+    (table: $($domain:ident { $($theme:ident,)* })*) => {
+        &[$($(crate::$domain::$theme::PROMISES,)*)*]
     };
 }
 
-type Promise = fn(World) -> BoxFuture<'static, ()>;
+pub(crate) type Promise = fn(World) -> BoxFuture<'static, ()>;
 
-/// Every promise there is. Each domain lists its own, next to its themes.
-const DOMAINS: &[&[(&str, Promise)]] = &[
-    crate::execution_promises! { table => one_row_each },
-    crate::lease_promises! { table => one_row_each },
-    crate::lane_promises! { table => one_row_each },
-    crate::worker_promises! { table => one_row_each },
-    crate::key_promises! { table => one_row_each },
-    crate::event_promises! { table => one_row_each },
-    crate::flow_promises! { table => one_row_each },
-    crate::suspension_promises! { table => one_row_each },
-    crate::signal_promises! { table => one_row_each },
-    crate::token_promises! { table => one_row_each },
+/// Every promise there is. Each theme lists its own.
+const DOMAINS: &[&[&[(&str, Promise)]]] = &[
+    crate::execution_promises! { table => themes },
+    crate::lease_promises! { table => themes },
+    crate::lane_promises! { table => themes },
+    crate::worker_promises! { table => themes },
+    crate::key_promises! { table => themes },
+    crate::event_promises! { table => themes },
+    crate::flow_promises! { table => themes },
+    crate::suspension_promises! { table => themes },
+    crate::signal_promises! { table => themes },
+    crate::token_promises! { table => themes },
 ];
 
 /// Which promises a world is held to.
@@ -112,7 +117,8 @@ impl Scope {
 
     /// The promises whose names begin with `prefix`.
     fn promises(self, prefix: &str) -> Vec<(&'static str, Promise)> {
-        let mut chosen: Vec<_> = DOMAINS.iter().copied().flatten().copied().collect();
+        let themes = DOMAINS.iter().copied().flatten().copied();
+        let mut chosen: Vec<_> = themes.flatten().map(|(name, promise)| (short(name), *promise)).collect();
         let mut theme = ("", 0);
         let mut place = 0;
         chosen.retain(|(name, _)| {
@@ -132,6 +138,11 @@ impl Scope {
         chosen.retain(|(name, _)| name.starts_with(prefix));
         chosen
     }
+}
+
+/// The name of a promise by domain and theme.
+fn short(name: &'static str) -> &'static str {
+    name.split_once("::").map_or(name, |(_, within)| within)
 }
 
 /// Checks the promises of a scope whose names begin with `prefix`, each in a world of its own, and panics with the names of

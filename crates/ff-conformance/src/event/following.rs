@@ -9,9 +9,25 @@ use ff_core::types::{Namespace, TimestampMs};
 
 use super::{follow, read, since};
 use crate::refused::assert_refused;
+use crate::suite::promises;
 use crate::{World, ms};
 
-pub(crate) async fn who_begins_now_learns_nothing_of_before(world: World) {
+promises! {
+    who_begins_now_learns_nothing_of_before,
+    a_place_beyond_everything_has_nothing_after_it,
+    pages_together_tell_everything_once,
+    an_encrypted_cursor_without_its_key_is_refused,
+    a_reader_goes_on_where_it_was,
+    two_readers_learn_the_same,
+    a_tenants_reader_learns_of_its_tenants_work_only,
+    a_reader_of_one_execution_learns_of_nothing_else,
+    a_waiting_reader_learns_what_happens_at_once,
+    a_wait_for_something_to_happen_runs_out,
+    who_comes_back_too_late_learns_that_something_was_missed,
+    a_page_of_events_has_at_most_a_thousand,
+}
+
+async fn who_begins_now_learns_nothing_of_before(world: World) {
     world.submit("resize", b"cat.png").await;
     follow(&world).await;
     world.submit("resize", b"cat.png").await;
@@ -22,7 +38,7 @@ pub(crate) async fn who_begins_now_learns_nothing_of_before(world: World) {
     assert_eq!(page.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [id]);
 }
 
-pub(crate) async fn a_place_beyond_everything_has_nothing_after_it(world: World) {
+async fn a_place_beyond_everything_has_nothing_after_it(world: World) {
     let start = follow(&world).await;
     let id = world.submit("resize", b"cat.png").await;
     for (at, nth) in [(0, u64::MAX), (i64::MAX, 0), (i64::MAX, u64::MAX)] {
@@ -33,7 +49,7 @@ pub(crate) async fn a_place_beyond_everything_has_nothing_after_it(world: World)
     }
 }
 
-pub(crate) async fn pages_together_tell_everything_once(world: World) {
+async fn pages_together_tell_everything_once(world: World) {
     let mut after = follow(&world).await;
     let mut ids = Vec::new();
     for nth in 0..20 {
@@ -58,14 +74,14 @@ pub(crate) async fn pages_together_tell_everything_once(world: World) {
 }
 
 /// A server encrypts cursors for callers of one namespace; no store and no other server reads on from them.
-pub(crate) async fn an_encrypted_cursor_without_its_key_is_refused(world: World) {
+async fn an_encrypted_cursor_without_its_key_is_refused(world: World) {
     let start = follow(&world).await;
     let cursor = EventCursor { sealed: Some(SealedPlaces::new("AmsxAAAA")), ..start };
     assert_refused!(world.backend.events(since(&cursor)).await, "invalid_cursor");
 }
 
 /// A cursor is the reader's own text: it outlives the reader.
-pub(crate) async fn a_reader_goes_on_where_it_was(world: World) {
+async fn a_reader_goes_on_where_it_was(world: World) {
     let start = follow(&world).await;
     let first = world.submit("resize", b"cat.png").await;
     let page = read(&world, &start).await;
@@ -78,14 +94,14 @@ pub(crate) async fn a_reader_goes_on_where_it_was(world: World) {
     assert_eq!(read(&world, &place).await, page, "a page whose answer got lost is the same again");
 }
 
-pub(crate) async fn two_readers_learn_the_same(world: World) {
+async fn two_readers_learn_the_same(world: World) {
     let (one, other) = (follow(&world).await, follow(&world).await);
     let id = world.submit("resize", b"cat.png").await;
     world.cancel(&id).await.unwrap();
     assert_eq!(read(&world, &one).await.events, read(&world, &other).await.events);
 }
 
-pub(crate) async fn a_tenants_reader_learns_of_its_tenants_work_only(world: World) {
+async fn a_tenants_reader_learns_of_its_tenants_work_only(world: World) {
     let start = follow(&world).await;
     world.submit("resize", b"cat.png").await;
     let theirs = world.job("resize").namespace("acme").submit().await;
@@ -96,7 +112,7 @@ pub(crate) async fn a_tenants_reader_learns_of_its_tenants_work_only(world: Worl
     assert_eq!(rest.events, []);
 }
 
-pub(crate) async fn a_reader_of_one_execution_learns_of_nothing_else(world: World) {
+async fn a_reader_of_one_execution_learns_of_nothing_else(world: World) {
     let (one, other) = (world.submit("resize", b"cat.png").await, world.submit("resize", b"cat.png").await);
     let of_one = EventsArgs { execution: Some(one), after: None, ..since(&EventCursor::default()) };
     let start = world.backend.events(of_one.clone()).await.unwrap().next;
@@ -112,7 +128,7 @@ pub(crate) async fn a_reader_of_one_execution_learns_of_nothing_else(world: Worl
     assert_eq!((rest.events, rest.missed), (vec![], false));
 }
 
-pub(crate) async fn a_waiting_reader_learns_what_happens_at_once(world: World) {
+async fn a_waiting_reader_learns_what_happens_at_once(world: World) {
     let start = follow(&world).await;
     let (waits, args) = (world.waits.clone(), since(&start));
     let waiting = tokio::spawn(async move { waits.next_events(args, 50_000).await.unwrap() });
@@ -124,14 +140,14 @@ pub(crate) async fn a_waiting_reader_learns_what_happens_at_once(world: World) {
     );
 }
 
-pub(crate) async fn a_wait_for_something_to_happen_runs_out(world: World) {
+async fn a_wait_for_something_to_happen_runs_out(world: World) {
     let start = follow(&world).await;
     let page = world.waits.next_events(since(&start), 50).await.unwrap();
     assert_eq!((page.events, page.missed), (vec![], false));
     assert_refused!(world.waits.next_events(since(&start), limits::LONG_POLL_MS + 1).await, "limit_exceeded");
 }
 
-pub(crate) async fn who_comes_back_too_late_learns_that_something_was_missed(world: World) {
+async fn who_comes_back_too_late_learns_that_something_was_missed(world: World) {
     let start = follow(&world).await;
     world.submit("resize", b"cat.png").await;
     world.clock.advance(ms(limits::FOLLOWED_MS)).await;
@@ -144,7 +160,7 @@ pub(crate) async fn who_comes_back_too_late_learns_that_something_was_missed(wor
     assert_eq!(again.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [id]);
 }
 
-pub(crate) async fn a_page_of_events_has_at_most_a_thousand(world: World) {
+async fn a_page_of_events_has_at_most_a_thousand(world: World) {
     let start = follow(&world).await;
     let sized = |limit| EventsArgs { limit, ..since(&start) };
     assert!(world.backend.events(sized(limits::PAGE)).await.is_ok());

@@ -6,10 +6,20 @@ use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, Namespace};
 
 use crate::refused::assert_refused;
+use crate::suite::promises;
 use crate::world::labels;
 use crate::{World, ms};
 
-pub(crate) async fn many_are_cancelled_by_what_they_are(world: World) {
+promises! {
+    many_are_cancelled_by_what_they_are,
+    a_dry_run_says_which_and_does_nothing,
+    many_are_replayed_by_what_they_are,
+    what_has_changed_since_is_left_alone,
+    what_refuses_is_told_of_and_passed_over,
+    a_page_acts_on_at_most_a_thousand,
+}
+
+async fn many_are_cancelled_by_what_they_are(world: World) {
     let (blue, other) = colours(&world).await;
     let done = act(&world, args(cancel())).await;
     assert_eq!(ids(&done), blue);
@@ -20,14 +30,14 @@ pub(crate) async fn many_are_cancelled_by_what_they_are(world: World) {
     assert_eq!(ids(&act(&world, args(cancel())).await), [], "what is over is not cancelled again");
 }
 
-pub(crate) async fn a_dry_run_says_which_and_does_nothing(world: World) {
+async fn a_dry_run_says_which_and_does_nothing(world: World) {
     let (blue, _) = colours(&world).await;
     let before = world.contents().await;
     let done = act(&world, BulkArgs { dry_run: true, ..args(cancel()) }).await;
     assert_eq!((ids(&done), world.contents().await), (blue, before));
 }
 
-pub(crate) async fn many_are_replayed_by_what_they_are(world: World) {
+async fn many_are_replayed_by_what_they_are(world: World) {
     let (blue, _) = colours(&world).await;
     world.cancel(&blue[0]).await.unwrap();
     world.cancel(&blue[1]).await.unwrap();
@@ -38,7 +48,7 @@ pub(crate) async fn many_are_replayed_by_what_they_are(world: World) {
 }
 
 /// A page whose answer got lost is asked for again: what was done is not done twice.
-pub(crate) async fn what_has_changed_since_is_left_alone(world: World) {
+async fn what_has_changed_since_is_left_alone(world: World) {
     let (blue, _) = colours(&world).await;
     world.cancel(&blue[0]).await.unwrap();
     let as_of = world.clock.now();
@@ -50,7 +60,7 @@ pub(crate) async fn what_has_changed_since_is_left_alone(world: World) {
     assert_eq!(again.executions, []);
 }
 
-pub(crate) async fn what_refuses_is_told_of_and_passed_over(world: World) {
+async fn what_refuses_is_told_of_and_passed_over(world: World) {
     let (blue, _) = colours(&world).await;
     for _ in 0..limits::MAX_REPLAYS {
         world.cancel(&blue[0]).await.unwrap();
@@ -67,7 +77,7 @@ pub(crate) async fn what_refuses_is_told_of_and_passed_over(world: World) {
     );
 }
 
-pub(crate) async fn a_page_acts_on_at_most_a_thousand(world: World) {
+async fn a_page_acts_on_at_most_a_thousand(world: World) {
     let sized = |limit| BulkArgs { limit, ..args(cancel()) };
     assert!(world.backend.bulk(sized(limits::BULK)).await.is_ok());
     let refusal = assert_refused!(world.backend.bulk(sized(limits::BULK + 1)).await, "limit_exceeded");

@@ -4,15 +4,22 @@ use ff_core::execution::{AttemptOutcome, Origin};
 use ff_core::lease::LeaseEnding;
 use ff_core::types::{AttemptIndex, LeaseEpoch};
 
+use crate::suite::promises;
 use crate::{World, ms};
 
-pub(crate) async fn work_nobody_tried_has_no_history(world: World) {
+promises! {
+    work_nobody_tried_has_no_history,
+    the_attempt_under_way_is_part_of_the_history,
+    a_history_tells_every_try_in_order,
+}
+
+async fn work_nobody_tried_has_no_history(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let history = world.attempts(&id).await;
     assert!(history.attempts.is_empty() && history.leases.is_empty());
 }
 
-pub(crate) async fn the_attempt_under_way_is_part_of_the_history(world: World) {
+async fn the_attempt_under_way_is_part_of_the_history(world: World) {
     let held = world.held().await;
     let history = world.attempts(&held.id()).await;
     assert_eq!(history.attempts.len(), 1);
@@ -23,7 +30,7 @@ pub(crate) async fn the_attempt_under_way_is_part_of_the_history(world: World) {
 }
 
 /// One long life: expired, put off, failed, revoked, cancelled, replayed and finished.
-pub(crate) async fn a_history_tells_every_try_in_order(world: World) {
+async fn a_history_tells_every_try_in_order(world: World) {
     let id = world.job("resize").retries(3, ms(500)).submit().await;
     let began = world.clock.now();
 

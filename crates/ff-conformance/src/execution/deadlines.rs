@@ -6,9 +6,20 @@ use ff_core::state::PublicState;
 use ff_core::types::ExecutionId;
 
 use crate::refused::assert_refused;
+use crate::suite::promises;
 use crate::{World, ms};
 
-pub(crate) async fn waiting_work_expires_at_its_deadline(world: World) {
+promises! {
+    waiting_work_expires_at_its_deadline,
+    delayed_work_expires_at_its_deadline,
+    work_in_backoff_expires_at_its_deadline,
+    running_work_expires_at_its_deadline,
+    work_put_off_expires_at_its_deadline,
+    a_deadline_comes_before_a_lease_that_ends_with_it,
+    what_is_finished_has_no_deadline,
+}
+
+async fn waiting_work_expires_at_its_deadline(world: World) {
     let id = world.job("resize").deadline(ms(5_000)).submit().await;
     world.clock.advance(ms(4_999)).await;
     assert_eq!(world.state(&id).await, PublicState::Waiting);
@@ -18,7 +29,7 @@ pub(crate) async fn waiting_work_expires_at_its_deadline(world: World) {
     assert!(world.worker("late").claim_up_to(1).await.is_empty());
 }
 
-pub(crate) async fn delayed_work_expires_at_its_deadline(world: World) {
+async fn delayed_work_expires_at_its_deadline(world: World) {
     let id = world.job("resize").after(ms(10_000)).deadline(ms(5_000)).submit().await;
     world.clock.advance(ms(5_000)).await;
     expired(&world, &id).await;
@@ -26,14 +37,14 @@ pub(crate) async fn delayed_work_expires_at_its_deadline(world: World) {
     assert!(world.worker("late").claim_up_to(1).await.is_empty());
 }
 
-pub(crate) async fn work_in_backoff_expires_at_its_deadline(world: World) {
+async fn work_in_backoff_expires_at_its_deadline(world: World) {
     let id = world.job("resize").deadline(ms(5_000)).retries(3, ms(10_000)).submit().await;
     world.worker("unlucky").claim().await.fail("network").await.unwrap();
     world.clock.advance(ms(5_000)).await;
     expired(&world, &id).await;
 }
 
-pub(crate) async fn running_work_expires_at_its_deadline(world: World) {
+async fn running_work_expires_at_its_deadline(world: World) {
     let id = world.job("resize").deadline(ms(5_000)).submit().await;
     let held = world.worker("slow").claim().await;
     assert_eq!(held.task.deadline_at, Some(world.clock.now() + 5_000));
@@ -48,7 +59,7 @@ pub(crate) async fn running_work_expires_at_its_deadline(world: World) {
     assert_eq!(history.leases[0].ended, LeaseEnding::DeadlinePassed);
 }
 
-pub(crate) async fn work_put_off_expires_at_its_deadline(world: World) {
+async fn work_put_off_expires_at_its_deadline(world: World) {
     let id = world.job("resize").deadline(ms(5_000)).submit().await;
     world.worker("patient").claim().await.delay(ms(10_000)).await.unwrap();
     world.clock.advance(ms(5_000)).await;
@@ -58,7 +69,7 @@ pub(crate) async fn work_put_off_expires_at_its_deadline(world: World) {
 }
 
 /// Nothing is gained by handing out again what has no time left.
-pub(crate) async fn a_deadline_comes_before_a_lease_that_ends_with_it(world: World) {
+async fn a_deadline_comes_before_a_lease_that_ends_with_it(world: World) {
     let id = world.job("resize").deadline(ms(30_000)).submit().await;
     world.worker("silent").claim().await;
     world.clock.advance(ms(30_000)).await;
@@ -66,7 +77,7 @@ pub(crate) async fn a_deadline_comes_before_a_lease_that_ends_with_it(world: Wor
     assert_eq!(world.describe(&id).await.reclaims, 0);
 }
 
-pub(crate) async fn what_is_finished_has_no_deadline(world: World) {
+async fn what_is_finished_has_no_deadline(world: World) {
     let id = world.job("resize").deadline(ms(5_000)).submit().await;
     world.worker("quick").claim().await.complete(b"done").await.unwrap();
     let before = world.contents().await;

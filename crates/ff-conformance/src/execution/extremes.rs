@@ -27,7 +27,18 @@ use ff_core::types::{
 use uuid::Uuid;
 
 use crate::World;
+use crate::suite::promises;
 use crate::world::conditions::key;
+
+promises! {
+    any_number_in_a_submission_is_taken_or_refused,
+    any_number_of_a_holder_is_taken_or_refused,
+    any_number_about_waiting_is_taken_or_refused,
+    any_number_about_a_flow_is_taken_or_refused,
+    any_number_in_a_question_is_taken_or_refused,
+    any_number_of_an_operator_is_taken_or_refused,
+    any_wait_is_taken_or_refused,
+}
 
 /// Where types, columns and doubles end.
 const COUNTS: [u64; 11] = [
@@ -66,7 +77,7 @@ fn small(count: u64) -> u32 {
 
 type Spoil = fn(&mut SubmitArgs, u64);
 
-pub(crate) async fn any_number_in_a_submission_is_taken_or_refused(world: World) {
+async fn any_number_in_a_submission_is_taken_or_refused(world: World) {
     let spoils: [Spoil; 11] = [
         |args, n| args.start = Start::After(n),
         |args, n| args.policy.dedup_window_ms = n,
@@ -106,7 +117,7 @@ async fn fail_what_waits(world: &World) {
     }
 }
 
-pub(crate) async fn any_number_of_a_holder_is_taken_or_refused(world: World) {
+async fn any_number_of_a_holder_is_taken_or_refused(world: World) {
     let holder = Holder {
         worker_id: WorkerId::parse("hand").unwrap(),
         worker_instance_id: WorkerInstanceId::parse("hand-1").unwrap(),
@@ -151,7 +162,7 @@ pub(crate) async fn any_number_of_a_holder_is_taken_or_refused(world: World) {
     }
 }
 
-pub(crate) async fn any_number_about_waiting_is_taken_or_refused(world: World) {
+async fn any_number_about_waiting_is_taken_or_refused(world: World) {
     for n in COUNTS {
         let wish = |change: fn(&mut SuspendArgs, u64)| {
             let world = world.clone();
@@ -201,7 +212,7 @@ pub(crate) async fn any_number_about_waiting_is_taken_or_refused(world: World) {
     }
 }
 
-pub(crate) async fn any_number_about_a_flow_is_taken_or_refused(world: World) {
+async fn any_number_about_a_flow_is_taken_or_refused(world: World) {
     let flow = world.graph("a>c b>c").submit().await;
     for n in COUNTS {
         let members = |from, limit| FlowMembersArgs { flow_id: flow.id, from, limit };
@@ -233,7 +244,7 @@ fn flows(limit: usize) -> ListFlowsArgs {
     ListFlowsArgs { namespace: Namespace::default_name(), kind: None, state: None, tag: None, after: None, limit }
 }
 
-pub(crate) async fn any_number_in_a_question_is_taken_or_refused(world: World) {
+async fn any_number_in_a_question_is_taken_or_refused(world: World) {
     let (held, waitpoint) = world.suspended().await;
     waitpoint.send("go").await.unwrap();
     answered(world.backend.events(events(None, 10)).await, "the first");
@@ -292,7 +303,7 @@ fn events(after: Option<EventCursor>, limit: usize) -> EventsArgs {
     EventsArgs { after, namespace: None, execution: None, limit }
 }
 
-pub(crate) async fn any_number_of_an_operator_is_taken_or_refused(world: World) {
+async fn any_number_of_an_operator_is_taken_or_refused(world: World) {
     for n in COUNTS {
         let lane = || ConfigureLaneArgs::new(Namespace::default_name(), LaneId::default_name());
         let settings = [
@@ -325,7 +336,7 @@ pub(crate) async fn any_number_of_an_operator_is_taken_or_refused(world: World) 
     }
 }
 
-pub(crate) async fn any_wait_is_taken_or_refused(world: World) {
+async fn any_wait_is_taken_or_refused(world: World) {
     let held = world.held().await;
     let flow = world.graph("a").submit().await;
     for n in COUNTS.into_iter().filter(|n| *n <= 1 || *n > limits::LONG_POLL_MS) {

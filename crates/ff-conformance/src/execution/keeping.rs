@@ -8,12 +8,22 @@ use ff_core::snapshot::Snapshot;
 use ff_core::types::{ExecutionId, Namespace};
 
 use crate::refused::assert_refused;
+use crate::suite::promises;
 use crate::world::labels;
 use crate::{World, ms};
 
+promises! {
+    finished_work_is_kept_for_seven_days,
+    work_may_say_how_long_it_is_kept,
+    nothing_of_forgotten_work_is_left,
+    work_is_kept_while_its_key_is_remembered,
+    replayed_work_is_kept_until_it_has_ended_again,
+    a_flow_goes_with_its_members_once_it_has_ended,
+}
+
 const WEEK: Duration = Duration::from_millis(limits::RETENTION_MS);
 
-pub(crate) async fn finished_work_is_kept_for_seven_days(world: World) {
+async fn finished_work_is_kept_for_seven_days(world: World) {
     let held = world.held().await;
     held.complete(b"done").await.unwrap();
     world.clock.advance(WEEK - ms(1)).await;
@@ -22,7 +32,7 @@ pub(crate) async fn finished_work_is_kept_for_seven_days(world: World) {
     assert_forgotten(&world, &held.id()).await;
 }
 
-pub(crate) async fn work_may_say_how_long_it_is_kept(world: World) {
+async fn work_may_say_how_long_it_is_kept(world: World) {
     let short = world.job("resize").kept(ms(1_000)).submit().await;
     let long = world.job("resize").kept(WEEK * 2).submit().await;
     world.cancel(&short).await.unwrap();
@@ -35,7 +45,7 @@ pub(crate) async fn work_may_say_how_long_it_is_kept(world: World) {
     assert_forgotten(&world, &long).await;
 }
 
-pub(crate) async fn nothing_of_forgotten_work_is_left(world: World) {
+async fn nothing_of_forgotten_work_is_left(world: World) {
     let before = world.contents().await;
     let id = world.job("resize").kept(ms(1_000)).tag("team", "blue").retries(1, ms(0)).submit().await;
     world.worker("first").claim().await.fail("network").await.unwrap();
@@ -51,7 +61,7 @@ pub(crate) async fn nothing_of_forgotten_work_is_left(world: World) {
 }
 
 /// The key must find what it stands for.
-pub(crate) async fn work_is_kept_while_its_key_is_remembered(world: World) {
+async fn work_is_kept_while_its_key_is_remembered(world: World) {
     let job = || world.job("resize").key("order 1").kept(ms(0));
     let id = job().submit().await;
     world.cancel(&id).await.unwrap();
@@ -62,7 +72,7 @@ pub(crate) async fn work_is_kept_while_its_key_is_remembered(world: World) {
     assert!(!job().try_submit().await.unwrap().duplicate);
 }
 
-pub(crate) async fn replayed_work_is_kept_until_it_has_ended_again(world: World) {
+async fn replayed_work_is_kept_until_it_has_ended_again(world: World) {
     let id = world.job("resize").kept(ms(1_000)).submit().await;
     world.cancel(&id).await.unwrap();
     world.clock.advance(ms(999)).await;
@@ -75,7 +85,7 @@ pub(crate) async fn replayed_work_is_kept_until_it_has_ended_again(world: World)
     assert_forgotten(&world, &id).await;
 }
 
-pub(crate) async fn a_flow_goes_with_its_members_once_it_has_ended(world: World) {
+async fn a_flow_goes_with_its_members_once_it_has_ended(world: World) {
     let before = world.contents().await;
     let flow = world.graph("a>b>c").submit().await;
     flow.start_one().await.complete(b"1").await.unwrap();

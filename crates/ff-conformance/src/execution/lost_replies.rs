@@ -4,9 +4,22 @@ use ff_core::contracts::{Failed, ReplayArgs};
 use ff_core::state::PublicState;
 
 use crate::refused::assert_refused;
+use crate::suite::promises;
 use crate::{World, ms};
 
-pub(crate) async fn finishing_twice_is_one_finish(world: World) {
+promises! {
+    finishing_twice_is_one_finish,
+    failing_twice_is_one_failure,
+    a_retry_keeps_its_first_moment,
+    failing_for_good_twice_is_one_end,
+    putting_off_twice_is_one_delay,
+    cancelling_twice_is_one_cancellation,
+    revoking_twice_is_one_revocation,
+    replaying_twice_is_one_replay,
+    one_call_is_not_answered_with_the_end_of_another,
+}
+
+async fn finishing_twice_is_one_finish(world: World) {
     let held = world.held().await;
     let first = held.complete(b"first").await.unwrap();
     let before = world.contents().await;
@@ -16,7 +29,7 @@ pub(crate) async fn finishing_twice_is_one_finish(world: World) {
     assert_eq!(world.result(&held.id()).await, b"first");
 }
 
-pub(crate) async fn failing_twice_is_one_failure(world: World) {
+async fn failing_twice_is_one_failure(world: World) {
     world.job("resize").retries(3, ms(500)).submit().await;
     let held = world.worker("worker").claim().await;
     let first = held.fail("network").await.unwrap();
@@ -36,7 +49,7 @@ pub(crate) async fn failing_twice_is_one_failure(world: World) {
 }
 
 /// With jitter a second decision would come out differently, so the first must be remembered.
-pub(crate) async fn a_retry_keeps_its_first_moment(world: World) {
+async fn a_retry_keeps_its_first_moment(world: World) {
     let held = world.held().await;
     let Failed::RetryScheduled { retry_at } = held.fail("network").await.unwrap() else { panic!("no retry") };
     for _ in 0..20 {
@@ -44,7 +57,7 @@ pub(crate) async fn a_retry_keeps_its_first_moment(world: World) {
     }
 }
 
-pub(crate) async fn failing_for_good_twice_is_one_end(world: World) {
+async fn failing_for_good_twice_is_one_end(world: World) {
     let held = world.held().await;
     assert_eq!(held.fail_with("input", "unreadable", true).await.unwrap(), Failed::Failed);
     let before = world.contents().await;
@@ -52,7 +65,7 @@ pub(crate) async fn failing_for_good_twice_is_one_end(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn putting_off_twice_is_one_delay(world: World) {
+async fn putting_off_twice_is_one_delay(world: World) {
     let held = world.held().await;
     let first = held.delay(ms(5_000)).await.unwrap();
     let before = world.contents().await;
@@ -61,7 +74,7 @@ pub(crate) async fn putting_off_twice_is_one_delay(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn cancelling_twice_is_one_cancellation(world: World) {
+async fn cancelling_twice_is_one_cancellation(world: World) {
     let held = world.held().await;
     let first = world.cancel(&held.id()).await.unwrap();
     assert_eq!((first.public_state, first.already), (PublicState::Cancelled, false));
@@ -72,7 +85,7 @@ pub(crate) async fn cancelling_twice_is_one_cancellation(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn revoking_twice_is_one_revocation(world: World) {
+async fn revoking_twice_is_one_revocation(world: World) {
     let held = world.held().await;
     let first = world.revoke(&held.id()).await.unwrap();
     assert_eq!((first.lease_epoch, first.already), (held.fence().lease_epoch, false));
@@ -83,7 +96,7 @@ pub(crate) async fn revoking_twice_is_one_revocation(world: World) {
 }
 
 /// The second request meets work that lives again, and says so.
-pub(crate) async fn replaying_twice_is_one_replay(world: World) {
+async fn replaying_twice_is_one_replay(world: World) {
     let held = world.held().await;
     held.complete(b"done").await.unwrap();
     let args = ReplayArgs {
@@ -98,7 +111,7 @@ pub(crate) async fn replaying_twice_is_one_replay(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn one_call_is_not_answered_with_the_end_of_another(world: World) {
+async fn one_call_is_not_answered_with_the_end_of_another(world: World) {
     let completed = world.held().await;
     completed.complete(b"done").await.unwrap();
     let refusal = assert_refused!(completed.fail("network").await, "execution_not_active");

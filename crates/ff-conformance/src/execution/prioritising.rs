@@ -5,9 +5,18 @@ use ff_core::contracts::{ChangePriorityArgs, PriorityChanged};
 use ff_core::types::{ExecutionId, Priority};
 
 use crate::refused::assert_refused;
+use crate::suite::promises;
 use crate::{World, ms};
 
-pub(crate) async fn work_that_is_raised_goes_before_others(world: World) {
+promises! {
+    work_that_is_raised_goes_before_others,
+    work_that_is_lowered_goes_after_others,
+    running_work_keeps_its_new_priority_for_later,
+    finished_work_cannot_be_prioritised,
+    the_same_priority_changes_nothing,
+}
+
+async fn work_that_is_raised_goes_before_others(world: World) {
     let on_one = || world.job("resize").on_partition(1).priority(3);
     let (first, second) = (on_one().submit().await, on_one().submit().await);
     world.clock.advance(ms(1)).await;
@@ -20,7 +29,7 @@ pub(crate) async fn work_that_is_raised_goes_before_others(world: World) {
     assert!(order[1..].contains(&first) && order[1..].contains(&second));
 }
 
-pub(crate) async fn work_that_is_lowered_goes_after_others(world: World) {
+async fn work_that_is_lowered_goes_after_others(world: World) {
     let on_one = || world.job("resize").on_partition(1).priority(3);
     let first = on_one().submit().await;
     world.clock.advance(ms(1)).await;
@@ -30,14 +39,14 @@ pub(crate) async fn work_that_is_lowered_goes_after_others(world: World) {
     assert_eq!(order, [second, first]);
 }
 
-pub(crate) async fn running_work_keeps_its_new_priority_for_later(world: World) {
+async fn running_work_keeps_its_new_priority_for_later(world: World) {
     let held = world.held().await;
     change(&world, &held.id(), 7).await.unwrap();
     held.delay(ms(0)).await.unwrap();
     assert_eq!(world.worker("next").claim().await.task.priority.get(), 7);
 }
 
-pub(crate) async fn finished_work_cannot_be_prioritised(world: World) {
+async fn finished_work_cannot_be_prioritised(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     world.cancel(&id).await.unwrap();
     let before = world.contents().await;
@@ -46,7 +55,7 @@ pub(crate) async fn finished_work_cannot_be_prioritised(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn the_same_priority_changes_nothing(world: World) {
+async fn the_same_priority_changes_nothing(world: World) {
     let id = world.job("resize").priority(3).submit().await;
     let before = world.contents().await;
     let changed = change(&world, &id, 3).await.unwrap();

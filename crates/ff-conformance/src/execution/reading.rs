@@ -12,9 +12,22 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::refused::assert_refused;
+use crate::suite::promises;
 use crate::{World, ms};
 
-pub(crate) async fn there_is_no_result_before_the_end(world: World) {
+promises! {
+    there_is_no_result_before_the_end,
+    who_waits_for_an_end_is_told_when_it_comes,
+    every_kind_of_end_is_told,
+    an_end_that_has_come_is_told_at_once,
+    a_wait_for_an_end_runs_out,
+    a_wait_for_an_end_is_refused_when_it_is_too_long,
+    an_id_nobody_was_given_is_not_found,
+    whose_an_execution_is_follows_from_its_id,
+    an_id_beyond_the_last_partition_is_refused,
+}
+
+async fn there_is_no_result_before_the_end(world: World) {
     let delayed = world.job("resize").after(ms(1_000)).submit().await;
     let held = world.held().await;
     let waiting = world.submit("resize", b"cat.png").await;
@@ -26,7 +39,7 @@ pub(crate) async fn there_is_no_result_before_the_end(world: World) {
     }
 }
 
-pub(crate) async fn who_waits_for_an_end_is_told_when_it_comes(world: World) {
+async fn who_waits_for_an_end_is_told_when_it_comes(world: World) {
     let held = world.held().await;
     let id = held.id();
     let waits = world.waits.clone();
@@ -36,7 +49,7 @@ pub(crate) async fn who_waits_for_an_end_is_told_when_it_comes(world: World) {
     assert_eq!(ended, world.ended(&held.id()).await);
 }
 
-pub(crate) async fn every_kind_of_end_is_told(world: World) {
+async fn every_kind_of_end_is_told(world: World) {
     let failing = world.held().await;
     let cancelled = world.submit("resize", b"cat.png").await;
     let expiring = world.job("resize").deadline(ms(1_000)).submit().await;
@@ -53,7 +66,7 @@ pub(crate) async fn every_kind_of_end_is_told(world: World) {
     }
 }
 
-pub(crate) async fn an_end_that_has_come_is_told_at_once(world: World) {
+async fn an_end_that_has_come_is_told_at_once(world: World) {
     let held = world.held().await;
     held.complete(b"done").await.unwrap();
     let ended = timeout(ms(10_000), world.waits.ended(&held.id(), 60_000)).await.expect("it has ended").unwrap();
@@ -61,13 +74,13 @@ pub(crate) async fn an_end_that_has_come_is_told_at_once(world: World) {
     assert_eq!(world.waits.ended(&held.id(), 0).await.unwrap(), ended);
 }
 
-pub(crate) async fn a_wait_for_an_end_runs_out(world: World) {
+async fn a_wait_for_an_end_runs_out(world: World) {
     let held = world.held().await;
     assert_eq!(world.waits.ended(&held.id(), 0).await.unwrap(), None);
     assert_eq!(world.waits.ended(&held.id(), 20).await.unwrap(), None);
 }
 
-pub(crate) async fn a_wait_for_an_end_is_refused_when_it_is_too_long(world: World) {
+async fn a_wait_for_an_end_is_refused_when_it_is_too_long(world: World) {
     let held = world.held().await;
     held.complete(b"done").await.unwrap();
     assert!(world.waits.ended(&held.id(), 60_000).await.unwrap().is_some());
@@ -75,7 +88,7 @@ pub(crate) async fn a_wait_for_an_end_is_refused_when_it_is_too_long(world: Worl
     assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("wait_ms"), Some((60_000, 60_001))));
 }
 
-pub(crate) async fn an_id_nobody_was_given_is_not_found(world: World) {
+async fn an_id_nobody_was_given_is_not_found(world: World) {
     let id = ExecutionId::new(1, Uuid::now_v7());
     for (call, answer) in every_call(&world, id).await {
         let refused = matches!(&answer, Err(error) if error.code().as_str() == "execution_not_found");
@@ -84,7 +97,7 @@ pub(crate) async fn an_id_nobody_was_given_is_not_found(world: World) {
 }
 
 /// Such an id would be kept where nobody looks.
-pub(crate) async fn an_id_beyond_the_last_partition_is_refused(world: World) {
+async fn an_id_beyond_the_last_partition_is_refused(world: World) {
     let id = ExecutionId::new(world.backend.partitions().num_flow_partitions, Uuid::now_v7());
     for (call, answer) in every_call(&world, id).await {
         let refused = matches!(&answer, Err(error) if error.code().as_str() == "invalid_execution_id");
@@ -118,7 +131,7 @@ async fn every_call(world: &World, execution_id: ExecutionId) -> Vec<(&'static s
     ]
 }
 
-pub(crate) async fn whose_an_execution_is_follows_from_its_id(world: World) {
+async fn whose_an_execution_is_follows_from_its_id(world: World) {
     let acme = Namespace::parse("acme").unwrap();
     let (own, other) = (world.submit("resize", b"cat.png").await, world.job("resize").namespace("acme").submit().await);
     assert_eq!(world.upkeep.namespace_of(&own).await, Ok(Some(Namespace::default_name())));

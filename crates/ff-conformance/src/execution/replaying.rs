@@ -7,9 +7,25 @@ use ff_core::state::PublicState;
 use ff_core::types::{AttemptIndex, ExecutionId};
 
 use crate::refused::assert_refused;
+use crate::suite::promises;
 use crate::{World, ms};
 
-pub(crate) async fn replayed_work_runs_again(world: World) {
+promises! {
+    replayed_work_runs_again,
+    a_replay_knows_what_it_follows_and_why,
+    a_replay_clears_result_failure_and_progress,
+    a_replay_has_all_its_retries_again,
+    a_replay_has_all_its_expiries_again,
+    a_replay_arms_its_deadline_again,
+    every_end_can_be_replayed,
+    work_that_never_ran_can_be_replayed,
+    replays_have_an_end,
+    ten_replays_are_the_default,
+    what_still_lives_cannot_be_replayed,
+    who_finished_it_before_cannot_touch_the_replay,
+}
+
+async fn replayed_work_runs_again(world: World) {
     let first = world.held().await;
     first.complete(b"first").await.unwrap();
     world.clock.advance(ms(1_000)).await;
@@ -25,7 +41,7 @@ pub(crate) async fn replayed_work_runs_again(world: World) {
     assert_eq!(read.started_at, Some(world.attempts(&first.id()).await.attempts[1].started_at));
 }
 
-pub(crate) async fn a_replay_knows_what_it_follows_and_why(world: World) {
+async fn a_replay_knows_what_it_follows_and_why(world: World) {
     let first = world.held().await;
     first.complete(b"first").await.unwrap();
     let args = ReplayArgs {
@@ -45,7 +61,7 @@ pub(crate) async fn a_replay_knows_what_it_follows_and_why(world: World) {
     assert_eq!(history.iter().map(|attempt| attempt.index.0).collect::<Vec<_>>(), [0, 1]);
 }
 
-pub(crate) async fn a_replay_clears_result_failure_and_progress(world: World) {
+async fn a_replay_clears_result_failure_and_progress(world: World) {
     let held = world.held().await;
     held.progress(Some(90), Some("nearly")).await.unwrap();
     held.complete(b"first").await.unwrap();
@@ -61,7 +77,7 @@ pub(crate) async fn a_replay_clears_result_failure_and_progress(world: World) {
     assert_eq!(world.describe(&held.id()).await.failure, None);
 }
 
-pub(crate) async fn a_replay_has_all_its_retries_again(world: World) {
+async fn a_replay_has_all_its_retries_again(world: World) {
     let id = world.job("resize").retries(1, ms(0)).submit().await;
     for _ in 0..2 {
         for _ in 0..2 {
@@ -74,7 +90,7 @@ pub(crate) async fn a_replay_has_all_its_retries_again(world: World) {
     assert_eq!(world.describe(&id).await.attempts_made, 4);
 }
 
-pub(crate) async fn a_replay_has_all_its_expiries_again(world: World) {
+async fn a_replay_has_all_its_expiries_again(world: World) {
     let id = world.job("resize").policy(Policy { max_reclaim_count: 1, ..Policy::default() }).submit().await;
     for _ in 0..2 {
         for _ in 0..2 {
@@ -88,7 +104,7 @@ pub(crate) async fn a_replay_has_all_its_expiries_again(world: World) {
     }
 }
 
-pub(crate) async fn a_replay_arms_its_deadline_again(world: World) {
+async fn a_replay_arms_its_deadline_again(world: World) {
     let id = world.job("resize").deadline(ms(5_000)).submit().await;
     world.clock.advance(ms(6_000)).await;
     assert_eq!(world.state(&id).await, PublicState::Expired);
@@ -100,7 +116,7 @@ pub(crate) async fn a_replay_arms_its_deadline_again(world: World) {
     assert_eq!(world.state(&id).await, PublicState::Expired);
 }
 
-pub(crate) async fn every_end_can_be_replayed(world: World) {
+async fn every_end_can_be_replayed(world: World) {
     let completed = world.held().await;
     completed.complete(b"done").await.unwrap();
     let failed = world.held().await;
@@ -115,7 +131,7 @@ pub(crate) async fn every_end_can_be_replayed(world: World) {
     assert_eq!(world.worker("worker").claim_up_to(9).await.len(), 4);
 }
 
-pub(crate) async fn work_that_never_ran_can_be_replayed(world: World) {
+async fn work_that_never_ran_can_be_replayed(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     world.cancel(&id).await.unwrap();
     world.replay(&id).await.unwrap();
@@ -124,7 +140,7 @@ pub(crate) async fn work_that_never_ran_can_be_replayed(world: World) {
     assert_eq!(held.task.attempt_index, AttemptIndex(0));
 }
 
-pub(crate) async fn replays_have_an_end(world: World) {
+async fn replays_have_an_end(world: World) {
     let id = world.job("resize").policy(Policy { max_replay_count: 2, ..Policy::default() }).submit().await;
     for replays in 1..=2 {
         world.cancel(&id).await.unwrap();
@@ -134,7 +150,7 @@ pub(crate) async fn replays_have_an_end(world: World) {
     refused_for_good(&world, &id).await;
 }
 
-pub(crate) async fn ten_replays_are_the_default(world: World) {
+async fn ten_replays_are_the_default(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     for _ in 0..10 {
         world.cancel(&id).await.unwrap();
@@ -144,7 +160,7 @@ pub(crate) async fn ten_replays_are_the_default(world: World) {
     refused_for_good(&world, &id).await;
 }
 
-pub(crate) async fn what_still_lives_cannot_be_replayed(world: World) {
+async fn what_still_lives_cannot_be_replayed(world: World) {
     let running = world.held().await;
     let waiting = world.submit("resize", b"cat.png").await;
     let delayed = world.job("resize").after(ms(1_000)).submit().await;
@@ -159,7 +175,7 @@ pub(crate) async fn what_still_lives_cannot_be_replayed(world: World) {
 }
 
 /// A reply that comes late, even after the replay, is still an answer to the first run.
-pub(crate) async fn who_finished_it_before_cannot_touch_the_replay(world: World) {
+async fn who_finished_it_before_cannot_touch_the_replay(world: World) {
     let first = world.held().await;
     first.complete(b"first").await.unwrap();
     world.replay(&first.id()).await.unwrap();

@@ -7,10 +7,34 @@ use ff_core::types::IdempotencyKey;
 
 use crate::lease::waiting::woken_by;
 use crate::refused::{assert_refused, refused_as};
+use crate::suite::promises;
 use crate::world::graph::{any_of, grown, input, member};
 use crate::{Contents, Flow, Held, World, ms};
 
-pub(crate) async fn a_parent_goes_on_when_its_children_have_ended(world: World) {
+promises! {
+    a_parent_goes_on_when_its_children_have_ended,
+    who_let_go_cannot_go_on_with_it,
+    children_hand_their_results_to_their_parent,
+    a_parent_goes_on_when_a_child_fails,
+    who_need_not_wait_keeps_its_lease,
+    a_parent_may_wait_again_and_again,
+    a_parent_may_need_one_child_of_many,
+    each_round_of_children_may_pass_the_payload_once,
+    children_may_depend_on_each_other_and_have_children,
+    a_parent_may_have_waited_for_upstreams_before,
+    only_its_holder_adds_children_to_running_work,
+    a_holder_adds_no_children_to_what_another_holds,
+    a_cycle_through_a_parent_is_refused,
+    who_has_no_children_does_not_wait,
+    letting_go_twice_is_letting_go_once,
+    a_parent_that_dies_is_waited_for_by_the_next_one,
+    a_lease_given_up_for_children_is_in_the_history,
+    a_parent_that_waits_can_be_cancelled_and_expires,
+    a_parent_that_waits_is_cancelled_with_its_flow,
+    a_waiting_worker_gets_the_parent_when_its_child_ends,
+}
+
+async fn a_parent_goes_on_when_its_children_have_ended(world: World) {
     let (flow, parent) = parent(&world).await;
     parent.bear(&["x", "y"]).await;
     parent.let_go().await;
@@ -30,7 +54,7 @@ pub(crate) async fn a_parent_goes_on_when_its_children_have_ended(world: World) 
     assert_eq!(flow.stands().await, "completed");
 }
 
-pub(crate) async fn who_let_go_cannot_go_on_with_it(world: World) {
+async fn who_let_go_cannot_go_on_with_it(world: World) {
     let (flow, parent) = parent(&world).await;
     parent.bear(&["x"]).await;
     parent.let_go().await;
@@ -43,7 +67,7 @@ pub(crate) async fn who_let_go_cannot_go_on_with_it(world: World) {
     assert_refused!(parent.complete(b"late").await, "stale_lease");
 }
 
-pub(crate) async fn children_hand_their_results_to_their_parent(world: World) {
+async fn children_hand_their_results_to_their_parent(world: World) {
     let (flow, parent) = parent(&world).await;
     let edges = ["x", "y"].map(|child| GrownEdge { passes: input(child), ..grown(child, "parent") }).to_vec();
     world.backend.grow_flow(GrowFlowArgs { edges, ..parent.growth(&["x", "y"], &[]) }).await.unwrap();
@@ -56,7 +80,7 @@ pub(crate) async fn children_hand_their_results_to_their_parent(world: World) {
     assert_eq!((again.input("x"), again.input("y")), (Some(&b"of x"[..]), Some(&b"of y"[..])));
 }
 
-pub(crate) async fn a_parent_goes_on_when_a_child_fails(world: World) {
+async fn a_parent_goes_on_when_a_child_fails(world: World) {
     let (flow, parent) = parent(&world).await;
     parent.bear(&["x", "y"]).await;
     parent.let_go().await;
@@ -71,7 +95,7 @@ pub(crate) async fn a_parent_goes_on_when_a_child_fails(world: World) {
     assert_eq!(flow.stands().await, "completed", "its parent has borne it");
 }
 
-pub(crate) async fn who_need_not_wait_keeps_its_lease(world: World) {
+async fn who_need_not_wait_keeps_its_lease(world: World) {
     let (flow, parent) = parent(&world).await;
     parent.bear(&["x"]).await;
     flow.start_one().await.complete(b"done").await.unwrap();
@@ -80,7 +104,7 @@ pub(crate) async fn who_need_not_wait_keeps_its_lease(world: World) {
     parent.complete(b"done").await.unwrap();
 }
 
-pub(crate) async fn a_parent_may_wait_again_and_again(world: World) {
+async fn a_parent_may_wait_again_and_again(world: World) {
     let (flow, mut parent) = parent(&world).await;
     for round in 0..3 {
         let children = [format!("x{round}"), format!("y{round}")];
@@ -98,7 +122,7 @@ pub(crate) async fn a_parent_may_wait_again_and_again(world: World) {
     assert_eq!((flow.stands().await, flow.counts().await), ("completed", vec![("completed", 8)]));
 }
 
-pub(crate) async fn each_round_of_children_may_pass_the_payload_once(world: World) {
+async fn each_round_of_children_may_pass_the_payload_once(world: World) {
     let (flow, mut parent) = parent(&world).await;
     for (child, second) in [("x", "x2"), ("y", "y2")] {
         let passing = |child| GrownEdge { passes: Some(Passing::Payload), ..grown(child, "parent") };
@@ -115,7 +139,7 @@ pub(crate) async fn each_round_of_children_may_pass_the_payload_once(world: Worl
     }
 }
 
-pub(crate) async fn a_parent_may_need_one_child_of_many(world: World) {
+async fn a_parent_may_need_one_child_of_many(world: World) {
     let (flow, parent) = parent(&world).await;
     let joins = vec![JoinSpec { member: member("parent"), join: any_of() }];
     let growth = parent.growth(&["x", "y", "z"], &[("x", "parent"), ("y", "parent"), ("z", "parent")]);
@@ -126,7 +150,7 @@ pub(crate) async fn a_parent_may_need_one_child_of_many(world: World) {
     assert_eq!(flow.states("parent x y z").await, ["waiting", "cancelled", "completed", "cancelled"]);
 }
 
-pub(crate) async fn children_may_depend_on_each_other_and_have_children(world: World) {
+async fn children_may_depend_on_each_other_and_have_children(world: World) {
     let (flow, parent) = parent(&world).await;
     world.backend.grow_flow(parent.growth(&["x", "y"], &[("x", "y"), ("y", "parent")])).await.unwrap();
     parent.let_go().await;
@@ -139,7 +163,7 @@ pub(crate) async fn children_may_depend_on_each_other_and_have_children(world: W
     assert_eq!(flow.stands().await, "completed");
 }
 
-pub(crate) async fn a_parent_may_have_waited_for_upstreams_before(world: World) {
+async fn a_parent_may_have_waited_for_upstreams_before(world: World) {
     let flow = world.graph("a>parent b>parent").submit().await;
     for held in flow.start().await.into_values() {
         held.complete(b"done").await.unwrap();
@@ -151,7 +175,7 @@ pub(crate) async fn a_parent_may_have_waited_for_upstreams_before(world: World) 
     assert_eq!(flow.run().await, [["x"], ["parent"]]);
 }
 
-pub(crate) async fn only_its_holder_adds_children_to_running_work(world: World) {
+async fn only_its_holder_adds_children_to_running_work(world: World) {
     let (flow, parent) = parent(&world).await;
     let before = world.contents().await;
     let refusal = refused_as(world.backend.grow_flow(flow.growth(&["x"], &[("x", "parent")])).await, "not_runnable");
@@ -169,7 +193,7 @@ pub(crate) async fn only_its_holder_adds_children_to_running_work(world: World) 
     assert_eq!(edges(&after), edges(&before));
 }
 
-pub(crate) async fn a_holder_adds_no_children_to_what_another_holds(world: World) {
+async fn a_holder_adds_no_children_to_what_another_holds(world: World) {
     let flow = world.graph("mine theirs").submit().await;
     let started = flow.start().await;
     let before = world.contents().await;
@@ -179,7 +203,7 @@ pub(crate) async fn a_holder_adds_no_children_to_what_another_holds(world: World
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn a_cycle_through_a_parent_is_refused(world: World) {
+async fn a_cycle_through_a_parent_is_refused(world: World) {
     let (flow, parent) = parent(&world).await;
     let refusal =
         refused_as(world.backend.grow_flow(parent.growth(&[], &[("below", "parent")])).await, "cycle_detected");
@@ -187,14 +211,14 @@ pub(crate) async fn a_cycle_through_a_parent_is_refused(world: World) {
     assert_eq!(flow.state("parent").await, "active");
 }
 
-pub(crate) async fn who_has_no_children_does_not_wait(world: World) {
+async fn who_has_no_children_does_not_wait(world: World) {
     let (_, parent) = parent(&world).await;
     assert_refused!(parent.wait_for_children().await, "invalid_dependency");
     let alone = world.held().await;
     assert_refused!(alone.wait_for_children().await, "execution_not_in_flow");
 }
 
-pub(crate) async fn letting_go_twice_is_letting_go_once(world: World) {
+async fn letting_go_twice_is_letting_go_once(world: World) {
     let (flow, parent) = parent(&world).await;
     let key = Some(IdempotencyKey::parse("first round").unwrap());
     let growth = GrowFlowArgs { idempotency_key: key, ..parent.growth(&["x"], &[("x", "parent")]) };
@@ -210,7 +234,7 @@ pub(crate) async fn letting_go_twice_is_letting_go_once(world: World) {
     assert_refused!(parent.wait_for_children().await, "stale_lease");
 }
 
-pub(crate) async fn a_parent_that_dies_is_waited_for_by_the_next_one(world: World) {
+async fn a_parent_that_dies_is_waited_for_by_the_next_one(world: World) {
     let (flow, dead) = parent(&world).await;
     dead.bear(&["x"]).await;
     world.clock.advance(dead.lease_ttl()).await;
@@ -221,7 +245,7 @@ pub(crate) async fn a_parent_that_dies_is_waited_for_by_the_next_one(world: Worl
     assert_eq!(flow.start_one().await.node(), "parent");
 }
 
-pub(crate) async fn a_lease_given_up_for_children_is_in_the_history(world: World) {
+async fn a_lease_given_up_for_children_is_in_the_history(world: World) {
     let (flow, parent) = parent(&world).await;
     parent.bear(&["x"]).await;
     parent.let_go().await;
@@ -229,7 +253,7 @@ pub(crate) async fn a_lease_given_up_for_children_is_in_the_history(world: World
     assert_eq!(leases.last().map(|event| event.ended), Some(LeaseEnding::WaitingForChildren));
 }
 
-pub(crate) async fn a_parent_that_waits_can_be_cancelled_and_expires(world: World) {
+async fn a_parent_that_waits_can_be_cancelled_and_expires(world: World) {
     let (flow, parent_of_flow) = parent(&world).await;
     parent_of_flow.bear(&["x"]).await;
     parent_of_flow.let_go().await;
@@ -249,7 +273,7 @@ pub(crate) async fn a_parent_that_waits_can_be_cancelled_and_expires(world: Worl
     assert_eq!(flow.states("parent x").await, ["expired", "waiting"]);
 }
 
-pub(crate) async fn a_parent_that_waits_is_cancelled_with_its_flow(world: World) {
+async fn a_parent_that_waits_is_cancelled_with_its_flow(world: World) {
     let (flow, parent) = parent(&world).await;
     parent.bear(&["x"]).await;
     parent.let_go().await;
@@ -258,7 +282,7 @@ pub(crate) async fn a_parent_that_waits_is_cancelled_with_its_flow(world: World)
     assert!(flow.start().await.is_empty());
 }
 
-pub(crate) async fn a_waiting_worker_gets_the_parent_when_its_child_ends(world: World) {
+async fn a_waiting_worker_gets_the_parent_when_its_child_ends(world: World) {
     let (flow, parent) = parent(&world).await;
     parent.bear(&["x"]).await;
     parent.let_go().await;

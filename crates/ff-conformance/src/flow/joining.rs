@@ -4,9 +4,22 @@ use ff_core::flow::{EdgeState, GroupState};
 use futures_util::future::join_all;
 
 use crate::World;
+use crate::suite::promises;
 use crate::world::graph::{lenient, quorum};
 
-pub(crate) async fn all_of_needs_every_upstream(world: World) {
+promises! {
+    all_of_needs_every_upstream,
+    any_of_needs_one_upstream,
+    a_quorum_needs_so_many,
+    what_comes_after_a_join_has_fired_only_counts,
+    a_join_is_impossible_as_soon_as_the_numbers_say_so,
+    any_of_is_impossible_when_all_have_failed,
+    an_upstream_that_was_skipped_is_told_from_one_that_failed,
+    an_upstream_counts_once_however_often_it_says_so,
+    of_upstreams_that_end_at_once_one_makes_the_join_fire,
+}
+
+async fn all_of_needs_every_upstream(world: World) {
     let flow = world.graph("a>d b>d c>d").submit().await;
     let started = flow.start().await;
     for (done, name) in ["a", "b", "c"].into_iter().enumerate() {
@@ -18,7 +31,7 @@ pub(crate) async fn all_of_needs_every_upstream(world: World) {
     assert_eq!((flow.state("d").await, flow.group("d").await.state), ("waiting", GroupState::Satisfied));
 }
 
-pub(crate) async fn any_of_needs_one_upstream(world: World) {
+async fn any_of_needs_one_upstream(world: World) {
     let flow = world.graph("a>d b>d c>d").join("d", lenient(1)).submit().await;
     let started = flow.start().await;
     started["a"].fail_for_good().await;
@@ -27,7 +40,7 @@ pub(crate) async fn any_of_needs_one_upstream(world: World) {
     assert_eq!(flow.states("b d").await, ["active", "waiting"]);
 }
 
-pub(crate) async fn a_quorum_needs_so_many(world: World) {
+async fn a_quorum_needs_so_many(world: World) {
     let flow = world.graph("a>z b>z c>z d>z").join("z", lenient(3)).submit().await;
     let started = flow.start().await;
     for name in ["d", "b"] {
@@ -40,7 +53,7 @@ pub(crate) async fn a_quorum_needs_so_many(world: World) {
     assert_eq!((group.join, group.n, group.succeeded), (lenient(3), 4, 3));
 }
 
-pub(crate) async fn what_comes_after_a_join_has_fired_only_counts(world: World) {
+async fn what_comes_after_a_join_has_fired_only_counts(world: World) {
     let flow = world.graph("a>z b>z c>z d>z").join("z", lenient(1)).submit().await;
     let started = flow.start().await;
     started["a"].complete(b"done").await.unwrap();
@@ -55,7 +68,7 @@ pub(crate) async fn what_comes_after_a_join_has_fired_only_counts(world: World) 
     assert_eq!(flow.stands().await, "completed", "what the join has borne is no failure");
 }
 
-pub(crate) async fn a_join_is_impossible_as_soon_as_the_numbers_say_so(world: World) {
+async fn a_join_is_impossible_as_soon_as_the_numbers_say_so(world: World) {
     let flow = world.graph("a>z b>z c>z d>z z>y").join("z", lenient(3)).submit().await;
     let started = flow.start().await;
     started["a"].fail_for_good().await;
@@ -70,7 +83,7 @@ pub(crate) async fn a_join_is_impossible_as_soon_as_the_numbers_say_so(world: Wo
     assert_eq!(flow.stands().await, "failed");
 }
 
-pub(crate) async fn any_of_is_impossible_when_all_have_failed(world: World) {
+async fn any_of_is_impossible_when_all_have_failed(world: World) {
     let flow = world.graph("a>z b>z").join("z", lenient(1)).submit().await;
     let started = flow.start().await;
     started["a"].fail_for_good().await;
@@ -79,7 +92,7 @@ pub(crate) async fn any_of_is_impossible_when_all_have_failed(world: World) {
     assert_eq!(flow.state("z").await, "skipped");
 }
 
-pub(crate) async fn an_upstream_that_was_skipped_is_told_from_one_that_failed(world: World) {
+async fn an_upstream_that_was_skipped_is_told_from_one_that_failed(world: World) {
     let flow = world.graph("a>b>z c>z d>z").join("z", lenient(1)).submit().await;
     let started = flow.start().await;
     started["a"].fail_for_good().await;
@@ -92,7 +105,7 @@ pub(crate) async fn an_upstream_that_was_skipped_is_told_from_one_that_failed(wo
     assert_eq!(flow.state("z").await, "waiting");
 }
 
-pub(crate) async fn an_upstream_counts_once_however_often_it_says_so(world: World) {
+async fn an_upstream_counts_once_however_often_it_says_so(world: World) {
     let flow = world.graph("a>z b>z").join("z", lenient(2)).submit().await;
     let started = flow.start().await;
     for _ in 0..3 {
@@ -102,7 +115,7 @@ pub(crate) async fn an_upstream_counts_once_however_often_it_says_so(world: Worl
     assert_eq!((flow.group("z").await.succeeded, flow.state("z").await), (1, "waiting_children"));
 }
 
-pub(crate) async fn of_upstreams_that_end_at_once_one_makes_the_join_fire(world: World) {
+async fn of_upstreams_that_end_at_once_one_makes_the_join_fire(world: World) {
     let names: Vec<_> = (0..24).map(|nth| format!("n{nth}>z")).collect();
     let flow = world.graph(&names.join(" ")).join("z", quorum(5)).submit().await;
     let started = flow.start().await;

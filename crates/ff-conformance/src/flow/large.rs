@@ -10,11 +10,20 @@ use ff_core::types::Namespace;
 use tokio::time::timeout;
 
 use crate::refused::assert_refused;
+use crate::suite::promises;
 use crate::world::flow::complete_all;
 use crate::world::graph::quorum;
 use crate::{Graph, World, ms};
 
-pub(crate) async fn a_thousand_run_side_by_side_and_are_waited_for(world: World) {
+promises! {
+    a_thousand_run_side_by_side_and_are_waited_for,
+    a_quorum_cancels_two_thousand_siblings_across_a_dead_engine,
+    a_flow_may_have_ten_thousand_nodes,
+    a_submission_given_up_half_way_leaves_nothing_to_be_seen,
+    a_submission_given_up_half_way_may_be_repeated,
+}
+
+async fn a_thousand_run_side_by_side_and_are_waited_for(world: World) {
     let flow = wide(&world, 1_000).submit().await;
     flow.start_one().await.complete(b"done").await.unwrap();
     flow.settle().await;
@@ -30,7 +39,7 @@ pub(crate) async fn a_thousand_run_side_by_side_and_are_waited_for(world: World)
     assert_eq!(flow.counts().await, [("active", 1), ("completed", 1_001)]);
 }
 
-pub(crate) async fn a_quorum_cancels_two_thousand_siblings_across_a_dead_engine(world: World) {
+async fn a_quorum_cancels_two_thousand_siblings_across_a_dead_engine(world: World) {
     let names: Vec<_> = (0..2_002).map(|nth| format!("n{nth}>z")).collect();
     let flow = world.graph(&names.join(" ")).join("z", quorum(2)).submit().await;
     let held = world.worker("hand").claim_on(flow.partition(), 40).await;
@@ -57,7 +66,7 @@ pub(crate) async fn a_quorum_cancels_two_thousand_siblings_across_a_dead_engine(
     assert_eq!(flow.stands().await, "completed");
 }
 
-pub(crate) async fn a_flow_may_have_ten_thousand_nodes(world: World) {
+async fn a_flow_may_have_ten_thousand_nodes(world: World) {
     let graph = wide(&world, limits::FLOW_NODES - 2);
     let submitted = graph.clone().try_submit().await.unwrap();
     assert_eq!((submitted.nodes, submitted.edges, submitted.state), (10_000, 19_996, FlowState::Open));
@@ -74,7 +83,7 @@ pub(crate) async fn a_flow_may_have_ten_thousand_nodes(world: World) {
     assert_eq!((group.n, group.skipped), (9_998, 9_998));
 }
 
-pub(crate) async fn a_submission_given_up_half_way_leaves_nothing_to_be_seen(world: World) {
+async fn a_submission_given_up_half_way_leaves_nothing_to_be_seen(world: World) {
     let graph = wide(&world, 1_000);
     interrupted(graph.clone()).await;
     let mut seen = is_seen(&world, &graph).await;
@@ -88,7 +97,7 @@ pub(crate) async fn a_submission_given_up_half_way_leaves_nothing_to_be_seen(wor
     assert_eq!(flow.counts().await, [("waiting", 1), ("waiting_children", 1_001)]);
 }
 
-pub(crate) async fn a_submission_given_up_half_way_may_be_repeated(world: World) {
+async fn a_submission_given_up_half_way_may_be_repeated(world: World) {
     let graph = wide(&world, 1_000);
     interrupted(graph.clone()).await;
     let flow = graph.clone().submit().await;

@@ -9,10 +9,23 @@ use ff_core::suspension::OperatorDecision;
 use ff_core::types::{FlowId, Namespace};
 
 use crate::refused::{assert_refused, refused_as};
+use crate::suite::promises;
 use crate::world::graph::{input, lenient};
 use crate::{Flow, World, ms};
 
-pub(crate) async fn a_flow_is_what_was_submitted(world: World) {
+promises! {
+    a_flow_is_what_was_submitted,
+    members_are_read_in_order_a_page_at_a_time,
+    a_member_shows_what_went_wrong,
+    edges_are_read_a_page_at_a_time,
+    the_numbers_of_a_flow_are_exact_at_every_step,
+    what_waits_for_others_says_so,
+    a_flow_that_is_not_there_is_not_found,
+    whose_a_flow_is_follows_from_its_id,
+    a_page_has_one_to_a_thousand_rows,
+}
+
+async fn a_flow_is_what_was_submitted(world: World) {
     let created = world.clock.now();
     let flow = world.graph("a>b a>c").submit().await;
     let info = flow.info().await;
@@ -29,7 +42,7 @@ pub(crate) async fn a_flow_is_what_was_submitted(world: World) {
     assert_eq!(info.ended_at.map(|at| at.0 - created.0), Some(12));
 }
 
-pub(crate) async fn members_are_read_in_order_a_page_at_a_time(world: World) {
+async fn members_are_read_in_order_a_page_at_a_time(world: World) {
     let names: Vec<_> = (0..25).map(|nth| format!("n{nth}")).collect();
     let flow = world.graph(&names.join(">")).submit().await;
     flow.start_one().await.complete(b"done").await.unwrap();
@@ -50,7 +63,7 @@ pub(crate) async fn members_are_read_in_order_a_page_at_a_time(world: World) {
     assert_eq!((second.join, second.state, second.n, second.succeeded), (Join::AllOf, GroupState::Satisfied, 1, 1));
 }
 
-pub(crate) async fn a_member_shows_what_went_wrong(world: World) {
+async fn a_member_shows_what_went_wrong(world: World) {
     let flow = world.graph("a>b").submit().await;
     flow.start_one().await.fail_for_good().await;
     let [failed, skipped] = &flow.members_by(10).await[..] else { panic!("not two members") };
@@ -61,7 +74,7 @@ pub(crate) async fn a_member_shows_what_went_wrong(world: World) {
     assert!(flow.members_by(10).await.iter().all(|member| member.failure.is_none()));
 }
 
-pub(crate) async fn edges_are_read_a_page_at_a_time(world: World) {
+async fn edges_are_read_a_page_at_a_time(world: World) {
     let edges: Vec<_> = (0..30).map(|nth| format!("a>n{nth}")).collect();
     let flow = world.graph(&edges.join(" ")).passing("a", "n3", input("rows")).submit().await;
     let whole = flow.edges_by(1_000).await;
@@ -76,7 +89,7 @@ pub(crate) async fn edges_are_read_a_page_at_a_time(world: World) {
     assert!(whole.iter().all(|edge| edge.state == EdgeState::Pending));
 }
 
-pub(crate) async fn the_numbers_of_a_flow_are_exact_at_every_step(world: World) {
+async fn the_numbers_of_a_flow_are_exact_at_every_step(world: World) {
     let graph = world.graph("a>c b>c c>d b>e x>e").join("c", lenient(1)).join("e", lenient(1));
     let flow = graph.with("x", |node| node.policy.retry_policy.max_retries = 1).submit().await;
     exact(&flow).await;
@@ -99,7 +112,7 @@ pub(crate) async fn the_numbers_of_a_flow_are_exact_at_every_step(world: World) 
     assert_eq!(flow.info().await.counts.all(), 7);
 }
 
-pub(crate) async fn what_waits_for_others_says_so(world: World) {
+async fn what_waits_for_others_says_so(world: World) {
     let flow = world.graph("a>b").submit().await;
     let info = world.describe(&flow.member("b")).await;
     assert_eq!(
@@ -113,7 +126,7 @@ pub(crate) async fn what_waits_for_others_says_so(world: World) {
     assert_eq!(listed.iter().map(|info| info.execution_id).collect::<Vec<_>>(), [flow.member("b")]);
 }
 
-pub(crate) async fn a_flow_that_is_not_there_is_not_found(world: World) {
+async fn a_flow_that_is_not_there_is_not_found(world: World) {
     let flow_id = FlowId::new();
     assert_refused!(world.backend.describe_flow(&flow_id).await, "flow_not_found");
     let members = FlowMembersArgs { flow_id, from: 0, limit: 1 };
@@ -125,7 +138,7 @@ pub(crate) async fn a_flow_that_is_not_there_is_not_found(world: World) {
     assert_refused!(world.backend.close_flow(close).await, "flow_not_found");
 }
 
-pub(crate) async fn a_page_has_one_to_a_thousand_rows(world: World) {
+async fn a_page_has_one_to_a_thousand_rows(world: World) {
     let flow = world.graph("a>b").submit().await;
     let flow_id = flow.id;
     for (limit, code) in [(0, "invalid_input"), (1_001, "limit_exceeded")] {
@@ -159,7 +172,7 @@ async fn exact(flow: &Flow) {
     }
 }
 
-pub(crate) async fn whose_a_flow_is_follows_from_its_id(world: World) {
+async fn whose_a_flow_is_follows_from_its_id(world: World) {
     let flow = world.graph("a>b").submit().await;
     assert_eq!(world.upkeep.namespace_of_flow(&flow.id).await, Ok(Some(Namespace::default_name())));
     assert_eq!(world.upkeep.namespace_of_flow(&FlowId::new()).await, Ok(None));

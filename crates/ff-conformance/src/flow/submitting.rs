@@ -7,10 +7,29 @@ use ff_core::payload::Payload;
 use ff_core::types::{FlowId, IdempotencyKey, Kind, LaneId, Namespace, NodeName, Priority, TagKey, TagValue};
 
 use crate::refused::assert_refused;
+use crate::suite::promises;
 use crate::world::graph::node;
 use crate::{Graph, World, ms};
 
-pub(crate) async fn a_diamond_runs_from_its_top_to_its_bottom(world: World) {
+promises! {
+    a_diamond_runs_from_its_top_to_its_bottom,
+    a_member_waits_until_its_last_upstream_has_succeeded,
+    members_and_edges_may_come_in_any_order,
+    a_flow_may_have_no_edges,
+    a_flow_may_have_one_node,
+    a_member_is_work_like_any_other,
+    work_in_no_flow_knows_of_none,
+    a_member_may_start_no_earlier_than_it_is_to,
+    a_flow_is_its_tenants,
+    several_flows_do_not_know_each_other,
+    a_submission_tells_once_that_the_flow_is_there,
+    submitting_twice_is_one_flow,
+    an_id_stands_for_one_graph,
+    what_follows_from_a_key_is_nobody_elses_to_name,
+    a_large_flow_is_opened_by_the_engine_and_is_there_before,
+}
+
+async fn a_diamond_runs_from_its_top_to_its_bottom(world: World) {
     let flow = world.graph("a>b>d a>c>d").submit().await;
     assert_eq!(flow.states("a b c d").await, ["waiting", "waiting_children", "waiting_children", "waiting_children"]);
     assert_eq!(flow.run().await, [vec!["a"], vec!["b", "c"], vec!["d"]]);
@@ -18,7 +37,7 @@ pub(crate) async fn a_diamond_runs_from_its_top_to_its_bottom(world: World) {
     assert_eq!(flow.counts().await, [("completed", 4)]);
 }
 
-pub(crate) async fn a_member_waits_until_its_last_upstream_has_succeeded(world: World) {
+async fn a_member_waits_until_its_last_upstream_has_succeeded(world: World) {
     let flow = world.graph("a>c b>c").submit().await;
     let started = flow.start().await;
     started["a"].complete(b"done").await.unwrap();
@@ -28,7 +47,7 @@ pub(crate) async fn a_member_waits_until_its_last_upstream_has_succeeded(world: 
     assert_eq!(flow.start_one().await.node(), "c");
 }
 
-pub(crate) async fn members_and_edges_may_come_in_any_order(world: World) {
+async fn members_and_edges_may_come_in_any_order(world: World) {
     let flow = world.graph("d>e c>d b>c a>b").submit().await;
     let rounds = flow.run().await;
     assert_eq!(rounds.concat(), ["a", "b", "c", "d", "e"]);
@@ -36,14 +55,14 @@ pub(crate) async fn members_and_edges_may_come_in_any_order(world: World) {
     assert_eq!(order, ["a", "b", "c", "d", "e"], "every edge goes forward");
 }
 
-pub(crate) async fn a_flow_may_have_no_edges(world: World) {
+async fn a_flow_may_have_no_edges(world: World) {
     let flow = world.graph("a b c").submit().await;
     assert_eq!(flow.info().await.edges, 0);
     assert_eq!(flow.run().await, [vec!["a", "b", "c"]]);
     assert_eq!(flow.stands().await, "completed");
 }
 
-pub(crate) async fn a_flow_may_have_one_node(world: World) {
+async fn a_flow_may_have_one_node(world: World) {
     let submitted = world.graph("only").try_submit().await.unwrap();
     assert_eq!((submitted.nodes, submitted.edges, submitted.graph_revision), (1, 0, 1));
     assert_eq!((submitted.state, submitted.duplicate), (FlowState::Open, false));
@@ -53,7 +72,7 @@ pub(crate) async fn a_flow_may_have_one_node(world: World) {
     assert_eq!((ended.state, ended.ended_at), (FlowState::Completed, Some(world.clock.now())));
 }
 
-pub(crate) async fn a_member_is_work_like_any_other(world: World) {
+async fn a_member_is_work_like_any_other(world: World) {
     let tags: Tags = [(TagKey::parse("team").unwrap(), TagValue::parse("data").unwrap())].into();
     let graph = world.graph("a>b").with("b", |node| {
         node.lane = LaneId::parse("slow").unwrap();
@@ -77,14 +96,14 @@ pub(crate) async fn a_member_is_work_like_any_other(world: World) {
     assert_eq!((place.flow_id, place.node.as_str(), place.inputs), (flow.id, "b", 0));
 }
 
-pub(crate) async fn work_in_no_flow_knows_of_none(world: World) {
+async fn work_in_no_flow_knows_of_none(world: World) {
     let held = world.held().await;
     assert_eq!((&held.task.flow, held.inputs.len()), (&None, 0));
     let info = world.describe(&held.id()).await;
     assert_eq!((info.flow_id, info.node), (None, None));
 }
 
-pub(crate) async fn a_member_may_start_no_earlier_than_it_is_to(world: World) {
+async fn a_member_may_start_no_earlier_than_it_is_to(world: World) {
     let later = |graph: Graph| graph.with("b", |node| node.start = Start::After(5_000));
     let flow = later(world.graph("a>b c")).with("c", |node| node.start = Start::After(1_000)).submit().await;
     assert_eq!(flow.states("a b c").await, ["waiting", "waiting_children", "delayed"]);
@@ -101,7 +120,7 @@ pub(crate) async fn a_member_may_start_no_earlier_than_it_is_to(world: World) {
     assert_eq!(flow.state("b").await, "waiting", "its time came before its upstream was done");
 }
 
-pub(crate) async fn a_flow_is_its_tenants(world: World) {
+async fn a_flow_is_its_tenants(world: World) {
     let mut args = world.graph("a>b").args();
     args.header.namespace = Namespace::parse("acme").unwrap();
     let flow_id = world.backend.submit_flow(args).await.unwrap().flow_id;
@@ -113,7 +132,7 @@ pub(crate) async fn a_flow_is_its_tenants(world: World) {
     assert_eq!(world.worker("theirs").namespace("acme").claim().await.node(), "b");
 }
 
-pub(crate) async fn several_flows_do_not_know_each_other(world: World) {
+async fn several_flows_do_not_know_each_other(world: World) {
     let flows = [world.graph("a>b").submit().await, world.graph("a>b").submit().await];
     assert_ne!(flows[0].member("a"), flows[1].member("a"), "one name, two members");
     let all = world.worker("hand").claim_up_to(9).await;
@@ -122,13 +141,13 @@ pub(crate) async fn several_flows_do_not_know_each_other(world: World) {
     assert_eq!((flows[0].state("b").await, flows[1].state("b").await), ("waiting", "waiting_children"));
 }
 
-pub(crate) async fn a_submission_tells_once_that_the_flow_is_there(world: World) {
+async fn a_submission_tells_once_that_the_flow_is_there(world: World) {
     let flow = world.graph("a>b").submit().await;
     assert_eq!(flow.told().await, [FlowWhat::Opened { nodes: 2, edges: 1 }]);
     assert_eq!(world.describe(&flow.member("a")).await.created_at, world.clock.now());
 }
 
-pub(crate) async fn submitting_twice_is_one_flow(world: World) {
+async fn submitting_twice_is_one_flow(world: World) {
     let graph = world.graph("a>b>c");
     let first = graph.clone().try_submit().await.unwrap();
     let before = world.contents().await;
@@ -145,7 +164,7 @@ pub(crate) async fn submitting_twice_is_one_flow(world: World) {
     assert_eq!((ended.duplicate, ended.state), (true, FlowState::Completed), "as it stands now");
 }
 
-pub(crate) async fn an_id_stands_for_one_graph(world: World) {
+async fn an_id_stands_for_one_graph(world: World) {
     let graph = world.graph("a>b");
     graph.clone().submit().await;
     let id = graph.args().header.flow_id;
@@ -161,7 +180,7 @@ pub(crate) async fn an_id_stands_for_one_graph(world: World) {
 
 /// Anybody can compute the id that follows from a key. Who names it without the key is answered the same whether the flow is
 /// there or not, and cannot be there first.
-pub(crate) async fn what_follows_from_a_key_is_nobody_elses_to_name(world: World) {
+async fn what_follows_from_a_key_is_nobody_elses_to_name(world: World) {
     let mut owned = world.graph("a>b").args();
     owned.header.namespace = Namespace::parse("acme").unwrap();
     owned.header = owned.header.keyed(IdempotencyKey::parse("nightly").unwrap());
@@ -187,7 +206,7 @@ pub(crate) async fn what_follows_from_a_key_is_nobody_elses_to_name(world: World
     assert_eq!(world.describe(&member).await.namespace.as_str(), "acme");
 }
 
-pub(crate) async fn a_large_flow_is_opened_by_the_engine_and_is_there_before(world: World) {
+async fn a_large_flow_is_opened_by_the_engine_and_is_there_before(world: World) {
     let id = FlowId::new();
     let mut args = world.graph("").id(id).args();
     args.nodes = (0..450).map(|nth| node(&format!("n{nth}"))).collect();

@@ -10,23 +10,9 @@ pub(crate) mod revoking;
 macro_rules! key_promises {
     ($for:ident => $($make:tt)+) => { $($make)+! { $for:
         key {
-            creating {
-                a_key_is_found_as_it_was_created,
-                creating_twice_is_one_key,
-                an_id_stands_for_one_key,
-                a_key_nobody_may_have_is_refused_by_its_field,
-                of_two_who_create_one_id_at_once_one_succeeds,
-            }
-            revoking {
-                a_key_is_taken_back_once_and_for_good,
-                a_key_that_is_not_there_cannot_be_taken_back,
-                a_key_taken_back_cannot_be_created_anew,
-            }
-            listing {
-                keys_are_listed_by_id_page_by_page,
-                a_list_of_keys_tells_everything_but_secrets,
-                a_page_of_keys_has_at_most_a_thousand,
-            }
+            creating,
+            revoking,
+            listing,
         }
     } };
 }

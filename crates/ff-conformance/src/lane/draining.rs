@@ -4,8 +4,17 @@ use ff_core::types::LaneId;
 
 use crate::World;
 use crate::refused::assert_refused;
+use crate::suite::promises;
 
-pub(crate) async fn a_draining_lane_takes_no_new_work(world: World) {
+promises! {
+    a_draining_lane_takes_no_new_work,
+    a_draining_lane_hands_out_what_is_there,
+    a_repeat_is_answered_while_a_lane_drains,
+    finished_work_of_a_draining_lane_cannot_be_replayed,
+    a_flow_with_work_for_a_draining_lane_is_refused_whole,
+}
+
+async fn a_draining_lane_takes_no_new_work(world: World) {
     world.lane("mail").drain().await;
     let before = world.contents().await;
     let refusal = assert_refused!(world.job("send").lane("mail").try_submit().await, "not_runnable");
@@ -18,7 +27,7 @@ pub(crate) async fn a_draining_lane_takes_no_new_work(world: World) {
     world.job("send").lane("mail").submit().await;
 }
 
-pub(crate) async fn a_draining_lane_hands_out_what_is_there(world: World) {
+async fn a_draining_lane_hands_out_what_is_there(world: World) {
     let id = world.job("send").lane("mail").retries(1, crate::ms(0)).submit().await;
     world.lane("mail").drain().await;
     let worker = world.worker("holder").lanes(&["mail"]);
@@ -28,7 +37,7 @@ pub(crate) async fn a_draining_lane_hands_out_what_is_there(world: World) {
 }
 
 /// What was taken before is there, and whoever asks again must learn so.
-pub(crate) async fn a_repeat_is_answered_while_a_lane_drains(world: World) {
+async fn a_repeat_is_answered_while_a_lane_drains(world: World) {
     let job = world.job("send").lane("mail").key("order 1");
     let id = job.clone().submit().await;
     world.lane("mail").drain().await;
@@ -36,7 +45,7 @@ pub(crate) async fn a_repeat_is_answered_while_a_lane_drains(world: World) {
     assert_eq!((again.execution_id, again.duplicate), (id, true));
 }
 
-pub(crate) async fn finished_work_of_a_draining_lane_cannot_be_replayed(world: World) {
+async fn finished_work_of_a_draining_lane_cannot_be_replayed(world: World) {
     let id = world.job("send").lane("mail").submit().await;
     world.cancel(&id).await.unwrap();
     world.lane("mail").drain().await;
@@ -45,7 +54,7 @@ pub(crate) async fn finished_work_of_a_draining_lane_cannot_be_replayed(world: W
     world.replay(&id).await.unwrap();
 }
 
-pub(crate) async fn a_flow_with_work_for_a_draining_lane_is_refused_whole(world: World) {
+async fn a_flow_with_work_for_a_draining_lane_is_refused_whole(world: World) {
     world.lane("mail").drain().await;
     let before = world.contents().await;
     let graph = world.graph("a>b").with("b", |node| node.lane = LaneId::parse("mail").unwrap());

@@ -3,9 +3,21 @@
 use ff_core::contracts::{ConfigureLaneArgs, LaneStanding, Setting};
 use ff_core::limits;
 
+use crate::suite::promises;
 use crate::{Held, World, ms};
 
-pub(crate) async fn no_more_are_held_than_the_limit(world: World) {
+promises! {
+    no_more_are_held_than_the_limit,
+    every_way_to_end_makes_room,
+    a_waiting_worker_gets_what_there_is_room_for,
+    a_lower_limit_adds_nothing_until_enough_has_ended,
+    a_limit_counts_what_is_held_already,
+    without_a_limit_everything_is_handed_out_again,
+    two_tenants_limits_are_two_limits,
+    many_workers_together_never_hold_more_than_the_limit,
+}
+
+async fn no_more_are_held_than_the_limit(world: World) {
     world.lane("default").limit(5).await;
     submit(&world, 12).await;
     let held = claim(&world).await;
@@ -14,7 +26,7 @@ pub(crate) async fn no_more_are_held_than_the_limit(world: World) {
     assert_eq!(world.lane("default").depth(LaneStanding::Active).await.count, 5);
 }
 
-pub(crate) async fn every_way_to_end_makes_room(world: World) {
+async fn every_way_to_end_makes_room(world: World) {
     world.lane("default").limit(5).await;
     submit(&world, 12).await;
     let held = claim(&world).await;
@@ -31,7 +43,7 @@ pub(crate) async fn every_way_to_end_makes_room(world: World) {
 }
 
 /// Nobody has to ask again and again: an end is told to those who wait.
-pub(crate) async fn a_waiting_worker_gets_what_there_is_room_for(world: World) {
+async fn a_waiting_worker_gets_what_there_is_room_for(world: World) {
     world.lane("default").limit(1).await;
     submit(&world, 10).await;
     let mut held = world.worker("first").next(1, ms(0)).await.pop().unwrap();
@@ -44,7 +56,7 @@ pub(crate) async fn a_waiting_worker_gets_what_there_is_room_for(world: World) {
     }
 }
 
-pub(crate) async fn a_lower_limit_adds_nothing_until_enough_has_ended(world: World) {
+async fn a_lower_limit_adds_nothing_until_enough_has_ended(world: World) {
     world.lane("default").limit(5).await;
     submit(&world, 12).await;
     let held = claim(&world).await;
@@ -59,7 +71,7 @@ pub(crate) async fn a_lower_limit_adds_nothing_until_enough_has_ended(world: Wor
     assert_eq!(claim(&world).await.len(), 0);
 }
 
-pub(crate) async fn a_limit_counts_what_is_held_already(world: World) {
+async fn a_limit_counts_what_is_held_already(world: World) {
     submit(&world, 12).await;
     let held = world.worker("holder").claim_up_to(3).await;
     world.lane("default").limit(4).await;
@@ -67,7 +79,7 @@ pub(crate) async fn a_limit_counts_what_is_held_already(world: World) {
     drop(held);
 }
 
-pub(crate) async fn without_a_limit_everything_is_handed_out_again(world: World) {
+async fn without_a_limit_everything_is_handed_out_again(world: World) {
     world.lane("default").limit(1).await;
     submit(&world, 12).await;
     assert_eq!(claim(&world).await.len(), 1);
@@ -76,7 +88,7 @@ pub(crate) async fn without_a_limit_everything_is_handed_out_again(world: World)
     assert_eq!(claim(&world).await.len(), 11);
 }
 
-pub(crate) async fn two_tenants_limits_are_two_limits(world: World) {
+async fn two_tenants_limits_are_two_limits(world: World) {
     world.lane("default").limit(1).await;
     world.lane("default").of("acme").limit(2).await;
     submit(&world, 4).await;
@@ -87,7 +99,7 @@ pub(crate) async fn two_tenants_limits_are_two_limits(world: World) {
     assert_eq!(world.worker("theirs").namespace("acme").claim_up_to(10).await.len(), 2);
 }
 
-pub(crate) async fn many_workers_together_never_hold_more_than_the_limit(world: World) {
+async fn many_workers_together_never_hold_more_than_the_limit(world: World) {
     world.lane("default").limit(3).await;
     submit(&world, 40).await;
     let working = (0..6).map(|nth| {

@@ -4,10 +4,23 @@ use ff_core::state::PublicState;
 use ff_core::types::{AttemptId, LeaseEpoch, LeaseId};
 
 use crate::refused::assert_refused;
+use crate::suite::promises;
 use crate::{Held, World, ms};
 
+promises! {
+    a_zombie_cannot_write,
+    the_current_fence_may_do_everything_in_time,
+    a_lease_past_its_end_counts_before_anybody_acts,
+    a_lease_that_expired_is_called_that,
+    a_lease_that_was_revoked_is_called_that,
+    an_older_fence_is_stale_wherever_the_work_is,
+    each_part_of_a_fence_counts,
+    a_fence_of_other_work_opens_nothing,
+    what_nobody_ever_held_cannot_be_finished,
+}
+
 /// A worker paused past its lease wakes up late; it must not be able to change anything.
-pub(crate) async fn a_zombie_cannot_write(world: World) {
+async fn a_zombie_cannot_write(world: World) {
     let job = world.submit("resize", b"cat.png").await;
     let slow = world.worker("slow").claim().await;
 
@@ -21,7 +34,7 @@ pub(crate) async fn a_zombie_cannot_write(world: World) {
     everything_is_refused(&world, &slow, "stale_lease").await;
 }
 
-pub(crate) async fn the_current_fence_may_do_everything_in_time(world: World) {
+async fn the_current_fence_may_do_everything_in_time(world: World) {
     let held = world.held().await;
     world.clock.advance(held.lease_ttl() - ms(1)).await;
     held.progress(Some(1), None).await.unwrap();
@@ -30,7 +43,7 @@ pub(crate) async fn the_current_fence_may_do_everything_in_time(world: World) {
 }
 
 /// The lease has run out, whether or not anybody has acted on it yet.
-pub(crate) async fn a_lease_past_its_end_counts_before_anybody_acts(world: World) {
+async fn a_lease_past_its_end_counts_before_anybody_acts(world: World) {
     let held = world.held().await;
     world.clock.slip(held.lease_ttl() - ms(1));
     held.progress(Some(1), None).await.unwrap();
@@ -42,19 +55,19 @@ pub(crate) async fn a_lease_past_its_end_counts_before_anybody_acts(world: World
     assert_eq!(world.state(&held.id()).await, PublicState::Waiting);
 }
 
-pub(crate) async fn a_lease_that_expired_is_called_that(world: World) {
+async fn a_lease_that_expired_is_called_that(world: World) {
     let held = world.held().await;
     world.clock.advance(held.lease_ttl()).await;
     everything_is_refused(&world, &held, "lease_expired").await;
 }
 
-pub(crate) async fn a_lease_that_was_revoked_is_called_that(world: World) {
+async fn a_lease_that_was_revoked_is_called_that(world: World) {
     let held = world.held().await;
     world.revoke(&held.id()).await.unwrap();
     everything_is_refused(&world, &held, "lease_revoked").await;
 }
 
-pub(crate) async fn an_older_fence_is_stale_wherever_the_work_is(world: World) {
+async fn an_older_fence_is_stale_wherever_the_work_is(world: World) {
     let id = world.job("resize").retries(3, ms(1_000)).submit().await;
     let first = world.worker("first").claim().await;
     world.clock.advance(first.lease_ttl()).await;
@@ -69,7 +82,7 @@ pub(crate) async fn an_older_fence_is_stale_wherever_the_work_is(world: World) {
     everything_is_refused(&world, &first, "stale_lease").await;
 }
 
-pub(crate) async fn each_part_of_a_fence_counts(world: World) {
+async fn each_part_of_a_fence_counts(world: World) {
     let held = world.held().await;
     let epoch = held.fence().lease_epoch;
     for forged in [
@@ -83,13 +96,13 @@ pub(crate) async fn each_part_of_a_fence_counts(world: World) {
     held.complete(b"done").await.unwrap();
 }
 
-pub(crate) async fn a_fence_of_other_work_opens_nothing(world: World) {
+async fn a_fence_of_other_work_opens_nothing(world: World) {
     let (one, other) = (world.held().await, world.held().await);
     let fence = other.fence();
     everything_is_refused(&world, &one.with_fence(|own| *own = fence), "stale_lease").await;
 }
 
-pub(crate) async fn what_nobody_ever_held_cannot_be_finished(world: World) {
+async fn what_nobody_ever_held_cannot_be_finished(world: World) {
     let held = world.held().await;
     let waiting = world.submit("resize", b"dog.png").await;
     let delayed = world.job("resize").after(ms(1_000)).submit().await;

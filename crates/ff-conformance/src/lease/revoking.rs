@@ -7,9 +7,18 @@ use ff_core::state::PublicState;
 use ff_core::types::{AttemptIndex, LeaseId};
 
 use crate::refused::assert_refused;
+use crate::suite::promises;
 use crate::{World, ms};
 
-pub(crate) async fn revoked_work_waits_for_another(world: World) {
+promises! {
+    revoked_work_waits_for_another,
+    why_a_lease_was_revoked_is_kept,
+    only_the_named_lease_is_revoked,
+    what_nobody_holds_cannot_be_revoked,
+    a_revoked_lease_does_not_expire_later,
+}
+
+async fn revoked_work_waits_for_another(world: World) {
     let held = world.held().await;
     let revoked = world.revoke(&held.id()).await.unwrap();
     assert_eq!((revoked.lease_epoch, revoked.already), (held.fence().lease_epoch, false));
@@ -24,7 +33,7 @@ pub(crate) async fn revoked_work_waits_for_another(world: World) {
     next.complete(b"done").await.unwrap();
 }
 
-pub(crate) async fn why_a_lease_was_revoked_is_kept(world: World) {
+async fn why_a_lease_was_revoked_is_kept(world: World) {
     let held = world.held().await;
     let reason = Some("the machine is going away: 10 %, \"now\"\n- Zoë".to_owned());
     let args = RevokeArgs { execution_id: held.id(), lease_id: None, reason: reason.clone() };
@@ -37,7 +46,7 @@ pub(crate) async fn why_a_lease_was_revoked_is_kept(world: World) {
 }
 
 /// Between looking and acting the holder may have changed; an operator who names a lease takes only that one.
-pub(crate) async fn only_the_named_lease_is_revoked(world: World) {
+async fn only_the_named_lease_is_revoked(world: World) {
     let held = world.held().await;
     let named = |lease_id| RevokeArgs { execution_id: held.id(), lease_id: Some(lease_id), reason: None };
     let before = world.contents().await;
@@ -49,7 +58,7 @@ pub(crate) async fn only_the_named_lease_is_revoked(world: World) {
     assert_refused!(world.backend.revoke(named(held.fence().lease_id)).await, "stale_lease");
 }
 
-pub(crate) async fn what_nobody_holds_cannot_be_revoked(world: World) {
+async fn what_nobody_holds_cannot_be_revoked(world: World) {
     let finished = world.held().await;
     finished.complete(b"done").await.unwrap();
     let put_off = world.held().await;
@@ -65,7 +74,7 @@ pub(crate) async fn what_nobody_holds_cannot_be_revoked(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn a_revoked_lease_does_not_expire_later(world: World) {
+async fn a_revoked_lease_does_not_expire_later(world: World) {
     let held = world.held().await;
     world.revoke(&held.id()).await.unwrap();
     let before = world.contents().await;

@@ -8,10 +8,22 @@ use ff_core::suspension::Distinct;
 use futures_util::future::join_all;
 
 use crate::refused::assert_refused;
+use crate::suite::promises;
 use crate::world::conditions::{all, count, signal};
 use crate::{World, ms};
 
-pub(crate) async fn a_duplicate_counts_once(world: World) {
+promises! {
+    a_duplicate_counts_once,
+    a_duplicate_after_the_resume_answers_with_the_first_signals_id,
+    a_duplicate_of_an_early_signal_is_kept_once,
+    a_key_of_a_signal_belongs_to_its_waitpoint,
+    a_key_of_a_signal_is_forgotten_after_its_window,
+    a_key_of_a_signal_is_remembered_for_a_day_by_default,
+    a_key_sent_by_many_at_once_is_one_signal,
+    signals_without_a_key_are_each_their_own,
+}
+
+async fn a_duplicate_counts_once(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(2, Distinct::Signals, &["a"]), ["a"]).await;
     let once = a.signal_once("vote", "vote-1");
@@ -25,7 +37,7 @@ pub(crate) async fn a_duplicate_counts_once(world: World) {
     assert_eq!(world.backend.deliver(a.signal_once("vote", "vote-2")).await.unwrap().effect, Effect::Satisfied);
 }
 
-pub(crate) async fn a_duplicate_after_the_resume_answers_with_the_first_signals_id(world: World) {
+async fn a_duplicate_after_the_resume_answers_with_the_first_signals_id(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let once = waitpoint.signal_once("approved", "answer");
     let first = world.backend.deliver(once.clone()).await.unwrap();
@@ -43,7 +55,7 @@ pub(crate) async fn a_duplicate_after_the_resume_answers_with_the_first_signals_
     assert_eq!(world.signals(&held.id()).await.len(), 2);
 }
 
-pub(crate) async fn a_duplicate_of_an_early_signal_is_kept_once(world: World) {
+async fn a_duplicate_of_an_early_signal_is_kept_once(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("votes").await;
     let once = ahead.signal_once("vote", "vote-1");
@@ -58,7 +70,7 @@ pub(crate) async fn a_duplicate_of_an_early_signal_is_kept_once(world: World) {
     assert_eq!(votes.effect("vote").await, Effect::Satisfied);
 }
 
-pub(crate) async fn a_key_of_a_signal_belongs_to_its_waitpoint(world: World) {
+async fn a_key_of_a_signal_belongs_to_its_waitpoint(world: World) {
     let held = world.held().await;
     let [a, b] = held.wait_for(all([signal("a"), signal("b")]), ["a", "b"]).await;
     let first = world.backend.deliver(a.signal_once("go", "once")).await.unwrap();
@@ -69,7 +81,7 @@ pub(crate) async fn a_key_of_a_signal_belongs_to_its_waitpoint(world: World) {
     assert_eq!(world.backend.deliver(other.signal_once("go", "once")).await.unwrap().effect, Effect::Satisfied);
 }
 
-pub(crate) async fn a_key_of_a_signal_is_forgotten_after_its_window(world: World) {
+async fn a_key_of_a_signal_is_forgotten_after_its_window(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(9, Distinct::Signals, &["a"]), ["a"]).await;
     let once = DeliverArgs { dedup_ttl_ms: 1_000, ..a.signal_once("vote", "once") };
@@ -82,7 +94,7 @@ pub(crate) async fn a_key_of_a_signal_is_forgotten_after_its_window(world: World
     assert_ne!(second.signal_id, first.signal_id);
 }
 
-pub(crate) async fn a_key_of_a_signal_is_remembered_for_a_day_by_default(world: World) {
+async fn a_key_of_a_signal_is_remembered_for_a_day_by_default(world: World) {
     let (_, waitpoint) = world.suspended().await;
     let once = waitpoint.signal_once("approved", "answer");
     let first = world.backend.deliver(once.clone()).await.unwrap();
@@ -92,7 +104,7 @@ pub(crate) async fn a_key_of_a_signal_is_remembered_for_a_day_by_default(world: 
     assert_refused!(world.backend.deliver(once).await, "waitpoint_closed");
 }
 
-pub(crate) async fn a_key_sent_by_many_at_once_is_one_signal(world: World) {
+async fn a_key_sent_by_many_at_once_is_one_signal(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(2, Distinct::Signals, &["a"]), ["a"]).await;
     let once = a.signal_once("vote", "once");
@@ -105,7 +117,7 @@ pub(crate) async fn a_key_sent_by_many_at_once_is_one_signal(world: World) {
 }
 
 /// Without a key two signals are two, however alike.
-pub(crate) async fn signals_without_a_key_are_each_their_own(world: World) {
+async fn signals_without_a_key_are_each_their_own(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(3, Distinct::Signals, &["a"]), ["a"]).await;
     for effect in [Effect::Appended, Effect::Appended, Effect::Satisfied] {

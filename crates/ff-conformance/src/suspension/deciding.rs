@@ -10,10 +10,24 @@ use futures_util::future::join;
 use uuid::Uuid;
 
 use crate::refused::assert_refused;
+use crate::suite::promises;
 use crate::world::conditions::count;
 use crate::{World, ms};
 
-pub(crate) async fn the_worker_hears_what_was_decided(world: World) {
+promises! {
+    the_worker_hears_what_was_decided,
+    a_decision_comes_after_what_had_counted,
+    an_operator_ends_what_only_an_operator_can,
+    deciding_twice_is_one_decision,
+    a_decision_is_about_the_suspension_it_names,
+    what_is_not_suspended_cannot_be_resumed,
+    a_decision_after_the_signal_comes_too_late,
+    of_a_decision_and_a_signal_at_once_one_ends_the_suspension,
+    an_operator_may_say_when_it_goes_on,
+    a_decision_closes_every_waitpoint,
+}
+
+async fn the_worker_hears_what_was_decided(world: World) {
     for (decision, name) in [
         (OperatorDecision::Resume, Signal::RESUMED),
         (OperatorDecision::Approve, Signal::APPROVED),
@@ -43,7 +57,7 @@ pub(crate) async fn the_worker_hears_what_was_decided(world: World) {
     }
 }
 
-pub(crate) async fn a_decision_comes_after_what_had_counted(world: World) {
+async fn a_decision_comes_after_what_had_counted(world: World) {
     let held = world.held().await;
     let [votes] = held.wait_for(count(3, Distinct::Signals, &["votes"]), ["votes"]).await;
     votes.send("first").await.unwrap();
@@ -54,7 +68,7 @@ pub(crate) async fn a_decision_comes_after_what_had_counted(world: World) {
     assert_eq!(next.signals[2].payload, None);
 }
 
-pub(crate) async fn an_operator_ends_what_only_an_operator_can(world: World) {
+async fn an_operator_ends_what_only_an_operator_can(world: World) {
     let held = world.held().await;
     let [waitpoint] = held.wait_for(Condition::OperatorOnly, ["review"]).await;
     assert_eq!(waitpoint.effect("go").await, Effect::NotInCondition);
@@ -62,7 +76,7 @@ pub(crate) async fn an_operator_ends_what_only_an_operator_can(world: World) {
     assert_eq!(world.worker("next").claim().await.handed(), ["rejected"]);
 }
 
-pub(crate) async fn deciding_twice_is_one_decision(world: World) {
+async fn deciding_twice_is_one_decision(world: World) {
     let (held, _) = world.suspended().await;
     let first = world.decide(&held.id(), OperatorDecision::Approve).await.unwrap();
     let before = world.contents().await;
@@ -75,7 +89,7 @@ pub(crate) async fn deciding_twice_is_one_decision(world: World) {
     assert_eq!(world.worker("next").claim().await.handed(), ["approved"]);
 }
 
-pub(crate) async fn a_decision_is_about_the_suspension_it_names(world: World) {
+async fn a_decision_is_about_the_suspension_it_names(world: World) {
     let (held, _) = world.suspended().await;
     let first = world.describe(&held.id()).await.suspension.unwrap().suspension_id;
     let about = |suspension_id| ResumeArgs {
@@ -93,7 +107,7 @@ pub(crate) async fn a_decision_is_about_the_suspension_it_names(world: World) {
     assert_eq!(world.state(&held.id()).await, PublicState::Suspended);
 }
 
-pub(crate) async fn what_is_not_suspended_cannot_be_resumed(world: World) {
+async fn what_is_not_suspended_cannot_be_resumed(world: World) {
     let waiting = world.submit("resize", b"cat.png").await;
     let running = world.worker("holder").claim().await;
     assert_eq!(running.id(), waiting);
@@ -113,7 +127,7 @@ pub(crate) async fn what_is_not_suspended_cannot_be_resumed(world: World) {
 }
 
 /// The suspension was over already, and by somebody else.
-pub(crate) async fn a_decision_after_the_signal_comes_too_late(world: World) {
+async fn a_decision_after_the_signal_comes_too_late(world: World) {
     let (held, waitpoint) = world.suspended().await;
     waitpoint.send("approved").await.unwrap();
     assert_refused!(world.decide(&held.id(), OperatorDecision::Reject).await, "execution_not_suspended");
@@ -121,7 +135,7 @@ pub(crate) async fn a_decision_after_the_signal_comes_too_late(world: World) {
 }
 
 /// Whoever comes second is told so, and the worker hears of the first.
-pub(crate) async fn of_a_decision_and_a_signal_at_once_one_ends_the_suspension(world: World) {
+async fn of_a_decision_and_a_signal_at_once_one_ends_the_suspension(world: World) {
     for _ in 0..10 {
         let (held, waitpoint) = world.suspended().await;
         let (decided, sent) =
@@ -141,7 +155,7 @@ pub(crate) async fn of_a_decision_and_a_signal_at_once_one_ends_the_suspension(w
     }
 }
 
-pub(crate) async fn an_operator_may_say_when_it_goes_on(world: World) {
+async fn an_operator_may_say_when_it_goes_on(world: World) {
     let policy = ResumePolicy { resume_delay_ms: 1_000, ..ResumePolicy::default() };
     for (said, waits) in [(None, 1_000), (Some(0), 0), (Some(3_000), 3_000)] {
         let held = world.held().await;
@@ -156,7 +170,7 @@ pub(crate) async fn an_operator_may_say_when_it_goes_on(world: World) {
     }
 }
 
-pub(crate) async fn a_decision_closes_every_waitpoint(world: World) {
+async fn a_decision_closes_every_waitpoint(world: World) {
     let held = world.held().await;
     let waitpoints = held.wait_for(count(2, Distinct::Waitpoints, &["a", "b"]), ["a", "b"]).await;
     world.decide(&held.id(), OperatorDecision::Resume).await.unwrap();

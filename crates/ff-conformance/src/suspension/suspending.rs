@@ -14,10 +14,26 @@ use ff_core::types::{ExecutionId, LeaseId, Namespace};
 use uuid::Uuid;
 
 use crate::refused::assert_refused;
+use crate::suite::promises;
 use crate::world::conditions::{all, any, key, signal};
 use crate::{World, ms};
 
-pub(crate) async fn suspending_gives_up_the_lease_and_keeps_the_attempt(world: World) {
+promises! {
+    suspending_gives_up_the_lease_and_keeps_the_attempt,
+    who_suspended_cannot_go_on_with_it,
+    only_its_holder_can_suspend_work,
+    a_suspension_lasts_as_long_as_it_takes,
+    suspended_work_is_not_handed_out,
+    a_suspension_reads_back_as_it_was_asked_for,
+    open_waitpoints_are_told_without_what_opens_them,
+    every_reason_has_its_words,
+    words_of_a_callers_own_are_kept,
+    what_waits_is_listed_with_its_reason_and_its_age,
+    work_may_wait_again_and_again,
+    waitpoints_are_granted_in_the_order_they_were_asked_for,
+}
+
+async fn suspending_gives_up_the_lease_and_keeps_the_attempt(world: World) {
     let held = world.held().await;
     world.clock.advance(ms(400)).await;
     held.wait_on("approval").await;
@@ -29,7 +45,7 @@ pub(crate) async fn suspending_gives_up_the_lease_and_keeps_the_attempt(world: W
     assert_eq!((attempt.id, attempt.ran_ms, &attempt.end), (held.fence().attempt_id, 400, &None));
 }
 
-pub(crate) async fn who_suspended_cannot_go_on_with_it(world: World) {
+async fn who_suspended_cannot_go_on_with_it(world: World) {
     let (held, _) = world.suspended().await;
     let before = world.contents().await;
     let refusal = assert_refused!(held.complete(b"done").await, "execution_not_active");
@@ -42,7 +58,7 @@ pub(crate) async fn who_suspended_cannot_go_on_with_it(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn only_its_holder_can_suspend_work(world: World) {
+async fn only_its_holder_can_suspend_work(world: World) {
     let held = world.held().await;
     let nobodys = world.submit("shrink", b"dog.png").await;
     let before = world.contents().await;
@@ -59,7 +75,7 @@ pub(crate) async fn only_its_holder_can_suspend_work(world: World) {
 }
 
 /// Neither a lease nor an attempt's timeout runs while nobody holds the work.
-pub(crate) async fn a_suspension_lasts_as_long_as_it_takes(world: World) {
+async fn a_suspension_lasts_as_long_as_it_takes(world: World) {
     world.job("resize").attempt_timeout(ms(5_000)).submit().await;
     let held = world.worker("holder").claim().await;
     world.clock.advance(ms(3_000)).await;
@@ -74,7 +90,7 @@ pub(crate) async fn a_suspension_lasts_as_long_as_it_takes(world: World) {
     assert_refused!(again.renew().await, "lease_expired");
 }
 
-pub(crate) async fn suspended_work_is_not_handed_out(world: World) {
+async fn suspended_work_is_not_handed_out(world: World) {
     let (held, _) = world.suspended().await;
     assert!(world.worker("eager").claim_up_to(9).await.is_empty());
     assert!(world.worker("eager").next(9, ms(20)).await.is_empty());
@@ -82,7 +98,7 @@ pub(crate) async fn suspended_work_is_not_handed_out(world: World) {
     assert_refused!(world.replay(&held.id()).await, "execution_not_terminal");
 }
 
-pub(crate) async fn a_suspension_reads_back_as_it_was_asked_for(world: World) {
+async fn a_suspension_reads_back_as_it_was_asked_for(world: World) {
     let held = world.held().await;
     world.clock.advance(ms(100)).await;
     let wish = SuspendArgs {
@@ -109,7 +125,7 @@ pub(crate) async fn a_suspension_reads_back_as_it_was_asked_for(world: World) {
     assert_eq!(world.describe(&held.id()).await.suspension.unwrap().signals_counted, 1);
 }
 
-pub(crate) async fn open_waitpoints_are_told_without_what_opens_them(world: World) {
+async fn open_waitpoints_are_told_without_what_opens_them(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("early").await;
     ahead.send("note").await.unwrap();
@@ -130,7 +146,7 @@ pub(crate) async fn open_waitpoints_are_told_without_what_opens_them(world: Worl
     assert_refused!(world.backend.waitpoints(&unknown).await, "execution_not_found");
 }
 
-pub(crate) async fn every_reason_has_its_words(world: World) {
+async fn every_reason_has_its_words(world: World) {
     for reason in SuspendReason::ALL {
         let held = world.held().await;
         let [_] = held.wait(SuspendArgs { reason: reason.clone(), ..held.wish("approval") }).await;
@@ -147,7 +163,7 @@ pub(crate) async fn every_reason_has_its_words(world: World) {
     }
 }
 
-pub(crate) async fn words_of_a_callers_own_are_kept(world: World) {
+async fn words_of_a_callers_own_are_kept(world: World) {
     let held = world.held().await;
     let (reason, requested_by) = ("waits for Zoë".parse().unwrap(), "a robot".parse().unwrap());
     let [_] = held.wait(SuspendArgs { reason, requested_by, ..held.wish("approval") }).await;
@@ -157,7 +173,7 @@ pub(crate) async fn words_of_a_callers_own_are_kept(world: World) {
     assert_eq!((read.reason.as_str(), read.requested_by.as_str()), ("waits for Zoë", "a robot"));
 }
 
-pub(crate) async fn what_waits_is_listed_with_its_reason_and_its_age(world: World) {
+async fn what_waits_is_listed_with_its_reason_and_its_age(world: World) {
     let (held, waitpoint) = world.suspended().await;
     world.submit("shrink", b"dog.png").await;
     let suspended_at = world.clock.now();
@@ -175,7 +191,7 @@ pub(crate) async fn what_waits_is_listed_with_its_reason_and_its_age(world: Worl
     assert!(world.backend.list(args).await.unwrap().executions.is_empty());
 }
 
-pub(crate) async fn work_may_wait_again_and_again(world: World) {
+async fn work_may_wait_again_and_again(world: World) {
     let mut held = world.held().await;
     let attempt = held.fence().attempt_id;
     for nth in 0..5 {
@@ -190,7 +206,7 @@ pub(crate) async fn work_may_wait_again_and_again(world: World) {
 }
 
 /// One waitpoint may have been made ahead and another be new; each is granted in the order it was asked for.
-pub(crate) async fn waitpoints_are_granted_in_the_order_they_were_asked_for(world: World) {
+async fn waitpoints_are_granted_in_the_order_they_were_asked_for(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("b").await;
     let condition = any(["a", "b", "c"].map(signal));

@@ -11,10 +11,15 @@ use futures_util::future::join_all;
 use uuid::Uuid;
 
 use crate::refused::refused_as;
+use crate::suite::promises;
 use crate::world::conditions::{count, key};
 use crate::{Waitpoint, World, ms};
 
-pub(crate) async fn forged_tokens_open_nothing_and_write_nothing(world: World) {
+promises! {
+    forged_tokens_open_nothing_and_write_nothing,
+}
+
+async fn forged_tokens_open_nothing_and_write_nothing(world: World) {
     forge(&world, 2_000).await;
 }
 

@@ -8,11 +8,22 @@ use ff_core::types::{ExecutionId, WaitpointId};
 use uuid::Uuid;
 
 use crate::refused::{assert_refused, refused_as};
+use crate::suite::promises;
 use crate::world::conditions::{all, count, key, signal};
 use crate::{Waitpoint, World, ms};
 
+promises! {
+    the_token_is_judged_before_anything_about_state_is_revealed,
+    a_duplicate_needs_its_token_as_well,
+    a_token_opens_its_own_waitpoint_only,
+    a_token_can_be_judged_without_using_it,
+    a_token_asked_for_after_a_rotation_and_its_grace_opens,
+    an_older_token_opens_within_its_grace_beside_a_newer_one,
+    an_operator_can_read_a_token,
+}
+
 /// Without a valid token, work that exists is answered like work that does not, whatever state it is in.
-pub(crate) async fn the_token_is_judged_before_anything_about_state_is_revealed(world: World) {
+async fn the_token_is_judged_before_anything_about_state_is_revealed(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let forged = PresentedToken::new(format!("k1:{}", "00".repeat(32)));
     let before = world.contents().await;
@@ -26,7 +37,7 @@ pub(crate) async fn the_token_is_judged_before_anything_about_state_is_revealed(
 }
 
 /// Nor is a key that was used before told to anybody who has no token.
-pub(crate) async fn a_duplicate_needs_its_token_as_well(world: World) {
+async fn a_duplicate_needs_its_token_as_well(world: World) {
     let (_, waitpoint) = world.suspended().await;
     let once = waitpoint.signal_once("approved", "answer");
     world.backend.deliver(once.clone()).await.unwrap();
@@ -34,7 +45,7 @@ pub(crate) async fn a_duplicate_needs_its_token_as_well(world: World) {
     assert_refused!(world.backend.deliver(forged).await, "invalid_token");
 }
 
-pub(crate) async fn a_token_opens_its_own_waitpoint_only(world: World) {
+async fn a_token_opens_its_own_waitpoint_only(world: World) {
     let held = world.held().await;
     let [a, b] = held.wait_for(all([signal("a"), signal("b")]), ["a", "b"]).await;
     let elsewhere = world.job("resize").on_partition(held.id().partition()).submit().await;
@@ -51,7 +62,7 @@ pub(crate) async fn a_token_opens_its_own_waitpoint_only(world: World) {
 }
 
 /// A page that shows a question judges the token first, and uses nothing up.
-pub(crate) async fn a_token_can_be_judged_without_using_it(world: World) {
+async fn a_token_can_be_judged_without_using_it(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let judge = async |id: &ExecutionId, waitpoint: &WaitpointId, token: &PresentedToken| {
         world.upkeep.judge_token(id, waitpoint, token).await
@@ -74,7 +85,7 @@ pub(crate) async fn a_token_can_be_judged_without_using_it(world: World) {
 }
 
 /// A rotation shuts nobody out: what is asked for afterwards is signed with the secret there is then.
-pub(crate) async fn a_token_asked_for_after_a_rotation_and_its_grace_opens(world: World) {
+async fn a_token_asked_for_after_a_rotation_and_its_grace_opens(world: World) {
     let (held, waitpoint) = world.suspended().await;
     rotate(&world, "k2", 1_000).await;
     let token = async || world.backend.waitpoint_token(&held.id(), &waitpoint.id()).await.unwrap();
@@ -94,7 +105,7 @@ pub(crate) async fn a_token_asked_for_after_a_rotation_and_its_grace_opens(world
 }
 
 /// Every token minted for a waitpoint opens it while its secret verifies.
-pub(crate) async fn an_older_token_opens_within_its_grace_beside_a_newer_one(world: World) {
+async fn an_older_token_opens_within_its_grace_beside_a_newer_one(world: World) {
     let held = world.held().await;
     let [waitpoint] = held.wait_for(count(3, Distinct::Signals, &["votes"]), ["votes"]).await;
     rotate(&world, "k2", 60_000).await;
@@ -110,7 +121,7 @@ async fn rotate(world: &World, kid: &str, grace_ms: u64) {
     assert!(world.backend.rotate_secret(rotation).await.unwrap().is_complete());
 }
 
-pub(crate) async fn an_operator_can_read_a_token(world: World) {
+async fn an_operator_can_read_a_token(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let token = world.backend.waitpoint_token(&held.id(), &waitpoint.id()).await.unwrap();
     assert_eq!(token, waitpoint.granted.waitpoint_token);

@@ -9,25 +9,8 @@ pub(crate) mod registering;
 macro_rules! worker_promises {
     ($for:ident => $($make:tt)+) => { $($make)+! { $for:
         worker {
-            listing {
-                workers_are_listed_by_name_page_by_page,
-                a_list_of_workers_is_of_one_tenant_or_of_all,
-                a_worker_is_listed_as_it_said_it_is,
-                a_page_of_workers_has_at_most_a_thousand,
-            }
-            registering {
-                a_worker_that_is_heard_of_stays,
-                a_worker_that_was_not_heard_of_is_gone,
-                one_that_is_gone_is_told_so_and_may_come_back,
-                registering_again_renews_what_is_known,
-                the_name_of_a_worker_that_is_there_cannot_be_taken,
-                another_tenants_worker_is_not_there,
-                leaving_twice_is_one_leave,
-                only_those_gone_are_swept,
-                a_registration_out_of_range_is_refused_by_its_field,
-                a_namespace_has_ten_thousand_workers_at_once_and_no_more,
-                nobody_has_to_register_in_order_to_work,
-            }
+            listing,
+            registering,
         }
     } };
 }
