@@ -10,8 +10,8 @@ use ff_core::contracts::{
 use ff_core::engine_error::Code;
 use ff_core::flow::{Edge, Flow};
 use ff_core::model::Model;
-use ff_core::query::{DescribeFlow, EndOfFlow};
-use ff_core::types::{ExecutionId, FlowId};
+use ff_core::query::{DescribeFlow, EndOfFlow, NamespaceOfFlow};
+use ff_core::types::{ExecutionId, FlowId, Namespace};
 use ff_core::view::{EdgesOf, MembersOf, Side, View};
 
 use crate::MemoryBackend;
@@ -25,6 +25,12 @@ impl Handle<DescribeFlow, FlowInfo> for MemoryBackend {
 impl Handle<EndOfFlow, Option<FlowEnd>> for MemoryBackend {
     async fn handle(&self, EndOfFlow { flow_id: ref id }: EndOfFlow) -> Answer<Option<FlowEnd>> {
         self.look_at_flow(id, |_, flow| Ok(flow.info().end()))
+    }
+}
+
+impl Handle<NamespaceOfFlow, Option<Namespace>> for MemoryBackend {
+    async fn handle(&self, NamespaceOfFlow { flow_id: ref id }: NamespaceOfFlow) -> Answer<Option<Namespace>> {
+        Ok(self.model()?.find_flow(id).map(|flow| flow.namespace.clone()))
     }
 }
 
