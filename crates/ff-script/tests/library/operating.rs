@@ -13,8 +13,9 @@ use ff_script::execution::{
     PlainWork, ff_change_priority, ff_create_execution, ff_create_executions, ff_replay_execution,
     ff_set_execution_tags,
 };
-use ff_script::flow::{ff_add_execution_to_flow, ff_submit_flow};
+use ff_script::flow::ff_submit_flow;
 use ff_script::lane::{ff_configure_lane, ff_copy_lane};
+use ff_script::published::ff_add_execution_to_flow;
 use ff_script::worker::{ff_heartbeat_worker, ff_register_worker};
 use ff_script::{LibraryClock, ScriptError};
 

@@ -13,10 +13,11 @@ use ff_core::policy::Policy;
 use ff_core::types::{IdempotencyKey, Kind};
 use ff_script::execution::{
     Beside, PlainWork, ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_create_execution,
-    ff_create_executions, ff_delay_execution, ff_expire_execution, ff_fail_execution, ff_promote_delayed,
-    ff_read_execution, ff_replay_execution, ff_update_progress,
+    ff_create_executions, ff_delay_execution, ff_fail_execution, ff_read_execution, ff_replay_execution,
+    ff_update_progress,
 };
-use ff_script::lease::{ff_mark_lease_expired_if_due, ff_renew_lease, ff_revoke_lease};
+use ff_script::lease::{ff_renew_lease, ff_revoke_lease};
+use ff_script::published::{ff_expire_execution, ff_mark_lease_expired_if_due, ff_promote_delayed};
 use ff_script::signature::SIGNATURES;
 use ff_script::{LibraryClock, ScriptError};
 

@@ -9,8 +9,8 @@ use ff_core::signal::Effect;
 use ff_core::suspension::ResumedBy;
 use ff_core::token::PresentedToken;
 use ff_core::types::{Kid, WorkerId, WorkerInstanceId};
-use ff_script::lease::ff_claim_resumed_execution;
-use ff_script::signal::{VerifiedToken, ff_buffer_signal_for_pending_waitpoint, ff_deliver_signal, ff_open_waitpoint};
+use ff_script::published::{ff_buffer_signal_for_pending_waitpoint, ff_claim_resumed_execution};
+use ff_script::signal::{VerifiedToken, ff_deliver_signal, ff_open_waitpoint};
 use ff_script::suspension::{NamedWaitpoint, SignedSuspension, ff_read_waitpoint_hmac_secrets, suspend_signed};
 use ff_script::{LibraryClock, ScriptError};
 

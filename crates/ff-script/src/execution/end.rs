@@ -1,13 +1,15 @@
-//! The holder says the work is done.
+//! How an execution ends: its holder completes or fails it, or a caller cancels it.
 
 use bytes::Bytes;
-use ff_core::contracts::{CompleteArgs, Completed};
+use ff_core::contracts::{CancelArgs, Cancelled, CompleteArgs, Completed, FailArgs, Failed};
+use ff_core::dice::Nonce;
 use ff_core::payload::Payload;
+use ff_core::types::TimestampMs;
 
 use super::core_key;
 use super::create::unless_json;
 use crate::server::{ask, ask_each};
-use crate::signature::{CompleteExecution, CompleteExecutions};
+use crate::signature::{CancelExecution, CompleteExecution, CompleteExecutions, FailExecution};
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
 /// Ends the running attempt with a result.
@@ -54,5 +56,46 @@ impl FromFcallResult for Completed {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         Ok(Self { public_state: fields.read()? })
+    }
+}
+
+/// Ends the running attempt with a failure: another try after a backoff, or the end.
+pub async fn ff_fail_execution(server: &dyn Server, args: FailArgs, nonce: &Nonce) -> Result<Failed, ScriptError> {
+    let fail = FailExecution {
+        core: core_key(&args.execution_id),
+        lease_id: args.fence.lease_id.to_string(),
+        lease_epoch: args.fence.lease_epoch.0,
+        attempt_id: args.fence.attempt_id.to_string(),
+        category: args.failure.category.to_string(),
+        message: args.failure.message.into(),
+        permanent: args.failure.permanent,
+        roll: nonce.roll(),
+    };
+    ask(server, fail.call()).await
+}
+
+impl FromFcallResult for Failed {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        let outcome = fields.text()?;
+        match (outcome.as_str(), fields.maybe_read()?.map(TimestampMs)) {
+            ("retry_scheduled", Some(retry_at)) => Ok(Self::RetryScheduled { retry_at }),
+            ("failed", None) => Ok(Self::Failed),
+            _ => Err(ScriptError::parse(format!("nothing follows a failure that is called {outcome}"))),
+        }
+    }
+}
+
+/// Ends a live execution as cancelled.
+pub async fn ff_cancel_execution(server: &dyn Server, args: CancelArgs) -> Result<Cancelled, ScriptError> {
+    let cancel =
+        CancelExecution { core: core_key(&args.execution_id), reason: args.reason, requested_by: args.requested_by };
+    ask(server, cancel.call()).await
+}
+
+impl FromFcallResult for Cancelled {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, already) = result.into_fields();
+        Ok(Self { public_state: fields.read()?, already })
     }
 }
