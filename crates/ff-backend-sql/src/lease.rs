@@ -1,4 +1,4 @@
-//! The lease history: one row per lease that was taken away or given up, the newest of them kept.
+//! The room of leases: claiming, and their history as rows.
 
 use ff_core::lease::LeaseEvent;
 use ff_core::limits;

@@ -1,4 +1,4 @@
-//! Reading what happened, over the feeds of all partitions.
+//! The room of events: who follows what happens, and the feeds that tell of it.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,27 @@ use ff_core::event::{EventCursor, EventsPart, Feed, Told, follow};
 use ff_core::partition::PartitionConfig;
 use ff_core::signal::Position;
 
+use crate::desk::Telling;
 use crate::error::SqlError;
 use crate::queries::FEEDS;
-use crate::session::{Question, Read};
+use crate::session::{Put, Question, Read, Session};
 use crate::tape::{EVENTS, Place};
 use crate::value::Row;
 use crate::{Driver, ReadContext, SqlStore};
+
+/// The row of how long a partition tells what happens on it.
+pub(crate) fn feed_of(partition: u16, feed: &Feed) -> Put {
+    Put::whole(vec![partition.into(), feed.since.into(), feed.until.into()])
+}
+
+/// Tells what happened, in order, on feeds that begin anew where they lapsed. Says whether anything is told.
+pub(crate) async fn tell_events(session: &mut dyn Session, telling: &Telling) -> Result<bool, SqlError> {
+    EVENTS.wipe(session, telling.anew.iter().copied()).await?;
+    let told = telling.told.iter();
+    let entries: Vec<_> = told.map(|told| (told.execution_id.partition(), told.position.at, told)).collect();
+    EVENTS.tell(session, &entries, |told, position| Told { position, ..told.clone() }).await?;
+    Ok(!entries.is_empty())
+}
 
 /// Since when and until when each partition tells what happens on it.
 pub(crate) struct ReadFeeds;

@@ -1,4 +1,4 @@
-//! Reading who works.
+//! The room of workers: their rows, and what is read of them.
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;
@@ -10,9 +10,15 @@ use ff_core::worker::Worker;
 
 use crate::error::SqlError;
 use crate::queries::{WORKERS_AFTER, WORKERS_BEYOND};
-use crate::session::{Question, Read};
+use crate::session::{Put, Question, Read};
 use crate::value::{Row, Value};
 use crate::{ReadContext, record};
+
+/// The row of what is known of a worker instance.
+pub(crate) fn worker_of(worker: &Worker) -> Result<Put, SqlError> {
+    let values = vec![worker.worker_instance_id.as_str().into(), worker.partition.into(), record::written(worker)?];
+    Ok(Put::whole(values))
+}
 
 #[async_trait]
 impl Question for ListWorkersArgs {

@@ -1,4 +1,4 @@
-//! Reading keys.
+//! The room of API keys: their rows, and what is read of them.
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;
@@ -10,9 +10,14 @@ use ff_core::types::KeyId;
 use crate::error::SqlError;
 use crate::queries::API_KEYS_AFTER;
 use crate::schema::API_KEY;
-use crate::session::{Question, Read};
+use crate::session::{Put, Question, Read};
 use crate::value::{Row, Value};
 use crate::{ReadContext, record};
+
+/// The row of a key.
+pub(crate) fn api_key_of(key: &ApiKey) -> Result<Put, SqlError> {
+    Ok(Put::whole(vec![key.info.key_id.as_str().into(), record::written(key)?]))
+}
 
 #[async_trait]
 impl Question for FindKey {
