@@ -13,8 +13,8 @@ use ff_core::types::{Kind, LaneId};
 use tokio::sync::Notify;
 
 use crate::line::Line;
+use crate::ready::Wanted;
 use crate::ready::{ReadyWork, Taken};
-use crate::wanted::Wanted;
 
 #[derive(Default)]
 pub(crate) struct Exchange {

@@ -11,10 +11,10 @@ use ff_core::types::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::lease::fenced::{held, holder_calls};
+use crate::lease::holder::{held, holder_calls};
 use crate::object::Strict;
+use crate::object::word;
 use crate::suspension::condition;
-use crate::word::word;
 
 holder_calls! {
     /// The holder lets go and waits.
