@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_setting_that_cannot_be_read_is_a_risk() {
-        let denied = (redis::ErrorKind::Io, "denied").into();
+        let denied = (ErrorKind::Io, "denied").into();
         let risks = risks("aof_enabled:1\r\n", Err(denied));
         assert!(risks.iter().all(|risk| risk.contains("could not be checked")) && risks.len() == 2, "{risks:?}");
     }

@@ -106,7 +106,7 @@ impl<'w> Asked<'w> {
             }
             "ff_register_worker" => ff_register_worker(wire, &worker("w"), TimestampMs(2)).await.map(drop),
             "ff_replay_execution" => {
-                let args = ReplayArgs { execution_id: id, reason: None, requested_by: None, reopen_downstream: false };
+                let args = ReplayArgs::new(id);
                 ff_replay_execution(wire, args).await.map(drop)
             }
             "ff_set_execution_tags" => {
@@ -133,13 +133,5 @@ async fn drain(wire: &Wire) {
 }
 
 fn worker(of: &str) -> RegisterWorkerArgs {
-    RegisterWorkerArgs {
-        worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
-        worker_id: WorkerId::parse(of).unwrap(),
-        namespace: Namespace::default_name(),
-        lanes: [LaneId::default_name()].into(),
-        kinds: [].into(),
-        capabilities: [].into(),
-        ttl_ms: 30_000,
-    }
+    RegisterWorkerArgs::new(WorkerInstanceId::parse("w-1").unwrap(), WorkerId::parse(of).unwrap())
 }

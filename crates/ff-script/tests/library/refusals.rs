@@ -205,7 +205,7 @@ impl Call {
             Promote => ff_promote_delayed(wire, &execution_id).await.map(drop),
             Read => ff_read_execution(wire, &execution_id, Beside::ALL).await.map(drop),
             Replay => {
-                let args = ReplayArgs { execution_id, reason: None, requested_by: None, reopen_downstream: false };
+                let args = ReplayArgs::new(execution_id);
                 ff_replay_execution(wire, args).await.map(drop)
             }
             Progress => {

@@ -67,13 +67,10 @@ async fn beat(setup: &Setup) {
 /// Whether the worker is known from now on.
 async fn register(setup: &Setup) -> Result<bool, EngineError> {
     let args = RegisterWorkerArgs {
-        worker_instance_id: setup.holder.worker_instance_id.clone(),
-        worker_id: setup.holder.worker_id.clone(),
         namespace: setup.namespace.clone(),
         lanes: setup.lanes.iter().cloned().collect(),
         kinds: setup.kinds.iter().cloned().collect(),
-        capabilities: [].into(),
-        ttl_ms: limits::WORKER_TTL_MS,
+        ..RegisterWorkerArgs::new(setup.holder.worker_instance_id.clone(), setup.holder.worker_id.clone())
     };
     setup.backend.register_worker(args).await.map(|_| true)
 }
