@@ -1,5 +1,7 @@
 //! What the doctor found, as it travels.
 
+use ff_core::partition::PartitionConfig;
+use ff_core::types::Namespace;
 use serde::{Deserialize, Serialize};
 
 /// What was looked at, and what should not be so.
@@ -39,4 +41,19 @@ impl From<ff_core::doctor::Finding> for Finding {
     fn from(found: ff_core::doctor::Finding) -> Self {
         Self { invariant: found.invariant.to_owned(), about: found.about, what: found.what }
     }
+}
+
+/// How many partitions the store was made with, by which a client places what it submits, where links lead, and whose work the
+/// caller's key is for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Deployment {
+    #[serde(flatten)]
+    pub partitions: PartitionConfig,
+    /// The address outsiders reach the server by; absent where it was told none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub public_url: Option<String>,
+    /// The one namespace the caller's key is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
 }

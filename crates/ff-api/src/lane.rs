@@ -6,7 +6,7 @@ use ff_core::lane::LaneState;
 use ff_core::types::{LaneId, Namespace};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::word::word;
+use crate::object::word;
 
 /// How a lane is to be.
 #[derive(Serialize, Deserialize)]

@@ -3,7 +3,6 @@
 
 pub mod access;
 mod content;
-mod deployment;
 mod doctor;
 mod execution;
 mod flow;
@@ -19,11 +18,10 @@ mod signal;
 mod suspension;
 mod trace;
 mod unshown;
-mod word;
 mod worker;
 
 pub use content::{Base64, Content, Encoding};
-pub use deployment::Deployment;
+pub use doctor::Deployment;
 pub use doctor::{DoctorReport, Finding};
 pub use execution::{Batch, Batched, Bulk, Bulking, Ended, Page, PayloadView, SetTags, Submit, Tried, TriedOutcome};
 pub use flow::{

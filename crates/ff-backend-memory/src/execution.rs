@@ -6,8 +6,8 @@ use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::Execution;
 use ff_core::model::Model;
 use ff_core::payload::Payload;
-use ff_core::query::{Describe, EndOf, ReadAttempts, ReadPayload, ReadResult};
-use ff_core::types::ExecutionId;
+use ff_core::query::{Describe, EndOf, NamespaceOf, ReadAttempts, ReadPayload, ReadResult};
+use ff_core::types::{ExecutionId, Namespace};
 
 use crate::MemoryBackend;
 
@@ -50,6 +50,12 @@ impl Handle<EndOf, Option<Ended>> for MemoryBackend {
 impl Handle<ReadAttempts, Attempts> for MemoryBackend {
     async fn handle(&self, ReadAttempts { execution_id: ref id }: ReadAttempts) -> Answer<Attempts> {
         self.look(id, |model, execution| Ok(execution.attempts(model.attempts(id).to_vec(), model.leases(id).to_vec())))
+    }
+}
+
+impl Handle<NamespaceOf, Option<Namespace>> for MemoryBackend {
+    async fn handle(&self, NamespaceOf { execution_id: ref id }: NamespaceOf) -> Answer<Option<Namespace>> {
+        Ok(self.model()?.find(id).map(|execution| execution.namespace.clone()))
     }
 }
 

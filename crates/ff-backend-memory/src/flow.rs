@@ -10,8 +10,8 @@ use ff_core::contracts::{
 use ff_core::engine_error::Code;
 use ff_core::flow::{Edge, Flow};
 use ff_core::model::Model;
-use ff_core::query::{DescribeFlow, EndOfFlow};
-use ff_core::types::{ExecutionId, FlowId};
+use ff_core::query::{DescribeFlow, EndOfFlow, NamespaceOfFlow};
+use ff_core::types::{ExecutionId, FlowId, Namespace};
 use ff_core::view::{EdgesOf, MembersOf, Side, View};
 
 use crate::MemoryBackend;
@@ -25,6 +25,12 @@ impl Handle<DescribeFlow, FlowInfo> for MemoryBackend {
 impl Handle<EndOfFlow, Option<FlowEnd>> for MemoryBackend {
     async fn handle(&self, EndOfFlow { flow_id: ref id }: EndOfFlow) -> Answer<Option<FlowEnd>> {
         self.look_at_flow(id, |_, flow| Ok(flow.info().end()))
+    }
+}
+
+impl Handle<NamespaceOfFlow, Option<Namespace>> for MemoryBackend {
+    async fn handle(&self, NamespaceOfFlow { flow_id: ref id }: NamespaceOfFlow) -> Answer<Option<Namespace>> {
+        Ok(self.model()?.find_flow(id).map(|flow| flow.namespace.clone()))
     }
 }
 
@@ -112,9 +118,7 @@ mod tests {
     use ff_core::partition::{PartitionConfig, flow_partition};
     use ff_core::payload::Payload;
     use ff_core::state::PublicState;
-    use ff_core::types::{
-        InputName, Kind, LaneId, Namespace, NodeName, TagKey, TagValue, TimestampMs, WorkerId, WorkerInstanceId,
-    };
+    use ff_core::types::{InputName, Kind, Namespace, NodeName, TagKey, TagValue, TimestampMs};
     use ff_engine::Orchestration;
 
     use super::*;
@@ -144,18 +148,7 @@ mod tests {
     }
 
     async fn claim(store: &MemoryBackend, id: &FlowId, max: usize) -> Vec<Claimed> {
-        let args = ClaimArgs {
-            partition: partition_of(id),
-            namespace: Namespace::default_name(),
-            lane: LaneId::default_name(),
-            kinds: vec![],
-            max,
-            holder: Holder {
-                worker_id: WorkerId::parse("w").unwrap(),
-                worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
-            },
-            lease_ttl_ms: 30_000,
-        };
+        let args = ClaimArgs { max, ..ClaimArgs::new(partition_of(id), Holder::parse("w", "w-1").unwrap()) };
         store.claim(args).await.unwrap().claimed
     }
 
@@ -315,14 +308,7 @@ mod tests {
         let tags = [(key.clone(), value.clone())].into();
         store.set_flow_tags(SetFlowTagsArgs { flow_id: ids[0], tags }).await.unwrap();
         run(&store, &ids[1], 1).await;
-        let args = ListFlowsArgs {
-            namespace: Namespace::default_name(),
-            kind: None,
-            state: None,
-            tag: None,
-            after: None,
-            limit: 2,
-        };
+        let args = ListFlowsArgs { limit: 2, ..ListFlowsArgs::new(Namespace::default_name()) };
         let listed = async |args: ListFlowsArgs| {
             let page = store.list_flows(args).await.unwrap();
             (page.flows.iter().map(|flow| flow.flow_id).collect::<Vec<_>>(), page.next)
@@ -347,7 +333,7 @@ mod tests {
         let id = store.submit_flow(args).await.unwrap().flow_id;
         run(&store, &id, 1).await;
         let execution_id = member_id(&id, &name("c"), &PartitionConfig::default());
-        let replay = ReplayArgs { execution_id, reason: None, requested_by: None, reopen_downstream: true };
+        let replay = ReplayArgs { reopen_downstream: true, ..ReplayArgs::new(execution_id) };
         store.replay(replay).await.unwrap();
         assert_eq!(store.describe_flow(&id).await.unwrap().state, FlowState::Running);
         run(&store, &id, 1).await;

@@ -4,6 +4,8 @@ use std::ops::Bound;
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{KeysPage, ListKeysArgs};
+use ff_core::key::ApiKey;
+use ff_core::query::FindKey;
 
 use crate::MemoryBackend;
 
@@ -13,5 +15,11 @@ impl Handle<ListKeysArgs, KeysPage> for MemoryBackend {
         let model = self.model()?;
         let keys = model.api_keys().range((from, Bound::Unbounded)).take(args.limit + 1);
         Ok(KeysPage::of(keys.map(|(_, key)| key.info.clone()).collect(), args.limit))
+    }
+}
+
+impl Handle<FindKey, Option<ApiKey>> for MemoryBackend {
+    async fn handle(&self, FindKey { key_id: ref id }: FindKey) -> Answer<Option<ApiKey>> {
+        Ok(self.model()?.api_keys().get(id).cloned())
     }
 }

@@ -28,7 +28,7 @@ mod tests {
     use ff_core::lane::LaneState;
     use ff_core::lease::Holder;
     use ff_core::payload::Payload;
-    use ff_core::types::{Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+    use ff_core::types::{Kind, LaneId, Namespace};
     use ff_engine::Orchestration;
 
     use super::*;
@@ -51,11 +51,8 @@ mod tests {
         let mut all = Vec::new();
         for partition in 0..256 {
             let (namespace, lane) = mail();
-            let holder = Holder {
-                worker_id: WorkerId::parse("w").unwrap(),
-                worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
-            };
-            let args = ClaimArgs { partition, namespace, lane, kinds: vec![], max: 10, holder, lease_ttl_ms: 30_000 };
+            let holder = Holder::parse("w", "w-1").unwrap();
+            let args = ClaimArgs { namespace, lane, max: 10, ..ClaimArgs::new(partition, holder) };
             all.extend(store.claim_within_limit(args).await.unwrap().claimed);
         }
         all

@@ -73,23 +73,12 @@ mod tests {
     use ff_core::lease::Holder;
     use ff_core::payload::Payload;
     use ff_core::token::PresentedToken;
-    use ff_core::types::{Kind, LaneId, Namespace, SignalName, WaitpointKey, WorkerId, WorkerInstanceId};
+    use ff_core::types::{Kind, SignalName, WaitpointKey};
 
     use super::*;
 
     async fn claim(store: &MemoryBackend, id: ExecutionId) -> Claimed {
-        let args = ClaimArgs {
-            partition: id.partition(),
-            namespace: Namespace::default_name(),
-            lane: LaneId::default_name(),
-            kinds: vec![],
-            max: 1,
-            holder: Holder {
-                worker_id: WorkerId::parse("w").unwrap(),
-                worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
-            },
-            lease_ttl_ms: 30_000,
-        };
+        let args = ClaimArgs::new(id.partition(), Holder::parse("w", "w-1").unwrap());
         store.claim(args).await.unwrap().claimed.remove(0)
     }
 

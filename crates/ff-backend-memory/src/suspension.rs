@@ -4,9 +4,9 @@ use ff_core::backend::{Answer, Handle};
 use ff_core::clock::Clock;
 use ff_core::contracts::{PartitionKids, WaitpointInfo};
 use ff_core::engine_error::Code;
-use ff_core::query::{ListKids, ListWaitpoints, MintToken};
+use ff_core::query::{JudgeToken, ListKids, ListWaitpoints, MintToken, ReadKeyRing};
 use ff_core::suspension::WaitpointState;
-use ff_core::token::WaitpointToken;
+use ff_core::token::{KeyRing, WaitpointToken};
 use ff_core::view::View;
 
 use crate::MemoryBackend;
@@ -33,6 +33,23 @@ impl Handle<MintToken, WaitpointToken> for MemoryBackend {
             let found = model.waitpoints(id).find(|known| known.id == *waitpoint);
             Ok(found.ok_or(Code::WaitpointNotFound)?.mint(model.ring(id.partition()).ok().flatten())?)
         })
+    }
+}
+
+impl Handle<JudgeToken, ()> for MemoryBackend {
+    async fn handle(
+        &self,
+        JudgeToken { execution_id: ref id, waitpoint_id: ref waitpoint, ref shown }: JudgeToken,
+    ) -> Answer<()> {
+        let (model, now) = (self.model()?, self.clock.now());
+        let found = model.waitpoints(id).find(|known| known.id == *waitpoint).ok_or(Code::InvalidToken)?;
+        Ok(found.verify(model.ring(id.partition()).ok().flatten(), shown, now)?)
+    }
+}
+
+impl Handle<ReadKeyRing, KeyRing> for MemoryBackend {
+    async fn handle(&self, _: ReadKeyRing) -> Answer<KeyRing> {
+        Ok(self.model()?.key_ring(0))
     }
 }
 

@@ -4,15 +4,11 @@ use std::time::Duration;
 
 use ff_core::backend::{Answer, EngineStore, Handle, Swept};
 use ff_core::clock::Clock;
-use ff_core::engine_error::Code;
 use ff_core::hint::Hints;
-use ff_core::key::ApiKey;
 use ff_core::outage::OutageLog;
-use ff_core::query::{FindKey, JudgeToken, NamespaceOf, NamespaceOfFlow, Now, ReadKeyRing, Sweep, TakeSnapshot};
+use ff_core::query::{Now, Sweep, TakeSnapshot};
 use ff_core::snapshot::Snapshot;
-use ff_core::token::KeyRing;
-use ff_core::types::{Namespace, TimestampMs};
-use ff_core::view::View;
+use ff_core::types::TimestampMs;
 
 use crate::MemoryBackend;
 
@@ -40,41 +36,6 @@ impl Handle<Sweep, Swept> for MemoryBackend {
     async fn handle(&self, Sweep { partition }: Sweep) -> Answer<Swept> {
         let model = self.model()?;
         Ok(Swept { ready: model.ready(partition), next_due: model.next_due(partition) })
-    }
-}
-
-impl Handle<FindKey, Option<ApiKey>> for MemoryBackend {
-    async fn handle(&self, FindKey { key_id: ref id }: FindKey) -> Answer<Option<ApiKey>> {
-        Ok(self.model()?.api_keys().get(id).cloned())
-    }
-}
-
-impl Handle<ReadKeyRing, KeyRing> for MemoryBackend {
-    async fn handle(&self, _: ReadKeyRing) -> Answer<KeyRing> {
-        Ok(self.model()?.key_ring(0))
-    }
-}
-
-impl Handle<JudgeToken, ()> for MemoryBackend {
-    async fn handle(
-        &self,
-        JudgeToken { execution_id: ref id, waitpoint_id: ref waitpoint, ref shown }: JudgeToken,
-    ) -> Answer<()> {
-        let (model, now) = (self.model()?, self.clock.now());
-        let found = model.waitpoints(id).find(|known| known.id == *waitpoint).ok_or(Code::InvalidToken)?;
-        Ok(found.verify(model.ring(id.partition()).ok().flatten(), shown, now)?)
-    }
-}
-
-impl Handle<NamespaceOf, Option<Namespace>> for MemoryBackend {
-    async fn handle(&self, NamespaceOf { execution_id: ref id }: NamespaceOf) -> Answer<Option<Namespace>> {
-        Ok(self.model()?.find(id).map(|execution| execution.namespace.clone()))
-    }
-}
-
-impl Handle<NamespaceOfFlow, Option<Namespace>> for MemoryBackend {
-    async fn handle(&self, NamespaceOfFlow { flow_id: ref id }: NamespaceOfFlow) -> Answer<Option<Namespace>> {
-        Ok(self.model()?.find_flow(id).map(|flow| flow.namespace.clone()))
     }
 }
 

@@ -49,20 +49,16 @@ mod tests {
     use ff_core::contracts::HeartbeatArgs;
     use ff_core::dice::SeededDice;
     use ff_core::partition::PartitionConfig;
-    use ff_core::types::{LaneId, Namespace, TimestampMs, WorkerId};
+    use ff_core::types::{Namespace, TimestampMs, WorkerId};
     use ff_engine::Orchestration;
 
     use super::*;
 
     fn worker(name: &str, namespace: &str) -> RegisterWorkerArgs {
         RegisterWorkerArgs {
-            worker_instance_id: WorkerInstanceId::parse(name).unwrap(),
-            worker_id: WorkerId::parse("resizer").unwrap(),
             namespace: Namespace::parse(namespace).unwrap(),
-            lanes: [LaneId::default_name()].into(),
-            kinds: [].into(),
-            capabilities: [].into(),
             ttl_ms: 1_000,
+            ..RegisterWorkerArgs::new(WorkerInstanceId::parse(name).unwrap(), WorkerId::parse("resizer").unwrap())
         }
     }
 

@@ -16,8 +16,6 @@ mod outbox;
 mod pooler;
 mod readers;
 mod request;
-mod risks;
-mod secrets;
 mod session;
 mod tls;
 mod trouble;

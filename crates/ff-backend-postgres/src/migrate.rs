@@ -8,7 +8,7 @@ use tokio_postgres::{Client, Transaction};
 use crate::connector::Connector;
 use crate::trouble::{Trouble, said};
 use crate::url::Place;
-use crate::{ConnectError, PostgresOptions, meta, pooler, risks, secrets};
+use crate::{ConnectError, PostgresOptions, meta, pooler};
 
 /// Every step of the schema, in order. The first makes version 1.
 const MIGRATIONS: &[&str] = &[
@@ -66,7 +66,7 @@ pub(crate) async fn prepare(connector: &Connector, options: &PostgresOptions) ->
     }
     let mut client = open(connector).await?;
     let failed = |error: tokio_postgres::Error| failed(place, &error);
-    let risks = risks::find(&client).await.map_err(failed)?;
+    let risks = meta::find(&client).await.map_err(failed)?;
     if options.strict_durability && !risks.is_empty() {
         return Err(ConnectError::NotDurable { address: place.address(), why: risks.join("; ") });
     }
@@ -154,7 +154,7 @@ async fn find(client: &mut Client, place: &Place) -> Result<Found, tokio_postgre
     if version > 0 {
         partitions = meta::partitions(&transaction).await?;
         if let Some(partitions) = partitions.as_ref().filter(|_| version == self::version(MIGRATIONS.len())) {
-            complete = !secrets::are_missing(&transaction, partitions).await?;
+            complete = !meta::are_missing(&transaction, partitions).await?;
         }
     }
     // Locks are named by whole numbers with a sign, oids are whole numbers without.
@@ -198,7 +198,7 @@ async fn change(
         }
     };
     let unsettled = |why| ConnectError::Server { address: place.address(), why };
-    secrets::settle(&transaction, &partitions, dice).await.map_err(unsettled)?;
+    meta::settle(&transaction, &partitions, dice).await.map_err(unsettled)?;
     transaction.commit().await.map_err(failed)?;
     Ok(Migrated { from: found, to: known })
 }

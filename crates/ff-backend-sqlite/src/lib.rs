@@ -11,7 +11,6 @@ mod open_error;
 mod options;
 mod owner;
 mod readers;
-mod secrets;
 mod session;
 mod writer;
 

@@ -1,8 +1,12 @@
 //! What a store remembers of itself: its schema, its partition counts, its last moment.
 
+use std::collections::BTreeMap;
+
+use ff_backend_sql::{RINGS, missing_rings};
+use ff_core::dice::Dice;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 
 /// Remembers the moment of a commit, so that time does not run backwards over a restart.
 pub(crate) const SET_CLOCK: &str =
@@ -52,4 +56,21 @@ fn get(sqlite: &Connection, key: &str) -> rusqlite::Result<Option<i64>> {
 fn set(sqlite: &Connection, key: &str, value: i64) -> rusqlite::Result<()> {
     let upsert = "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
     sqlite.execute(upsert, (key, value)).map(drop)
+}
+
+/// Gives secrets to every partition that has none.
+pub(crate) fn settle(
+    transaction: &Transaction<'_>,
+    partitions: &PartitionConfig,
+    dice: &dyn Dice,
+) -> rusqlite::Result<()> {
+    let mut rings = transaction.prepare(RINGS)?;
+    let stored = rings.query_map([partitions.num_flow_partitions], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let stored = stored.collect::<rusqlite::Result<BTreeMap<u16, String>>>()?;
+    let unwritable = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
+    let mut insert = transaction.prepare("INSERT INTO key_ring (partition, record) VALUES (?1, ?2)")?;
+    for missing in missing_rings(&stored, partitions, dice).map_err(unwritable)? {
+        insert.execute(missing)?;
+    }
+    Ok(())
 }

@@ -8,7 +8,6 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::meta;
 use crate::open_error::OpenError;
-use crate::secrets;
 
 /// Every step of the schema, in order. The first makes version 1.
 const MIGRATIONS: &[&str] = &[
@@ -44,7 +43,7 @@ pub(crate) fn migrate(
             partitions
         }
     };
-    secrets::settle(&transaction, &partitions, dice).map_err(failed)?;
+    meta::settle(&transaction, &partitions, dice).map_err(failed)?;
     transaction.commit().map_err(failed)?;
     Ok(partitions)
 }

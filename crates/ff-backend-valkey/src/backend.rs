@@ -15,7 +15,7 @@ use tokio_util::sync::DropGuard;
 
 use crate::calls::Calls;
 use crate::hints::Announcer;
-use crate::lane_counter::LaneCounter;
+use crate::lane::LaneCounter;
 use crate::reconcile::Sweeps;
 use crate::secrets::Secrets;
 use crate::together::Together;

@@ -15,13 +15,13 @@ use crate::calls::{Calls, Loading, told};
 use crate::directory::Directory;
 use crate::durability::FsyncGroup;
 use crate::hints::{Announcer, pass_on, subscribe};
-use crate::lane_counter::LaneCounter;
+use crate::lane::LaneCounter;
 use crate::link::{ClusterLink, Link, Plain, SingleLink, connect as connect_to};
 use crate::probe::{probe, refusal};
 use crate::reconcile::Sweeps;
 use crate::secrets::{self, Secrets};
 use crate::url::Place;
-use crate::{ConnectError, Durability, ValkeyBackend, ValkeyOptions, risks};
+use crate::{ConnectError, Durability, ValkeyBackend, ValkeyOptions, probe};
 
 pub(crate) async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyBackend, ConnectError> {
     use_one_tls_provider();
@@ -163,7 +163,7 @@ async fn give_library(primaries: &[Plain], clock: LibraryClock) -> Result<(), Co
 /// Warns of settings that may lose acknowledged work, or refuses them.
 async fn check_durability(place: &Place, primaries: &[Plain], is_strict: bool) -> Result<(), ConnectError> {
     let address = place.nodes.iter().map(|node| node.addr().to_string()).collect::<Vec<_>>().join(",");
-    let risks = risks::find(&address, primaries).await?;
+    let risks = probe::find(&address, primaries).await?;
     if is_strict && !risks.is_empty() {
         return Err(ConnectError::NotDurable { address, why: Vec::from_iter(risks).join("; ") });
     }

@@ -1,9 +1,12 @@
 //! Looking at a server before using it: what it is, and whether it can be used at all. Nothing is written.
 
+use std::collections::BTreeSet;
+
 use redis::aio::MultiplexedConnection;
 use redis::{ErrorKind, RedisError, cmd};
 
 use crate::ConnectError;
+use crate::link::Plain;
 use crate::trouble::{said, trouble};
 
 /// What a server says it is.
@@ -49,4 +52,69 @@ pub(crate) fn refusal(address: &str, error: &RedisError) -> ConnectError {
 
 fn major(version: &str) -> u32 {
     version.split('.').next().and_then(|major| major.parse().ok()).unwrap_or_default()
+}
+
+/// What may lose acknowledged work on any of these servers, and what to set instead.
+pub(crate) async fn find(address: &str, primaries: &[Plain]) -> Result<BTreeSet<String>, ConnectError> {
+    let mut found = BTreeSet::new();
+    for primary in primaries {
+        let info = primary.ask::<String>(cmd("INFO").arg("persistence").arg("memory")).await;
+        let info = info.map_err(|error| refusal(address, &error))?;
+        // Not part of INFO, and many users and hosted servers do not allow CONFIG.
+        let fsync = primary.ask::<Vec<String>>(cmd("CONFIG").arg("GET").arg("appendfsync")).await;
+        found.extend(risks(&info, fsync));
+    }
+    Ok(found)
+}
+
+fn risks(info: &str, fsync: Result<Vec<String>, RedisError>) -> Vec<String> {
+    let field = |name: &str| info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim);
+    let mut risks = Vec::new();
+    match (field("aof_enabled"), fsync) {
+        (Some("1"), Ok(setting)) => {
+            if setting.last().is_some_and(|policy| policy == "no") {
+                risks.push("appendfsync is no: set it to everysec or always".to_owned());
+            }
+        }
+        (Some("1"), Err(error)) => {
+            risks.push(format!("appendfsync could not be checked ({}): allow +config|get", said(&error)));
+        }
+        _ => risks.push("appendonly is no: set it to yes".to_owned()),
+    }
+    match field("maxmemory_policy") {
+        Some("noeviction") => {}
+        Some(policy) => risks.push(format!("maxmemory-policy is {policy}: set it to noeviction")),
+        None => risks.push("maxmemory-policy could not be checked: INFO does not tell it".to_owned()),
+    }
+    risks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(aof: &str, policy: &str, fsync: &str) -> Vec<String> {
+        let info = format!("# Persistence\r\naof_enabled:{aof}\r\n# Memory\r\nmaxmemory_policy:{policy}\r\n");
+        risks(&info, Ok(vec!["appendfsync".to_owned(), fsync.to_owned()]))
+    }
+
+    #[test]
+    fn only_an_append_only_file_that_is_synced_and_no_eviction_are_safe() {
+        for fsync in ["always", "everysec"] {
+            assert_eq!(found("1", "noeviction", fsync), [""; 0]);
+        }
+        assert_eq!(found("1", "noeviction", "no"), ["appendfsync is no: set it to everysec or always"]);
+        assert_eq!(found("0", "noeviction", "always"), ["appendonly is no: set it to yes"]);
+        for policy in ["allkeys-lru", "volatile-lru", "volatile-ttl", "allkeys-random"] {
+            assert_eq!(found("1", policy, "always"), [format!("maxmemory-policy is {policy}: set it to noeviction")]);
+        }
+        assert_eq!(found("0", "allkeys-lfu", "no").len(), 2);
+    }
+
+    #[test]
+    fn a_setting_that_cannot_be_read_is_a_risk() {
+        let denied = (ErrorKind::Io, "denied").into();
+        let risks = risks("aof_enabled:1\r\n", Err(denied));
+        assert!(risks.iter().all(|risk| risk.contains("could not be checked")) && risks.len() == 2, "{risks:?}");
+    }
 }

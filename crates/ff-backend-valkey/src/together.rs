@@ -5,8 +5,11 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ff_core::backend::Answer;
+use ff_core::contracts::{CompleteArgs, Completed, Submitted};
 use ff_core::engine_error::EngineError;
+use ff_core::types::{Kind, LaneId, Namespace};
 use ff_script::ScriptError;
+use ff_script::execution::{PlainWork, ff_complete_execution, ff_complete_executions, ff_create_executions};
 use tokio::sync::oneshot;
 
 use crate::calls::Calls;
@@ -118,5 +121,43 @@ async fn send<J: Joins>(calls: &Calls, waiting: Vec<Waiting<J>>) {
             let error = EngineError::from(error);
             callers.into_iter().for_each(|caller| drop(caller.send(Err(error.clone()))));
         }
+    }
+}
+
+impl Joins for CompleteArgs {
+    /// The partition.
+    type Company = u16;
+    type Told = Completed;
+
+    fn company(&self) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn bytes(&self) -> usize {
+        self.result.as_ref().map_or(0, |result| result.bytes.len())
+    }
+
+    async fn ask(calls: &Calls, all: Vec<Self>) -> Answers<Completed> {
+        match <[Self; 1]>::try_from(all) {
+            Ok([alone]) => Ok(vec![ff_complete_execution(calls, alone).await]),
+            Err(several) => ff_complete_executions(calls, several).await,
+        }
+    }
+}
+
+impl Joins for PlainWork {
+    type Company = (u16, Namespace, LaneId, Kind);
+    type Told = Submitted;
+
+    fn company(&self) -> Self::Company {
+        (self.execution_id.partition(), self.namespace.clone(), self.lane.clone(), self.kind.clone())
+    }
+
+    fn bytes(&self) -> usize {
+        self.payload.bytes.len()
+    }
+
+    async fn ask(calls: &Calls, all: Vec<Self>) -> Answers<Submitted> {
+        ff_create_executions(calls, all).await
     }
 }

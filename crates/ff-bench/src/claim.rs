@@ -5,17 +5,16 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use ff_core::contracts::{ClaimArgs, CompleteArgs};
 use ff_core::lease::Holder;
-use ff_core::limits;
 use ff_core::payload::Payload;
-use ff_core::types::{Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::types::{Kind, WorkerId, WorkerInstanceId};
 use ff_sdk::Job;
+use ff_sdk::store_url::without_password;
 use indicatif::ProgressBar;
 
 use crate::latency::percentiles;
 use crate::load::fill;
 use crate::store::Subject;
 use crate::{KIND, Report};
-use ff_sdk::store_url::without_password;
 
 /// Claims measured at each depth, one execution each.
 const CLAIMS: usize = 2_000;
@@ -75,16 +74,14 @@ async fn claims(subject: &Subject) -> anyhow::Result<Vec<Duration>> {
             break;
         }
         let args = ClaimArgs {
-            partition,
-            namespace: Namespace::default_name(),
-            lane: LaneId::default_name(),
             kinds: vec![Kind::parse(KIND)?],
-            max: 1,
-            holder: Holder {
-                worker_id: WorkerId::parse("bench")?,
-                worker_instance_id: WorkerInstanceId::parse("bench-1")?,
-            },
-            lease_ttl_ms: limits::LEASE_TTL_MS,
+            ..ClaimArgs::new(
+                partition,
+                Holder {
+                    worker_id: WorkerId::parse("bench")?,
+                    worker_instance_id: WorkerInstanceId::parse("bench-1")?,
+                },
+            )
         };
         let asked = Instant::now();
         let claims = backend.claim(args).await?;

@@ -7,56 +7,27 @@ error_table! {
     ExecutionNotTerminal "execution_not_terminal" Terminal 409 "The execution has not finished yet.";
     ExecutionNotEligible "execution_not_eligible" Informational 409
         "The execution is not waiting to be claimed, so this does not apply to it.";
-    ExecutionNotInEligibleSet "execution_not_in_eligible_set" Informational 409
-        "The execution is no longer among what its lane has to offer.";
-    ExecutionNotReclaimable "execution_not_reclaimable" Informational 409
-        "The execution's lease has not run out, so nobody else may take it up.";
     NotRunnable "not_runnable" Terminal 409 "It cannot be queued: the execution is running, suspended or finished, or its lane takes no new work.";
     Terminal "terminal" Terminal 409 "The execution has finished; nothing about it changes any more.";
-    ReplayNotAllowed "replay_not_allowed" Terminal 409 "This execution may not be run again.";
     MaxReplaysExhausted "max_replays_exhausted" Terminal 409
         "The execution has been replayed as often as its policy allows.";
-    MaxRetriesExhausted "max_retries_exhausted" Terminal 409
-        "The execution has been tried as often as its policy allows.";
     IdempotencyConflict "idempotency_conflict" Terminal 409
         "The same key or id was used before for a different kind or payload.";
     InvalidExecutionId "invalid_execution_id" Terminal 400 "This is not the id of an execution.";
     InvalidPolicyJson "invalid_policy_json" Terminal 400 "The policy has a field that is unknown or out of range.";
     InvalidTagKey "invalid_tag_key" Terminal 400 "The key of a label is not a name a label can have.";
-    InvalidBlockingReason "invalid_blocking_reason" Terminal 400 "An execution cannot be blocked for this reason.";
-
-    // Attempt.
-    AttemptNotFound "attempt_not_found" Terminal 404 "The execution has no attempt with this index.";
-    AttemptNotStarted "attempt_not_started" Terminal 409 "The attempt has not started yet.";
-    AttemptAlreadyTerminal "attempt_already_terminal" Informational 409 "The attempt has already ended.";
-    AttemptNotInCreatedState "attempt_not_in_created_state" Bug 500
-        "An attempt was to be started that had been started before.";
-    ActiveAttemptExists "active_attempt_exists" Bug 500
-        "The execution has an attempt under way though nobody holds it.";
-    ExecutionNotEligibleForAttempt "execution_not_eligible_for_attempt" Terminal 409
-        "The execution is not in a state in which an attempt may begin.";
 
     // Lease.
     StaleLease "stale_lease" Terminal 409 "Someone else has held this execution since; this holder's time is over.";
     LeaseExpired "lease_expired" Terminal 409 "The lease ran out before this call.";
     LeaseRevoked "lease_revoked" Terminal 409 "An operator took the lease away.";
     NoActiveLease "no_active_lease" Informational 409 "Nobody holds this execution.";
-    LeaseConflict "lease_conflict" Retryable 409 "Somebody else holds this execution.";
-    ExecutionNotLeaseable "execution_not_leaseable" Retryable 409
-        "The execution is not in a state in which it can be held.";
     FenceRequired "fence_required" Terminal 400
         "A holder's call needs its fence: lease_id, lease_epoch and attempt_id.";
     PartialFenceTriple "partial_fence_triple" Terminal 400
         "A fence is all of lease_id, lease_epoch and attempt_id, or none.";
 
     // Claims and grants.
-    NoEligibleExecution "no_eligible_execution" Retryable 404 "There is nothing to claim in this lane right now.";
-    GrantAlreadyExists "grant_already_exists" Informational 409
-        "Somebody has already been given leave to claim this execution.";
-    InvalidClaimGrant "invalid_claim_grant" Retryable 409 "There is no grant for this worker to claim this execution.";
-    ClaimGrantExpired "claim_grant_expired" Retryable 409 "The grant ran out before it was used.";
-    UseClaimResumedExecution "use_claim_resumed_execution" Retryable 409
-        "The execution resumes an attempt and must be claimed as resumed.";
     NotAResumedExecution "not_a_resumed_execution" Retryable 409
         "The execution has no attempt to resume and must be claimed afresh.";
 
@@ -65,8 +36,6 @@ error_table! {
     FlowAlreadyTerminal "flow_already_terminal" Terminal 409 "The flow has ended and takes no more changes.";
     ExecutionNotInFlow "execution_not_in_flow" Terminal 409 "The execution is not a member of this flow.";
     ExecutionAlreadyInFlow "execution_already_in_flow" Terminal 409 "The execution is already a member of a flow.";
-    AlreadyMemberOfDifferentFlow "already_member_of_different_flow" Terminal 409
-        "The execution is a member of another flow, and can only be in one.";
     StaleGraphRevision "stale_graph_revision" Retryable 409
         "The flow's graph has changed since; read it again and repeat the change.";
     SelfReferencingEdge "self_referencing_edge" Terminal 400 "An execution cannot depend on itself.";
@@ -77,43 +46,26 @@ error_table! {
     DepsNotSatisfied "deps_not_satisfied" Informational 409 "The execution still waits for an upstream.";
 
     // Suspension and waitpoints.
-    AlreadySuspended "already_suspended" Informational 409 "The execution is already suspended.";
     ExecutionNotSuspended "execution_not_suspended" Informational 409 "The execution is not suspended.";
-    InvalidLeaseForSuspend "invalid_lease_for_suspend" Terminal 409
-        "Only the holder of the running attempt can suspend the execution.";
-    ResumeConditionNotMet "resume_condition_not_met" Terminal 409
-        "What the execution waits for has not all happened yet.";
     WaitpointNotFound "waitpoint_not_found" Retryable 404
         "There is no such waitpoint, or not yet: a signal may arrive before the suspension.";
     WaitpointAlreadyExists "waitpoint_already_exists" Informational 409 "There is already a waitpoint with this id.";
     WaitpointNotPending "waitpoint_not_pending" Informational 409
         "The waitpoint is already in use or closed, so no suspension can begin to wait on it.";
-    WaitpointNotOpen "waitpoint_not_open" Informational 409 "The waitpoint takes no signals in its state.";
     WaitpointClosed "waitpoint_closed" Informational 409 "The waitpoint is closed; nobody waits on it any more.";
     PendingWaitpointExpired "pending_waitpoint_expired" Informational 409
         "The waitpoint was made ahead of a suspension and ran out before one began.";
-    WaitpointPendingUseBufferScript "waitpoint_pending_use_buffer_script" Retryable 409
-        "Nobody waits on the waitpoint yet; its signals are kept until somebody does.";
     InvalidWaitpointKey "invalid_waitpoint_key" Terminal 400 "This is not a key a waitpoint can have.";
-    InvalidWaitpointForExecution "invalid_waitpoint_for_execution" Terminal 409
-        "The waitpoint belongs to another execution.";
     AdditionalWaitpointBindingMalformed "additional_waitpoint_binding_malformed" Terminal 400
         "Every further waitpoint of a suspension needs an id, a key and a token.";
-    UsePendingWithExtrasUnsupported "use_pending_with_extras_unsupported" Terminal 400
-        "A suspension on a waitpoint made ahead cannot name further waitpoints.";
 
     // Waitpoint tokens and their secrets.
     InvalidToken "invalid_token" Terminal 403 "The token does not open this waitpoint.";
     MissingToken "missing_token" Terminal 403 "A signal needs the token of its waitpoint.";
     TokenExpired "token_expired" Terminal 403 "The secret this token was signed under has been retired.";
     WaitpointTokenRequired "waitpoint_token_required" Terminal 400 "A new waitpoint needs its token.";
-    WaitpointNotTokenBound "waitpoint_not_token_bound" Terminal 409
-        "The waitpoint was made without a token, so no token can open it.";
     HmacSecretNotInitialized "hmac_secret_not_initialized" Retryable 503
         "There is no secret to sign tokens under yet; an operator has to rotate one in.";
-    InvalidSecret "invalid_secret" Bug 500 "The stored secret of a kid is not hexadecimal text.";
-    InvalidKeysMissingHmac "invalid_keys_missing_hmac" Bug 500
-        "The function was called without the key of the secrets.";
     InvalidKid "invalid_kid" Terminal 400 "A kid is text without a colon, and not empty.";
     InvalidSecretHex "invalid_secret_hex" Terminal 400 "A secret is hexadecimal text of 16 to 1024 bytes.";
     InvalidGraceMs "invalid_grace_ms" Terminal 400 "A grace period is a whole number of milliseconds, 0 or more.";
@@ -121,42 +73,11 @@ error_table! {
 
     // Signal.
     TargetNotSignalable "target_not_signalable" Terminal 409 "The execution is in a state that takes no signals.";
-    DuplicateSignal "duplicate_signal" Informational 409 "A signal with this idempotency key has already arrived.";
     SignalLimitExceeded "signal_limit_exceeded" Terminal 409 "The execution has taken as many signals as it may.";
-
-    // Stream.
-    StreamNotFound "stream_not_found" Expected 404 "The attempt has put out nothing.";
-    StreamClosed "stream_closed" Terminal 409 "The attempt has ended, and its stream with it.";
-    StreamAlreadyClosed "stream_already_closed" Informational 409 "The stream was closed before.";
-    StaleOwnerCannotAppend "stale_owner_cannot_append" Terminal 409
-        "Only the holder of the running attempt can add to its stream.";
-    RetentionLimitExceeded "retention_limit_exceeded" Terminal 413 "The frame is larger than a stream takes.";
-    InvalidFrameType "invalid_frame_type" SoftError 400 "There is no such type of frame.";
-    InvalidOffset "invalid_offset" Retryable 409 "The stream has nothing at this position.";
-
-    // Budget.
-    BudgetNotFound "budget_not_found" Terminal 404 "There is no budget with this id.";
-    BudgetExceeded "budget_exceeded" Cooperative 409 "The budget is spent; stop until it resets or is raised.";
-    BudgetSoftExceeded "budget_soft_exceeded" Informational 409
-        "The budget's soft limit is passed; work may go on until the hard one.";
-    InvalidBudgetScope "invalid_budget_scope" Terminal 400 "A budget cannot be attached to such a thing.";
-    BudgetAttachConflict "budget_attach_conflict" Terminal 409
-        "The budget is already attached in a way that rules this out.";
-    BudgetOverrideNotAllowed "budget_override_not_allowed" Terminal 403 "The caller may not go past this budget.";
-    OkAlreadyApplied "ok_already_applied" Informational 409 "This usage report has already been counted.";
-
-    // Quota.
-    QuotaPolicyNotFound "quota_policy_not_found" Terminal 404 "There is no quota policy with this id.";
-    InvalidQuotaSpec "invalid_quota_spec" Terminal 400 "The windows and caps of the quota do not make sense.";
-    QuotaAttachConflict "quota_attach_conflict" Terminal 409
-        "The quota policy is already attached in a way that rules this out.";
-    RateLimitExceeded "rate_limit_exceeded" Retryable 429 "This was asked too often for now; ask again later.";
-    ConcurrencyLimitExceeded "concurrency_limit_exceeded" Retryable 429 "Every slot of this quota is taken for now.";
 
     // Worker.
     InvalidCapabilities "invalid_capabilities" Terminal 400
         "A list of capabilities has one that is malformed, or too many of them.";
-    CapabilityMismatch "capability_mismatch" Retryable 409 "The worker lacks a capability the execution requires.";
 
     // Requests.
     InvalidInput "invalid_input" Terminal 400 "A field of the request is not what it must be.";
@@ -171,6 +92,7 @@ error_table! {
     Unauthorized "unauthorized" Terminal 403 "The caller may not do this.";
     NotFound "not_found" Terminal 404 "There is nothing at this address.";
     MethodNotAllowed "method_not_allowed" Terminal 405 "This address does not take this method.";
+    RateLimitExceeded "rate_limit_exceeded" Retryable 429 "This was asked too often for now; ask again later.";
     RequestTimeout "request_timeout" Retryable 408 "The request did not arrive or finish in time.";
 
     // The service and its store.
@@ -178,8 +100,48 @@ error_table! {
     ShuttingDown "shutting_down" Retryable 503 "The server is stopping and takes no new work.";
     StoreUnavailable "store_unavailable" Retryable 503 "The store cannot be reached; nothing was done.";
     OutcomeUnknown "outcome_unknown" Retryable 503 "The store was asked and did not answer; it is safe to ask again.";
-    StoreInUse "store_in_use" Terminal 409 "Another process owns the store; connect to it over HTTP.";
     InvariantViolation "invariant_violation" Bug 500 "Two records that must agree do not; nothing was changed.";
     Corruption "corruption" Bug 500 "The store holds something that cannot be read.";
     Internal "internal" Bug 500 "The server has a defect; its log says more.";
+
+    // Coming domains. Nothing raises these codes yet; a code moves to its domain above with the first rule that does.
+    // Admission.
+    ExecutionNotInEligibleSet "execution_not_in_eligible_set" Informational 409
+        "The execution is no longer among what its lane has to offer.";
+    ExecutionNotReclaimable "execution_not_reclaimable" Informational 409
+        "The execution's lease has not run out, so nobody else may take it up.";
+    ExecutionNotLeaseable "execution_not_leaseable" Retryable 409
+        "The execution is not in a state in which it can be held.";
+    LeaseConflict "lease_conflict" Retryable 409 "Somebody else holds this execution.";
+    GrantAlreadyExists "grant_already_exists" Informational 409
+        "Somebody has already been given leave to claim this execution.";
+    InvalidClaimGrant "invalid_claim_grant" Retryable 409 "There is no grant for this worker to claim this execution.";
+    ClaimGrantExpired "claim_grant_expired" Retryable 409 "The grant ran out before it was used.";
+    CapabilityMismatch "capability_mismatch" Retryable 409 "The worker lacks a capability the execution requires.";
+    InvalidBlockingReason "invalid_blocking_reason" Terminal 400 "An execution cannot be blocked for this reason.";
+    // Streams.
+    StreamNotFound "stream_not_found" Expected 404 "The attempt has put out nothing.";
+    StreamClosed "stream_closed" Terminal 409 "The attempt has ended, and its stream with it.";
+    StreamAlreadyClosed "stream_already_closed" Informational 409 "The stream was closed before.";
+    StaleOwnerCannotAppend "stale_owner_cannot_append" Terminal 409
+        "Only the holder of the running attempt can add to its stream.";
+    RetentionLimitExceeded "retention_limit_exceeded" Terminal 413 "The frame is larger than a stream takes.";
+    InvalidFrameType "invalid_frame_type" SoftError 400 "There is no such type of frame.";
+    InvalidOffset "invalid_offset" Retryable 409 "The stream has nothing at this position.";
+    // Budgets.
+    BudgetNotFound "budget_not_found" Terminal 404 "There is no budget with this id.";
+    BudgetExceeded "budget_exceeded" Cooperative 409 "The budget is spent; stop until it resets or is raised.";
+    BudgetSoftExceeded "budget_soft_exceeded" Informational 409
+        "The budget's soft limit is passed; work may go on until the hard one.";
+    InvalidBudgetScope "invalid_budget_scope" Terminal 400 "A budget cannot be attached to such a thing.";
+    BudgetAttachConflict "budget_attach_conflict" Terminal 409
+        "The budget is already attached in a way that rules this out.";
+    BudgetOverrideNotAllowed "budget_override_not_allowed" Terminal 403 "The caller may not go past this budget.";
+    OkAlreadyApplied "ok_already_applied" Informational 409 "This usage report has already been counted.";
+    // Quotas.
+    QuotaPolicyNotFound "quota_policy_not_found" Terminal 404 "There is no quota policy with this id.";
+    InvalidQuotaSpec "invalid_quota_spec" Terminal 400 "The windows and caps of the quota do not make sense.";
+    QuotaAttachConflict "quota_attach_conflict" Terminal 409
+        "The quota policy is already attached in a way that rules this out.";
+    ConcurrencyLimitExceeded "concurrency_limit_exceeded" Retryable 429 "Every slot of this quota is taken for now.";
 }

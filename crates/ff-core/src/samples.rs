@@ -22,7 +22,7 @@ use crate::signal::SignalKeyEntry;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, TimestampMs, WaitpointId, WorkerId,
+    EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, TimestampMs, WaitpointId,
     WorkerInstanceId,
 };
 use crate::view::{DueFirst, EdgesOf, Eligible, MembersOf, Miss, Stop, View};
@@ -54,18 +54,7 @@ pub(crate) fn waiting() -> Execution {
 pub(crate) fn running() -> Execution {
     let mut shelf = Shelf::default();
     shelf.submit(&work(), at(0)).unwrap();
-    let args = ClaimArgs {
-        partition: waiting().id.partition(),
-        namespace: Namespace::default_name(),
-        lane: LaneId::default_name(),
-        kinds: vec![],
-        max: 1,
-        holder: Holder {
-            worker_id: WorkerId::parse("w").unwrap(),
-            worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
-        },
-        lease_ttl_ms: 30_000,
-    };
+    let args = ClaimArgs::new(waiting().id.partition(), Holder::parse("w", "w-1").unwrap());
     args.decide(&shelf, &conditions(at(0))).unwrap().changes.remove(0).after
 }
 

@@ -17,10 +17,7 @@ use crate::signal::contracts::{DeliverArgs, Delivered, WaitpointRef};
 use crate::suspension::contracts::{CreateWaitpointArgs, GrantedWaitpoint, SuspendArgs, Suspended, WaitpointBinding};
 use crate::suspension::{Condition, Waitpoint};
 use crate::token::{KeyRing, PresentedToken, Secret};
-use crate::types::{
-    ExecutionId, IdempotencyKey, Kid, LaneId, Namespace, SignalName, TimestampMs, WaitpointKey, WorkerId,
-    WorkerInstanceId,
-};
+use crate::types::{ExecutionId, IdempotencyKey, Kid, SignalName, TimestampMs, WaitpointKey};
 use crate::view::View;
 
 /// One execution and everything around it.
@@ -80,18 +77,7 @@ impl Stage {
     }
 
     pub(crate) fn claim(&mut self, now: TimestampMs) -> Task {
-        let args = ClaimArgs {
-            partition: self.id.partition(),
-            namespace: Namespace::default_name(),
-            lane: LaneId::default_name(),
-            kinds: vec![],
-            max: 1,
-            holder: Holder {
-                worker_id: WorkerId::parse("w").unwrap(),
-                worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
-            },
-            lease_ttl_ms: 30_000,
-        };
+        let args = ClaimArgs::new(self.id.partition(), Holder::parse("w", "w-1").unwrap());
         self.ask(args, now).unwrap().tasks.remove(0)
     }
 

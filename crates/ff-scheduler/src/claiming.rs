@@ -16,8 +16,8 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use crate::exchange::{Exchange, Offer};
+use crate::ready::Wanted;
 use crate::shares::{Depth, Sizes, shares};
-use crate::wanted::Wanted;
 
 /// How often what is ready elsewhere is asked for after a partition could not be.
 const TRIES: usize = 3;

@@ -13,8 +13,7 @@ use ff_core::types::{Kind, LaneId};
 use tokio::sync::Notify;
 
 use crate::line::Line;
-use crate::ready::{ReadyWork, Taken};
-use crate::wanted::Wanted;
+use crate::ready::{ReadyWork, Taken, Wanted};
 
 #[derive(Default)]
 pub(crate) struct Exchange {
@@ -196,9 +195,10 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use ff_core::types::{Priority, TimestampMs};
     use futures_util::FutureExt;
+
+    use super::*;
 
     fn lane() -> LaneId {
         LaneId::default_name()

@@ -10,7 +10,6 @@ mod ready;
 mod runtime;
 mod scheduler;
 mod shares;
-mod wanted;
 
 pub use long_poll::LongPolls;
 pub use runtime::Runtime;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ff_core::types::{Kind, LaneId};
 use tokio::sync::Notify;
 
-use crate::wanted::Wanted;
+use crate::ready::Wanted;
 
 /// Who waits, and who has been called and has not come yet. A worker keeps its ticket while it waits, so that one that
 /// was called in vain is not behind those that came after it.
@@ -101,8 +101,9 @@ impl LaneLine {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use futures_util::FutureExt;
+
+    use super::*;
 
     struct Worker(u64, Arc<Notify>);
 

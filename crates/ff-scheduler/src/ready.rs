@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use ff_core::lease::contracts::Head;
+use ff_core::lease::contracts::{Head, NextArgs};
 use ff_core::types::{Kind, LaneId};
-
-use crate::wanted::Wanted;
 
 /// What is known to be ready. It may say too much, for work can be cancelled or claimed elsewhere; a claim that finds
 /// nothing corrects it.
@@ -126,10 +124,27 @@ impl Heads {
     }
 }
 
+/// Which work a worker takes.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    /// As indexes name them, in the order they are preferred.
+    pub(crate) lanes: Vec<LaneId>,
+    /// Any kind when none is named.
+    pub(crate) kinds: Vec<Kind>,
+}
+
+impl Wanted {
+    pub(crate) fn by(args: &NextArgs) -> Self {
+        let lanes = args.lanes.iter().map(|lane| lane.within(&args.namespace)).collect();
+        Self { lanes, kinds: args.kinds.clone() }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use ff_core::types::{Priority, TimestampMs};
+
+    use super::*;
 
     fn lane(name: &str) -> LaneId {
         LaneId::parse(name).unwrap()

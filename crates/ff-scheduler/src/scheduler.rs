@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 use crate::claiming::Claiming;
 use crate::exchange::Exchange;
 use crate::listener::{Asker, Listener};
-use crate::wanted::Wanted;
+use crate::ready::Wanted;
 
 /// Hands out work from all partitions of a store, to workers that wait for it.
 ///

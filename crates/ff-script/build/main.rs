@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 
 use header::Header;
 
-/// The rooms that have functions.
-const ROOMS: &[&str] = &["event", "execution", "flow", "lane", "lease", "signal", "suspension", "upkeep", "worker"];
+/// The rooms that have functions, and the folder of published functions that no store calls.
+const ROOMS: &[&str] =
+    &["event", "execution", "flow", "lane", "lease", "published", "signal", "suspension", "upkeep", "worker"];
 
 fn main() {
     let source = Path::new("lua");

@@ -1,6 +1,7 @@
 //! FlowFabric on Valkey: every mutation is one function of one library, atomic on its server.
 //!
-//! The functions are Lua files, one each, under `lua/<room>/`; what they share is under `lua/lib/`. The header of a file is
+//! The functions are Lua files, one each, under `lua/<room>/`, those that only other programs call
+//! under `lua/published/`; what they share is under `lua/lib/`. The header of a file is
 //! the function's signature: the build makes of it the names its code uses and the struct its caller fills in, so the order
 //! of keys and arguments is written once. They mirror the rules of `ff_core` and are held to them by tests.
 //!
@@ -17,6 +18,7 @@ mod hint;
 pub mod lane;
 pub mod lease;
 mod loader;
+pub mod published;
 mod record;
 mod reply;
 mod server;

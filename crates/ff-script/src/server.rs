@@ -1,10 +1,11 @@
 //! What this crate needs of a server: one that can be asked, and one that can be given the library.
 
-use crate::Fields;
+use std::str::FromStr;
+
 use async_trait::async_trait;
 use ff_core::engine_error::EngineError;
 
-use crate::{Fcall, FcallResult, FromFcallResult, ScriptError, Value};
+use crate::{Fcall, FcallResult, Fields, FromFcallResult, ScriptError, Value};
 
 /// A server, or a cluster of them, that has the library.
 #[async_trait]
@@ -29,9 +30,16 @@ pub(crate) async fn ask<T: FromFcallResult>(server: &dyn Server, call: Fcall) ->
     T::from_fcall_result(FcallResult::parse(signature, server.fcall(call).await?)?)
 }
 
-/// Calls a function, and gives the fields of its answer.
-pub async fn ask_fields(server: &dyn Server, call: Fcall) -> Result<Fields, ScriptError> {
-    Ok(FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields().0)
+/// Calls a function: the fields of its answer, and whether it found it done before.
+pub async fn ask_fields(server: &dyn Server, call: Fcall) -> Result<(Fields, bool), ScriptError> {
+    let signature = call.signature;
+    Ok(FcallResult::parse(signature, server.fcall(call).await?)?.into_fields())
+}
+
+/// Calls a function and reads the first field of its answer.
+pub(crate) async fn ask_word<T: FromStr>(server: &dyn Server, call: Fcall) -> Result<T, ScriptError> {
+    let (mut fields, _) = ask_fields(server, call).await?;
+    fields.read()
 }
 
 /// Calls a function that is asked several things at once, and reads its answer to each.
@@ -40,7 +48,7 @@ pub(crate) async fn ask_each<T: FromFcallResult>(
     call: Fcall,
 ) -> Result<Vec<Result<T, ScriptError>>, ScriptError> {
     let signature = call.signature;
-    let (mut fields, _) = FcallResult::parse(signature, server.fcall(call).await?)?.into_fields();
+    let (mut fields, _) = ask_fields(server, call).await?;
     let answers = fields.list()?.into_iter();
     Ok(answers.map(|answer| T::from_fcall_result(FcallResult::parse(signature, answer)?)).collect())
 }

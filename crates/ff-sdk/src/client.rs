@@ -172,12 +172,7 @@ impl Client {
 
     /// Runs a finished execution again.
     pub async fn replay(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Replayed, Error> {
-        let args = ReplayArgs {
-            execution_id: *id,
-            reason: reason.map(str::to_owned),
-            requested_by: None,
-            reopen_downstream: false,
-        };
+        let args = ReplayArgs { reason: reason.map(str::to_owned), ..ReplayArgs::new(*id) };
         Ok(self.backend.replay(args).await?)
     }
 

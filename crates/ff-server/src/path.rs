@@ -33,101 +33,41 @@ impl FromRequestParts<Runtime> for Id {
     }
 }
 
-/// The running copy of a worker an address names.
-pub(crate) struct Instance(pub(crate) WorkerInstanceId);
+macro_rules! in_path {
+    ($($(#[$doc:meta])* $name:ident($type:ty): $part:literal, $field:literal
+        $(, logged as $span:literal)? $(, of the tenant by $owns:path)?;)*) => {$(
+        $(#[$doc])*
+        pub(crate) struct $name(pub(crate) $type);
 
-impl FromRequestParts<Runtime> for Instance {
-    type Rejection = Problem;
+        impl FromRequestParts<Runtime> for $name {
+            type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, ff: &Runtime) -> Result<Self, Problem> {
-        const FIELD: &str = "worker_instance_id";
-        let text = segment(parts, ff, "instance").await.map_err(|why| Refusal::invalid(FIELD, why))?;
-        let instance = word(FIELD, &text)?;
-        Span::current().record("worker", display(&instance));
-        Ok(Self(instance))
-    }
+            async fn from_request_parts(parts: &mut Parts, ff: &Runtime) -> Result<Self, Problem> {
+                let text = segment(parts, ff, $part).await.map_err(|why| Refusal::invalid($field, why))?;
+                let named = word($field, &text)?;
+                $($owns(parts, ff, &named).await?;)?
+                $(Span::current().record($span, display(&named));)?
+                Ok(Self(named))
+            }
+        }
+    )*};
 }
 
-/// The waitpoint an address names.
-pub(crate) struct Waitpoint(pub(crate) WaitpointId);
-
-impl FromRequestParts<Runtime> for Waitpoint {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, ff: &Runtime) -> Result<Self, Problem> {
-        const FIELD: &str = "waitpoint_id";
-        let text = segment(parts, ff, "waitpoint").await.map_err(|why| Refusal::invalid(FIELD, why))?;
-        Ok(Self(word(FIELD, &text)?))
-    }
-}
-
-/// The signal an address names.
-pub(crate) struct Received(pub(crate) SignalId);
-
-impl FromRequestParts<Runtime> for Received {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, ff: &Runtime) -> Result<Self, Problem> {
-        const FIELD: &str = "signal_id";
-        let text = segment(parts, ff, "signal").await.map_err(|why| Refusal::invalid(FIELD, why))?;
-        Ok(Self(word(FIELD, &text)?))
-    }
-}
-
-/// The flow an address names.
-pub(crate) struct Flow(pub(crate) FlowId);
-
-impl FromRequestParts<Runtime> for Flow {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, ff: &Runtime) -> Result<Self, Problem> {
-        const FIELD: &str = "flow_id";
-        let text = segment(parts, ff, "flow").await.map_err(|why| Refusal::invalid(FIELD, why))?;
-        let id = word(FIELD, &text)?;
-        tenant::owns_flow(parts, ff, &id).await?;
-        Ok(Self(id))
-    }
-}
-
-/// The lane an address names, within the namespace that is said beside it.
-pub(crate) struct Lane(pub(crate) LaneId);
-
-impl FromRequestParts<Runtime> for Lane {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, ff: &Runtime) -> Result<Self, Problem> {
-        const FIELD: &str = "lane";
-        let text = segment(parts, ff, "lane").await.map_err(|why| Refusal::invalid(FIELD, why))?;
-        let lane = word(FIELD, &text)?;
-        Span::current().record("lane", display(&lane));
-        Ok(Self(lane))
-    }
-}
-
-/// The API key an address names.
-pub(crate) struct Key(pub(crate) KeyId);
-
-impl FromRequestParts<Runtime> for Key {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, ff: &Runtime) -> Result<Self, Problem> {
-        const FIELD: &str = "key_id";
-        let text = segment(parts, ff, "key").await.map_err(|why| Refusal::invalid(FIELD, why))?;
-        Ok(Self(word(FIELD, &text)?))
-    }
-}
-
-/// The node of a flow an address names.
-pub(crate) struct Node(pub(crate) NodeName);
-
-impl FromRequestParts<Runtime> for Node {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, ff: &Runtime) -> Result<Self, Problem> {
-        const FIELD: &str = "node";
-        let text = segment(parts, ff, "node").await.map_err(|why| Refusal::invalid(FIELD, why))?;
-        Ok(Self(word(FIELD, &text)?))
-    }
+in_path! {
+    /// The running copy of a worker an address names.
+    Instance(WorkerInstanceId): "instance", "worker_instance_id", logged as "worker";
+    /// The waitpoint an address names.
+    Waitpoint(WaitpointId): "waitpoint", "waitpoint_id";
+    /// The signal an address names.
+    Received(SignalId): "signal", "signal_id";
+    /// The flow an address names.
+    Flow(FlowId): "flow", "flow_id", of the tenant by tenant::owns_flow;
+    /// The lane an address names, within the namespace that is said beside it.
+    Lane(LaneId): "lane", "lane", logged as "lane";
+    /// The API key an address names.
+    Key(KeyId): "key", "key_id";
+    /// The node of a flow an address names.
+    Node(NodeName): "node", "node";
 }
 
 /// A part of the path, by the name its route gives it.

@@ -83,34 +83,27 @@ pub(crate) async fn close_waitpoint(
     Ok(Json(ff.backend().close_waitpoint(call.into_args(id, waitpoint)).await?))
 }
 
-/// Lets a suspended execution go on.
-pub(crate) async fn resume(
-    State(ff): State<Runtime>,
-    caller: Caller,
-    Id(id): Id,
-    Body(call): Body<Decide>,
-) -> Result<Json<Resumed>> {
-    decide(&ff, &caller, id, call, OperatorDecision::Resume).await
+macro_rules! decisions {
+    ($($(#[$doc:meta])* $name:ident: $decision:ident;)*) => {$(
+        $(#[$doc])*
+        pub(crate) async fn $name(
+            State(ff): State<Runtime>,
+            caller: Caller,
+            Id(id): Id,
+            Body(call): Body<Decide>,
+        ) -> Result<Json<Resumed>> {
+            decide(&ff, &caller, id, call, OperatorDecision::$decision).await
+        }
+    )*};
 }
 
-/// Approves what a suspended execution waits for.
-pub(crate) async fn approve(
-    State(ff): State<Runtime>,
-    caller: Caller,
-    Id(id): Id,
-    Body(call): Body<Decide>,
-) -> Result<Json<Resumed>> {
-    decide(&ff, &caller, id, call, OperatorDecision::Approve).await
-}
-
-/// Rejects what a suspended execution waits for.
-pub(crate) async fn reject(
-    State(ff): State<Runtime>,
-    caller: Caller,
-    Id(id): Id,
-    Body(call): Body<Decide>,
-) -> Result<Json<Resumed>> {
-    decide(&ff, &caller, id, call, OperatorDecision::Reject).await
+decisions! {
+    /// Lets a suspended execution go on.
+    resume: Resume;
+    /// Approves what a suspended execution waits for.
+    approve: Approve;
+    /// Rejects what a suspended execution waits for.
+    reject: Reject;
 }
 
 async fn decide(

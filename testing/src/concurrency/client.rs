@@ -13,9 +13,7 @@ use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy, RetryPolicy};
 use ff_core::suspension::{Condition, Distinct, OperatorDecision};
 use ff_core::token::PresentedToken;
-use ff_core::types::{
-    ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, SignalName, WaitpointKey, WorkerId, WorkerInstanceId,
-};
+use ff_core::types::{ExecutionId, IdempotencyKey, Kind, SignalName, WaitpointKey};
 use uuid::Uuid;
 
 use super::ledger::{Ledger, What};
@@ -90,10 +88,7 @@ impl Client {
     pub fn new(shared: Arc<Shared>, nth: u64) -> Self {
         let ways = &shared.ways;
         let store = ways[usize::try_from(nth).unwrap() % ways.len()].clone();
-        let holder = Holder {
-            worker_id: WorkerId::parse("client").unwrap(),
-            worker_instance_id: WorkerInstanceId::parse(&format!("client-{nth}")).unwrap(),
-        };
+        let holder = Holder::parse("client", &format!("client-{nth}")).unwrap();
         Self { shared, store, chance: Chance::new(nth), holder }
     }
 
@@ -124,13 +119,10 @@ impl Client {
         let shared = &self.shared;
         let partitions = self.store.partitions().num_flow_partitions;
         let args = ClaimArgs {
-            partition: u16::try_from(self.chance.below(partitions.into())).unwrap(),
-            namespace: Namespace::default_name(),
-            lane: LaneId::default_name(),
             kinds: Vec::new(),
             max: usize::try_from(1 + self.chance.below(3)).unwrap(),
-            holder: self.holder.clone(),
             lease_ttl_ms: 1_000,
+            ..ClaimArgs::new(u16::try_from(self.chance.below(partitions.into())).unwrap(), self.holder.clone())
         };
         let began = shared.ledger.moment();
         let answer = self.store.claim(args).await;
@@ -238,9 +230,7 @@ impl Client {
                 ledger.note(began, answer, |told| vec![(execution_id, What::Decided(told))]);
             }
             _ => {
-                let answer = store
-                    .replay(ReplayArgs { execution_id, reason: None, requested_by: None, reopen_downstream: false })
-                    .await;
+                let answer = store.replay(ReplayArgs::new(execution_id)).await;
                 ledger.note(began, answer, |_| vec![(execution_id, What::Replayed)]);
             }
         }

@@ -10,7 +10,7 @@ use ff_core::types::{Kind, LaneId, Namespace, TagValue, TimestampMs};
 use serde::{Deserialize, Serialize};
 
 use crate::execution::submit::tags;
-use crate::word::word;
+use crate::object::word;
 
 /// One page of doing something to many executions.
 #[derive(Serialize, Deserialize)]
@@ -139,8 +139,9 @@ impl Bulk {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use ff_core::types::TagKey;
+
+    use super::*;
 
     #[test]
     fn a_bulk_arrives_as_it_was_sent() {

@@ -7,7 +7,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::word::word;
+use crate::object::word;
 
 /// `"all_of"`, `"any_of"`, or `{"type": "quorum", "k": 2, "on_satisfied": "cancel_remaining"}`. The other upstreams run on
 /// unless it is said that they do not.

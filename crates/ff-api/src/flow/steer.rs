@@ -10,8 +10,8 @@ use ff_core::types::{AttemptId, ExecutionId, FlowId, LeaseEpoch, LeaseId, TagVal
 use serde::{Deserialize, Serialize};
 
 use crate::execution::submit::tags;
-use crate::lease::fenced::{held, holder_calls};
-use crate::word::word;
+use crate::lease::holder::{held, holder_calls};
+use crate::object::word;
 
 /// Someone wants a flow stopped; all of it, unless a policy is given.
 #[derive(Serialize, Deserialize)]

@@ -99,8 +99,9 @@ impl Claim {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use ff_core::json;
+
+    use super::*;
 
     fn instance() -> WorkerInstanceId {
         WorkerInstanceId::parse("w-1").unwrap()
@@ -129,13 +130,11 @@ mod tests {
         let text = serde_json::to_string(&Claim::of(one.clone())).unwrap();
         assert_eq!(read(&text), Ok(ClaimOf::Partition(one)));
         let any = NextArgs {
-            namespace: Namespace::default_name(),
             lanes: vec![lane, LaneId::default_name()],
             kinds: Vec::new(),
-            max: 1,
-            holder: holder(),
             lease_ttl_ms: 1_000,
             wait_ms: 60_000,
+            ..NextArgs::new(holder())
         };
         let text = serde_json::to_string(&Claim::anywhere(any.clone())).unwrap();
         assert_eq!(read(&text), Ok(ClaimOf::Anywhere(any)));

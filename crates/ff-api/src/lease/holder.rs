@@ -10,7 +10,6 @@ use serde_json::value::RawValue;
 
 use crate::content::present;
 use crate::execution::start;
-use crate::lease::fenced::{held, holder_calls};
 use crate::{Base64, Content, Encoding};
 
 holder_calls! {
@@ -137,14 +136,56 @@ impl Delay {
     }
 }
 
+/// One type of call per row. The fence's fields may each be absent on the wire, so that a call without one and a call with
+/// a part of one are told apart.
+macro_rules! holder_calls {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$attribute:meta])* $field:ident: $type:ty,)* })*) => {$(
+        $(#[$doc])*
+        #[derive(Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            #[serde(default)]
+            pub lease_id: Option<LeaseId>,
+            #[serde(default)]
+            pub lease_epoch: Option<LeaseEpoch>,
+            #[serde(default)]
+            pub attempt_id: Option<AttemptId>,
+            $($(#[$attribute])* pub $field: $type,)*
+        }
+
+        impl $name {
+            fn fence(&self) -> Result<Fence, Refusal> {
+                Fence::from_parts(self.lease_id, self.lease_epoch, self.attempt_id)
+            }
+        }
+    )*};
+}
+pub(crate) use holder_calls;
+
+/// A call of the holder of `fence`: the three fields of it, and the call's own.
+macro_rules! held {
+    ($name:ident, $fence:expr, $($field:ident: $value:expr),*) => {{
+        let Fence { lease_id, lease_epoch, attempt_id } = $fence;
+        $name {
+            lease_id: Some(lease_id),
+            lease_epoch: Some(lease_epoch),
+            attempt_id: Some(attempt_id),
+            $($field: $value),*
+        }
+    }};
+}
+pub(crate) use held;
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use ff_core::contracts::Start;
     use ff_core::engine_error::Code;
     use ff_core::json;
     use ff_core::payload::Payload;
     use serde::de::DeserializeOwned;
+
+    use super::*;
 
     fn id() -> ExecutionId {
         ExecutionId::new(7, uuid::Uuid::from_u128(1))

@@ -2,8 +2,7 @@
 
 mod claim;
 mod claimed;
-pub(crate) mod fenced;
-mod holder;
+pub(crate) mod holder;
 
 pub use claim::{Claim, ClaimOf};
 pub use claimed::{Claimed, Claims, Input};

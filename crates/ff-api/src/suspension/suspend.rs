@@ -11,10 +11,9 @@ use ff_core::types::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::lease::fenced::{held, holder_calls};
-use crate::object::Strict;
+use crate::lease::holder::{held, holder_calls};
+use crate::object::{Strict, word};
 use crate::suspension::condition;
-use crate::word::word;
 
 holder_calls! {
     /// The holder lets go and waits.
@@ -222,10 +221,11 @@ impl CreateWaitpoint {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use ff_core::engine_error::Code;
     use ff_core::json;
     use ff_core::suspension::Distinct;
+
+    use super::*;
 
     fn id() -> ExecutionId {
         ExecutionId::new(7, uuid::Uuid::from_u128(1))

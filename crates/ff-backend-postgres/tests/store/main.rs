@@ -32,9 +32,7 @@ use ff_core::doctor::{Finding, examine};
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;
 use ff_core::token::PresentedToken;
-use ff_core::types::{
-    ExecutionId, Kind, LaneId, Namespace, SignalName, TimestampMs, WaitpointKey, WorkerId, WorkerInstanceId,
-};
+use ff_core::types::{ExecutionId, Kind, SignalName, TimestampMs, WaitpointKey};
 use support::Postgres;
 use tokio::sync::mpsc;
 use tokio_postgres::{AsyncMessage, Client, NoTls};
@@ -98,18 +96,7 @@ fn work() -> SubmitArgs {
 }
 
 fn claim_on(id: &ExecutionId) -> ClaimArgs {
-    ClaimArgs {
-        partition: id.partition(),
-        namespace: Namespace::default_name(),
-        lane: LaneId::default_name(),
-        kinds: vec![],
-        max: 1,
-        holder: Holder {
-            worker_id: WorkerId::parse("w").unwrap(),
-            worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
-        },
-        lease_ttl_ms: 30_000,
-    }
+    ClaimArgs::new(id.partition(), Holder::parse("w", "w-1").unwrap())
 }
 
 fn key(text: &str) -> WaitpointKey {

@@ -74,7 +74,7 @@ mod tests {
     use ff_core::lease::{Fence, Holder};
     use ff_core::model::Model;
     use ff_core::payload::Payload;
-    use ff_core::types::{AttemptId, ExecutionId, LaneId, LeaseEpoch, LeaseId, Namespace, NodeName};
+    use ff_core::types::{AttemptId, ExecutionId, LeaseEpoch, LeaseId, NodeName};
     use futures_util::FutureExt;
     use uuid::Uuid;
 
@@ -98,13 +98,8 @@ mod tests {
 
     fn claim() -> Operation {
         Operation::Claim(ClaimArgs {
-            partition: 3,
-            namespace: Namespace::default_name(),
-            lane: LaneId::default_name(),
             kinds: Vec::new(),
-            max: 1,
-            holder: Holder { worker_id: "w".parse().unwrap(), worker_instance_id: "w-1".parse().unwrap() },
-            lease_ttl_ms: 30_000,
+            ..ClaimArgs::new(3, Holder { worker_id: "w".parse().unwrap(), worker_instance_id: "w-1".parse().unwrap() })
         })
     }
 

@@ -49,20 +49,14 @@ impl Wanted {
 #[cfg(test)]
 mod tests {
     use ff_core::lease::Holder;
-    use ff_core::types::Namespace;
 
     use super::*;
 
     #[test]
     fn a_list_is_for_claims_that_want_the_same_however_they_say_it() {
         let claim = |kinds: &[&str]| ClaimArgs {
-            partition: 3,
-            namespace: Namespace::default_name(),
-            lane: LaneId::default_name(),
             kinds: kinds.iter().map(|kind| kind.parse().unwrap()).collect(),
-            max: 1,
-            holder: Holder { worker_id: "w".parse().unwrap(), worker_instance_id: "w-1".parse().unwrap() },
-            lease_ttl_ms: 30_000,
+            ..ClaimArgs::new(3, Holder { worker_id: "w".parse().unwrap(), worker_instance_id: "w-1".parse().unwrap() })
         };
         let wanted = |kinds: &[&str]| {
             let ClaimArgs { partition, lane, namespace, kinds, .. } = claim(kinds);

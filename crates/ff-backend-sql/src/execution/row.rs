@@ -1,13 +1,15 @@
 //! The row of an execution. One function derives every column from the record, so that none can say anything else.
 
+use ff_core::contracts::Cursor;
 use ff_core::due::Due;
 use ff_core::execution::{Execution, Phase};
-use ff_core::types::{LaneId, Namespace};
+use ff_core::payload::Payload;
+use ff_core::types::{ContentType, ExecutionId, LaneId, Namespace, TagKey, TagValue};
 
 use crate::error::{SqlError, unreadable};
 use crate::record;
 use crate::schema::EXECUTION;
-use crate::session::Put;
+use crate::session::{Key, Put, key_of};
 use crate::value::{Row, Value};
 
 /// What the column of states says of an execution that is staged. No listing asks for it.
@@ -75,6 +77,64 @@ pub(crate) fn lane_of(key: &str) -> Result<LaneId, SqlError> {
         (Ok(namespace), Ok(lane)) => Ok(lane.within(&namespace)),
         (Err(error), _) | (_, Err(error)) => Err(unreadable("a lane")(error)),
     }
+}
+
+/// The rows of an execution's labels, which are all key. What is staged is found by none.
+pub(crate) fn labels_of(execution: &Execution) -> Vec<Key> {
+    if execution.is_staged() {
+        return Vec::new();
+    }
+    let label =
+        |(key, value): (&TagKey, &TagValue)| key_of_label(&execution.namespace, (key, value), Cursor::of(execution));
+    execution.tags.iter().map(label).collect()
+}
+
+/// The row that says that what is at a place in every listing has a label.
+pub(crate) fn key_of_label(namespace: &Namespace, (key, value): (&TagKey, &TagValue), place: Cursor) -> Key {
+    vec![
+        namespace.as_str().into(),
+        key.as_str().into(),
+        value.as_str().into(),
+        place.created_at.into(),
+        place.execution_id.partition().into(),
+        Value::Uuid(place.execution_id.uuid()),
+    ]
+}
+
+/// The labels that executions come by and those they lose, each execution given as it was and as it is to be.
+pub(crate) fn labels_put_and_deleted<'e>(
+    rewritten: impl Iterator<Item = (Option<&'e Execution>, &'e Execution)>,
+) -> (Vec<Put>, Vec<Key>) {
+    let (mut put, mut deleted) = (Vec::new(), Vec::new());
+    for (before, after) in rewritten {
+        let was_plain = before.is_none_or(|before| before.tags.is_empty());
+        if was_plain && after.tags.is_empty() {
+            continue;
+        }
+        let (before, after) = (before.map(labels_of).unwrap_or_default(), labels_of(after));
+        put.extend(after.iter().filter(|label| !before.contains(label)).cloned().map(Put::whole));
+        deleted.extend(before.into_iter().filter(|label| !after.contains(label)));
+    }
+    (put, deleted)
+}
+
+/// The row of a payload or a result.
+pub(crate) fn body_of(id: &ExecutionId, payload: &Payload) -> Put {
+    let mut values = key_of(id);
+    values.push(payload.content_type.as_str().into());
+    values.push(Value::Bytes(payload.bytes.clone()));
+    Put::whole(values)
+}
+
+/// A payload or a result, from its whole row.
+pub(crate) fn read_body(row: &Row) -> Result<Payload, SqlError> {
+    read_body_at(row, 2)
+}
+
+/// A payload or a result, from where a row has it.
+pub(crate) fn read_body_at(row: &Row, at: usize) -> Result<Payload, SqlError> {
+    let content_type = ContentType::parse(row.text(at)?).map_err(unreadable("a content type"))?;
+    Ok(Payload::new(content_type, row.bytes(at + 1)?))
 }
 
 #[cfg(test)]

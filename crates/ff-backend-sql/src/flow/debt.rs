@@ -134,7 +134,7 @@ mod tests {
         let (mut model, root) = wide();
         cancel(&mut model, root);
         let owing = stand(&model, &root);
-        let replay = ReplayArgs { execution_id: root, reason: None, requested_by: None, reopen_downstream: false };
+        let replay = ReplayArgs::new(root);
         model.execute(&replay.into_operation(), &at(11)).unwrap();
         let paid = Debts { incurred: vec![], paid: vec![root] };
         assert_eq!(debts([(Some(&owing), &stand(&model, &root))].into_iter()), paid);

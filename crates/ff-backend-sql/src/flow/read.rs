@@ -1,23 +1,26 @@
 //! Reading one flow, and what is kept beside it.
 
+use std::cmp::Reverse;
+
 use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{
-    EdgeInfo, EdgesPage, FlowEdgesArgs, FlowEnd, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs, MemberInfo,
-    MembersPage,
+    EdgeInfo, EdgesPage, FlowCursor, FlowEdgesArgs, FlowEnd, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs,
+    FlowsPage, ListFlowsArgs, MemberInfo, MembersPage,
 };
 use ff_core::engine_error::Code;
 use ff_core::execution::Execution;
-use ff_core::flow::{Edge, Flow, FlowEvent};
+use ff_core::flow::{Edge, Flow, FlowEvent, FlowState};
+use ff_core::limits;
 use ff_core::partition::{PartitionConfig, flow_partition};
 use ff_core::query::{DescribeFlow, EndOfFlow, NamespaceOfFlow};
-use ff_core::types::{EdgeId, FlowId, Namespace};
+use ff_core::types::{EdgeId, FlowId, Namespace, TimestampMs};
 use uuid::Uuid;
 
 use super::{group_beside, key_of_flow, read_edge};
 use crate::error::SqlError;
 use crate::execution::namespace_in;
-use crate::queries::{EDGES_AFTER, FLOW_EVENTS_FROM, MEMBERS_FROM};
+use crate::queries::{EDGES_AFTER, FLOW_EVENTS_FROM, LIST_FLOWS, MEMBERS_FROM};
 use crate::schema::FLOW;
 use crate::session::{Question, Read};
 use crate::value::{Row, Value};
@@ -138,4 +141,61 @@ async fn visible(reader: &mut dyn Read, id: &FlowId, partition: u16) -> Result<O
     let rows = reader.load(&FLOW, FLOW.named(&["record"]), &[key_of_flow(id, partition)]).await?;
     let flow: Option<Flow> = rows.iter().flatten().next().map(|row| record::read(row.text(0)?)).transpose()?;
     Ok(flow.filter(|flow| flow.staging.is_none()))
+}
+
+#[async_trait]
+impl Question for ListFlowsArgs {
+    type Answer = FlowsPage;
+
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<FlowsPage> {
+        let args = self;
+        // One more than a page tells whether another page follows.
+        let enough = args.limit + 1;
+        let picky = args.kind.is_some() || args.tag.is_some();
+        let at_once = if picky { limits::PAGE.max(enough) } else { enough };
+        // No flow is newer than this.
+        let start = FlowCursor { created_at: TimestampMs(i64::MAX), flow_id: FlowId::from_uuid(Uuid::max()) };
+        let mut after = Some(args.after.unwrap_or(start));
+        let mut flows: Vec<Flow> = Vec::new();
+        while let Some(place) = after.filter(|_| flows.len() < enough) {
+            let next = next_flows(reader, &args, place, at_once).await?;
+            after = next.last().map(FlowCursor::of).filter(|_| next.len() == at_once);
+            flows.extend(next.into_iter().filter(|flow| args.wants(flow)));
+        }
+        let more = flows.len() > args.limit;
+        flows.truncate(args.limit);
+        let next = flows.last().map(FlowCursor::of).filter(|_| more);
+        Ok(FlowsPage { flows: flows.iter().map(Flow::info).collect(), next })
+    }
+}
+
+/// The next flows in the states asked for, of any kind and with any tags.
+async fn next_flows(
+    reader: &mut dyn Read,
+    args: &ListFlowsArgs,
+    after: FlowCursor,
+    limit: usize,
+) -> Result<Vec<Flow>, SqlError> {
+    let states = args.state.as_ref().map_or(FlowState::ALL, std::slice::from_ref);
+    let of = |state: &FlowState| {
+        vec![
+            args.namespace.as_str().into(),
+            state.as_str().into(),
+            after.created_at.into(),
+            Value::Uuid(*after.flow_id.as_uuid()),
+            Value::number(limit),
+        ]
+    };
+    // What is staged is there for nobody.
+    let parameters: Vec<_> = states.iter().filter(|state| **state != FlowState::Staging).map(of).collect();
+    let lists = reader.query(LIST_FLOWS, &parameters).await?;
+    let mut rows =
+        lists.into_iter().flatten().map(|row| Ok((place(&row)?, row))).collect::<Result<Vec<_>, SqlError>>()?;
+    rows.sort_unstable_by_key(|(place, _)| Reverse(*place));
+    rows.truncate(limit);
+    rows.iter().map(|(_, row)| record::read(row.text(2)?)).collect()
+}
+
+fn place(row: &Row) -> Result<FlowCursor, SqlError> {
+    Ok(FlowCursor { created_at: row.moment(0)?, flow_id: FlowId::from_uuid(row.uuid(1)?) })
 }

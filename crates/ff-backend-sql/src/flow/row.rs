@@ -1,13 +1,15 @@
 //! The row of a flow, and of a change to its graph that is remembered under a key. One function derives every column of a
 //! flow from its record, so that none can say anything else.
 
-use ff_core::flow::{Flow, FlowKeyEntry};
-use ff_core::types::{FlowId, IdempotencyKey};
+use ff_core::flow::{Edge, Flow, FlowEvent, FlowKeyEntry, Group, Join};
+use ff_core::limits;
+use ff_core::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey};
+use serde::{Deserialize, Serialize};
 
-use crate::error::SqlError;
+use crate::error::{SqlError, unreadable};
 use crate::record;
-use crate::schema::FLOW;
-use crate::session::{Key, Put};
+use crate::schema::{FLOW, FLOW_EVENT};
+use crate::session::{Key, Put, Session, key_of};
 use crate::value::{Row, Value};
 
 /// The key of a flow's row.
@@ -64,6 +66,117 @@ pub(crate) fn flow_key_of(flow: &FlowId, entry: &FlowKeyEntry) -> Result<Put, Sq
 /// What is remembered under a key, from the columns `until` and `answer`, which begin at a place in a row.
 pub(crate) fn read_flow_key(key: IdempotencyKey, row: &Row, from: usize) -> Result<FlowKeyEntry, SqlError> {
     Ok(FlowKeyEntry { key, until: row.moment(from)?, answer: record::read(row.text(from + 1)?)? })
+}
+
+/// The key of an edge's row.
+pub(crate) fn key_of_edge(flow: &FlowId, edge: &EdgeId) -> Key {
+    vec![Value::Uuid(*flow.as_uuid()), Value::Uuid(*edge.as_uuid())]
+}
+
+/// The row that makes `after` of `before`.
+pub(crate) fn edge_put(before: Option<&Edge>, after: &Edge) -> Result<Put, SqlError> {
+    Ok(Put::over(before.map(edge_row).transpose()?, edge_row(after)?))
+}
+
+fn edge_row(edge: &Edge) -> Result<Vec<Value>, SqlError> {
+    let mut values = key_of_edge(&edge.flow_id, &edge.id);
+    values.extend([
+        Value::Uuid(edge.upstream_execution_id.uuid()),
+        Value::Uuid(edge.downstream_execution_id.uuid()),
+        edge.passes.as_ref().map_or(Ok(Value::Null), record::written)?,
+        Value::number(edge.round),
+        edge.state.as_str().into(),
+        edge.passed_bytes.map_or(Value::Null, Value::number),
+    ]);
+    Ok(values)
+}
+
+/// An edge from the first columns of a row: all but its flow, which lives on this partition.
+pub(crate) fn read_edge(flow_id: FlowId, partition: u16, row: &Row) -> Result<Edge, SqlError> {
+    Ok(Edge {
+        id: EdgeId::from_uuid(row.uuid(0)?),
+        flow_id,
+        upstream_execution_id: row.id(1, partition)?,
+        downstream_execution_id: row.id(2, partition)?,
+        passes: if row.is_null(3) { None } else { Some(record::read(row.text(3)?)?) },
+        round: row.count(4)?,
+        state: row.text(5)?.parse().map_err(unreadable("the state of an edge"))?,
+        passed_bytes: if row.is_null(6) { None } else { Some(row.count(6)?) },
+    })
+}
+
+/// The row of something that happened in a flow.
+pub(crate) fn flow_event_of(flow: &FlowId, event: &FlowEvent) -> Result<Put, SqlError> {
+    let mut values = key_of_event(flow, event.seq);
+    values.push(record::written(event)?);
+    Ok(Put::whole(values))
+}
+
+/// Deletes what these events have pushed out. Events are numbered without gaps, so each pushes out one whose number is
+/// known, once there are that many.
+pub(crate) async fn trim_events(session: &mut dyn Session, events: &[(FlowId, FlowEvent)]) -> Result<(), SqlError> {
+    let surplus = |(flow, event): &(FlowId, FlowEvent)| {
+        Some(key_of_event(flow, event.seq.checked_sub(limits::FLOW_EVENTS as u64)?))
+    };
+    let keys: Vec<_> = events.iter().filter_map(surplus).collect();
+    if keys.is_empty() { Ok(()) } else { session.delete(&FLOW_EVENT, &keys).await }
+}
+
+fn key_of_event(flow: &FlowId, seq: u64) -> Key {
+    vec![Value::Uuid(*flow.as_uuid()), Value::number(seq)]
+}
+
+/// The column `joined_by`: what is fixed by the edges themselves and not by how they stand.
+#[derive(Serialize, Deserialize)]
+struct JoinColumn {
+    #[serde(flatten)]
+    join: Join,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    passes_payload: bool,
+}
+
+/// The row that makes `after` of `before`.
+pub(crate) fn group_put(before: Option<&Group>, after: &Group) -> Result<Put, SqlError> {
+    Ok(Put::over(before.map(group_row).transpose()?, group_row(after)?))
+}
+
+fn group_row(group: &Group) -> Result<Vec<Value>, SqlError> {
+    let mut values = key_of(&group.downstream_execution_id);
+    values.extend([
+        Value::Uuid(*group.flow_id.as_uuid()),
+        record::written(&JoinColumn { join: group.join, passes_payload: group.passes_payload })?,
+        Value::number(group.n),
+        Value::number(group.succeeded),
+        Value::number(group.failed),
+        Value::number(group.skipped),
+        group.state.as_str().into(),
+        group.fired_at.into(),
+        Value::number(group.round),
+    ]);
+    Ok(values)
+}
+
+/// The group of an execution from the columns that begin at a place in a row, its flow first.
+pub(crate) fn read_group(downstream: ExecutionId, row: &Row, from: usize) -> Result<Group, SqlError> {
+    let JoinColumn { join, passes_payload } = record::read(row.text(from + 1)?)?;
+    Ok(Group {
+        flow_id: FlowId::from_uuid(row.uuid(from)?),
+        downstream_execution_id: downstream,
+        join,
+        n: row.count(from + 2)?,
+        succeeded: row.count(from + 3)?,
+        failed: row.count(from + 4)?,
+        skipped: row.count(from + 5)?,
+        state: row.text(from + 6)?.parse().map_err(unreadable("the state of a group"))?,
+        fired_at: if row.is_null(from + 7) { None } else { Some(row.moment(from + 7)?) },
+        round: row.count(from + 8)?,
+        passes_payload,
+    })
+}
+
+/// The group that comes with something else; none where its columns are empty.
+pub(crate) fn group_beside(downstream: ExecutionId, row: &Row, from: usize) -> Result<Option<Group>, SqlError> {
+    if row.is_null(from) { Ok(None) } else { read_group(downstream, row, from).map(Some) }
 }
 
 #[cfg(test)]

@@ -1,9 +1,138 @@
 //! The room of suspensions: waitpoints, remembered answers and secrets as rows, and what is read of them.
 
-mod read;
 mod ring;
-mod row;
+
+use async_trait::async_trait;
+use ff_core::backend::Answer;
+use ff_core::contracts::WaitpointInfo;
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::execution::{Execution, Phase};
+use ff_core::query::{JudgeToken, ListWaitpoints, MintToken};
+use ff_core::suspension::{SuspendKeyEntry, Waitpoint, WaitpointState};
+use ff_core::token::{KeyRing, WaitpointToken};
+use ff_core::types::{ExecutionId, IdempotencyKey, WaitpointId};
+
+use crate::error::SqlError;
+use crate::execution::found;
+use crate::schema::{KEY_RING, WAITPOINT};
+use crate::session::{Key, Put, Question, Read, key_of};
+use crate::value::{Row, Value};
+use crate::{ReadContext, record};
 
 pub use ring::missing_rings;
 pub(crate) use ring::{read_ring, ring_of};
-pub(crate) use row::{key_of_waitpoint, read_suspend_key, suspend_key_of, waitpoint_of};
+
+/// The key of a waitpoint's row.
+pub(crate) fn key_of_waitpoint(id: &ExecutionId, waitpoint: &WaitpointId) -> Key {
+    let mut key = key_of(id);
+    key.push(Value::Uuid(*waitpoint.as_uuid()));
+    key
+}
+
+/// The row of a waitpoint.
+pub(crate) fn waitpoint_of(waitpoint: &Waitpoint) -> Result<Put, SqlError> {
+    let mut values = key_of_waitpoint(&waitpoint.execution_id, &waitpoint.id);
+    values.push(record::written(waitpoint)?);
+    Ok(Put::whole(values))
+}
+
+/// The row of a suspension that is remembered under a key.
+pub(crate) fn suspend_key_of(entry: &SuspendKeyEntry) -> Result<Put, SqlError> {
+    let mut values = key_of(&entry.execution_id);
+    values.push(entry.key.as_str().into());
+    values.push(entry.until.into());
+    values.push(record::written(&entry.answer)?);
+    Ok(Put::whole(values))
+}
+
+/// What is remembered under a key, from the columns `until` and `answer`, which begin at a place in a row.
+pub(crate) fn read_suspend_key(
+    execution_id: ExecutionId,
+    key: IdempotencyKey,
+    row: &Row,
+    from: usize,
+) -> Result<SuspendKeyEntry, SqlError> {
+    let (until, answer) = (row.moment(from)?, record::read(row.text(from + 1)?)?);
+    Ok(SuspendKeyEntry { execution_id, key, until, answer })
+}
+
+#[async_trait]
+impl Question for ListWaitpoints {
+    type Answer = Vec<WaitpointInfo>;
+
+    const IS_TIMED: bool = true;
+
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<Vec<WaitpointInfo>> {
+        let execution = found(reader, &self.execution_id).await?;
+        let named = named(&execution);
+        let mut open = Vec::with_capacity(named.len());
+        for (id, waitpoint) in named.iter().zip(waitpoints(reader, &self.execution_id, &named).await?) {
+            let lost = || EngineError::Corrupt(format!("{} has lost the waitpoint {id}", self.execution_id));
+            let waitpoint = waitpoint.ok_or_else(lost)?;
+            let state = execution.waitpoint_state(&waitpoint, at.now);
+            if matches!(state, WaitpointState::Pending | WaitpointState::Active) {
+                open.push(WaitpointInfo::of(&waitpoint, state));
+            }
+        }
+        open.sort_by_key(|info| (info.created_at, info.waitpoint_id));
+        Ok(open)
+    }
+}
+
+#[async_trait]
+impl Question for MintToken {
+    type Answer = WaitpointToken;
+
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<WaitpointToken> {
+        found(reader, &self.execution_id).await?;
+        let (waitpoint, ring) = with_ring(reader, &self.execution_id, self.waitpoint_id).await?;
+        Ok(waitpoint.ok_or(Code::WaitpointNotFound)?.mint(ring.as_ref())?)
+    }
+}
+
+#[async_trait]
+impl Question for JudgeToken {
+    type Answer = ();
+
+    const IS_TIMED: bool = true;
+
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<()> {
+        let (waitpoint, ring) = with_ring(reader, &self.execution_id, self.waitpoint_id).await?;
+        Ok(waitpoint.ok_or(Code::InvalidToken)?.verify(ring.as_ref(), &self.shown, at.now)?)
+    }
+}
+
+/// A waitpoint, and the secrets of its partition.
+async fn with_ring(
+    reader: &mut dyn Read,
+    execution: &ExecutionId,
+    waitpoint: WaitpointId,
+) -> Result<(Option<Waitpoint>, Option<KeyRing>), SqlError> {
+    let found = waitpoints(reader, execution, &[waitpoint]).await?.pop().flatten();
+    let rows = reader.load(&KEY_RING, KEY_RING.named(&["record"]), &[vec![execution.partition().into()]]).await?;
+    let ring = rows.iter().flatten().map(|row| read_ring(row.text(0)?)).next().transpose()?;
+    Ok((found, ring))
+}
+
+/// The waitpoints an execution has in mind. No other can be open, however many it ever had.
+fn named(execution: &Execution) -> Vec<WaitpointId> {
+    let bound = match &execution.phase {
+        Phase::Suspended { suspension } => suspension.waitpoints.as_slice(),
+        _ => &[],
+    };
+    let pending = execution.pending_waitpoints.iter().map(|pending| pending.id);
+    pending.chain(bound.iter().map(|bound| bound.id)).collect()
+}
+
+async fn waitpoints(
+    reader: &mut dyn Read,
+    execution: &ExecutionId,
+    ids: &[WaitpointId],
+) -> Result<Vec<Option<Waitpoint>>, SqlError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let keys: Vec<_> = ids.iter().map(|id| key_of_waitpoint(execution, id)).collect();
+    let rows = reader.load(&WAITPOINT, WAITPOINT.named(&["record"]), &keys).await?;
+    rows.into_iter().map(|row| row.map(|row| record::read(row.text(0)?)).transpose()).collect()
+}

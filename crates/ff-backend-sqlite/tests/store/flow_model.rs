@@ -77,12 +77,8 @@ async fn joins_inputs_failures_and_replays_have_one_outcome() {
     pair.finish(child(2), Some(Payload::json("2"))).await;
     pair.spoil(child(3)).await;
 
-    let replay = |task: &Task, reopen_downstream| ReplayArgs {
-        execution_id: task.execution_id,
-        reason: None,
-        requested_by: None,
-        reopen_downstream,
-    };
+    let replay =
+        |task: &Task, reopen_downstream| ReplayArgs { reopen_downstream, ..ReplayArgs::new(task.execution_id) };
     both!(pair.replay(replay(child(3), true))).unwrap();
     let again = pair.work(2).await;
     pair.finish(&again[0], Some(Payload::json("3"))).await;

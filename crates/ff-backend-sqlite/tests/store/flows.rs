@@ -239,14 +239,7 @@ async fn flows_are_listed_newest_first_by_what_is_asked_for() {
     ids[3..5].sort_unstable_by(|one, other| other.cmp(one));
     ids[5..].sort_unstable_by(|one, other| other.cmp(one));
     run(&store, &ids[2]).await;
-    let all = ListFlowsArgs {
-        namespace: Namespace::default_name(),
-        kind: None,
-        state: None,
-        tag: None,
-        after: None,
-        limit: 3,
-    };
+    let all = ListFlowsArgs { limit: 3, ..ListFlowsArgs::new(Namespace::default_name()) };
     let mut listed = Vec::new();
     let mut after: Option<FlowCursor> = None;
     loop {

@@ -58,13 +58,7 @@ async fn one_script_has_one_outcome() {
     both!(pair.complete(done.clone())).unwrap();
     both!(pair.complete(done)).unwrap();
     both!(pair.renew(RenewArgs { execution_id, fence, lease_ttl_ms: None })).unwrap_err();
-    both!(pair.replay(ReplayArgs {
-        execution_id,
-        reason: Some("again".into()),
-        requested_by: None,
-        reopen_downstream: false
-    }))
-    .unwrap();
+    both!(pair.replay(ReplayArgs { reason: Some("again".into()), ..ReplayArgs::new(execution_id) })).unwrap();
 
     let (execution_id, fence) = held(&rest[0]);
     both!(pair.fail(FailArgs { execution_id, fence, failure })).unwrap();

@@ -188,13 +188,9 @@ async fn workers_are_known_while_they_are_there() {
     let place = Place::new();
     let (store, clock) = store(&place, None);
     let register = |name: &str, namespace: &str| RegisterWorkerArgs {
-        worker_instance_id: WorkerInstanceId::parse(name).unwrap(),
-        worker_id: WorkerId::parse("resizer").unwrap(),
         namespace: Namespace::parse(namespace).unwrap(),
-        lanes: [LaneId::default_name()].into(),
-        kinds: [].into(),
-        capabilities: [].into(),
         ttl_ms: 1_000,
+        ..RegisterWorkerArgs::new(WorkerInstanceId::parse(name).unwrap(), WorkerId::parse("resizer").unwrap())
     };
     for (name, namespace) in [("a", "default"), ("b", "default"), ("c", "acme")] {
         store.register_worker(register(name, namespace)).await.unwrap();

@@ -8,7 +8,7 @@ use ff_backend_valkey::ValkeyBackend;
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{ListLanesArgs, ListWorkersArgs, RegisterWorkerArgs, SubmitArgs};
 use ff_core::hint::Hint;
-use ff_core::types::{LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::types::{LaneId, WorkerId, WorkerInstanceId};
 use futures_util::{FutureExt, StreamExt};
 use tokio::task::{JoinSet, block_in_place};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
@@ -159,13 +159,8 @@ async fn paused_for(url: &str, server: &Process, pause: Duration) {
 
 fn worker(nth: usize) -> RegisterWorkerArgs {
     RegisterWorkerArgs {
-        worker_instance_id: WorkerInstanceId::parse(&format!("w-{nth}")).unwrap(),
-        worker_id: WorkerId::parse("w").unwrap(),
-        namespace: Namespace::default_name(),
-        lanes: [LaneId::default_name()].into(),
-        kinds: [].into(),
-        capabilities: [].into(),
         ttl_ms: 60_000,
+        ..RegisterWorkerArgs::new(WorkerInstanceId::parse(&format!("w-{nth}")).unwrap(), WorkerId::parse("w").unwrap())
     }
 }
 

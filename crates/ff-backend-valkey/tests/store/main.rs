@@ -35,7 +35,7 @@ use ff_core::engine_error::EngineError;
 use ff_core::lease::Holder;
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
-use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, Kind};
 
 /// Few, so that all of a store is quickly looked at.
 const FEW_PARTITIONS: PartitionConfig =
@@ -59,18 +59,7 @@ fn work() -> SubmitArgs {
 }
 
 fn claim_on(partition: u16, max: usize) -> ClaimArgs {
-    ClaimArgs {
-        partition,
-        namespace: Namespace::default_name(),
-        lane: LaneId::default_name(),
-        kinds: vec![],
-        max,
-        holder: Holder {
-            worker_id: WorkerId::parse("w").unwrap(),
-            worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
-        },
-        lease_ttl_ms: LEASE_TTL_MS,
-    }
+    ClaimArgs { max, ..ClaimArgs::new(partition, Holder::parse("w", "w-1").unwrap()) }
 }
 
 /// Takes the one execution that waits where this one lives.

@@ -16,9 +16,8 @@ use tokio::time::timeout;
 
 use super::workers;
 use crate::exit::{Exit, tell};
-use crate::input::{Input, whole};
+use crate::input::{Input, Traced, whole};
 use crate::settings::Settings;
-use crate::trace::Traced;
 use crate::{ending, output, span};
 
 /// A worker that is there takes what waits well within this.

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::nearest::nearest;
-use super::setting::{SECTIONS, Setting};
+use super::setting::{SECTIONS, Setting, nearest};
 use crate::exit::Usage;
 
 /// A file that says only what can be meant.

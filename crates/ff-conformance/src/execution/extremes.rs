@@ -21,8 +21,7 @@ use ff_core::policy::Backoff;
 use ff_core::signal::{FeedCursor, Position};
 use ff_core::suspension::{Condition, Distinct, OperatorDecision, ResumePolicy};
 use ff_core::types::{
-    ExecutionId, FlowId, IdempotencyKey, KeyName, LaneId, LeaseEpoch, Namespace, TimestampMs, WorkerId,
-    WorkerInstanceId,
+    ExecutionId, FlowId, IdempotencyKey, KeyName, LaneId, LeaseEpoch, Namespace, TimestampMs, WorkerInstanceId,
 };
 use uuid::Uuid;
 
@@ -118,31 +117,12 @@ async fn fail_what_waits(world: &World) {
 }
 
 async fn any_number_of_a_holder_is_taken_or_refused(world: World) {
-    let holder = Holder {
-        worker_id: WorkerId::parse("hand").unwrap(),
-        worker_instance_id: WorkerInstanceId::parse("hand-1").unwrap(),
-    };
+    let holder = Holder::parse("hand", "hand-1").unwrap();
     for n in COUNTS {
-        let claim = ClaimArgs {
-            partition: 0,
-            namespace: Namespace::default_name(),
-            lane: LaneId::default_name(),
-            kinds: Vec::new(),
-            max: 1,
-            holder: holder.clone(),
-            lease_ttl_ms: limits::LEASE_TTL_MS,
-        };
+        let claim = ClaimArgs { kinds: Vec::new(), ..ClaimArgs::new(0, holder.clone()) };
         answered(world.backend.claim(ClaimArgs { lease_ttl_ms: n, ..claim.clone() }).await, n);
         answered(world.backend.claim(ClaimArgs { max: sized(n), ..claim }).await, n);
-        let next = NextArgs {
-            namespace: Namespace::default_name(),
-            lanes: vec![LaneId::default_name()],
-            kinds: Vec::new(),
-            max: 1,
-            holder: holder.clone(),
-            lease_ttl_ms: limits::LEASE_TTL_MS,
-            wait_ms: 0,
-        };
+        let next = NextArgs { kinds: Vec::new(), ..NextArgs::new(holder.clone()) };
         answered(world.waits.next(NextArgs { max: sized(n), ..next.clone() }).await, n);
         if n <= 1 || n > limits::LONG_POLL_MS {
             answered(world.waits.next(NextArgs { wait_ms: n, ..next }).await, n);
@@ -241,7 +221,7 @@ async fn any_number_about_a_flow_is_taken_or_refused(world: World) {
 }
 
 fn flows(limit: usize) -> ListFlowsArgs {
-    ListFlowsArgs { namespace: Namespace::default_name(), kind: None, state: None, tag: None, after: None, limit }
+    ListFlowsArgs { limit, ..ListFlowsArgs::new(Namespace::default_name()) }
 }
 
 async fn any_number_in_a_question_is_taken_or_refused(world: World) {

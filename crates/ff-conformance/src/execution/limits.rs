@@ -99,12 +99,7 @@ async fn a_message_may_have_eight_kibibytes(world: World) {
     held.progress(None, Some(&fits)).await.unwrap();
     held.fail_with("input", &fits, true).await.unwrap();
     assert_eq!(world.ended(&id).await.failure.unwrap().message, fits);
-    let replay = |reason: &String| ReplayArgs {
-        execution_id: id,
-        reason: Some(reason.clone()),
-        requested_by: None,
-        reopen_downstream: false,
-    };
+    let replay = |reason: &String| ReplayArgs { reason: Some(reason.clone()), ..ReplayArgs::new(id) };
     over(world.backend.replay(replay(&too_long)).await.map(drop), "reason");
     world.backend.replay(replay(&fits)).await.unwrap();
     world.backend.cancel(cancel(&fits)).await.unwrap();

@@ -99,12 +99,7 @@ async fn revoking_twice_is_one_revocation(world: World) {
 async fn replaying_twice_is_one_replay(world: World) {
     let held = world.held().await;
     held.complete(b"done").await.unwrap();
-    let args = ReplayArgs {
-        execution_id: held.id(),
-        reason: Some("again".into()),
-        requested_by: None,
-        reopen_downstream: false,
-    };
+    let args = ReplayArgs { reason: Some("again".into()), ..ReplayArgs::new(held.id()) };
     assert_eq!(world.backend.replay(args.clone()).await.unwrap().replays, 1);
     let before = world.contents().await;
     assert_refused!(world.backend.replay(args).await, "execution_not_terminal");

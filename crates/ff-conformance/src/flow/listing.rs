@@ -131,7 +131,7 @@ async fn a_listing_asks_for_one_to_a_thousand(world: World) {
 }
 
 fn wanted(limit: usize) -> ListFlowsArgs {
-    ListFlowsArgs { namespace: Namespace::default_name(), kind: None, state: None, tag: None, after: None, limit }
+    ListFlowsArgs { limit, ..ListFlowsArgs::new(Namespace::default_name()) }
 }
 
 fn tags(pairs: &[(&str, &str)]) -> Tags {

@@ -16,20 +16,16 @@ macro_rules! worker_promises {
 }
 
 use ff_core::contracts::{ListWorkersArgs, RegisterWorkerArgs};
-use ff_core::types::{LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::types::{Namespace, WorkerId, WorkerInstanceId};
 
 use crate::World;
 
 /// A worker instance of a tenant, which counts as gone after a second.
 pub(crate) fn worker(name: &str, namespace: &str) -> RegisterWorkerArgs {
     RegisterWorkerArgs {
-        worker_instance_id: WorkerInstanceId::parse(name).unwrap(),
-        worker_id: WorkerId::parse("resizer").unwrap(),
         namespace: Namespace::parse(namespace).unwrap(),
-        lanes: [LaneId::default_name()].into(),
-        kinds: [].into(),
-        capabilities: [].into(),
         ttl_ms: 1_000,
+        ..RegisterWorkerArgs::new(WorkerInstanceId::parse(name).unwrap(), WorkerId::parse("resizer").unwrap())
     }
 }
 

@@ -244,7 +244,7 @@ impl Flow {
     /// Runs a member again, and what depends on it if that is asked for.
     pub async fn replay(&self, name: &str, reopen_downstream: bool) -> Answer<Replayed> {
         let execution_id = self.member(name);
-        let args = ReplayArgs { execution_id, reason: None, requested_by: None, reopen_downstream };
+        let args = ReplayArgs { reopen_downstream, ..ReplayArgs::new(execution_id) };
         self.world.backend.replay(args).await
     }
 }

@@ -137,9 +137,7 @@ impl World {
 
     /// Replays an execution without giving a reason.
     pub async fn replay(&self, id: &ExecutionId) -> Answer<Replayed> {
-        self.backend
-            .replay(ReplayArgs { execution_id: *id, reason: None, requested_by: None, reopen_downstream: false })
-            .await
+        self.backend.replay(ReplayArgs::new(*id)).await
     }
 
     /// Takes an execution from whoever holds it.

@@ -6,7 +6,7 @@ use ff_core::backend::Answer;
 use ff_core::contracts::{ClaimArgs, Claimed, Control, ControlArgs, NextArgs};
 use ff_core::lease::Holder;
 use ff_core::limits;
-use ff_core::types::{Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::types::{Kind, LaneId, Namespace};
 
 use super::{Held, World};
 
@@ -23,10 +23,7 @@ pub struct Worker {
 
 impl Worker {
     pub(super) fn new(world: World, name: &str) -> Self {
-        let holder = Holder {
-            worker_id: WorkerId::parse(name).unwrap(),
-            worker_instance_id: WorkerInstanceId::parse(&format!("{name}-1")).unwrap(),
-        };
+        let holder = Holder::parse(name, &format!("{name}-1")).unwrap();
         Self {
             world,
             holder,

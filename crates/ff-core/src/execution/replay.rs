@@ -24,6 +24,11 @@ pub struct ReplayArgs {
 }
 
 impl ReplayArgs {
+    /// Runs this execution again, and nothing that depends on it.
+    pub fn new(execution_id: ExecutionId) -> Self {
+        Self { execution_id, reason: None, requested_by: None, reopen_downstream: false }
+    }
+
     pub fn check(&self) -> Result<(), Refusal> {
         check_message("reason", self.reason.as_deref())?;
         check_message("requested_by", self.requested_by.as_deref())

@@ -20,7 +20,7 @@ use crate::operation::{Ask, Conditions, PumpArgs};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::samples::at;
-use crate::types::{ExecutionId, FlowId, Kind, LaneId, Namespace, NodeName, TimestampMs, WorkerId, WorkerInstanceId};
+use crate::types::{ExecutionId, FlowId, Kind, NodeName, TimestampMs};
 
 /// A flow and everything around it.
 pub(crate) struct Playground {
@@ -163,18 +163,7 @@ impl Playground {
 
     /// A worker takes as many as it is given.
     pub(crate) fn claim(&mut self, max: usize) -> Vec<Task> {
-        let args = ClaimArgs {
-            partition: 0,
-            namespace: Namespace::default_name(),
-            lane: LaneId::default_name(),
-            kinds: vec![],
-            max,
-            holder: Holder {
-                worker_id: WorkerId::parse("w").unwrap(),
-                worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
-            },
-            lease_ttl_ms: 30_000,
-        };
+        let args = ClaimArgs { max, ..ClaimArgs::new(0, Holder::parse("w", "w-1").unwrap()) };
         let tasks = self.ask(args).unwrap().tasks;
         self.held.extend(tasks.iter().map(|task| (task.execution_id, task.fence)));
         tasks
@@ -248,7 +237,7 @@ impl Playground {
     }
 
     pub(crate) fn replay(&mut self, name: &str, reopen_downstream: bool) -> Result<&'static str, Code> {
-        let args = ReplayArgs { execution_id: self.member(name), reason: None, requested_by: None, reopen_downstream };
+        let args = ReplayArgs { reopen_downstream, ..ReplayArgs::new(self.member(name)) };
         let replayed = self.ask(args).map_err(|refusal| refusal.code)?;
         Ok(replayed.public_state.as_str())
     }

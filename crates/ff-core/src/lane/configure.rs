@@ -151,7 +151,7 @@ mod tests {
         assert_eq!((refusal.code, refusal.field.as_deref()), (Code::NotRunnable, Some("lane")));
         assert!(refusal.to_string().contains("draining"), "{refusal}");
         assert!(yard.ask(work).unwrap().duplicate, "what was handed in before is answered as before");
-        let replay = ReplayArgs { execution_id: over, reason: None, requested_by: None, reopen_downstream: false };
+        let replay = ReplayArgs::new(over);
         assert_eq!(yard.ask(replay).unwrap_err().code, Code::NotRunnable);
         assert_eq!(yard.claim(1, 9).tasks.len(), 1);
     }

@@ -20,7 +20,7 @@ use crate::operation::{Ask, Conditions};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::samples::at;
-use crate::types::{ExecutionId, Kind, LaneId, Namespace, Priority, TimestampMs, WorkerId, WorkerInstanceId};
+use crate::types::{ExecutionId, Kind, LaneId, Namespace, Priority, TimestampMs};
 
 pub(crate) const PARTITIONS: PartitionConfig =
     PartitionConfig { num_flow_partitions: 4, num_budget_partitions: 1, num_quota_partitions: 1 };
@@ -120,16 +120,5 @@ pub(crate) fn lane() -> ConfigureLaneArgs {
 }
 
 fn claim(partition: u16, max: usize) -> ClaimArgs {
-    ClaimArgs {
-        partition,
-        namespace: Namespace::default_name(),
-        lane: LaneId::default_name(),
-        kinds: vec![],
-        max,
-        holder: Holder {
-            worker_id: WorkerId::parse("w").unwrap(),
-            worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
-        },
-        lease_ttl_ms: 30_000,
-    }
+    ClaimArgs { max, ..ClaimArgs::new(partition, Holder::parse("w", "w-1").unwrap()) }
 }

@@ -35,6 +35,19 @@ pub struct ClaimArgs {
 }
 
 impl ClaimArgs {
+    /// One execution of any kind from the lane `default` of the namespace `default`.
+    pub fn new(partition: u16, holder: Holder) -> Self {
+        Self {
+            partition,
+            namespace: Namespace::default_name(),
+            lane: LaneId::default_name(),
+            kinds: vec![],
+            max: 1,
+            holder,
+            lease_ttl_ms: limits::LEASE_TTL_MS,
+        }
+    }
+
     pub fn check(&self) -> Result<(), Refusal> {
         check_claim(self.max, &self.kinds, self.lease_ttl_ms)
     }

@@ -50,6 +50,19 @@ pub struct NextArgs {
 }
 
 impl NextArgs {
+    /// One execution of any kind from the lane `default` of the namespace `default`, if one is there now.
+    pub fn new(holder: Holder) -> Self {
+        Self {
+            namespace: Namespace::default_name(),
+            lanes: vec![LaneId::default_name()],
+            kinds: vec![],
+            max: 1,
+            holder,
+            lease_ttl_ms: limits::LEASE_TTL_MS,
+            wait_ms: 0,
+        }
+    }
+
     pub fn check(&self) -> Result<(), Refusal> {
         if self.lanes.is_empty() {
             return Err(Refusal::invalid("lanes", "must name at least one lane"));

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::lease::Fence;
-use crate::types::{AttemptIndex, TimestampMs, WorkerId, WorkerInstanceId};
+use crate::types::{AttemptIndex, BadText, TimestampMs, WorkerId, WorkerInstanceId};
 
 /// Who holds an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,6 +11,14 @@ use crate::types::{AttemptIndex, TimestampMs, WorkerId, WorkerInstanceId};
 pub struct Holder {
     pub worker_id: WorkerId,
     pub worker_instance_id: WorkerInstanceId,
+}
+
+impl Holder {
+    /// The holder of these names.
+    pub fn parse(worker_id: &str, worker_instance_id: &str) -> Result<Self, BadText> {
+        let worker_instance_id = WorkerInstanceId::parse(worker_instance_id)?;
+        Ok(Self { worker_id: WorkerId::parse(worker_id)?, worker_instance_id })
+    }
 }
 
 /// One holder's time with an execution.

@@ -7,7 +7,7 @@ use crate::model::Model;
 use crate::operation::Ask;
 use crate::partition::worker_partition;
 use crate::samples::conditions;
-use crate::types::{Capability, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+use crate::types::{Capability, TimestampMs, WorkerId, WorkerInstanceId};
 
 /// One worker instance, and everything that is known of it.
 #[derive(Default)]
@@ -31,12 +31,8 @@ pub(super) fn instance() -> WorkerInstanceId {
 
 pub(super) fn registration() -> RegisterWorkerArgs {
     RegisterWorkerArgs {
-        worker_instance_id: instance(),
-        worker_id: WorkerId::parse("resizer").unwrap(),
-        namespace: Namespace::default_name(),
-        lanes: [LaneId::default_name()].into(),
-        kinds: [].into(),
         capabilities: [Capability::parse("gpu=a100").unwrap()].into(),
         ttl_ms: 1_000,
+        ..RegisterWorkerArgs::new(instance(), WorkerId::parse("resizer").unwrap())
     }
 }

@@ -27,6 +27,19 @@ pub struct RegisterWorkerArgs {
 }
 
 impl RegisterWorkerArgs {
+    /// A worker instance that takes any kind from the lane `default` of the namespace `default`.
+    pub fn new(worker_instance_id: WorkerInstanceId, worker_id: WorkerId) -> Self {
+        Self {
+            worker_instance_id,
+            worker_id,
+            namespace: Namespace::default_name(),
+            lanes: BTreeSet::from([LaneId::default_name()]),
+            kinds: BTreeSet::new(),
+            capabilities: BTreeSet::new(),
+            ttl_ms: limits::WORKER_TTL_MS,
+        }
+    }
+
     pub fn check(&self) -> Result<(), Refusal> {
         if self.lanes.is_empty() {
             return Err(Refusal::invalid("lanes", "must name at least one lane"));

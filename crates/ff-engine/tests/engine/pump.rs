@@ -9,7 +9,7 @@ use ff_core::engine_error::Code;
 use ff_core::execution::contracts::{CancelArgs, Start, SubmitArgs};
 use ff_core::partition::worker_partition;
 use ff_core::state::PublicState;
-use ff_core::types::{ExecutionId, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, TimestampMs, WorkerId, WorkerInstanceId};
 use ff_core::worker::contracts::RegisterWorkerArgs;
 use ff_engine::{Engine, Orchestration};
 use uuid::Uuid;
@@ -286,13 +286,8 @@ async fn a_worker_that_went_without_a_word_is_taken_out() {
     let engine = Engine::start(store.clone());
     let worker_instance_id = WorkerInstanceId::parse("gone").unwrap();
     let worker = RegisterWorkerArgs {
-        worker_instance_id: worker_instance_id.clone(),
-        worker_id: WorkerId::parse("tests").unwrap(),
-        namespace: Namespace::default_name(),
-        lanes: [LaneId::default_name()].into(),
-        kinds: [].into(),
-        capabilities: [].into(),
         ttl_ms: 1_000,
+        ..RegisterWorkerArgs::new(worker_instance_id.clone(), WorkerId::parse("tests").unwrap())
     };
     store.register_worker(worker).await.unwrap();
     let_pass(Duration::from_secs(61)).await;

@@ -13,15 +13,7 @@ use ff_scheduler::Scheduler;
 use crate::support::{Watched, holder, lane, store, work};
 
 fn ask(lanes: &[&str], max: usize) -> NextArgs {
-    NextArgs {
-        namespace: Namespace::default_name(),
-        lanes: lanes.iter().map(|name| lane(name)).collect(),
-        kinds: vec![],
-        max,
-        holder: holder("w"),
-        lease_ttl_ms: 30_000,
-        wait_ms: 0,
-    }
+    NextArgs { lanes: lanes.iter().map(|name| lane(name)).collect(), max, ..NextArgs::new(holder("w")) }
 }
 
 async fn submit(store: &Watched, lane_name: &str, priority: i64) {

@@ -16,15 +16,7 @@ use tokio::time::Instant;
 use crate::support::{Watched, holder, lane, let_pass, store, work};
 
 fn ask(max: usize, wait_ms: u64) -> NextArgs {
-    NextArgs {
-        namespace: Namespace::default_name(),
-        lanes: vec![lane("a")],
-        kinds: vec![],
-        max,
-        holder: holder("w"),
-        lease_ttl_ms: 600_000,
-        wait_ms,
-    }
+    NextArgs { lanes: vec![lane("a")], max, lease_ttl_ms: 600_000, wait_ms, ..NextArgs::new(holder("w")) }
 }
 
 async fn limit(store: &Watched, to: u32) {

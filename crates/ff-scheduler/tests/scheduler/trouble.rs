@@ -7,7 +7,6 @@ use ff_core::backend::Perform;
 use ff_core::engine_error::Code;
 use ff_core::execution::contracts::{CancelArgs, SubmitArgs};
 use ff_core::lease::contracts::NextArgs;
-use ff_core::types::{LaneId, Namespace};
 use ff_engine::{Board, Engine};
 use ff_scheduler::Scheduler;
 use futures_util::FutureExt;
@@ -17,15 +16,7 @@ use uuid::Uuid;
 use crate::support::{holder, let_pass, store, work};
 
 fn ask(wait_ms: u64) -> NextArgs {
-    NextArgs {
-        namespace: Namespace::default_name(),
-        lanes: vec![LaneId::default_name()],
-        kinds: vec![],
-        max: 10,
-        holder: holder("w"),
-        lease_ttl_ms: 30_000,
-        wait_ms,
-    }
+    NextArgs { max: 10, wait_ms, ..NextArgs::new(holder("w")) }
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ff_core::backend::{Answer, Perform};
 use ff_core::engine_error::Code;
 use ff_core::lease::contracts::{Claimed, NextArgs};
-use ff_core::types::{Kind, LaneId, Namespace};
+use ff_core::types::Kind;
 use ff_scheduler::Scheduler;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -14,15 +14,7 @@ use tokio::time::Instant;
 use crate::support::{holder, let_pass, store, work};
 
 fn any(worker: &str, wait_ms: u64) -> NextArgs {
-    NextArgs {
-        namespace: Namespace::default_name(),
-        lanes: vec![LaneId::default_name()],
-        kinds: vec![],
-        max: 1,
-        holder: holder(worker),
-        lease_ttl_ms: 30_000,
-        wait_ms,
-    }
+    NextArgs { wait_ms, ..NextArgs::new(holder(worker)) }
 }
 
 fn waiting(scheduler: &Arc<Scheduler>, args: NextArgs) -> JoinHandle<Answer<Vec<Claimed>>> {

@@ -8,8 +8,9 @@ use ff_core::types::TimestampMs;
 
 use crate::execution::{counted_from, moment};
 use crate::record::{Hash, told};
+use crate::server::ask_fields;
 use crate::signature::{ReadEvents, ReadFeed};
-use crate::{FcallResult, Fields, ScriptError, Server};
+use crate::{Fields, ScriptError, Server};
 
 /// What a partition tells whoever follows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +36,7 @@ pub async fn ff_read_events(
         limit: limit as u64,
         waits,
     };
-    let call = read.call();
-    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let (mut fields, _) = ask_fields(server, read.call()).await?;
     let (now, since) = (TimestampMs(fields.read()?), TimestampMs(fields.read()?));
     let trimmed = fields.maybe_text()?.is_some();
     Ok(Followed { now, part: EventsPart { events: entries(&mut fields)?, trimmed, since } })
@@ -51,8 +51,7 @@ pub async fn ff_read_feed(
 ) -> Result<(Option<Feed>, Vec<Told>), ScriptError> {
     let read =
         ReadFeed { events: events_key(partition), after: after.map(|place| place.to_string()), limit: limit as u64 };
-    let call = read.call();
-    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let (mut fields, _) = ask_fields(server, read.call()).await?;
     let span = (fields.maybe_read()?.map(TimestampMs), fields.maybe_read()?.map(TimestampMs));
     let feed = match span {
         (Some(since), Some(until)) => Some(Feed { since, until }),

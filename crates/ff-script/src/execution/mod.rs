@@ -1,38 +1,24 @@
 //! The functions of executions.
 
-mod cancel;
-mod complete;
+mod change;
 mod create;
-mod create_plain;
-mod delay;
-mod due;
-mod fail;
+mod end;
 mod list;
-mod priority;
-mod progress;
 mod read;
-mod replay;
-mod tags;
 
 use ff_core::contracts::Start;
 use ff_core::keys::ExecKeyContext;
 use ff_core::partition::Partition;
 use ff_core::types::{ExecutionId, TimestampMs};
 
-pub use cancel::ff_cancel_execution;
-pub use complete::{ff_complete_execution, ff_complete_executions};
-pub use create::ff_create_execution;
+pub use change::{
+    ff_change_priority, ff_delay_execution, ff_replay_execution, ff_set_execution_tags, ff_update_progress,
+};
+pub use create::{PlainWork, ff_create_execution, ff_create_executions};
 pub(crate) use create::{digest, unless_default, unless_json};
-pub use create_plain::{PlainWork, ff_create_executions};
-pub use delay::ff_delay_execution;
-pub use due::{DueOutcome, ff_expire_execution, ff_promote_delayed};
-pub use fail::ff_fail_execution;
+pub use end::{ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_fail_execution};
 pub use list::{Before, Listed, Wanted, ff_list_executions};
-pub use priority::ff_change_priority;
-pub use progress::ff_update_progress;
 pub use read::{Beside, ff_read_execution};
-pub use replay::ff_replay_execution;
-pub use tags::ff_set_execution_tags;
 
 /// The key of an execution's record.
 pub fn core_key(id: &ExecutionId) -> String {

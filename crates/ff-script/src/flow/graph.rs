@@ -1,29 +1,32 @@
 //! Members, edges and joins as the functions take them: each a list of texts, empty where something is not said.
 
 use bytes::Bytes;
-use ff_core::contracts::{MemberRef, NodeSpec};
+use ff_core::contracts::{GrowFlowArgs, Grown, GrownEdge, MemberRef, NodeSpec};
 use ff_core::flow::{Join, Passing, edge_id, member_id};
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{EdgeId, ExecutionId, FlowId, NodeName};
 
-use crate::ScriptError;
+use super::flow_core_key;
 use crate::execution::{digest, start, unless_default, unless_json};
+use crate::server::ask;
+use crate::signature::GrowFlow;
+use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
 /// The flow whose graph is handed over, and where it lives.
 #[derive(Clone, Copy)]
-pub(super) struct Graph<'p> {
-    pub(super) flow_id: FlowId,
-    pub(super) partitions: &'p PartitionConfig,
+pub(crate) struct Graph<'p> {
+    pub(crate) flow_id: FlowId,
+    pub(crate) partitions: &'p PartitionConfig,
 }
 
 impl Graph<'_> {
     /// The execution a node is.
-    pub(super) fn member(self, node: &NodeName) -> ExecutionId {
+    pub(crate) fn member(self, node: &NodeName) -> ExecutionId {
         member_id(&self.flow_id, node, self.partitions)
     }
 
     /// The execution that is meant.
-    pub(super) fn resolve(self, member: &MemberRef) -> ExecutionId {
+    pub(crate) fn resolve(self, member: &MemberRef) -> ExecutionId {
         match member {
             MemberRef::Node(node) => self.member(node),
             MemberRef::Execution(id) => *id,
@@ -31,7 +34,7 @@ impl Graph<'_> {
     }
 
     /// A member.
-    pub(super) fn node(self, node: NodeSpec) -> Result<Vec<Bytes>, ScriptError> {
+    pub(crate) fn node(self, node: NodeSpec) -> Result<Vec<Bytes>, ScriptError> {
         let (start_in_ms, start_at) = start(node.start);
         let timeouts = &node.policy.timeout_policy;
         let mut items = vec![
@@ -51,12 +54,12 @@ impl Graph<'_> {
         ];
         items.extend(join(node.join));
         items.push(node.tags.len().to_string().into());
-        items.extend(super::create::flat(&node.tags));
+        items.extend(super::submit::flat(&node.tags));
         Ok(items)
     }
 
     /// An edge, with how its caller calls it.
-    pub(super) fn edge(
+    pub(crate) fn edge(
         self,
         upstream: &ExecutionId,
         downstream: &ExecutionId,
@@ -79,13 +82,13 @@ impl Graph<'_> {
     }
 
     /// How the edges into a member are to join.
-    pub(super) fn join(self, member: &MemberRef, how: Join) -> Vec<Bytes> {
+    pub(crate) fn join(self, member: &MemberRef, how: Join) -> Vec<Bytes> {
         let mut items = vec![self.resolve(member).to_string().into(), member.to_string().into()];
         items.extend(join(how));
         items
     }
 
-    pub(super) fn edge_id(self, upstream: &ExecutionId, downstream: &ExecutionId) -> EdgeId {
+    pub(crate) fn edge_id(self, upstream: &ExecutionId, downstream: &ExecutionId) -> EdgeId {
         edge_id(&self.flow_id, upstream, downstream)
     }
 }
@@ -102,4 +105,50 @@ fn join(join: Join) -> [Bytes; 3] {
 
 fn maybe(number: Option<u64>) -> Bytes {
     number.map(|number| number.to_string()).unwrap_or_default().into()
+}
+
+/// Adds members and edges, all of them or none.
+pub async fn ff_grow_flow(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    args: GrowFlowArgs,
+) -> Result<Grown, ScriptError> {
+    let graph = Graph { flow_id: args.flow_id, partitions };
+    let (holder, fence) = args.holder.unzip();
+    let grow = GrowFlow {
+        core: flow_core_key(&args.flow_id, partitions),
+        joins: args.joins.iter().flat_map(|spec| graph.join(&spec.member, spec.join)).collect(),
+        edges: args.edges.iter().flat_map(|edge| grown_edge(graph, edge)).collect(),
+        nodes: args.nodes.into_iter().map(|node| graph.node(node)).collect::<Result<Vec<_>, _>>()?.concat(),
+        expected_graph_revision: args.expected_graph_revision,
+        holder_id: holder.map(|id| id.to_string()),
+        lease_id: fence.map(|fence| fence.lease_id.to_string()),
+        lease_epoch: fence.map(|fence| fence.lease_epoch.0),
+        attempt_id: fence.map(|fence| fence.attempt_id.to_string()),
+        idempotency_key: args.idempotency_key.map(|key| key.to_string()),
+    };
+    ask(server, grow.call()).await
+}
+
+pub(crate) fn grown_edge(graph: Graph<'_>, edge: &GrownEdge) -> [Bytes; 6] {
+    let (upstream, downstream) = (graph.resolve(&edge.upstream), graph.resolve(&edge.downstream));
+    let name = format!("{}->{}", edge.upstream, edge.downstream);
+    graph.edge(&upstream, &downstream, edge.passes.as_ref(), name)
+}
+
+impl FromFcallResult for Grown {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        let graph_revision = fields.read()?;
+        let (mut members, mut edges) = (Vec::new(), Vec::new());
+        let mut ids = fields.nested()?;
+        while !ids.is_empty() {
+            members.push(ids.read()?);
+        }
+        let mut states = fields.nested()?;
+        while !states.is_empty() {
+            edges.push((states.read()?, states.read()?));
+        }
+        Ok(Self { graph_revision, members, edges })
+    }
 }

@@ -5,8 +5,9 @@ use ff_core::payload::Payload;
 use ff_core::types::{ContentType, ExecutionId};
 
 use crate::execution::core_key;
+use crate::server::ask_fields;
 use crate::signature::ReadInputs;
-use crate::{FcallResult, Fields, ScriptError, Server};
+use crate::{Fields, ScriptError, Server};
 
 /// Some named inputs, and where the others begin.
 #[derive(Default)]
@@ -34,8 +35,8 @@ impl Inputs {
     pub(crate) async fn rest(self, server: &dyn Server, id: &ExecutionId) -> Result<Vec<Input>, ScriptError> {
         let Self { mut inputs, mut next } = self;
         while let Some((last, left)) = next {
-            let call = ReadInputs { core: core_key(id), after: Some(last), left }.call();
-            let (fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+            let (fields, _) =
+                ask_fields(server, ReadInputs { core: core_key(id), after: Some(last), left }.call()).await?;
             let more = Self::read(fields)?;
             inputs.extend(more.inputs);
             next = more.next;

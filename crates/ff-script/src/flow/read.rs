@@ -6,7 +6,7 @@ use ff_core::keys::FlowIndexKeys;
 use ff_core::partition::{Partition, PartitionConfig, PartitionFamily};
 use ff_core::types::{EdgeId, ExecutionId, FlowId, TimestampMs};
 
-use super::core_key;
+use super::flow_core_key;
 use crate::execution::{counted_from, moment};
 use crate::record::{Hash, flow_key};
 use crate::signature::{ListFlows, ReadFlow, ReadFlowEdges, ReadFlowEvents, ReadFlowKeys, ReadFlowMembers};
@@ -66,7 +66,7 @@ pub async fn ff_read_flow(
     id: &FlowId,
     look: FlowLook,
 ) -> Result<FlowFields, ScriptError> {
-    let read = ReadFlow { core: core_key(id, partitions), staged: look.staged, await_end: look.awaited };
+    let read = ReadFlow { core: flow_core_key(id, partitions), staged: look.staged, await_end: look.awaited };
     FlowFields::read(&mut fields(server, read.call()).await?)
 }
 
@@ -80,7 +80,7 @@ pub async fn ff_read_flow_members(
     limit: usize,
     staged: bool,
 ) -> Result<Vec<MemberFields>, ScriptError> {
-    let core = core_key(id, partitions);
+    let core = flow_core_key(id, partitions);
     let read = ReadFlowMembers { core, staged, from: from.into(), limit: limit as u64 };
     each(fields(server, read.call()).await?, |told| {
         let execution_id = told.read()?;
@@ -97,7 +97,7 @@ pub async fn ff_read_flow_edges(
     limit: usize,
     staged: bool,
 ) -> Result<Vec<EdgeFields>, ScriptError> {
-    let (core, after) = (core_key(id, partitions), after.map(|edge| edge.to_string()));
+    let (core, after) = (flow_core_key(id, partitions), after.map(|edge| edge.to_string()));
     let read = ReadFlowEdges { core, staged, after, limit: limit as u64 };
     each(fields(server, read.call()).await?, |told| {
         Ok(EdgeFields { id: told.read()?, edge: Hash::parse(told.list()?)?, dep: Hash::parse(told.list()?)? })
@@ -113,7 +113,7 @@ pub async fn ff_read_flow_events(
     limit: usize,
     look: FlowLook,
 ) -> Result<FlowEventFields, ScriptError> {
-    let (core, FlowLook { staged, awaited: await_more }) = (core_key(id, partitions), look);
+    let (core, FlowLook { staged, awaited: await_more }) = (flow_core_key(id, partitions), look);
     let read = ReadFlowEvents { core, from: counted_from(from), limit: limit as u64, await_more, staged };
     let mut fields = fields(server, read.call()).await?;
     Ok(FlowEventFields {
@@ -130,7 +130,7 @@ pub async fn ff_read_flow_keys(
     partitions: &PartitionConfig,
     id: &FlowId,
 ) -> Result<Vec<FlowKeyEntry>, ScriptError> {
-    let read = ReadFlowKeys { core: core_key(id, partitions) };
+    let read = ReadFlowKeys { core: flow_core_key(id, partitions) };
     each(fields(server, read.call()).await?, |told| flow_key(told.read()?, &Hash::parse(told.list()?)?))
 }
 

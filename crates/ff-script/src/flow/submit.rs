@@ -1,14 +1,17 @@
-//! Handing in a whole graph, part by part.
+//! Creating a flow: without members, or a whole graph part by part.
 
-use ff_core::contracts::{StageFlowArgs, StagedFlow};
+use bytes::Bytes;
+use ff_core::contracts::{CreateFlowArgs, StageFlowArgs, StagedFlow, SubmittedFlow};
+use ff_core::execution::Tags;
 use ff_core::partition::PartitionConfig;
+use ff_core::types::FlowId;
 
-use super::core_key;
-use super::create::{flat, submitted};
+use super::flow_core_key;
 use super::graph::Graph;
 use crate::record::trace_fields;
-use crate::signature::SubmitFlow;
-use crate::{FcallResult, ScriptError, Server};
+use crate::server::ask_fields;
+use crate::signature::{CreateFlow, SubmitFlow};
+use crate::{Fields, ScriptError, Server};
 
 /// Takes the next part of a graph; with the last one the flow is there, whole.
 pub async fn ff_submit_flow(
@@ -25,7 +28,7 @@ pub async fn ff_submit_flow(
         graph.edge(&upstream, &downstream, edge.passes.as_ref(), name)
     });
     let submit = SubmitFlow {
-        core: core_key(&header.flow_id, partitions),
+        core: flow_core_key(&header.flow_id, partitions),
         namespace: header.namespace.to_string(),
         kind: header.kind.to_string(),
         traceparent,
@@ -37,11 +40,47 @@ pub async fn ff_submit_flow(
         edges: edges.collect(),
         nodes: args.nodes.into_iter().map(|node| graph.node(node)).collect::<Result<Vec<_>, _>>()?.concat(),
     };
-    let call = submit.call();
-    let (mut fields, duplicate) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let (mut fields, duplicate) = ask_fields(server, submit.call()).await?;
     match fields.text()?.as_str() {
         "staged" => Ok(StagedFlow::Staged { next_part: fields.read()? }),
         "submitted" => Ok(StagedFlow::Submitted(submitted(header.flow_id, &mut fields, duplicate)?)),
         other => Err(ScriptError::parse(format!("a part of a flow cannot be {other}"))),
     }
+}
+
+/// Makes an empty flow that stays open until it is closed, or finds it.
+pub async fn ff_create_flow(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    args: CreateFlowArgs,
+) -> Result<SubmittedFlow, ScriptError> {
+    let header = args.header;
+    let (traceparent, tracestate) = trace_fields(header.trace.as_deref());
+    let create = CreateFlow {
+        core: flow_core_key(&header.flow_id, partitions),
+        namespace: header.namespace.to_string(),
+        kind: header.kind.to_string(),
+        traceparent,
+        tracestate,
+        tags: flat(&header.tags),
+    };
+    let (mut fields, duplicate) = ask_fields(server, create.call()).await?;
+    submitted(header.flow_id, &mut fields, duplicate)
+}
+
+/// What is told of a flow that is there now.
+pub(super) fn submitted(flow_id: FlowId, fields: &mut Fields, duplicate: bool) -> Result<SubmittedFlow, ScriptError> {
+    Ok(SubmittedFlow {
+        flow_id,
+        state: fields.read()?,
+        nodes: fields.read()?,
+        edges: fields.read()?,
+        graph_revision: fields.read()?,
+        duplicate,
+    })
+}
+
+/// Labels as the functions take them: keys and values.
+pub(super) fn flat(tags: &Tags) -> Vec<Bytes> {
+    tags.iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]).collect()
 }

@@ -2,16 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use ff_core::contracts::{ConfigureLaneArgs, CopyLaneArgs, LaneCount, Setting};
+use ff_core::contracts::{
+    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, Grant, LaneCount, LaneSettled, RecountLaneArgs, Setting,
+    SettleLaneArgs,
+};
 use ff_core::lane::{Lane, LaneSettings};
 use ff_core::partition::{PartitionConfig, lane_partition};
 use ff_core::types::TimestampMs;
 
 use super::config_key;
-use super::limit::count;
 use crate::execution::moment;
-use crate::signature::{ConfigureLane, CopyLane};
-use crate::{FcallResult, ScriptError, Server};
+use crate::server::{ask, ask_fields};
+use crate::signature::{AllotLane, ConfigureLane, CopyLane, RecountLane, SettleLane};
+use crate::{Fcall, FcallResult, FromFcallResult, ScriptError, Server};
 
 /// Configures a lane at its home.
 pub async fn ff_configure_lane(
@@ -28,8 +31,7 @@ pub async fn ff_configure_lane(
         ageing_ms: said(args.ageing_ms),
         retention_ms: said(args.retention_ms),
     };
-    let call = configure.call();
-    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let (mut fields, _) = ask_fields(server, configure.call()).await?;
     Ok(Lane {
         namespace: args.namespace,
         lane: args.lane,
@@ -70,4 +72,75 @@ fn said<T: ToString>(setting: Setting<T>) -> Option<String> {
         Setting::Default => Some("default".into()),
         Setting::To(value) => Some(value.to_string()),
     }
+}
+
+/// Asks a lane's home for leave to hand out so many.
+pub async fn ff_allot_lane(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    args: &AllotArgs,
+) -> Result<Allotted, ScriptError> {
+    let key = args.lane.within(&args.namespace);
+    let allot = AllotLane {
+        config: config_key(lane_partition(&key, partitions), &key),
+        lane: key.to_string(),
+        partition: args.partition.into(),
+        want: args.want.into(),
+        partitions: partitions.num_flow_partitions.into(),
+    };
+    ask(server, allot.call()).await
+}
+
+impl FromFcallResult for Allotted {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        let (n, seq) = (fields.maybe_read()?, fields.maybe_read()?);
+        let revision = fields.read()?;
+        let grant = n.zip(seq).map(|(n, seq)| Grant { n, seq, revision });
+        let mut told = fields.nested()?;
+        let mut uncounted = Vec::new();
+        while !told.is_empty() {
+            uncounted.push((told.read()?, told.read()?));
+        }
+        Ok(Self { grant, revision, uncounted })
+    }
+}
+
+/// Has a partition count what it holds of a lane.
+pub async fn ff_recount_lane(server: &dyn Server, args: &RecountLaneArgs) -> Result<LaneCount, ScriptError> {
+    let key = args.lane.within(&args.namespace);
+    let recount = RecountLane { config: config_key(args.partition, &key), lane: key.to_string(), seq: args.seq };
+    count(server, recount.call(), args.partition).await
+}
+
+/// Tells a lane's home what was counted.
+pub async fn ff_settle_lane(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    args: &SettleLaneArgs,
+) -> Result<LaneSettled, ScriptError> {
+    let key = args.lane.within(&args.namespace);
+    let each = |count: &LaneCount| {
+        [u64::from(count.partition), u64::from(count.held), count.seq, count.revision].map(|n| n.to_string().into())
+    };
+    let settle = SettleLane {
+        config: config_key(lane_partition(&key, partitions), &key),
+        lane: key.to_string(),
+        partitions: partitions.num_flow_partitions.into(),
+        counts: args.counts.iter().flat_map(each).collect(),
+    };
+    ask(server, settle.call()).await
+}
+
+impl FromFcallResult for LaneSettled {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        Ok(Self { taken: fields.read()? })
+    }
+}
+
+/// Asks a partition for a count.
+pub(super) async fn count(server: &dyn Server, call: Fcall, partition: u16) -> Result<LaneCount, ScriptError> {
+    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    Ok(LaneCount { partition, held: fields.read()?, seq: fields.read()?, revision: fields.read()? })
 }

@@ -1,20 +1,40 @@
 //! The functions of lanes.
 
 mod configure;
-mod index;
-mod limit;
 mod read;
 
 use ff_core::keys::IndexKeys;
 use ff_core::partition::{Partition, PartitionFamily};
-use ff_core::types::LaneId;
+use ff_core::types::{LaneId, Namespace};
 
-pub use configure::{ff_configure_lane, ff_copy_lane};
-pub use index::lane_of_index;
-pub use limit::{ff_allot_lane, ff_recount_lane, ff_settle_lane};
+pub use configure::{ff_allot_lane, ff_configure_lane, ff_copy_lane, ff_recount_lane, ff_settle_lane};
 pub use read::{CountedLanes, LaneFields, ff_count_lanes, ff_read_lanes};
 
 /// Where a partition keeps how a lane is configured, the lane as indexes name it.
 fn config_key(partition: u16, lane: &LaneId) -> String {
     IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition)).lane_config(lane)
+}
+
+/// The lane of an index: `<lane>`, or `<namespace>/<lane>` where the namespace is not the default one.
+pub fn lane_of_index(text: &str) -> Option<LaneId> {
+    match text.split_once('/') {
+        Some((namespace, lane)) => Some(LaneId::parse(lane).ok()?.within(&Namespace::parse(namespace).ok()?)),
+        None => LaneId::parse(text).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lane_reads_back_as_its_index_names_it() {
+        for (namespace, expected) in [("default", "mail"), ("acme", "acme/mail")] {
+            let lane = LaneId::parse("mail").unwrap().within(&Namespace::parse(namespace).unwrap());
+            assert_eq!(lane.as_str(), expected);
+            assert_eq!(lane_of_index(lane.as_str()), Some(lane));
+        }
+        assert_eq!(lane_of_index("a/b/c"), None);
+        assert_eq!(lane_of_index(""), None);
+    }
 }

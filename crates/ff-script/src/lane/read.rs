@@ -7,8 +7,9 @@ use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::types::{LaneId, TimestampMs};
 
 use crate::record::{Hash, lane};
+use crate::server::ask_fields;
 use crate::signature::{CountLanes, ReadLanes};
-use crate::{FcallResult, Fields, ScriptError, Server};
+use crate::{Fields, ScriptError, Server};
 
 /// What a partition has of a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +40,7 @@ pub async fn ff_read_lanes(
         lanes: IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition)).lanes(),
         wanted: wanted.iter().map(|lane| lane.to_string().into()).collect(),
     };
-    let call = read.call();
-    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let (mut fields, _) = ask_fields(server, read.call()).await?;
     let found = fields.list()?.into_iter().map(|told| fields.part(told)).collect::<Result<Vec<_>, _>>()?;
     wanted.iter().zip(found).map(|(name, told)| LaneFields::read(name, told)).collect()
 }
@@ -65,8 +65,8 @@ pub async fn ff_count_lanes(
 ) -> Result<CountedLanes, ScriptError> {
     let names = |lanes: &[LaneId]| lanes.iter().map(|lane| lane.to_string().into()).collect();
     let lanes = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition)).lanes();
-    let call = CountLanes { lanes, wanted: names(wanted), homed: names(homed), finished }.call();
-    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let (mut fields, _) =
+        ask_fields(server, CountLanes { lanes, wanted: names(wanted), homed: names(homed), finished }.call()).await?;
     let mut settings = fields.nested()?;
     let mut configured = Vec::new();
     for name in homed {

@@ -4,17 +4,17 @@ use ff_core::contracts::{ClaimArgs, Claimed, Claims, GrantedClaimArgs, Head, Lan
 use ff_core::dice::Nonce;
 use ff_core::execution::{Origin, Tags};
 use ff_core::keys::IndexKeys;
-use ff_core::lease::{Fence, Holder};
+use ff_core::lease::Fence;
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
-use ff_core::types::{AttemptIndex, ExecutionId, LaneId, LeaseEpoch, Namespace, Priority, TimestampMs};
+use ff_core::types::{AttemptIndex, LaneId, LeaseEpoch, Namespace, Priority, TimestampMs};
 
-use crate::execution::core_key;
 use crate::flow::Inputs;
 use crate::record::{Hash, origin, read_policy, resumption, trace_told};
-use crate::signature::{ClaimExecution, ClaimGranted, ClaimResumedExecution};
-use crate::{FcallResult, Fields, ScriptError, Server};
+use crate::server::ask_fields;
+use crate::signature::{ClaimExecution, ClaimGranted};
+use crate::{Fields, ScriptError, Server};
 
 /// Takes up to `max` executions of a lane on a partition, with everything a worker needs.
 pub async fn ff_claim_execution(server: &dyn Server, args: ClaimArgs, nonce: &Nonce) -> Result<Claims, ScriptError> {
@@ -31,8 +31,7 @@ pub async fn ff_claim_execution(server: &dyn Server, args: ClaimArgs, nonce: &No
         first_lease_id: lease_id.to_string(),
         first_attempt_id: attempt_id.to_string(),
     };
-    let call = claim.call();
-    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let (mut fields, _) = ask_fields(server, claim.call()).await?;
     let claims = claims(server, args, nonce, &mut fields).await?;
     Ok(Claims { limited: fields.maybe_text()?.is_some(), ..claims })
 }
@@ -59,8 +58,7 @@ pub async fn ff_claim_granted(
         seq: grant.seq,
         revision: grant.revision,
     };
-    let call = claim.call();
-    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let (mut fields, _) = ask_fields(server, claim.call()).await?;
     let claims = claims(server, args, nonce, &mut fields).await?;
     let count = LaneCount { partition, held: fields.read()?, seq: fields.read()?, revision: fields.read()? };
     Ok((claims, count))
@@ -99,41 +97,23 @@ async fn claims(
     Ok(Claims { claimed, next, limited: false })
 }
 
-/// Takes one execution whose attempt goes on, because its suspension or its delay is over.
-pub async fn ff_claim_resumed_execution(
-    server: &dyn Server,
-    id: &ExecutionId,
-    holder: &Holder,
-    lease_ttl_ms: u64,
-    nonce: &Nonce,
-) -> Result<Claimed, ScriptError> {
-    let claim = ClaimResumedExecution {
-        core: core_key(id),
-        worker_id: holder.worker_id.to_string(),
-        worker_instance_id: holder.worker_instance_id.to_string(),
-        lease_ttl_ms,
-        lease_id: nonce.lease(0).0.to_string(),
-    };
-    let call = claim.call();
-    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
-    let lease_expires_at = TimestampMs(fields.read()?);
-    let (namespace, lane) = (fields.read()?, fields.read()?);
-    let given = Given { namespace, lane, nonce: *nonce, lease_ttl_ms, lease_expires_at };
-    given.claimed(0, fields.nested()?, server).await
-}
-
 /// What all executions of one claim have in common.
-struct Given {
-    namespace: Namespace,
-    lane: LaneId,
-    nonce: Nonce,
-    lease_ttl_ms: u64,
-    lease_expires_at: TimestampMs,
+pub(crate) struct Given {
+    pub(crate) namespace: Namespace,
+    pub(crate) lane: LaneId,
+    pub(crate) nonce: Nonce,
+    pub(crate) lease_ttl_ms: u64,
+    pub(crate) lease_expires_at: TimestampMs,
 }
 
 impl Given {
     /// Reads one task: what every task has, and then in pairs what else there is.
-    async fn claimed(&self, nth: usize, mut told: Fields, server: &dyn Server) -> Result<Claimed, ScriptError> {
+    pub(crate) async fn claimed(
+        &self,
+        nth: usize,
+        mut told: Fields,
+        server: &dyn Server,
+    ) -> Result<Claimed, ScriptError> {
         let execution_id = told.read()?;
         let (lease_id, attempt_id) = self.nonce.lease(nth);
         let fence = Fence { lease_id, lease_epoch: LeaseEpoch(told.read()?), attempt_id };

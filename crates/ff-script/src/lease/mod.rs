@@ -1,11 +1,46 @@
-//! The functions of leases.
+//! The functions of leases: claiming, renewing, revoking.
 
 mod claim;
-mod expire;
-mod renew;
-mod revoke;
 
-pub use claim::{ff_claim_execution, ff_claim_granted, ff_claim_resumed_execution};
-pub use expire::ff_mark_lease_expired_if_due;
-pub use renew::ff_renew_lease;
-pub use revoke::ff_revoke_lease;
+use ff_core::contracts::{RenewArgs, Renewed, RevokeArgs, Revoked};
+use ff_core::types::{LeaseEpoch, TimestampMs};
+
+use crate::execution::core_key;
+use crate::server::ask;
+use crate::signature::{RenewLease, RevokeLease};
+use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+
+pub(crate) use claim::Given;
+pub use claim::{ff_claim_execution, ff_claim_granted};
+
+/// Moves the lease's end to a TTL from now.
+pub async fn ff_renew_lease(server: &dyn Server, args: RenewArgs) -> Result<Renewed, ScriptError> {
+    let renew = RenewLease {
+        core: core_key(&args.execution_id),
+        lease_id: args.fence.lease_id.to_string(),
+        lease_epoch: args.fence.lease_epoch.0,
+        attempt_id: args.fence.attempt_id.to_string(),
+        lease_ttl_ms: args.lease_ttl_ms,
+    };
+    ask(server, renew.call()).await
+}
+
+impl FromFcallResult for Renewed {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        Ok(Self { lease_expires_at: TimestampMs(fields.read()?) })
+    }
+}
+
+/// Takes an execution from its holder; it waits for another.
+pub async fn ff_revoke_lease(server: &dyn Server, args: RevokeArgs) -> Result<Revoked, ScriptError> {
+    let lease_id = args.lease_id.map(|id| id.to_string());
+    ask(server, RevokeLease { core: core_key(&args.execution_id), lease_id, reason: args.reason }.call()).await
+}
+
+impl FromFcallResult for Revoked {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, already) = result.into_fields();
+        Ok(Self { lease_epoch: LeaseEpoch(fields.read()?), already })
+    }
+}

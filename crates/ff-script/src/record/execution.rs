@@ -10,9 +10,9 @@ use ff_core::policy::Policy;
 use ff_core::state::PublicState;
 use ff_core::types::{AttemptIndex, ContentType, ExecutionId, LaneId, Namespace, Priority, TimestampMs};
 
-use super::attempt::{attempt, failure, origin, under_way};
-use super::membership::{Place, blocked};
-use super::{Hash, lease, suspension, trace_of, waitpoint};
+use super::lease::{attempt, failure, origin, under_way};
+use super::member::{Place, blocked};
+use super::{Hash, lease, suspension, trace_of};
 use crate::reply::Fields;
 use crate::{ScriptError, Value};
 
@@ -136,7 +136,7 @@ fn execution(
         progress: progress(core)?,
         failure: failure(core)?,
         last_suspension: suspension::past(&waits.last)?,
-        pending_waitpoints: waitpoint::pending(core)?,
+        pending_waitpoints: suspension::pending(core)?,
         signals_taken: waits.signals,
         membership: None,
     })

@@ -1,13 +1,15 @@
 //! Members as their flow shows them, and the joins they wait at.
 
 use ff_core::contracts::{GroupInfo, MemberInfo};
-use ff_core::flow::{Group, Join};
+use ff_core::execution::{Blocker, Phase};
+use ff_core::flow::{Edge, Group, Join, Membership, Owed, Owes, Passing, Siblings};
 use ff_core::state::PublicState;
 use ff_core::types::{FlowId, LaneId, TimestampMs};
 
 use super::Hash;
-use crate::ScriptError;
-use crate::flow::MemberFields;
+use crate::flow::{EdgeFields, MemberFields};
+use crate::reply::Fields;
+use crate::{ScriptError, Value};
 
 impl MemberFields {
     /// The member these are the fields of.
@@ -26,7 +28,7 @@ impl MemberFields {
             finished_at,
             attempts_made: core.maybe::<u32>("current_attempt_index")?.map_or(0, |index| index + 1),
             replays: core.count("replays")?,
-            failure: super::attempt::failure(core)?,
+            failure: super::lease::failure(core)?,
             group: self.group(flow_id)?.as_ref().map(GroupInfo::from),
         })
     }
@@ -65,5 +67,101 @@ fn join(group: &Hash) -> Result<Join, ScriptError> {
         "any_of" => Ok(Join::AnyOf { on_satisfied: on_satisfied()? }),
         "quorum" => Ok(Join::Quorum { k: group.read("k")?, on_satisfied: on_satisfied()? }),
         other => Err(ScriptError::parse(format!("nothing joins as {other}"))),
+    }
+}
+
+/// What is kept of a member beside its record. An execution in no flow has nothing of it.
+#[derive(Default)]
+pub(super) struct Place {
+    deps: Hash,
+    dependents: u32,
+}
+
+impl Place {
+    /// Reads what is told of it; nothing is, when the execution is in no flow.
+    pub(super) fn read(fields: &mut Fields) -> Result<Self, ScriptError> {
+        let told = match fields.value()? {
+            Value::Nil => return Ok(Self::default()),
+            told => told,
+        };
+        let mut told = fields.part(told)?;
+        Ok(Self { deps: Hash::parse(told.list()?)?, dependents: told.read()? })
+    }
+
+    /// What the record and this say together.
+    pub(super) fn membership(&self, core: &Hash) -> Result<Option<Box<Membership>>, ScriptError> {
+        let Some(flow_id) = core.maybe("flow_id")? else { return Ok(None) };
+        Ok(Some(Box::new(Membership {
+            flow_id,
+            node: core.read("node")?,
+            position: core.read("position")?,
+            dependents: self.dependents,
+            result_bytes: core.maybe("result_bytes")?,
+            inputs: self.deps.count("inputs")?,
+            input_bytes: self.deps.count("input_bytes")?,
+            injected_bytes: self.deps.maybe("injected_bytes")?,
+            owes: owes(core)?,
+            siblings: siblings(&self.deps)?,
+        })))
+    }
+}
+
+/// What an execution is blocked on: on its upstreams, unless it says otherwise.
+pub(super) fn blocked(core: &Hash) -> Result<Phase, ScriptError> {
+    let on = match core.text("blocked_on")? {
+        None => Blocker::Dependencies,
+        Some("staging") => Blocker::Staging,
+        Some("reopening") => Blocker::Reopening,
+        Some(other) => return Err(ScriptError::parse(format!("nothing is blocked on {other}"))),
+    };
+    Ok(Phase::Blocked { on, until: core.maybe("blocked_until")?.map(TimestampMs) })
+}
+
+fn owes(core: &Hash) -> Result<Option<Owes>, ScriptError> {
+    let what = match core.text("owes")? {
+        None => return Ok(None),
+        Some("end") => Owed::End,
+        Some("replay") => Owed::Replay { reopen: false },
+        Some("reopen") => Owed::Replay { reopen: true },
+        Some(other) => return Err(ScriptError::parse(format!("nobody owes {other}"))),
+    };
+    Ok(Some(Owes { since: TimestampMs(core.read("owes_since")?), what, after: core.maybe("owes_after")? }))
+}
+
+fn siblings(deps: &Hash) -> Result<Option<Siblings>, ScriptError> {
+    let Some(since) = deps.maybe("siblings_since")?.map(TimestampMs) else { return Ok(None) };
+    Ok(Some(Siblings { since, after: deps.maybe("siblings_after")?, within: deps.maybe("siblings_within")? }))
+}
+
+impl EdgeFields {
+    /// The edge these are the fields of.
+    pub fn edge(&self, flow_id: FlowId) -> Result<Edge, ScriptError> {
+        Ok(Edge {
+            id: self.id,
+            flow_id,
+            upstream_execution_id: self.edge.read("upstream_execution_id")?,
+            downstream_execution_id: self.edge.read("downstream_execution_id")?,
+            passes: passes(&self.edge)?,
+            round: self.dep.count("round")?,
+            state: self.dep.read("state")?,
+            passed_bytes: self.dep.maybe("passed_bytes")?,
+        })
+    }
+
+    /// What does not fit together: either half repeats some of the other.
+    pub fn strays(&self) -> Vec<String> {
+        let differs = |name: &&str| self.edge.bytes(name) != self.dep.bytes(name);
+        let twice = ["upstream_execution_id", "passes", "input_name"].into_iter().filter(differs);
+        twice.map(|name| format!("the edge {} has two answers to what its {name} is", self.id)).collect()
+    }
+}
+
+/// What becomes of the upstream's result.
+fn passes(fields: &Hash) -> Result<Option<Passing>, ScriptError> {
+    match fields.text("passes")? {
+        None => Ok(None),
+        Some("payload") => Ok(Some(Passing::Payload)),
+        Some("input") => Ok(Some(Passing::Input(fields.read("input_name")?))),
+        Some(other) => Err(ScriptError::parse(format!("no edge passes on {other}"))),
     }
 }

@@ -1,37 +1,15 @@
 //! Someone outside tells an execution something.
 
-use bytes::Bytes;
-use ff_core::contracts::{DeliverArgs, Delivered};
+use ff_core::contracts::{DeliverArgs, Delivered, WaitpointRef};
 use ff_core::dice::Nonce;
-use ff_core::types::WaitpointId;
+use ff_core::engine_error::Code;
+use ff_core::token::{KeyRing, PresentedToken, RingKey, Secret, WaitpointToken};
+use ff_core::types::{ExecutionId, Kid, TimestampMs, WaitpointId, WaitpointKey};
 
-use super::VerifiedToken;
 use crate::execution::{core_key, unless_json};
 use crate::server::ask;
-use crate::signature::{BufferSignalForPendingWaitpoint, DeliverSignal};
+use crate::signature::{DeliverSignal, OpenWaitpoint};
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
-
-/// The two functions take the same.
-macro_rules! delivery {
-    ($function:ident, $args:ident, $waitpoint:ident, $shown:ident, $nonce:ident) => {{
-        let (payload, content_type) = body(&$args);
-        $function {
-            core: core_key(&$args.execution_id),
-            waitpoint_id: $waitpoint.to_string(),
-            kid: $shown.token.kid.to_string(),
-            mac: $shown.token.mac.expose_hex(),
-            signal_id: $nonce.signal().to_string(),
-            signal_name: $args.name.to_string(),
-            source_type: $args.source.kind.to_string(),
-            source_identity: $args.source.identity.map(|identity| identity.to_string()),
-            payload,
-            content_type,
-            idempotency_key: $args.idempotency_key.map(|key| key.to_string()),
-            dedup_ttl_ms: $args.dedup_ttl_ms,
-            secret_mark: $shown.secret_mark.clone(),
-        }
-    }};
-}
 
 /// Delivers a signal to a waitpoint. Its token was verified before; that the secret it was verified under is still there and
 /// verifies is judged in the step that writes.
@@ -42,32 +20,91 @@ pub async fn ff_deliver_signal(
     shown: &VerifiedToken,
     nonce: &Nonce,
 ) -> Result<Delivered, ScriptError> {
-    let deliver = delivery!(DeliverSignal, args, waitpoint, shown, nonce);
-    ask(server, deliver.call()).await
+    ask(server, delivery(args, waitpoint, shown, nonce).call()).await
 }
 
-/// Keeps a signal for a suspension that has not begun, and for nothing else.
-pub async fn ff_buffer_signal_for_pending_waitpoint(
-    server: &dyn Server,
+pub(crate) fn delivery(
     args: DeliverArgs,
     waitpoint: &WaitpointId,
     shown: &VerifiedToken,
     nonce: &Nonce,
-) -> Result<Delivered, ScriptError> {
-    let buffer = delivery!(BufferSignalForPendingWaitpoint, args, waitpoint, shown, nonce);
-    ask(server, buffer.call()).await
-}
-
-/// The bytes of a signal, and their type where it has to be kept.
-fn body(args: &DeliverArgs) -> (Bytes, Option<String>) {
+) -> DeliverSignal {
     let payload = args.payload.as_ref();
-    let content_type = payload.and_then(|payload| unless_json(&payload.content_type));
-    (payload.map(|payload| payload.bytes.clone()).unwrap_or_default(), content_type)
+    DeliverSignal {
+        core: core_key(&args.execution_id),
+        waitpoint_id: waitpoint.to_string(),
+        kid: shown.token.kid.to_string(),
+        mac: shown.token.mac.expose_hex(),
+        signal_id: nonce.signal().to_string(),
+        signal_name: args.name.to_string(),
+        source_type: args.source.kind.to_string(),
+        source_identity: args.source.identity.map(|identity| identity.to_string()),
+        payload: payload.map(|payload| payload.bytes.clone()).unwrap_or_default(),
+        content_type: payload.and_then(|payload| unless_json(&payload.content_type)),
+        idempotency_key: args.idempotency_key.map(|key| key.to_string()),
+        dedup_ttl_ms: args.dedup_ttl_ms,
+        secret_mark: shown.secret_mark.clone(),
+    }
 }
 
 impl FromFcallResult for Delivered {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         Ok(Self { signal_id: fields.read()?, effect: fields.read()? })
+    }
+}
+
+/// The waitpoint that is meant, and what its token is verified with.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    pub waitpoint_id: WaitpointId,
+    waitpoint_key: WaitpointKey,
+    secret: Secret,
+    expires_at: Option<TimestampMs>,
+    now: TimestampMs,
+    secret_mark: Option<String>,
+}
+
+/// A token whose MAC is right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifiedToken {
+    pub token: WaitpointToken,
+    /// Stands for the secret it was verified under. The token that the maker of a waitpoint was told needs none.
+    pub secret_mark: Option<String>,
+}
+
+impl Opened {
+    /// Judges a token shown for the waitpoint: genuine, and under a secret that verifies.
+    pub fn verify(&self, execution: &ExecutionId, shown: &PresentedToken, kid: &Kid) -> Result<VerifiedToken, Code> {
+        let key = RingKey { secret: self.secret.clone(), expires_at: self.expires_at };
+        let ring = KeyRing { current: None, keys: [(kid.clone(), key)].into() };
+        let token = ring.verify(shown, execution, &self.waitpoint_id, &self.waitpoint_key, self.now)?;
+        Ok(VerifiedToken { token, secret_mark: self.secret_mark.clone() })
+    }
+}
+
+/// Which waitpoint of an execution is meant, and the secret of a token's kid. Refused alike, whatever is not there.
+pub async fn ff_open_waitpoint(
+    server: &dyn Server,
+    execution: &ExecutionId,
+    waitpoint: &WaitpointRef,
+    kid: &Kid,
+) -> Result<Opened, ScriptError> {
+    let (waitpoint_id, waitpoint_key) = match waitpoint {
+        WaitpointRef::Id(id) => (Some(id.to_string()), None),
+        WaitpointRef::Key(key) => (None, Some(key.to_string())),
+    };
+    let core = core_key(execution);
+    ask(server, OpenWaitpoint { core, waitpoint_id, waitpoint_key, kid: kid.to_string() }.call()).await
+}
+
+impl FromFcallResult for Opened {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        let (waitpoint_id, waitpoint_key) = (fields.read()?, fields.read()?);
+        let secret = Secret::from_hex(&fields.text()?).map_err(|error| ScriptError::parse(error.to_string()))?;
+        let expires_at = fields.maybe_read()?.map(TimestampMs);
+        let (now, secret_mark) = (TimestampMs(fields.read()?), fields.maybe_text()?);
+        Ok(Self { waitpoint_id, waitpoint_key, secret, expires_at, now, secret_mark })
     }
 }

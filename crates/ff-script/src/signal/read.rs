@@ -1,12 +1,16 @@
 //! Reading the signals of an execution, oldest first.
 
 use ff_core::contracts::ReceivedSignal;
+use ff_core::keys::IndexKeys;
+use ff_core::partition::{Partition, PartitionFamily};
+use ff_core::signal::{Delivery, FeedPart, Position};
 use ff_core::types::{ExecutionId, SignalId};
 
 use crate::execution::{core_key, counted_from};
-use crate::record::received;
-use crate::signature::ReadSignals;
-use crate::{FcallResult, Fields, ScriptError, Server};
+use crate::record::{Hash, delivery, received};
+use crate::server::ask_fields;
+use crate::signature::{ReadDeliveries, ReadSignals};
+use crate::{Fields, ScriptError, Server};
 
 /// Some signals of an execution.
 #[derive(Clone, Debug)]
@@ -50,8 +54,7 @@ pub async fn ff_read_signal(
 }
 
 async fn read(server: &dyn Server, id: &ExecutionId, read: ReadSignals) -> Result<KeptSignals, ScriptError> {
-    let call = read.call();
-    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let (mut fields, _) = ask_fields(server, read.call()).await?;
     let count = fields.read()?;
     Ok(KeptSignals { signals: signals(*id, &mut fields)?, count })
 }
@@ -60,4 +63,44 @@ async fn read(server: &dyn Server, id: &ExecutionId, read: ReadSignals) -> Resul
 pub(crate) fn signals(id: ExecutionId, fields: &mut Fields) -> Result<Vec<ReceivedSignal>, ScriptError> {
     let told = fields.list()?;
     told.into_iter().map(|one| received(id, fields.part(one)?)).collect()
+}
+
+/// What was delivered on a partition after a place. A hint tells when there is more.
+pub async fn ff_read_deliveries(
+    server: &dyn Server,
+    partition: u16,
+    after: Option<Position>,
+    limit: usize,
+) -> Result<FeedPart, ScriptError> {
+    // No place is before 1970; the server takes no other number for one.
+    let after = after.map(|place| if place.at.0 < 0 { Position::default() } else { place }.to_string());
+    let mut fields = read_feed(server, partition, false, after, limit).await?;
+    fields.text()?;
+    let entries = fields.list()?;
+    let deliveries = entries.into_iter().map(|entry| one(fields.part(entry)?)).collect::<Result<_, _>>()?;
+    Ok(FeedPart { deliveries, missed: fields.maybe_text()?.is_some() })
+}
+
+/// Where a partition's feed ends now. A hint tells when there is more.
+pub async fn ff_feed_end(server: &dyn Server, partition: u16) -> Result<Option<Position>, ScriptError> {
+    read_feed(server, partition, true, None, 0).await?.maybe_read()
+}
+
+async fn read_feed(
+    server: &dyn Server,
+    partition: u16,
+    from_now: bool,
+    after: Option<String>,
+    limit: usize,
+) -> Result<Fields, ScriptError> {
+    let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
+    let partition_signal_delivery = keys.partition_signal_delivery();
+    let (fields, _) =
+        ask_fields(server, ReadDeliveries { partition_signal_delivery, from_now, after, limit: limit as u64 }.call())
+            .await?;
+    Ok(fields)
+}
+
+fn one(mut entry: Fields) -> Result<Delivery, ScriptError> {
+    delivery(entry.read()?, &Hash::parse(entry.list()?)?)
 }

@@ -9,7 +9,7 @@ use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::token::KeyRing;
 
 use crate::record::{Hash, ring, ring_fields};
-use crate::server::ask;
+use crate::server::{ask, ask_fields};
 use crate::signature::{
     ListWaitpointHmacKids, ReadWaitpointHmacSecrets, RotateWaitpointHmacSecret, SeedWaitpointHmacSecrets,
 };
@@ -85,8 +85,8 @@ pub async fn ff_read_waitpoint_hmac_secrets(
     server: &dyn Server,
     partition: u16,
 ) -> Result<Option<SigningRing>, ScriptError> {
-    let call = ReadWaitpointHmacSecrets { waitpoint_hmac_secrets: secrets_key(partition) }.call();
-    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let (mut fields, _) =
+        ask_fields(server, ReadWaitpointHmacSecrets { waitpoint_hmac_secrets: secrets_key(partition) }.call()).await?;
     let ring = kept(&mut fields)?;
     let mark = fields.maybe_text()?;
     Ok(ring.map(|ring| SigningRing { ring, mark }))
@@ -99,8 +99,9 @@ pub async fn ff_seed_waitpoint_hmac_secrets(
     given: &KeyRing,
 ) -> Result<KeyRing, ScriptError> {
     let waitpoint_hmac_secrets = secrets_key(partition);
-    let call = SeedWaitpointHmacSecrets { waitpoint_hmac_secrets, fields: ring_fields(given) }.call();
-    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let (mut fields, _) =
+        ask_fields(server, SeedWaitpointHmacSecrets { waitpoint_hmac_secrets, fields: ring_fields(given) }.call())
+            .await?;
     kept(&mut fields)?.ok_or_else(|| ScriptError::parse("a partition has no secrets though it was given some"))
 }
 

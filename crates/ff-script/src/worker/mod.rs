@@ -9,7 +9,7 @@ use ff_core::worker::Worker;
 
 use crate::execution::moment;
 use crate::record::{Hash, worker};
-use crate::server::ask;
+use crate::server::{ask, ask_fields};
 use crate::signature::{HeartbeatWorker, LeaveWorker, RegisterWorker, SweepWorker};
 use crate::{FcallResult, FromFcallResult, ScriptError, Server, Value};
 
@@ -55,8 +55,8 @@ pub async fn ff_sweep_worker(
     id: &WorkerInstanceId,
     now: TimestampMs,
 ) -> Result<(SweptWorker, bool), ScriptError> {
-    let call = SweepWorker { worker: worker_key(id), moment: moment(now) }.call();
-    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
+    let (mut fields, _) =
+        ask_fields(server, SweepWorker { worker: worker_key(id), moment: moment(now) }.call()).await?;
     Ok((SweptWorker { gone: fields.maybe_text()?.is_some() }, fields.maybe_text()?.is_some()))
 }
 

@@ -13,8 +13,9 @@ use ff_script::execution::{
     PlainWork, ff_change_priority, ff_create_execution, ff_create_executions, ff_replay_execution,
     ff_set_execution_tags,
 };
-use ff_script::flow::{ff_add_execution_to_flow, ff_submit_flow};
+use ff_script::flow::ff_submit_flow;
 use ff_script::lane::{ff_configure_lane, ff_copy_lane};
+use ff_script::published::ff_add_execution_to_flow;
 use ff_script::worker::{ff_heartbeat_worker, ff_register_worker};
 use ff_script::{LibraryClock, ScriptError};
 
@@ -105,7 +106,7 @@ impl<'w> Asked<'w> {
             }
             "ff_register_worker" => ff_register_worker(wire, &worker("w"), TimestampMs(2)).await.map(drop),
             "ff_replay_execution" => {
-                let args = ReplayArgs { execution_id: id, reason: None, requested_by: None, reopen_downstream: false };
+                let args = ReplayArgs::new(id);
                 ff_replay_execution(wire, args).await.map(drop)
             }
             "ff_set_execution_tags" => {
@@ -132,13 +133,5 @@ async fn drain(wire: &Wire) {
 }
 
 fn worker(of: &str) -> RegisterWorkerArgs {
-    RegisterWorkerArgs {
-        worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
-        worker_id: WorkerId::parse(of).unwrap(),
-        namespace: Namespace::default_name(),
-        lanes: [LaneId::default_name()].into(),
-        kinds: [].into(),
-        capabilities: [].into(),
-        ttl_ms: 30_000,
-    }
+    RegisterWorkerArgs::new(WorkerInstanceId::parse("w-1").unwrap(), WorkerId::parse(of).unwrap())
 }

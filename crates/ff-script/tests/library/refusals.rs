@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use Call::*;
+use Code::*;
+use Situation::*;
 use ff_core::contracts::{
     CancelArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ReplayArgs, RevokeArgs, Start, SubmitArgs,
 };
@@ -13,22 +16,17 @@ use ff_core::policy::Policy;
 use ff_core::types::{IdempotencyKey, Kind};
 use ff_script::execution::{
     Beside, PlainWork, ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_create_execution,
-    ff_create_executions, ff_delay_execution, ff_expire_execution, ff_fail_execution, ff_promote_delayed,
-    ff_read_execution, ff_replay_execution, ff_update_progress,
+    ff_create_executions, ff_delay_execution, ff_fail_execution, ff_read_execution, ff_replay_execution,
+    ff_update_progress,
 };
-use ff_script::lease::{ff_mark_lease_expired_if_due, ff_renew_lease, ff_revoke_lease};
+use ff_script::lease::{ff_renew_lease, ff_revoke_lease};
+use ff_script::published::{ff_expire_execution, ff_mark_lease_expired_if_due, ff_promote_delayed};
 use ff_script::signature::SIGNATURES;
 use ff_script::{LibraryClock, ScriptError};
 
-use crate::flow;
-use crate::operating;
 use crate::situation::{ONE_PARTITION, Situation, Subject};
-use crate::waiting;
 use crate::wire::Wire;
-
-use Call::*;
-use Code::*;
-use Situation::*;
+use crate::{flow, operating, waiting};
 
 #[derive(Clone, Copy, Debug)]
 enum Call {
@@ -204,7 +202,7 @@ impl Call {
             Promote => ff_promote_delayed(wire, &execution_id).await.map(drop),
             Read => ff_read_execution(wire, &execution_id, Beside::ALL).await.map(drop),
             Replay => {
-                let args = ReplayArgs { execution_id, reason: None, requested_by: None, reopen_downstream: false };
+                let args = ReplayArgs::new(execution_id);
                 ff_replay_execution(wire, args).await.map(drop)
             }
             Progress => {

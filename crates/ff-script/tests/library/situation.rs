@@ -5,7 +5,7 @@ use ff_core::dice::{Dice, SystemDice};
 use ff_core::lease::{Fence, Holder};
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
-use ff_core::types::{ExecutionId, Kind, LaneId, LeaseEpoch, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, Kind, LeaseEpoch};
 use ff_script::execution::{ff_complete_execution, ff_create_execution};
 use ff_script::lease::{ff_claim_execution, ff_revoke_lease};
 
@@ -84,18 +84,7 @@ impl Subject {
 
 /// Takes the one execution that waits.
 pub(crate) async fn claim(wire: &Wire) -> Task {
-    let args = ClaimArgs {
-        partition: 0,
-        namespace: Namespace::default_name(),
-        lane: LaneId::default_name(),
-        kinds: vec![],
-        max: 1,
-        holder: Holder {
-            worker_id: WorkerId::parse("w").unwrap(),
-            worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
-        },
-        lease_ttl_ms: LEASE_TTL_MS,
-    };
+    let args = ClaimArgs::new(0, Holder::parse("w", "w-1").unwrap());
     let mut claims = ff_claim_execution(wire, args, &SystemDice.nonce()).await.unwrap();
     claims.claimed.remove(0).task
 }

@@ -34,7 +34,6 @@ mod graph;
 mod growth;
 mod handle;
 mod join;
-mod node;
 mod yaml;
 
 pub use events::FlowEvents;
@@ -42,5 +41,4 @@ pub use file::FlowFileError;
 pub use graph::Flow;
 pub use growth::Growth;
 pub use handle::{FlowEnd, FlowHandle};
-pub use join::{Joins, all_of, any_of, quorum};
-pub use node::Node;
+pub use join::{Joins, Node, all_of, any_of, quorum};

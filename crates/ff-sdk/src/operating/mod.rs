@@ -4,10 +4,8 @@
 mod bulk;
 mod event;
 mod execution;
-mod key;
 mod lane;
 mod search;
-mod worker;
 
 pub use bulk::{Bulk, BulkDone};
 pub use event::Events;

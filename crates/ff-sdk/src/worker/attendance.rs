@@ -67,13 +67,10 @@ async fn beat(setup: &Setup) {
 /// Whether the worker is known from now on.
 async fn register(setup: &Setup) -> Result<bool, EngineError> {
     let args = RegisterWorkerArgs {
-        worker_instance_id: setup.holder.worker_instance_id.clone(),
-        worker_id: setup.holder.worker_id.clone(),
         namespace: setup.namespace.clone(),
         lanes: setup.lanes.iter().cloned().collect(),
         kinds: setup.kinds.iter().cloned().collect(),
-        capabilities: [].into(),
-        ttl_ms: limits::WORKER_TTL_MS,
+        ..RegisterWorkerArgs::new(setup.holder.worker_instance_id.clone(), setup.holder.worker_id.clone())
     };
     setup.backend.register_worker(args).await.map(|_| true)
 }
@@ -89,4 +86,37 @@ async fn heartbeat(setup: &Setup) -> Result<bool, EngineError> {
         Err(EngineError::Refused(refusal)) if refusal.code == Code::NotFound => register(setup).await,
         Err(error) => Err(error),
     }
+}
+
+/// Returns when the process receives SIGTERM or Ctrl-C.
+pub(super) async fn asked_to_stop() {
+    let interrupted = async {
+        if let Err(error) = tokio::signal::ctrl_c().await {
+            tracing::warn!(%error, "Ctrl-C cannot be listened for");
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        () = interrupted => {}
+        () = terminated() => {}
+    }
+}
+
+#[cfg(unix)]
+async fn terminated() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match signal(SignalKind::terminate()) {
+        Ok(mut terminate) => {
+            terminate.recv().await;
+        }
+        Err(error) => {
+            tracing::warn!(%error, "SIGTERM cannot be listened for");
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+#[cfg(not(unix))]
+async fn terminated() {
+    std::future::pending::<()>().await;
 }

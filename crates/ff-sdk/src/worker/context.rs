@@ -12,12 +12,11 @@ use ff_core::trace::TraceContext;
 use ff_core::types::ExecutionId;
 use serde::de::DeserializeOwned;
 
-use super::Fault;
-use super::children::{self, AddChildren};
+use super::children::AddChildren;
 use super::held::Hold;
-use super::inputs;
 use super::waiting::{CreateWaitpoint, Journal, Suspend, WaitForApproval, WaitForSignal};
-use crate::{Error, Growth};
+use super::{Fault, children};
+use crate::{End, Error, Growth};
 
 /// Things shared by all handlers of a worker, one of each type.
 pub(super) type States = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
@@ -79,7 +78,7 @@ impl Context {
     /// What an upstream passed on under a name, read as JSON. It came with the claim, or is read from the store when there
     /// was too much of it.
     pub async fn input<T: DeserializeOwned>(&self, name: &str) -> Result<T, Fault> {
-        inputs::json(name, &self.input_payload(name).await?)
+        input_json(name, &self.input_payload(name).await?)
     }
 
     /// What an upstream passed on under a name, read as JSON; nothing when none did, as when a join fired before that
@@ -90,7 +89,7 @@ impl Context {
 
     /// The bytes an upstream passed on under a name.
     pub async fn input_payload(&self, name: &str) -> Result<Payload, Fault> {
-        inputs::payload(&*self.inner.backend, &self.inner.inputs, name).await
+        input_of(&*self.inner.backend, &self.inner.inputs, name).await
     }
 
     /// What the worker was given with [`super::Worker::state`].
@@ -177,4 +176,32 @@ impl Context {
     pub(super) fn journal(&self) -> &Journal {
         &self.inner.journal
     }
+}
+
+/// The bytes that were passed on under a name.
+async fn input_of(backend: &dyn EngineBackend, inputs: &[Input], name: &str) -> Result<Payload, Fault> {
+    let Some(input) = inputs.iter().find(|input| input.name.as_str() == name) else {
+        return Err(missing(inputs, name));
+    };
+    if let Some(payload) = &input.payload {
+        return Ok(payload.clone());
+    }
+    // The upstream may run again meanwhile, and have a result another time.
+    let gone = |error: Error| Fault::retryable("input_unavailable", format!("the input {name}: {error}"));
+    let ended = backend.result(&input.from).await.map_err(|error| gone(error.into()))?;
+    End(ended).payload().map_err(gone)
+}
+
+/// The same read as JSON. What cannot be read never will be, so the fault is permanent.
+fn input_json<T: DeserializeOwned>(name: &str, payload: &Payload) -> Result<T, Fault> {
+    let text: &[u8] = if payload.bytes.is_empty() { b"null" } else { &payload.bytes };
+    let unreadable = |error: serde_json::Error| Fault::permanent("invalid_input", format!("the input {name}: {error}"));
+    serde_json::from_slice(text).map_err(unreadable)
+}
+
+fn missing(inputs: &[Input], name: &str) -> Fault {
+    let names: Vec<_> = inputs.iter().map(|input| input.name.as_str()).collect();
+    let there =
+        if names.is_empty() { "no input was passed on".into() } else { format!("there are {}", names.join(", ")) };
+    Fault::permanent("missing_input", format!("nothing was passed on as {name}: {there}"))
 }

@@ -2,11 +2,17 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use ff_core::contracts::ControlArgs;
 use ff_core::lease::Fence;
 use ff_core::types::ExecutionId;
 use tokio::sync::{Mutex as AsyncMutex, Notify};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+
+use super::claiming::Backoff;
+use super::options::Setup;
 
 /// The executions in hand.
 #[derive(Clone, Default)]
@@ -81,5 +87,45 @@ impl Held {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ExecutionId, Hold>> {
         self.by_id.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long one question may stay open.
+const WAIT_MS: u64 = 30_000;
+
+/// Passes news of lost leases to their handlers, for ever. Renewals find out the same, only later, so trouble here is
+/// only worth a warning.
+pub(super) async fn listen(setup: &Setup, held: &Held) {
+    let mut after = None;
+    let mut backoff = Backoff::default();
+    loop {
+        let asked = Instant::now();
+        let args = ControlArgs {
+            worker_instance_id: setup.holder.worker_instance_id.clone(),
+            after: after.clone(),
+            wait_ms: WAIT_MS,
+        };
+        match setup.waits.control(args).await {
+            Ok(control) => {
+                for lost in &control.lost {
+                    held.lost(&lost.execution_id, &lost.fence);
+                }
+                if control.missed {
+                    held.renew_all();
+                }
+                // A server that is stopping answers at once with nothing; asking again at once would only load it.
+                let idle = control.lost.is_empty() && asked.elapsed() < Duration::from_millis(1);
+                after = Some(control.next);
+                if idle {
+                    backoff.pause().await;
+                } else {
+                    backoff.reset();
+                }
+            }
+            Err(error) => {
+                setup.outages.noted("control", &error);
+                backoff.pause().await;
+            }
+        }
     }
 }

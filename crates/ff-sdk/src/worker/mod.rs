@@ -7,14 +7,10 @@ mod claiming;
 mod context;
 mod handler;
 mod held;
-mod inputs;
-mod listening;
 mod options;
 mod report;
 mod running;
-mod shutdown;
 mod slots;
-mod span;
 mod waiting;
 
 pub use children::{AddChildren, Child, Children};

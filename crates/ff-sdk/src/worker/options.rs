@@ -15,9 +15,10 @@ use ff_core::outage::OutageLog;
 use ff_core::types::{Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use uuid::Uuid;
 
+use super::attendance::asked_to_stop;
 use super::context::States;
 use super::handler::SharedHandler;
-use super::{Handler, running, shutdown};
+use super::{Handler, running};
 use crate::Error;
 use crate::flowfabric::check_named;
 
@@ -117,7 +118,7 @@ impl Worker {
 
     /// Works until the process is asked to stop, then finishes what it holds.
     pub async fn run(self) -> Result<(), Error> {
-        self.run_until(shutdown::asked_to_stop()).await
+        self.run_until(asked_to_stop()).await
     }
 
     /// Works until `stop` is ready, then finishes what it holds. It ends by itself, with an error, when the server no longer takes

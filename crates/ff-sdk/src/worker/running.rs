@@ -5,20 +5,21 @@ use std::time::Duration;
 
 use ff_core::contracts::{Claimed, RenewArgs, Task};
 use ff_core::engine_error::EngineError;
+use ff_core::lease::Holder;
 use futures_util::future::{BoxFuture, OptionFuture};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::task::AbortOnDropHandle;
-use tracing::Instrument;
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 
 use super::attendance::Attendance;
-use super::claiming;
 use super::context::{Context, Work};
-use super::held::{Held, Hold};
+use super::held::{Held, Hold, listen};
 use super::options::Setup;
 use super::slots::{Slot, Slots};
 use super::waiting::Journal;
-use super::{Fault, Reply, listening, report, span};
+use super::{Fault, Reply, claiming, report};
 
 /// How often other tasks get their turn before a question is asked.
 const MOMENT: usize = 4;
@@ -35,7 +36,7 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) -> Result<(), EngineErr
     let held = Held::default();
     let listener = {
         let (setup, held) = (setup.clone(), held.clone());
-        tokio::spawn(async move { listening::listen(&setup, &held).await })
+        tokio::spawn(async move { listen(&setup, &held).await })
     };
     let attendance = Attendance::begin(&setup);
     let slots = Slots::new(setup.concurrency);
@@ -59,7 +60,7 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) -> Result<(), EngineErr
                     Err(error) => break Err(error),
                 };
                 for claimed in claimed {
-                    let span = span::of(&setup.holder, &claimed.task);
+                    let span = span_of(&setup.holder, &claimed.task);
                     at_work.spawn(handle(setup.clone(), held.clone(), slots.take(), claimed).instrument(span));
                 }
             }
@@ -211,4 +212,22 @@ fn panicked(error: JoinError) -> Fault {
         Err(error) => error.to_string(),
     };
     Fault::retryable("panic", message)
+}
+
+/// The span of one run. It is there whenever anything at all is logged: a warning must say what it is about, also where
+/// nothing less than warnings is told.
+fn span_of(holder: &Holder, task: &Task) -> Span {
+    let span = tracing::error_span!(
+        "work",
+        execution = %task.execution_id,
+        lane = %task.lane_id,
+        kind = %task.kind,
+        attempt = %task.attempt_index,
+        worker = %holder.worker_instance_id,
+        trace_id = Empty,
+    );
+    if let Some(trace) = &task.trace {
+        span.record("trace_id", trace.trace_id());
+    }
+    span
 }

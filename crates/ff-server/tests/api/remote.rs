@@ -17,8 +17,8 @@ use ff_core::payload::Payload;
 use ff_core::suspension::{Condition, OperatorDecision};
 use ff_core::token::PresentedToken;
 use ff_core::types::{
-    AttemptId, ContentType, ExecutionId, Kind, LaneId, LeaseEpoch, LeaseId, Namespace, SignalId, SignalName,
-    WaitpointId, WaitpointKey, WorkerId, WorkerInstanceId,
+    AttemptId, ContentType, ExecutionId, Kind, LeaseEpoch, LeaseId, Namespace, SignalId, SignalName, WaitpointId,
+    WaitpointKey,
 };
 use ff_engine::Orchestration;
 use ff_sdk::http::HttpBackend;
@@ -30,19 +30,11 @@ fn work() -> SubmitArgs {
 }
 
 fn holder() -> Holder {
-    Holder { worker_id: WorkerId::parse("w").unwrap(), worker_instance_id: WorkerInstanceId::parse("w-1").unwrap() }
+    Holder::parse("w", "w-1").unwrap()
 }
 
 fn anything() -> NextArgs {
-    NextArgs {
-        namespace: Namespace::default_name(),
-        lanes: vec![LaneId::default_name()],
-        kinds: Vec::new(),
-        max: 10,
-        holder: holder(),
-        lease_ttl_ms: 30_000,
-        wait_ms: 60_000,
-    }
+    NextArgs { kinds: Vec::new(), max: 10, wait_ms: 60_000, ..NextArgs::new(holder()) }
 }
 
 async fn world() -> (World, HttpBackend) {
@@ -105,15 +97,7 @@ async fn a_worker_elsewhere_is_told_of_a_cancellation() {
 async fn one_partition_is_claimed_as_by_a_store_here() {
     let (_world, remote) = world().await;
     let id = remote.submit(work()).await.unwrap().execution_id;
-    let on = |partition| ClaimArgs {
-        partition,
-        namespace: Namespace::default_name(),
-        lane: LaneId::default_name(),
-        kinds: Vec::new(),
-        max: 1,
-        holder: holder(),
-        lease_ttl_ms: 30_000,
-    };
+    let on = |partition| ClaimArgs { kinds: Vec::new(), ..ClaimArgs::new(partition, holder()) };
     assert_eq!(remote.claim(on((id.partition() + 1) % PARTITIONS)).await.unwrap().claimed, []);
     let claims = remote.claim(on(id.partition())).await.unwrap();
     assert_eq!(claims.claimed[0].task.execution_id, id);

@@ -12,7 +12,7 @@ use ff_core::execution::Failure;
 use ff_core::flow::{CancelPolicy, Join, OnSatisfied};
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;
-use ff_core::types::{Kind, LaneId, Namespace, NodeName, WorkerId, WorkerInstanceId};
+use ff_core::types::{Kind, NodeName};
 use ff_engine::Orchestration;
 
 use crate::Chance;
@@ -68,20 +68,13 @@ async fn submit(store: Arc<dyn EngineStore>, nth: u64, flows: u64) -> Vec<Submit
 /// Takes what it gets. Most of it succeeds, some fails, and some is forgotten until its lease runs out.
 async fn work(store: Arc<dyn EngineStore>, nth: u64, done: Arc<AtomicBool>) {
     let mut chance = Chance::new(1_000 + nth);
-    let holder = Holder {
-        worker_id: WorkerId::parse("hand").unwrap(),
-        worker_instance_id: WorkerInstanceId::parse(&format!("hand-{nth}")).unwrap(),
-    };
+    let holder = Holder::parse("hand", &format!("hand-{nth}")).unwrap();
     let partitions = u64::from(store.partitions().num_flow_partitions);
     while !done.load(Ordering::SeqCst) {
         let args = ClaimArgs {
-            partition: u16::try_from(chance.below(partitions)).unwrap(),
-            namespace: Namespace::default_name(),
-            lane: LaneId::default_name(),
-            kinds: vec![],
             max: 1 + usize::try_from(chance.below(4)).unwrap(),
-            holder: holder.clone(),
             lease_ttl_ms: 1_000,
+            ..ClaimArgs::new(u16::try_from(chance.below(partitions)).unwrap(), holder.clone())
         };
         for claimed in store.claim(args).await.unwrap().claimed {
             let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);

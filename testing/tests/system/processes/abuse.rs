@@ -10,7 +10,7 @@ use ff_core::execution::Tags;
 use ff_core::key::{Role, SecretKey};
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;
-use ff_core::types::{KeyName, Kind, LaneId, Namespace, TagKey, TagValue, WorkerId, WorkerInstanceId};
+use ff_core::types::{KeyName, Kind, Namespace, TagKey, TagValue};
 use ff_sdk::{Connect, FlowFabric};
 use ff_testing::number;
 use ff_testing::processes::ServerProcess;
@@ -149,15 +149,8 @@ impl Tenant {
     fn claim(&self) -> NextArgs {
         NextArgs {
             namespace: self.namespace.clone(),
-            lanes: vec![LaneId::default_name()],
-            kinds: vec![],
-            max: 1,
-            holder: Holder {
-                worker_id: WorkerId::parse("w").unwrap(),
-                worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
-            },
-            lease_ttl_ms: 30_000,
             wait_ms: 1_000,
+            ..NextArgs::new(Holder::parse("w", "w-1").unwrap())
         }
     }
 }

@@ -7,7 +7,7 @@ use ff_core::flow::{CancelPolicy, FlowState, Join, OnSatisfied};
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;
 use ff_core::state::PublicState;
-use ff_core::types::{FlowId, Kind, LaneId, Namespace, NodeName, WorkerId, WorkerInstanceId};
+use ff_core::types::{FlowId, Kind, NodeName};
 use ff_sdk::FlowFabric;
 use ff_testing::processes::{ServerProcess, doctor, within};
 
@@ -95,18 +95,7 @@ struct Shape {
 
 /// Takes up to so many members and has them succeed; says how many there were.
 async fn work(flowfabric: &FlowFabric, max: usize) -> usize {
-    let args = NextArgs {
-        namespace: Namespace::default_name(),
-        lanes: vec![LaneId::default_name()],
-        kinds: vec![],
-        max,
-        holder: Holder {
-            worker_id: WorkerId::parse("hand").unwrap(),
-            worker_instance_id: WorkerInstanceId::parse("hand-1").unwrap(),
-        },
-        lease_ttl_ms: 30_000,
-        wait_ms: 10_000,
-    };
+    let args = NextArgs { max, wait_ms: 10_000, ..NextArgs::new(Holder::parse("hand", "hand-1").unwrap()) };
     let claimed = within("there is something to do", flowfabric.waits().next(args)).await.unwrap();
     for one in &claimed {
         let (execution_id, fence) = (one.task.execution_id, one.task.fence);

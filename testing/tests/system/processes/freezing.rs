@@ -7,7 +7,7 @@ use ff_core::contracts::{CompleteArgs, NextArgs, SubmitArgs, Task};
 use ff_core::engine_error::EngineError;
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;
-use ff_core::types::{Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::types::Kind;
 use ff_sdk::FlowFabric;
 use ff_testing::number;
 use ff_testing::postgres_server::Postgres;
@@ -152,18 +152,8 @@ async fn serve_once(ff: &FlowFabric, kind: &str) {
 
 async fn serve(ff: &FlowFabric, kind: Kind) -> Answer<bool> {
     ff.backend().submit(SubmitArgs::new(kind.clone(), Payload::json("1".to_owned()))).await?;
-    let next = NextArgs {
-        namespace: Namespace::default_name(),
-        lanes: vec![LaneId::default_name()],
-        kinds: vec![kind],
-        max: 1,
-        holder: Holder {
-            worker_id: WorkerId::parse("probe").unwrap(),
-            worker_instance_id: WorkerInstanceId::parse("probe-1").unwrap(),
-        },
-        lease_ttl_ms: 30_000,
-        wait_ms: 500,
-    };
+    let next =
+        NextArgs { kinds: vec![kind], wait_ms: 500, ..NextArgs::new(Holder::parse("probe", "probe-1").unwrap()) };
     let claimed = ff.waits().next(next).await?;
     let Some(claimed) = claimed.first() else { return Ok(false) };
     let Task { execution_id, fence, .. } = claimed.task.clone();

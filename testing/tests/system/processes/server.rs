@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use ff_core::contracts::{ControlArgs, NextArgs};
 use ff_core::lease::Holder;
-use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, Kind};
 use ff_sdk::FlowFabric;
 use ff_testing::processes::{ServerProcess, within};
 
@@ -34,20 +34,10 @@ async fn a_server_asked_to_stop_leaves_nobody_waiting() {
 
 /// One of each kind of question that waits: for work, for news and for an end.
 fn long_polls(flowfabric: &FlowFabric, id: ExecutionId) -> Vec<tokio::task::JoinHandle<()>> {
-    let holder = Holder {
-        worker_id: WorkerId::parse("waiting").unwrap(),
-        worker_instance_id: WorkerInstanceId::parse("waiting-1").unwrap(),
-    };
+    let holder = Holder::parse("waiting", "waiting-1").unwrap();
     let (news, waits) = (holder.worker_instance_id.clone(), flowfabric.waits());
-    let next = NextArgs {
-        namespace: Namespace::default_name(),
-        lanes: vec![LaneId::default_name()],
-        kinds: vec![Kind::parse("something-else").unwrap()],
-        max: 1,
-        holder,
-        lease_ttl_ms: 30_000,
-        wait_ms: 60_000,
-    };
+    let next =
+        NextArgs { kinds: vec![Kind::parse("something-else").unwrap()], wait_ms: 60_000, ..NextArgs::new(holder) };
     let control = ControlArgs { worker_instance_id: news, after: None, wait_ms: 60_000 };
     let (for_work, for_news, for_end) = (waits.clone(), waits.clone(), waits.clone());
     // What they are answered is the server's choice; that they are answered is not.

@@ -90,6 +90,6 @@ async fn is_not_there(store: &ValkeyBackend, id: &FlowId, partition: u16) {
     let (namespace, limit) = (Namespace::default_name(), 10);
     let list = ListArgs { filter: Filter::everything(namespace.clone()), after: None, limit };
     assert!(store.list(list).await.unwrap().executions.is_empty());
-    let list = ListFlowsArgs { namespace, kind: None, state: None, tag: None, after: None, limit };
+    let list = ListFlowsArgs { limit, ..ListFlowsArgs::new(namespace) };
     assert!(store.list_flows(list).await.unwrap().flows.is_empty());
 }

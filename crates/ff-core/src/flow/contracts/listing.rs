@@ -21,6 +21,11 @@ pub struct ListFlowsArgs {
 }
 
 impl ListFlowsArgs {
+    /// The newest flows of a namespace.
+    pub fn new(namespace: Namespace) -> Self {
+        Self { namespace, kind: None, state: None, tag: None, after: None, limit: limits::PAGE_DEFAULT }
+    }
+
     pub fn check(&self) -> Result<(), Refusal> {
         check_page(self.limit)
     }

@@ -17,7 +17,7 @@ use ff_core::lease::Holder;
 use ff_core::lease::contracts::{ClaimArgs, Claimed, Claims};
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
-use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, Kind, LaneId, TimestampMs};
 use tokio::time::{Instant, sleep_until};
 
 pub(crate) use watched::Watched;
@@ -59,20 +59,12 @@ pub(crate) fn lane(name: &str) -> LaneId {
 }
 
 pub(crate) fn holder(name: &str) -> Holder {
-    Holder { worker_id: WorkerId::parse("tests").unwrap(), worker_instance_id: WorkerInstanceId::parse(name).unwrap() }
+    Holder::parse("tests", name).unwrap()
 }
 
 /// Claims one execution straight from the store, for a second.
 pub(crate) async fn hold(store: &Arc<dyn EngineStore>, id: ExecutionId, worker: &str) -> Claimed {
-    let args = ClaimArgs {
-        partition: id.partition(),
-        namespace: Namespace::default_name(),
-        lane: LaneId::default_name(),
-        kinds: Vec::new(),
-        max: 1,
-        holder: holder(worker),
-        lease_ttl_ms: 1_000,
-    };
+    let args = ClaimArgs { kinds: Vec::new(), lease_ttl_ms: 1_000, ..ClaimArgs::new(id.partition(), holder(worker)) };
     let Claims { mut claimed, .. } = store.claim(args).await.unwrap();
     let claimed = claimed.pop().unwrap();
     assert_eq!(claimed.task.execution_id, id);

@@ -12,9 +12,7 @@ use ff_core::lease::{Fence, Holder};
 use ff_core::partition::{Partition, flow_partition};
 use ff_core::payload::Payload;
 use ff_core::state::PublicState;
-use ff_core::types::{
-    EdgeId, ExecutionId, FlowId, Kind, LaneId, LeaseEpoch, Namespace, NodeName, WorkerId, WorkerInstanceId,
-};
+use ff_core::types::{EdgeId, ExecutionId, FlowId, Kind, LeaseEpoch, NodeName};
 use ff_script::execution::{ff_complete_execution, ff_fail_execution};
 use ff_script::flow::{ff_cancel_flow, ff_submit_flow};
 use ff_script::lease::{ff_claim_execution, ff_revoke_lease};
@@ -90,16 +88,9 @@ pub(crate) async fn submit(wire: &Wire, args: SubmitFlowArgs) -> FlowId {
 /// Takes up to so many.
 pub(crate) async fn claim(wire: &Wire, max: usize) -> Vec<Task> {
     let args = ClaimArgs {
-        partition: 0,
-        namespace: Namespace::default_name(),
-        lane: LaneId::default_name(),
         kinds: vec![Kind::parse("work").unwrap()],
         max,
-        holder: Holder {
-            worker_id: WorkerId::parse("w").unwrap(),
-            worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
-        },
-        lease_ttl_ms: LEASE_TTL_MS,
+        ..ClaimArgs::new(0, Holder::parse("w", "w-1").unwrap())
     };
     let claims = ff_claim_execution(wire, args, &SystemDice.nonce()).await.unwrap();
     claims.claimed.into_iter().map(|claimed| claimed.task).collect()

@@ -9,10 +9,11 @@ use ff_core::suspension::TimeoutBehavior;
 use ff_core::token::{KeyRing, Secret, WaitpointToken};
 use ff_core::types::{AttemptIndex, Kid, LaneId, WaitpointId};
 use ff_script::execution::{Beside, ff_read_execution};
+use ff_script::published::ff_expire_suspension;
 use ff_script::signature::{CloseWaitpoint, ResumeExecution, Signature, SuspendExecution};
 use ff_script::suspension::{
     ExpireSuspensionArgs, ExpireSuspensionOpKeys, ExpireSuspensionResult, ListWaitpointHmacKidsArgs,
-    ff_expire_suspension, ff_list_waitpoint_hmac_kids, ff_seed_waitpoint_hmac_secrets,
+    ff_list_waitpoint_hmac_kids, ff_seed_waitpoint_hmac_secrets,
 };
 use ff_script::{Fcall, LibraryClock, Server, Value};
 use redis::cmd;

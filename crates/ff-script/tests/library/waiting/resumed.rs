@@ -8,9 +8,9 @@ use ff_core::payload::Payload;
 use ff_core::signal::Effect;
 use ff_core::suspension::ResumedBy;
 use ff_core::token::PresentedToken;
-use ff_core::types::{Kid, WorkerId, WorkerInstanceId};
-use ff_script::lease::ff_claim_resumed_execution;
-use ff_script::signal::{VerifiedToken, ff_buffer_signal_for_pending_waitpoint, ff_deliver_signal, ff_open_waitpoint};
+use ff_core::types::Kid;
+use ff_script::published::{ff_buffer_signal_for_pending_waitpoint, ff_claim_resumed_execution};
+use ff_script::signal::{VerifiedToken, ff_deliver_signal, ff_open_waitpoint};
 use ff_script::suspension::{NamedWaitpoint, SignedSuspension, ff_read_waitpoint_hmac_secrets, suspend_signed};
 use ff_script::{LibraryClock, ScriptError};
 
@@ -19,10 +19,7 @@ use crate::situation::LEASE_TTL_MS;
 use crate::wire::Wire;
 
 async fn claim_resumed(scene: &Scene<'_>) -> Result<Claimed, ScriptError> {
-    let holder = Holder {
-        worker_id: WorkerId::parse("w").unwrap(),
-        worker_instance_id: WorkerInstanceId::parse("w-2").unwrap(),
-    };
+    let holder = Holder::parse("w", "w-2").unwrap();
     ff_claim_resumed_execution(scene.wire, &scene.subject.id, &holder, LEASE_TTL_MS, &SystemDice.nonce()).await
 }
 

@@ -13,10 +13,11 @@ use ff_core::suspension::TimeoutBehavior;
 use ff_core::types::{
     AttemptIndex, ExecutionId, LaneId, SuspensionId, TimestampMs, WaitpointId, WaitpointKey, WorkerInstanceId,
 };
+use ff_script::published::ff_expire_suspension;
 use ff_script::suspension::{
     ExpireSuspensionOpKeys, ResumeOpKeys, SuspendOpKeys, WaitpointOpKeys, ff_close_waitpoint,
-    ff_create_pending_waitpoint, ff_expire_suspension, ff_list_waitpoint_hmac_kids, ff_resume_execution,
-    ff_rotate_waitpoint_hmac_secret, ff_suspend_execution,
+    ff_create_pending_waitpoint, ff_list_waitpoint_hmac_kids, ff_resume_execution, ff_rotate_waitpoint_hmac_secret,
+    ff_suspend_execution,
 };
 use ff_script::{LibraryClock, ScriptError};
 

@@ -1,17 +1,17 @@
 //! Adding members to the flow a handler's work is in.
 
+use std::collections::HashSet;
 use std::future::IntoFuture;
 
-use ff_core::contracts::{FlowEdgesArgs, GrowFlowArgs, GrownEdge, JoinSpec, MemberRef, NodeSpec};
-use ff_core::engine_error::{Code, EngineError};
+use ff_core::contracts::{FlowEdgesArgs, GrowFlowArgs, GrownEdge, JoinSpec, MemberRef, NodeSpec, TaskFlow};
+use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::flow::{Join, edge_id, member_id};
 use ff_core::limits;
-use ff_core::types::{EdgeId, ExecutionId, NodeName};
+use ff_core::types::{EdgeId, ExecutionId, IdempotencyKey, NodeName};
 use futures_util::future::BoxFuture;
 use uuid::Uuid;
 
-use super::Children;
-use super::{ended, naming, waiting};
+use super::{Children, ended};
 use crate::worker::WaitError;
 use crate::{Context, Error, Growth, Node};
 
@@ -52,14 +52,14 @@ impl AddChildren {
 
     async fn wait(self) -> Result<Children, WaitError> {
         let Self { context, wait, children, join } = self;
-        let place = naming::place(&context)?;
-        naming::check_wait(&wait)?;
-        naming::check_twice(children.iter().map(|(name, _)| name.as_str()))?;
+        let place = place(&context)?;
+        check_wait(&wait)?;
+        check_twice(children.iter().map(|(name, _)| name.as_str()))?;
         context.journal().first_children(&wait)?;
         let mut added = Vec::with_capacity(children.len());
         let mut nodes = Vec::with_capacity(children.len());
         for (name, node) in children {
-            let spec = node.build(naming::child(&place.node, &wait, &name)?)?;
+            let spec = node.build(child(&place.node, &wait, &name)?)?;
             added.push((name, member_id(&place.flow_id, &spec.name, &context.backend().partitions())));
             nodes.push(spec);
         }
@@ -72,7 +72,7 @@ impl AddChildren {
         for (number, nodes) in nodes.chunks(part).enumerate() {
             add(&context, &wait, number, nodes, join).await?;
         }
-        waiting::wait(&context).await?;
+        ended::wait(&context).await?;
         Ok(ended::read(&context, added).await?)
     }
 }
@@ -88,7 +88,7 @@ impl IntoFuture for AddChildren {
 
 /// Adds some children, and an edge from each to the execution that will wait for it.
 async fn add(context: &Context, wait: &str, part: usize, nodes: &[NodeSpec], join: Join) -> Result<(), Error> {
-    let place = naming::place(context)?;
+    let place = place(context)?;
     let parent = MemberRef::Execution(context.task().execution_id);
     let edge = |node: &NodeSpec| GrownEdge {
         upstream: MemberRef::Node(node.name.clone()),
@@ -100,7 +100,7 @@ async fn add(context: &Context, wait: &str, part: usize, nodes: &[NodeSpec], joi
         nodes: nodes.to_vec(),
         joins,
         edges: nodes.iter().map(edge).collect(),
-        idempotency_key: Some(naming::key("children", &context.task().execution_id, wait, part)?),
+        idempotency_key: Some(key("children", &context.task().execution_id, wait, part)?),
         ..GrowFlowArgs::new(place.flow_id)
     };
     make(context, args).await
@@ -108,10 +108,10 @@ async fn add(context: &Context, wait: &str, part: usize, nodes: &[NodeSpec], joi
 
 /// Adds members and edges in the name of a handler's work, once, however often the handler runs. Tells the new members.
 pub(in crate::worker) async fn grow(context: &Context, name: &str, growth: Growth) -> Result<Vec<ExecutionId>, Error> {
-    let flow = naming::place(context)?.flow_id;
+    let flow = place(context)?.flow_id;
     let mut args = growth.build(flow)?;
     if args.idempotency_key.is_none() {
-        args.idempotency_key = Some(naming::key("grown", &context.task().execution_id, name, 0)?);
+        args.idempotency_key = Some(key("grown", &context.task().execution_id, name, 0)?);
     }
     let partitions = context.backend().partitions();
     let members = args.nodes.iter().map(|node| member_id(&flow, &node.name, &partitions)).collect();
@@ -157,4 +157,46 @@ async fn is_there(context: &Context, args: &GrowFlowArgs) -> Result<bool, Error>
         }
     }
     Ok(true)
+}
+
+/// The place of a handler's work in its flow; without one it can add nothing.
+pub(super) fn place(context: &Context) -> Result<&TaskFlow, Error> {
+    let none =
+        || Code::ExecutionNotInFlow.refusal().at("execution_id").because("is in no flow: submit it as a node of one");
+    Ok(context.flow().ok_or_else(none)?)
+}
+
+/// A child's name within its flow: below its parent and the wait it belongs to, so that two handlers, or two waits of one,
+/// never mean the same by it. A wait's name has no dot, and the name can be taken apart again.
+pub(super) fn child(parent: &NodeName, wait: &str, child: &str) -> Result<NodeName, Error> {
+    let text = format!("{parent}.{wait}.{child}");
+    let parsed = NodeName::parse(&text);
+    Ok(parsed
+        .map_err(|error| Refusal::invalid(format!("nodes.{child}"), format!("would be called {text:?}: {error}")))?)
+}
+
+/// Refuses the name of a wait that could not be told from another.
+pub(super) fn check_wait(name: &str) -> Result<(), Error> {
+    if name.contains('.') {
+        return Err(Refusal::invalid("children", format!("the name {name:?} of a wait has no dot")).into());
+    }
+    NodeName::parse(name).map_err(|error| Refusal::invalid("children", format!("the name {name:?}: {error}")))?;
+    Ok(())
+}
+
+/// Refuses two children of one name.
+pub(super) fn check_twice<'n>(names: impl Iterator<Item = &'n str>) -> Result<(), Error> {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(Refusal::invalid(format!("nodes.{name}"), "must be there once, is there twice").into());
+        }
+    }
+    Ok(())
+}
+
+/// What makes the same addition by the same execution the same, however often its handler runs.
+pub(super) fn key(what: &str, execution: &ExecutionId, name: &str, part: usize) -> Result<IdempotencyKey, Error> {
+    let text = format!("{what}/{}/{name}/{part}", execution.uuid());
+    Ok(IdempotencyKey::parse(&text).map_err(|error| Refusal::invalid("idempotency_key", error))?)
 }

@@ -5,8 +5,6 @@
 
 mod adding;
 mod ended;
-mod naming;
-mod waiting;
 
 pub use adding::AddChildren;
 pub(super) use adding::grow;

@@ -11,8 +11,8 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::time::Instant;
 
 use super::journal::Over;
-use super::plan::{Plan, millis};
-use super::{WaitError, Woken, ahead};
+use super::suspend::{Plan, make, millis};
+use super::{WaitError, Woken};
 use crate::worker::claiming::Backoff;
 use crate::{Context, Error, Received, Waitpoint};
 
@@ -74,7 +74,7 @@ async fn make_ahead(context: &Context, args: &mut SuspendArgs) -> Result<Vec<Gra
     let mut granted = Vec::with_capacity(args.waitpoints.len());
     for binding in &mut args.waitpoints {
         // One that was made before is answered again, its token included.
-        let made = ahead::make(context, binding.key().clone(), limits::PENDING_WAITPOINT_MS).await?;
+        let made = make(context, binding.key().clone(), limits::PENDING_WAITPOINT_MS).await?;
         *binding = WaitpointBinding::Pending { id: made.waitpoint_id, key: made.waitpoint_key.clone() };
         granted.push(made);
     }

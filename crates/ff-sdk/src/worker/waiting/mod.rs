@@ -4,18 +4,15 @@
 //! over the handler is called again from its start, and the same wait returns what ended it. So what stands before a wait
 //! runs again, and waits are told apart by their names, not by where they stand.
 
-mod ahead;
 mod approval;
 mod error;
 mod journal;
 mod letting_go;
-mod plan;
 mod signal;
 mod suspend;
 
-pub use ahead::CreateWaitpoint;
 pub use approval::{Decision, Verdict, WaitForApproval};
 pub use error::WaitError;
 pub(super) use journal::Journal;
 pub use signal::WaitForSignal;
-pub use suspend::{Suspend, Woken};
+pub use suspend::{CreateWaitpoint, Suspend, Woken};

@@ -10,7 +10,7 @@ use ff_core::types::SignalName;
 use futures_util::future::BoxFuture;
 
 use super::approval::comment;
-use super::plan::key;
+use super::suspend::key;
 use super::{Suspend, WaitError, Woken};
 use crate::{Context, Error, Fault, Received, Waitpoint};
 

@@ -3,12 +3,14 @@
 use std::future::IntoFuture;
 use std::time::Duration;
 
-use ff_core::suspension::{Condition, Handed, ResumedBy, SuspendReason, TimeoutBehavior};
+use ff_core::contracts::{CreateWaitpointArgs, GrantedWaitpoint};
+use ff_core::engine_error::Refusal;
+use ff_core::limits;
+use ff_core::suspension::{Condition, Handed, ResumePolicy, ResumedBy, SuspendReason, TimeoutBehavior};
+use ff_core::types::WaitpointKey;
 use futures_util::future::BoxFuture;
 
-use super::WaitError;
-use super::letting_go;
-use super::plan::{Plan, key, millis};
+use super::{WaitError, letting_go};
 use crate::{Context, Error, Fault, Received, Waitpoint};
 
 /// What ended a wait, and the signals it was ended by.
@@ -110,4 +112,97 @@ impl IntoFuture for Suspend {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move { letting_go::wait(&self.context, self.plan?).await })
     }
+}
+
+/// Tells somebody of the waitpoints before the execution waits on them.
+pub(super) type Announce = Box<dyn FnOnce(Vec<Waitpoint>) -> BoxFuture<'static, Result<(), Fault>> + Send>;
+
+/// A wait to come.
+pub(super) struct Plan {
+    pub(super) name: WaitpointKey,
+    pub(super) keys: Vec<WaitpointKey>,
+    pub(super) condition: Condition,
+    pub(super) reason: SuspendReason,
+    pub(super) timeout: Option<Duration>,
+    pub(super) timeout_behavior: TimeoutBehavior,
+    pub(super) resume_policy: ResumePolicy,
+    pub(super) announce: Option<Announce>,
+    /// What is asked, for whoever looks at the execution.
+    pub(super) question: Option<String>,
+}
+
+impl Plan {
+    /// A wait for any signal at a waitpoint of the wait's own name.
+    pub(super) fn new(name: &str) -> Result<Self, Error> {
+        let name = key("name", name)?;
+        Ok(Self {
+            keys: vec![name.clone()],
+            condition: Condition::Signal { waitpoint: name.clone(), name: None },
+            name,
+            reason: SuspendReason::WaitingForSignal,
+            timeout: None,
+            timeout_behavior: TimeoutBehavior::AutoResume,
+            resume_policy: ResumePolicy::default(),
+            announce: None,
+            question: None,
+        })
+    }
+}
+
+/// A waitpoint's key as a caller writes it.
+pub(super) fn key(field: &str, text: &str) -> Result<WaitpointKey, Error> {
+    Ok(WaitpointKey::parse(text).map_err(|error| Refusal::invalid(field, error))?)
+}
+
+/// A span as the engine counts it.
+pub(super) fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A waitpoint made before anything waits on it, so that its token can be handed out early. Signals that arrive meanwhile are
+/// kept, and count once a wait of this name, or on this key, begins.
+///
+/// It returns `None` when that wait is over already: the handler runs again from its start after every wait, and must not
+/// hand out the token again then. While the wait has not begun it returns the same waitpoint again.
+#[must_use = "a waitpoint is made when this is awaited"]
+pub struct CreateWaitpoint {
+    context: Context,
+    key: Result<WaitpointKey, Error>,
+    expires_in: Duration,
+}
+
+impl CreateWaitpoint {
+    pub(in crate::worker) fn new(context: Context, text: &str) -> Self {
+        Self { context, key: key("key", text), expires_in: Duration::from_millis(limits::PENDING_WAITPOINT_MS) }
+    }
+
+    /// How long it may stand before something waits on it; a day unless said.
+    pub fn expires_in(mut self, span: Duration) -> Self {
+        self.expires_in = span;
+        self
+    }
+}
+
+impl IntoFuture for CreateWaitpoint {
+    type Output = Result<Option<Waitpoint>, Error>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let key = self.key?;
+            if self.context.journal().is_over(&key) {
+                return Ok(None);
+            }
+            let granted = make(&self.context, key, millis(self.expires_in)).await?;
+            self.context.journal().made_ahead(&granted);
+            Ok(Some(Waitpoint::new(self.context.task().execution_id, granted)))
+        })
+    }
+}
+
+/// Makes a waitpoint, or finds the one that was made under this key and has not been waited on.
+pub(super) async fn make(context: &Context, key: WaitpointKey, expires_in_ms: u64) -> Result<GrantedWaitpoint, Error> {
+    let task = context.task();
+    let args = CreateWaitpointArgs { execution_id: task.execution_id, fence: task.fence, key, expires_in_ms };
+    Ok(context.backend().create_waitpoint(args).await?)
 }

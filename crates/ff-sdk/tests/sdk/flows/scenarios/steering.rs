@@ -46,14 +46,7 @@ pub(crate) async fn flows_are_found_by_what_they_are(ff: FlowFabric) {
     let (done, _) = world.run(Flow::new("etl").tag("customer", "c-17").node("a", node())).await;
     let open = world.submit(Flow::new("etl").node("a", Node::empty("nobody"))).await;
     world.submit(Flow::new("other").namespace("acme").node("a", node())).await;
-    let all = ListFlowsArgs {
-        namespace: Namespace::default_name(),
-        kind: None,
-        state: None,
-        tag: None,
-        after: None,
-        limit: 10,
-    };
+    let all = ListFlowsArgs { limit: 10, ..ListFlowsArgs::new(Namespace::default_name()) };
     let found = |args: ListFlowsArgs| {
         let client = client.clone();
         async move { client.list_flows(args).await.unwrap().flows.iter().map(|flow| flow.flow_id).collect::<Vec<_>>() }

@@ -1,0 +1,118 @@
+//! The room of events: who follows what happens, and the feeds that tell of it.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use ff_core::backend::{Answer, Handle};
+use ff_core::contracts::{EventsArgs, EventsPage, FollowArgs};
+use ff_core::event::{EventCursor, EventsPart, Feed, Told, follow};
+use ff_core::partition::PartitionConfig;
+use ff_core::signal::Position;
+
+use crate::desk::Telling;
+use crate::error::SqlError;
+use crate::queries::FEEDS;
+use crate::session::{Put, Question, Read, Session};
+use crate::tape::{EVENTS, Place};
+use crate::value::Row;
+use crate::{Driver, ReadContext, SqlStore};
+
+/// The row of how long a partition tells what happens on it.
+pub(crate) fn feed_of(partition: u16, feed: &Feed) -> Put {
+    Put::whole(vec![partition.into(), feed.since.into(), feed.until.into()])
+}
+
+/// Tells what happened, in order, on feeds that begin anew where they lapsed. Says whether anything is told.
+pub(crate) async fn tell_events(session: &mut dyn Session, telling: &Telling) -> Result<bool, SqlError> {
+    EVENTS.wipe(session, telling.anew.iter().copied()).await?;
+    let told = telling.told.iter();
+    let entries: Vec<_> = told.map(|told| (told.execution_id.partition(), told.position.at, told)).collect();
+    EVENTS.tell(session, &entries, |told, position| Told { position, ..told.clone() }).await?;
+    Ok(!entries.is_empty())
+}
+
+/// Since when and until when each partition tells what happens on it.
+pub(crate) struct ReadFeeds;
+
+#[async_trait]
+impl Question for ReadFeeds {
+    type Answer = BTreeMap<u16, Feed>;
+
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<BTreeMap<u16, Feed>> {
+        Ok(feeds(reader, &at.partitions).await?)
+    }
+}
+
+impl<D: Driver> Handle<EventsArgs, EventsPage> for SqlStore<D> {
+    async fn handle(&self, args: EventsArgs) -> Answer<EventsPage> {
+        args.check_for_store()?;
+        let asked = args.partitions(&self.partitions())?;
+        let (feeds, now) = (self.read(ReadFeeds).await?, self.driver().now().await?);
+        // Most of the time every feed is kept going by an earlier reader.
+        let lapsing = asked.filter(|of| follow(feeds.get(of), now).is_some());
+        let follow = lapsing.map(|partition| FollowArgs { partition }).collect();
+        self.writer().ask_each(follow).await.into_iter().try_for_each(|answer| answer.map(drop))?;
+        self.read(ReadEvents(args)).await
+    }
+}
+
+/// What happened since a cursor, on feeds that somebody follows.
+pub(crate) struct ReadEvents(pub EventsArgs);
+
+#[async_trait]
+impl Question for ReadEvents {
+    type Answer = EventsPage;
+
+    const IS_TIMED: bool = true;
+
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<EventsPage> {
+        let (asked, limit) = (self.0.partitions(&at.partitions)?, self.0.limit);
+        let Some(after) = self.0.after.clone() else {
+            let next = EventCursor { from: at.now, ..EventCursor::default() };
+            return Ok(EventsPage { events: vec![], next, missed: false });
+        };
+        let mut feeds = feeds(reader, &at.partitions).await?;
+        feeds.retain(|partition, _| asked.contains(partition));
+        let ends = EVENTS.ends(reader, feeds.keys().copied()).await?;
+        // Who has read to the end of a feed has missed nothing of it, and there is nothing to look for.
+        let unread = ends.iter().filter(|(partition, last)| after.place(**partition) <= last.position);
+        let unread: Vec<_> = unread.map(|(partition, last)| (*partition, *last)).collect();
+        let trimmed = trimmed(reader, &unread, &after).await?;
+        let from: Vec<_> = unread.iter().map(|(partition, _)| (*partition, after.place(*partition))).collect();
+        let mut told: BTreeMap<_, _> = read_told(reader, &from, limit).await?.into_iter().collect();
+        let part = |(partition, feed): (u16, Feed)| {
+            let events = told.remove(&partition).unwrap_or_default();
+            (partition, EventsPart { events, trimmed: trimmed.contains(&partition), since: feed.since })
+        };
+        let parts: Vec<_> = feeds.into_iter().map(part).collect();
+        Ok(EventsPage::merge(after, parts, |told| self.0.wants(told), limit))
+    }
+}
+
+/// What feeds tell from a place on, at most so many of each, oldest first.
+pub(crate) async fn read_told(
+    reader: &mut dyn Read,
+    from: &[(u16, Position)],
+    limit: usize,
+) -> Result<Vec<(u16, Vec<Told>)>, SqlError> {
+    EVENTS.read(reader, from, limit, |told: Told, position| Told { position, ..told }).await
+}
+
+/// The feeds that have lost what their reader never saw. Only a full one has lost anything.
+async fn trimmed(reader: &mut dyn Read, unread: &[(u16, Place)], after: &EventCursor) -> Result<Vec<u16>, SqlError> {
+    let full: Vec<_> = unread.iter().filter(|(_, last)| last.is_full()).map(|(partition, _)| (*partition, 1)).collect();
+    if full.is_empty() {
+        return Ok(Vec::new());
+    }
+    let first = EVENTS.beginnings(reader, &full).await?;
+    let unseen = |((partition, _), first): (&(u16, usize), &Vec<Place>)| {
+        first.iter().any(|first| after.place(*partition) <= first.position).then_some(*partition)
+    };
+    Ok(full.iter().zip(&first).filter_map(unseen).collect())
+}
+
+async fn feeds(reader: &mut dyn Read, partitions: &PartitionConfig) -> Result<BTreeMap<u16, Feed>, SqlError> {
+    let rows = reader.query(FEEDS, &[vec![partitions.num_flow_partitions.into()]]).await?;
+    let feed = |row: &Row| Ok((row.partition(0)?, Feed { since: row.moment(1)?, until: row.moment(2)? }));
+    rows.iter().flatten().map(feed).collect()
+}

@@ -1,0 +1,137 @@
+//! The room of lanes: their rows, what is read of them, and the steps that configure them and hold them to a limit.
+
+use async_trait::async_trait;
+use ff_core::backend::Answer;
+use ff_core::contracts::{Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs, Meets};
+use ff_core::lane::Lane;
+use ff_core::partition::{PartitionConfig, lane_partition};
+use ff_core::query::DescribeLane;
+use ff_core::state::PublicState;
+use ff_core::types::LaneId;
+
+use crate::error::SqlError;
+use crate::execution::lane_of;
+use crate::queries::{DEPTH, DEPTH_SINCE, NEXT_CONFIGURED_LANE, NEXT_LANE};
+use crate::schema::LANE;
+use crate::session::{Key, Put, Question, Read};
+use crate::value::Row;
+use crate::{ReadContext, record};
+
+/// The key of the row. The lane is named as indexes name it.
+pub(crate) fn key_of_lane(lane: &LaneId, partition: u16) -> Key {
+    vec![lane.as_str().into(), partition.into()]
+}
+
+/// The row of a lane's record.
+pub(crate) fn lane_of_record(partition: u16, lane: &Lane) -> Result<Put, SqlError> {
+    let mut values = key_of_lane(&lane.key(), partition);
+    values.push(record::written(lane)?);
+    Ok(Put::whole(values))
+}
+
+#[async_trait]
+impl Question for DescribeLane {
+    type Answer = LaneInfo;
+
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<LaneInfo> {
+        Ok(describe(reader, self.lane.within(&self.namespace), &at.partitions, true).await?.0)
+    }
+}
+
+#[async_trait]
+impl Question for ListLanesArgs {
+    type Answer = LanesPage;
+
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<LanesPage> {
+        let mut fill = LanesFill::of(&self);
+        let mut after = self.begin();
+        while !fill.is_full()
+            && let Some(key) = next_lane(reader, &after).await?
+        {
+            match self.meets(&key) {
+                Meets::Listed => after = key.to_string(),
+                Meets::Skip(to) => {
+                    after = to;
+                    continue;
+                }
+                Meets::End => break,
+            }
+            // What is only staged is not there yet.
+            let (info, is_configured) = describe(reader, key, &at.partitions, self.finished).await?;
+            fill.look(info, is_configured);
+        }
+        Ok(fill.into_page())
+    }
+}
+
+/// A lane, and whether somebody configured it. Its home knows the newest settings.
+async fn describe(
+    reader: &mut dyn Read,
+    key: LaneId,
+    partitions: &PartitionConfig,
+    finished: bool,
+) -> Result<(LaneInfo, bool), SqlError> {
+    let home = key_of_lane(&key, lane_partition(&key, partitions));
+    let rows = reader.load(&LANE, LANE.named(&["record"]), &[home]).await?;
+    let known = rows.iter().flatten().next().map(|row| record::read::<Lane>(row.text(0)?)).transpose()?;
+    let (namespace, lane_id) = key.apart();
+    let settings = known.as_ref().map(|lane| lane.settings).unwrap_or_default();
+    Ok((LaneInfo { namespace, lane_id, settings, depths: depths(reader, &key, finished).await? }, known.is_some()))
+}
+
+/// The lane after a place in the order of keys.
+async fn next_lane(reader: &mut dyn Read, after: &str) -> Result<Option<LaneId>, SqlError> {
+    let mut next: Option<LaneId> = None;
+    for sql in [NEXT_LANE, NEXT_CONFIGURED_LANE] {
+        for row in reader.query(sql, &[vec![after.into()]]).await?.iter().flatten() {
+            let lane = lane_of(row.text(0)?)?;
+            next = Some(next.map_or(lane.clone(), |known| known.min(lane)));
+        }
+    }
+    Ok(next)
+}
+
+/// Counts every standing of a lane that has anything; what has finished only when somebody wants to know, for there may be
+/// much of it.
+pub(super) async fn depths(reader: &mut dyn Read, lane: &LaneId, finished: bool) -> Result<Depths, SqlError> {
+    let mut depths = Depths::new();
+    for sql in [DEPTH, DEPTH_SINCE] {
+        let wanted = |state: &&PublicState| query_of(**state) == sql && (finished || !state.is_terminal());
+        let states: Vec<_> = PublicState::ALL.iter().filter(wanted).collect();
+        let parameters: Vec<_> = states.iter().map(|state| vec![lane.as_str().into(), state.as_str().into()]).collect();
+        for (state, rows) in states.into_iter().zip(reader.query(sql, &parameters).await?) {
+            let (Some(standing), Some(row)) = (standing_of(*state), rows.first()) else { continue };
+            let depth = depth_of(row, standing)?;
+            if depth.count > 0 {
+                let known = depths.entry(standing).or_default();
+                *known = known.with(depth);
+            }
+        }
+    }
+    Ok(depths)
+}
+
+fn depth_of(row: &Row, standing: LaneStanding) -> Result<Depth, SqlError> {
+    let has_age = standing != LaneStanding::Finished && !row.is_null(1);
+    let first_at = has_age.then(|| row.moment(1)).transpose()?;
+    Ok(Depth { count: row.count(0)?, first_at })
+}
+
+fn standing_of(state: PublicState) -> Option<LaneStanding> {
+    match state {
+        PublicState::Waiting => Some(LaneStanding::Waiting),
+        PublicState::Delayed => Some(LaneStanding::Delayed),
+        PublicState::Active => Some(LaneStanding::Active),
+        PublicState::Suspended => Some(LaneStanding::Suspended),
+        PublicState::WaitingChildren => Some(LaneStanding::WaitingChildren),
+        state => state.is_terminal().then_some(LaneStanding::Finished),
+    }
+}
+
+/// What is in order by its creation is counted in its index alone; of the rest the rows are looked at.
+fn query_of(state: PublicState) -> &'static str {
+    match state {
+        PublicState::Delayed | PublicState::Active | PublicState::Suspended => DEPTH_SINCE,
+        _ => DEPTH,
+    }
+}

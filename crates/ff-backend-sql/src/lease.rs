@@ -1,0 +1,44 @@
+//! The room of leases: claiming, and their history as rows.
+
+use ff_core::lease::LeaseEvent;
+use ff_core::limits;
+use ff_core::types::ExecutionId;
+
+use crate::error::SqlError;
+use crate::queries::SURPLUS_LEASES;
+use crate::record;
+use crate::schema::LEASE_EVENT;
+use crate::session::{Put, Session, key_of};
+
+/// The row of a lease that ended.
+pub(crate) fn event_of(id: &ExecutionId, event: &LeaseEvent) -> Result<Put, SqlError> {
+    let mut values = key_of(id);
+    values.push(epoch(event).into());
+    values.push(record::written(event)?);
+    Ok(Put::whole(values))
+}
+
+/// Deletes what these events have pushed out of their histories. Epochs count leases, so an execution of few epochs has
+/// nothing to delete and is not looked at.
+pub(crate) async fn trim(session: &mut dyn Session, events: &[(ExecutionId, LeaseEvent)]) -> Result<(), SqlError> {
+    let kept = i64::try_from(limits::LEASE_HISTORY).unwrap_or(i64::MAX);
+    let mut long: Vec<_> = events.iter().filter(|(_, event)| epoch(event) > kept).map(|(id, _)| *id).collect();
+    long.sort_unstable();
+    long.dedup();
+    if long.is_empty() {
+        return Ok(());
+    }
+    let with_kept = |id: &ExecutionId| [key_of(id), vec![kept.into()]].concat();
+    let surplus = session.query(SURPLUS_LEASES, &long.iter().map(with_kept).collect::<Vec<_>>()).await?;
+    let mut keys = Vec::new();
+    for (id, rows) in long.iter().zip(&surplus) {
+        for row in rows {
+            keys.push([key_of(id), vec![row.int(0)?.into()]].concat());
+        }
+    }
+    session.delete(&LEASE_EVENT, &keys).await
+}
+
+fn epoch(event: &LeaseEvent) -> i64 {
+    i64::try_from(event.fence.lease_epoch.0).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,169 @@
+//! The room of signals: signals and the feeds that tell of them as rows, and what is read of them.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use ff_core::backend::Answer;
+use ff_core::contracts::{DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage};
+use ff_core::engine_error::Code;
+use ff_core::payload::Payload;
+use ff_core::query::ReadSignal;
+use ff_core::signal::{Delivery, FeedCursor, FeedPart, Position, SignalKeyEntry};
+use ff_core::types::{ContentType, ExecutionId, IdempotencyKey, SignalId, TimestampMs, WaitpointId};
+
+use crate::desk::NewSignal;
+use crate::error::{SqlError, unreadable};
+use crate::execution::found;
+use crate::queries::SIGNALS_PAGE;
+use crate::schema::SIGNAL;
+use crate::session::{Key, Put, Question, Read, Session, key_of};
+use crate::tape::{DELIVERIES, Place};
+use crate::value::{Row, Value};
+use crate::{ReadContext, record};
+
+/// The key of a signal's row.
+pub(crate) fn key_of_signal(id: &ExecutionId, signal: &SignalId) -> Key {
+    let mut key = key_of(id);
+    key.push(Value::Uuid(*signal.as_uuid()));
+    key
+}
+
+/// The row of a signal, with what it carried.
+pub(crate) fn signal_of(new: &NewSignal) -> Result<Put, SqlError> {
+    let (signal, payload) = (&new.recorded.signal, new.recorded.payload.as_ref());
+    let mut values = key_of_signal(&signal.execution_id, &signal.id);
+    values.push(Value::Int(new.nth.into()));
+    values.push(record::written(signal)?);
+    values.push(payload.map(|payload| payload.content_type.as_str()).into());
+    values.push(payload.map_or(Value::Null, |payload| Value::Bytes(payload.bytes.clone())));
+    Ok(Put::whole(values))
+}
+
+/// A signal from the first columns of a row: its record and, where it was asked for, what it carried.
+pub(crate) fn read_signal(row: &Row) -> Result<ReceivedSignal, SqlError> {
+    let signal = record::read(row.text(0)?)?;
+    let payload = match row.values().get(1) {
+        None | Some(Value::Null) => None,
+        Some(_) => {
+            let content_type = ContentType::parse(row.text(1)?).map_err(unreadable("a content type"))?;
+            Some(Payload::new(content_type, row.bytes(2)?))
+        }
+    };
+    Ok(ReceivedSignal { signal, payload })
+}
+
+/// The key of the row of a signal that is remembered under a key.
+pub(crate) fn key_of_signal_key(id: &ExecutionId, waitpoint: &WaitpointId, key: &IdempotencyKey) -> Key {
+    let mut values = key_of(id);
+    values.push(Value::Uuid(*waitpoint.as_uuid()));
+    values.push(key.as_str().into());
+    values
+}
+
+/// The row of a signal that is remembered under a key.
+pub(crate) fn signal_key_of(entry: &SignalKeyEntry) -> Put {
+    let mut values = key_of_signal_key(&entry.execution_id, &entry.waitpoint_id, &entry.key);
+    values.push(Value::Uuid(*entry.signal_id.as_uuid()));
+    values.push(entry.until.into());
+    Put::whole(values)
+}
+
+/// What is remembered under a key, from the columns `signal_id` and `until`, which begin at a place in a row.
+pub(crate) fn read_signal_key(
+    execution_id: ExecutionId,
+    waitpoint_id: WaitpointId,
+    key: IdempotencyKey,
+    row: &Row,
+    from: usize,
+) -> Result<SignalKeyEntry, SqlError> {
+    let (signal_id, until) = (SignalId::from_uuid(row.uuid(from)?), row.moment(from + 1)?);
+    Ok(SignalKeyEntry { execution_id, waitpoint_id, key, signal_id, until })
+}
+
+#[async_trait]
+impl Question for SignalsArgs {
+    type Answer = SignalsPage;
+
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<SignalsPage> {
+        let SignalsArgs { execution_id, skip, limit } = self;
+        found(reader, &execution_id).await?;
+        // Signals are numbered without gaps, so passing over some is starting at a number. One more than a page tells
+        // whether another page follows.
+        let parameters = [key_of(&execution_id), vec![Value::number(skip), Value::number(limit + 1)]].concat();
+        let rows: Vec<_> = reader.query(SIGNALS_PAGE, &[parameters]).await?.into_iter().flatten().collect();
+        let next = (rows.len() > limit).then(|| skip.saturating_add(limit));
+        let signals = rows.iter().take(limit).map(|row| record::read(row.text(0)?));
+        Ok(SignalsPage { signals: signals.collect::<Result<_, SqlError>>()?, next })
+    }
+}
+
+#[async_trait]
+impl Question for ReadSignal {
+    type Answer = ReceivedSignal;
+
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<ReceivedSignal> {
+        found(reader, &self.execution_id).await?;
+        let wanted = SIGNAL.named(&["record", "content_type", "bytes"]);
+        let rows = reader.load(&SIGNAL, wanted, &[key_of_signal(&self.execution_id, &self.signal_id)]).await?;
+        let row = rows.into_iter().flatten().next().ok_or(Code::NotFound)?;
+        Ok(read_signal(&row)?)
+    }
+}
+
+#[async_trait]
+impl Question for DeliveriesArgs {
+    type Answer = DeliveriesPage;
+
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<DeliveriesPage> {
+        let mut ends = DELIVERIES.ends(reader, 0..at.partitions.num_flow_partitions).await?;
+        let Some(after) = self.after else {
+            let next = FeedCursor(ends.into_iter().map(|(partition, last)| (partition, last.position)).collect());
+            return Ok(DeliveriesPage { deliveries: vec![], next, missed: false });
+        };
+        // Who has read to the end of a feed has missed nothing of it, and there is nothing to look for.
+        ends.retain(|partition, last| after.0.get(partition).is_none_or(|reached| *reached < last.position));
+        let missed = missed(reader, &ends, &after).await?;
+        let unread = unread(reader, ends.keys().copied().collect(), &after, self.limit).await?;
+        let parts = unread.into_iter().map(|(partition, deliveries)| (partition, FeedPart { deliveries, missed }));
+        Ok(DeliveriesPage::merge(after, parts, self.limit))
+    }
+}
+
+/// Tells of signals in the feeds of their partitions, in order.
+pub(crate) async fn tell(session: &mut dyn Session, signals: &[NewSignal]) -> Result<(), SqlError> {
+    let told = signals.iter().map(|new| &new.delivery);
+    let entries: Vec<_> = told.map(|told| (told.execution_id.partition(), told.position.at, told)).collect();
+    DELIVERIES.tell(session, &entries, |delivery, position| placed(delivery.clone(), position)).await
+}
+
+/// What the feeds of these partitions have after a cursor, at most so many of each, oldest first.
+pub(crate) async fn unread(
+    reader: &mut dyn Read,
+    partitions: Vec<u16>,
+    after: &FeedCursor,
+    limit: usize,
+) -> Result<Vec<(u16, Vec<Delivery>)>, SqlError> {
+    let start = Position { at: TimestampMs(i64::MIN), nth: 0 };
+    let next = |last: &Position| Position { nth: last.nth.saturating_add(1), ..*last };
+    let from = |partition: u16| (partition, after.0.get(&partition).map_or(start, next));
+    let tapes: Vec<_> = partitions.into_iter().map(from).collect();
+    DELIVERIES.read(reader, &tapes, limit, placed).await
+}
+
+/// Whether some feed has lost what its reader never saw. Only a full one has lost anything.
+async fn missed(reader: &mut dyn Read, ends: &BTreeMap<u16, Place>, after: &FeedCursor) -> Result<bool, SqlError> {
+    let full: Vec<_> = ends.iter().filter(|(_, last)| last.is_full()).map(|(partition, _)| (*partition, 1)).collect();
+    if full.is_empty() {
+        return Ok(false);
+    }
+    let first = DELIVERIES.beginnings(reader, &full).await?;
+    let unseen = |(partition, first): (&(u16, usize), &Vec<Place>)| {
+        let reached = after.0.get(&partition.0);
+        first.iter().any(|first| reached.is_none_or(|reached| *reached < first.position))
+    };
+    Ok(full.iter().zip(&first).any(unseen))
+}
+
+fn placed(delivery: Delivery, position: Position) -> Delivery {
+    Delivery { position, ..delivery }
+}

@@ -1,0 +1,101 @@
+//! How an execution ends: its holder completes or fails it, or a caller cancels it.
+
+use bytes::Bytes;
+use ff_core::contracts::{CancelArgs, Cancelled, CompleteArgs, Completed, FailArgs, Failed};
+use ff_core::dice::Nonce;
+use ff_core::payload::Payload;
+use ff_core::types::TimestampMs;
+
+use super::core_key;
+use super::create::unless_json;
+use crate::server::{ask, ask_each};
+use crate::signature::{CancelExecution, CompleteExecution, CompleteExecutions, FailExecution};
+use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+
+/// Ends the running attempt with a result.
+pub async fn ff_complete_execution(server: &dyn Server, args: CompleteArgs) -> Result<Completed, ScriptError> {
+    let result_type = args.result.as_ref().and_then(|result| unless_json(&result.content_type));
+    let complete = CompleteExecution {
+        core: core_key(&args.execution_id),
+        lease_id: args.fence.lease_id.to_string(),
+        lease_epoch: args.fence.lease_epoch.0,
+        attempt_id: args.fence.attempt_id.to_string(),
+        has_result: args.result.is_some(),
+        result: args.result.map(|Payload { bytes, .. }| bytes).unwrap_or_default(),
+        result_type,
+    };
+    ask(server, complete.call()).await
+}
+
+/// Ends several running attempts of one partition, each with its own answer.
+pub async fn ff_complete_executions(
+    server: &dyn Server,
+    args: Vec<CompleteArgs>,
+) -> Result<Vec<Result<Completed, ScriptError>>, ScriptError> {
+    let Some(first) = args.first() else { return Ok(Vec::new()) };
+    let core = core_key(&first.execution_id);
+    let complete = CompleteExecutions { core, ends: args.into_iter().flat_map(end).collect() };
+    ask_each(server, complete.call()).await
+}
+
+/// One end as the list has it.
+fn end(args: CompleteArgs) -> [Bytes; 7] {
+    let result_type = args.result.as_ref().and_then(|result| unless_json(&result.content_type));
+    [
+        args.execution_id.to_string().into(),
+        args.fence.lease_id.to_string().into(),
+        args.fence.lease_epoch.0.to_string().into(),
+        args.fence.attempt_id.to_string().into(),
+        Bytes::from_static(if args.result.is_some() { b"1" } else { b"" }),
+        args.result.map(|Payload { bytes, .. }| bytes).unwrap_or_default(),
+        result_type.unwrap_or_default().into(),
+    ]
+}
+
+impl FromFcallResult for Completed {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        Ok(Self { public_state: fields.read()? })
+    }
+}
+
+/// Ends the running attempt with a failure: another try after a backoff, or the end.
+pub async fn ff_fail_execution(server: &dyn Server, args: FailArgs, nonce: &Nonce) -> Result<Failed, ScriptError> {
+    let fail = FailExecution {
+        core: core_key(&args.execution_id),
+        lease_id: args.fence.lease_id.to_string(),
+        lease_epoch: args.fence.lease_epoch.0,
+        attempt_id: args.fence.attempt_id.to_string(),
+        category: args.failure.category.to_string(),
+        message: args.failure.message.into(),
+        permanent: args.failure.permanent,
+        roll: nonce.roll(),
+    };
+    ask(server, fail.call()).await
+}
+
+impl FromFcallResult for Failed {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        let outcome = fields.text()?;
+        match (outcome.as_str(), fields.maybe_read()?.map(TimestampMs)) {
+            ("retry_scheduled", Some(retry_at)) => Ok(Self::RetryScheduled { retry_at }),
+            ("failed", None) => Ok(Self::Failed),
+            _ => Err(ScriptError::parse(format!("nothing follows a failure that is called {outcome}"))),
+        }
+    }
+}
+
+/// Ends a live execution as cancelled.
+pub async fn ff_cancel_execution(server: &dyn Server, args: CancelArgs) -> Result<Cancelled, ScriptError> {
+    let cancel =
+        CancelExecution { core: core_key(&args.execution_id), reason: args.reason, requested_by: args.requested_by };
+    ask(server, cancel.call()).await
+}
+
+impl FromFcallResult for Cancelled {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, already) = result.into_fields();
+        Ok(Self { public_state: fields.read()?, already })
+    }
+}

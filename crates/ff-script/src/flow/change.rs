@@ -1,0 +1,90 @@
+//! Changes of a flow: labels, closing, cancelling, and a parent that waits for its children.
+
+use ff_core::contracts::{
+    CancelFlowArgs, CloseFlowArgs, ClosedFlow, FlowCancelled, SetFlowTagsArgs, TaggedFlow, WaitForChildrenArgs,
+    WaitedForChildren,
+};
+use ff_core::partition::PartitionConfig;
+
+use super::flow_core_key;
+use super::submit::flat;
+use crate::execution::core_key;
+use crate::record::Hash;
+use crate::server::ask;
+use crate::signature::{CancelFlow, CloseFlow, MoveToWaitingChildren, SetFlowTags};
+use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+
+/// Lets a flow end with its last member.
+pub async fn ff_close_flow(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    args: CloseFlowArgs,
+) -> Result<ClosedFlow, ScriptError> {
+    ask(server, CloseFlow { core: flow_core_key(&args.flow_id, partitions) }.call()).await
+}
+
+/// Puts labels on a flow, beside those it has.
+pub async fn ff_set_flow_tags(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    args: SetFlowTagsArgs,
+) -> Result<TaggedFlow, ScriptError> {
+    ask(server, SetFlowTags { core: flow_core_key(&args.flow_id, partitions), tags: flat(&args.tags) }.call()).await
+}
+
+impl FromFcallResult for ClosedFlow {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, already) = result.into_fields();
+        Ok(Self { state: fields.read()?, already })
+    }
+}
+
+impl FromFcallResult for TaggedFlow {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        Ok(Self { tags: Hash::parse(fields.list()?)?.all()?.into_iter().collect() })
+    }
+}
+
+/// Stops a flow: whatever the policy does not spare starts no more.
+pub async fn ff_cancel_flow(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    args: CancelFlowArgs,
+) -> Result<FlowCancelled, ScriptError> {
+    let cancel = CancelFlow {
+        core: flow_core_key(&args.flow_id, partitions),
+        policy_name: args.policy.to_string(),
+        reason: args.reason,
+        requested_by: args.requested_by,
+    };
+    ask(server, cancel.call()).await
+}
+
+impl FromFcallResult for FlowCancelled {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, already) = result.into_fields();
+        Ok(Self { policy: fields.read()?, already, cancelled: fields.read()?, scheduled: fields.read()? })
+    }
+}
+
+/// Gives the lease back until the holder's join is decided; keeps it when that has happened already.
+pub async fn ff_move_to_waiting_children(
+    server: &dyn Server,
+    args: WaitForChildrenArgs,
+) -> Result<WaitedForChildren, ScriptError> {
+    let wait = MoveToWaitingChildren {
+        core: core_key(&args.execution_id),
+        lease_id: args.fence.lease_id.to_string(),
+        lease_epoch: args.fence.lease_epoch.0,
+        attempt_id: args.fence.attempt_id.to_string(),
+    };
+    ask(server, wait.call()).await
+}
+
+impl FromFcallResult for WaitedForChildren {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        Ok(Self { state: fields.read()? })
+    }
+}

@@ -1,0 +1,264 @@
+//! Functions of the published contract that no store of this project calls: a pump or a batch does the same for many
+//! executions at once. They stay for programs that call them by name; their Lua is under `lua/published/`.
+
+use ff_core::contracts::{
+    Claimed, DeliverArgs, Delivered, ExpireSuspensionArgs, ExpireSuspensionResult, Grown, GrownEdge, JoinSpec, NodeSpec,
+};
+use ff_core::dice::Nonce;
+use ff_core::flow::{EdgeState, GroupState, edge_id};
+use ff_core::keys::FlowKeyContext;
+use ff_core::lease::Holder;
+use ff_core::partition::{Partition, PartitionConfig};
+use ff_core::state::PublicState;
+use ff_core::types::{ExecutionId, FlowId, TimestampMs, WaitpointId};
+
+use crate::execution::core_key;
+use crate::flow::{Graph, flow_core_key, grown_edge};
+use crate::lease::Given;
+use crate::server::{ask, ask_fields, ask_word};
+use crate::signal::{VerifiedToken, delivery};
+use crate::signature::{
+    AckCancelMember, AddExecutionToFlow, ApplyDependencyToChild, BufferSignalForPendingWaitpoint,
+    ClaimResumedExecution, DeliverSignal, DrainSiblingCancelGroup, EvaluateFlowEligibility, ExpireExecution,
+    ExpireSuspension, MarkLeaseExpiredIfDue, PromoteDelayed, ReconcileSiblingCancelGroup, SetEdgeGroupPolicy,
+    StageDependencyEdge,
+};
+use crate::suspension::ExpireSuspensionOpKeys;
+use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+
+/// Adds one member.
+pub async fn ff_add_execution_to_flow(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    flow_id: &FlowId,
+    node: NodeSpec,
+) -> Result<Grown, ScriptError> {
+    let graph = Graph { flow_id: *flow_id, partitions };
+    let (core, node) = (flow_core_key(flow_id, partitions), graph.node(node)?);
+    ask(server, AddExecutionToFlow { core, node, expected_graph_revision: None }.call()).await
+}
+
+/// Adds one edge, only if the graph has not changed since a revision, when one is said.
+pub async fn ff_stage_dependency_edge(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    flow_id: &FlowId,
+    edge: &GrownEdge,
+    expected_graph_revision: Option<u64>,
+) -> Result<Grown, ScriptError> {
+    let graph = Graph { flow_id: *flow_id, partitions };
+    let (core, edges) = (flow_core_key(flow_id, partitions), grown_edge(graph, edge).to_vec());
+    ask(server, StageDependencyEdge { core, edges, expected_graph_revision }.call()).await
+}
+
+/// Says how the edges into a member are to join, which may all be still to come.
+pub async fn ff_set_edge_group_policy(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    flow_id: &FlowId,
+    spec: &JoinSpec,
+) -> Result<u64, ScriptError> {
+    let graph = Graph { flow_id: *flow_id, partitions };
+    let (core, joins) = (flow_core_key(flow_id, partitions), graph.join(&spec.member, spec.join));
+    let grown: Grown = ask(server, SetEdgeGroupPolicy { core, joins, expected_graph_revision: None }.call()).await?;
+    Ok(grown.graph_revision)
+}
+
+/// How an edge stands, after it was settled if its upstream has ended and nobody told.
+pub async fn ff_apply_dependency_to_child(
+    server: &dyn Server,
+    flow_id: &FlowId,
+    upstream: &ExecutionId,
+    downstream: &ExecutionId,
+) -> Result<EdgeState, ScriptError> {
+    let apply = ApplyDependencyToChild {
+        core: core_key(downstream),
+        edge_id: edge_id(flow_id, upstream, downstream).to_string(),
+        upstream_id: upstream.to_string(),
+    };
+    ask_word(server, apply.call()).await
+}
+
+/// Whether the join of a member is decided.
+pub async fn ff_evaluate_flow_eligibility(server: &dyn Server, id: &ExecutionId) -> Result<GroupState, ScriptError> {
+    ask_word(server, EvaluateFlowEligibility { core: core_key(id) }.call()).await
+}
+
+/// Goes on cancelling the other upstreams of a join that fired, as far as one step goes.
+pub async fn ff_drain_sibling_cancel_group(
+    server: &dyn Server,
+    id: &ExecutionId,
+) -> Result<SiblingsDrained, ScriptError> {
+    ask(server, DrainSiblingCancelGroup { core: core_key(id) }.call()).await
+}
+
+/// Makes sure that a join which fired has its other upstreams looked at.
+pub async fn ff_reconcile_sibling_cancel_group(
+    server: &dyn Server,
+    id: &ExecutionId,
+) -> Result<SiblingsDrained, ScriptError> {
+    ask(server, ReconcileSiblingCancelGroup { core: core_key(id) }.call()).await
+}
+
+/// What became of the siblings of a join that fired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SiblingsDrained {
+    /// Executions that ended with it.
+    pub cancelled: u32,
+    /// Whether some are still to be looked at.
+    pub more: bool,
+}
+
+impl FromFcallResult for SiblingsDrained {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        Ok(Self { cancelled: fields.read()?, more: fields.maybe_text()?.is_some() })
+    }
+}
+
+/// Cancels one member of a cancelled flow, unless the flow spares it, and says how it stands then.
+pub async fn ff_ack_cancel_member(
+    server: &dyn Server,
+    flow_id: &FlowId,
+    id: &ExecutionId,
+) -> Result<PublicState, ScriptError> {
+    let core = FlowKeyContext::new(&Partition::of(id), flow_id).core();
+    ask_word(server, AckCancelMember { core, execution_id: id.to_string() }.call()).await
+}
+
+/// Takes one execution whose attempt goes on, because its suspension or its delay is over.
+pub async fn ff_claim_resumed_execution(
+    server: &dyn Server,
+    id: &ExecutionId,
+    holder: &Holder,
+    lease_ttl_ms: u64,
+    nonce: &Nonce,
+) -> Result<Claimed, ScriptError> {
+    let claim = ClaimResumedExecution {
+        core: core_key(id),
+        worker_id: holder.worker_id.to_string(),
+        worker_instance_id: holder.worker_instance_id.to_string(),
+        lease_ttl_ms,
+        lease_id: nonce.lease(0).0.to_string(),
+    };
+    let (mut fields, _) = ask_fields(server, claim.call()).await?;
+    let lease_expires_at = TimestampMs(fields.read()?);
+    let (namespace, lane) = (fields.read()?, fields.read()?);
+    let given = Given { namespace, lane, nonce: *nonce, lease_ttl_ms, lease_expires_at };
+    given.claimed(0, fields.nested()?, server).await
+}
+
+/// Keeps a signal for a suspension that has not begun, and for nothing else.
+pub async fn ff_buffer_signal_for_pending_waitpoint(
+    server: &dyn Server,
+    args: DeliverArgs,
+    waitpoint: &WaitpointId,
+    shown: &VerifiedToken,
+    nonce: &Nonce,
+) -> Result<Delivered, ScriptError> {
+    let DeliverSignal {
+        core,
+        waitpoint_id,
+        kid,
+        mac,
+        signal_id,
+        signal_name,
+        source_type,
+        source_identity,
+        payload,
+        content_type,
+        idempotency_key,
+        dedup_ttl_ms,
+        secret_mark,
+    } = delivery(args, waitpoint, shown, nonce);
+    let buffer = BufferSignalForPendingWaitpoint {
+        core,
+        waitpoint_id,
+        kid,
+        mac,
+        signal_id,
+        signal_name,
+        source_type,
+        source_identity,
+        payload,
+        content_type,
+        idempotency_key,
+        dedup_ttl_ms,
+        secret_mark,
+    };
+    ask(server, buffer.call()).await
+}
+
+/// Lets a delayed execution wait for a worker, if its delay is over.
+pub async fn ff_promote_delayed(server: &dyn Server, id: &ExecutionId) -> Result<DueOutcome, ScriptError> {
+    ask(server, PromoteDelayed { core: core_key(id) }.call()).await
+}
+
+/// Ends an execution as expired, if its deadline has come.
+pub async fn ff_expire_execution(server: &dyn Server, id: &ExecutionId) -> Result<DueOutcome, ScriptError> {
+    ask(server, ExpireExecution { core: core_key(id) }.call()).await
+}
+
+/// Takes an execution back from its holder, if the lease has run out.
+pub async fn ff_mark_lease_expired_if_due(server: &dyn Server, id: &ExecutionId) -> Result<DueOutcome, ScriptError> {
+    ask(server, MarkLeaseExpiredIfDue { core: core_key(id) }.call()).await
+}
+
+/// What became of an execution something may have been due for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DueOutcome {
+    /// It fired, and the execution stands so now.
+    Fired(PublicState),
+    /// It is not due, and nothing changed.
+    NotYetDue(PublicState),
+}
+
+impl FromFcallResult for DueOutcome {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        let word = fields.text()?;
+        if !fields.is_empty() {
+            return Ok(Self::NotYetDue(fields.read()?));
+        }
+        let unknown = |error| ScriptError::parse(format!("no execution is {word}: {error}"));
+        Ok(Self::Fired(word.parse().map_err(unknown)?))
+    }
+}
+
+/// Applies the timeout behaviour of a suspension that is due. The pump fires every suspension by itself; this is the call
+/// for one execution.
+pub async fn ff_expire_suspension(
+    server: &dyn Server,
+    keys: &ExpireSuspensionOpKeys<'_>,
+    args: &ExpireSuspensionArgs,
+) -> Result<ExpireSuspensionResult, ScriptError> {
+    let ExpireSuspensionOpKeys { ctx, idx, lane_id, waitpoint_id, attempt_index } = *keys;
+    let expire = ExpireSuspension {
+        exec_core: ctx.core(),
+        suspension_current: ctx.suspension_current(),
+        waitpoint: ctx.waitpoint(waitpoint_id),
+        waitpoint_condition: ctx.waitpoint_condition(waitpoint_id),
+        attempt_hash: ctx.attempt_hash(attempt_index),
+        stream_meta: ctx.stream_meta(attempt_index),
+        suspension_timeout: idx.suspension_timeout(),
+        lane_suspended: idx.lane_suspended(lane_id),
+        lane_terminal: idx.lane_terminal(lane_id),
+        lane_eligible: idx.lane_eligible(lane_id),
+        lane_delayed: idx.lane_delayed(lane_id),
+        lease_history: ctx.lease_history(),
+        execution_id: args.execution_id.to_string(),
+    };
+    ask(server, expire.call()).await
+}
+
+impl FromFcallResult for ExpireSuspensionResult {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        let word = fields.text()?;
+        if fields.is_empty() {
+            return Ok(Self::AlreadySatisfied { reason: word });
+        }
+        let unknown = |error| ScriptError::parse(format!("no suspension ends as {word}: {error}"));
+        Ok(Self::Expired { behavior_applied: word.parse().map_err(unknown)? })
+    }
+}

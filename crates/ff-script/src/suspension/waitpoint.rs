@@ -1,0 +1,164 @@
+//! Waitpoints apart from a suspension: created ahead of it, and closed.
+
+use ff_core::contracts::{
+    CloseWaitpointArgs, CloseWaitpointResult, ClosedWaitpoint, CreatePendingWaitpointArgs,
+    CreatePendingWaitpointResult, CreateWaitpointArgs, GrantedWaitpoint,
+};
+use ff_core::dice::Nonce;
+use ff_core::suspension::{BufferedSignal, Waitpoint, WaitpointState};
+use ff_core::types::{AttemptIndex, ExecutionId, IdempotencyKey, SignalId, WaitpointId};
+
+use super::keys::contexts;
+use super::suspend::{NewToken, granted};
+use super::{SigningRing, WaitpointOpKeys};
+use crate::execution::core_key;
+use crate::record::{Hash, waitpoint};
+use crate::server::{ask, ask_fields};
+use crate::signature::{CloseWaitpoint, CreatePendingWaitpoint, ReadWaitpoints};
+use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+
+/// Creates a waitpoint that pends until a suspension uses it or it expires. The function signs its token.
+pub async fn ff_create_pending_waitpoint(
+    server: &dyn Server,
+    keys: &WaitpointOpKeys<'_>,
+    args: &CreatePendingWaitpointArgs,
+) -> Result<CreatePendingWaitpointResult, ScriptError> {
+    let created = ask(server, create_call(keys, args).call()).await?;
+    let GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token } = created;
+    Ok(CreatePendingWaitpointResult::Created { waitpoint_id, waitpoint_key, waitpoint_token })
+}
+
+/// The same, under a fence and with a token that is signed here, which is faster.
+pub async fn create_signed_waitpoint(
+    server: &dyn Server,
+    asked: &CreateWaitpointArgs,
+    signing: &SigningRing,
+    nonce: &Nonce,
+) -> Result<GrantedWaitpoint, ScriptError> {
+    let CreateWaitpointArgs { execution_id, fence, ref key, expires_in_ms } = *asked;
+    let ((ctx, idx), waitpoint_id) = (contexts(&execution_id), nonce.waitpoint(0));
+    let args = CreatePendingWaitpointArgs {
+        execution_id,
+        attempt_index: AttemptIndex::default(),
+        waitpoint_id,
+        waitpoint_key: key.clone(),
+        expires_in_ms,
+    };
+    let create = CreatePendingWaitpoint {
+        attempt_index: None,
+        lease_id: Some(fence.lease_id.to_string()),
+        lease_epoch: Some(fence.lease_epoch.0),
+        attempt_id: Some(fence.attempt_id.to_string()),
+        waitpoint_token: Some(NewToken::signed(&signing.ring, &execution_id, &waitpoint_id, key).expose()),
+        secret_mark: signing.mark.clone(),
+        ..create_call(&WaitpointOpKeys { ctx: &ctx, idx: &idx }, &args)
+    };
+    ask(server, create.call()).await
+}
+
+/// The call without a fence and without a token.
+fn create_call(
+    WaitpointOpKeys { ctx, idx }: &WaitpointOpKeys<'_>,
+    args: &CreatePendingWaitpointArgs,
+) -> CreatePendingWaitpoint {
+    CreatePendingWaitpoint {
+        exec_core: ctx.core(),
+        waitpoint: ctx.waitpoint(&args.waitpoint_id),
+        pending_waitpoint_expiry: idx.pending_waitpoint_expiry(),
+        waitpoint_hmac_secrets: idx.waitpoint_hmac_secrets(),
+        execution_id: args.execution_id.to_string(),
+        attempt_index: Some(args.attempt_index.0.into()),
+        waitpoint_id: args.waitpoint_id.to_string(),
+        waitpoint_key: args.waitpoint_key.to_string().into(),
+        expires_at: None,
+        expires_in_ms: Some(args.expires_in_ms),
+        lease_id: None,
+        lease_epoch: None,
+        attempt_id: None,
+        waitpoint_token: None,
+        secret_mark: None,
+    }
+}
+
+impl FromFcallResult for GrantedWaitpoint {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        granted(&mut fields)
+    }
+}
+
+/// Closes a waitpoint that no suspension has used.
+pub async fn ff_close_waitpoint(
+    server: &dyn Server,
+    keys: &WaitpointOpKeys<'_>,
+    args: &CloseWaitpointArgs,
+) -> Result<CloseWaitpointResult, ScriptError> {
+    let ClosedWaitpoint { .. } = ask(server, close_call(keys, args).call()).await?;
+    Ok(CloseWaitpointResult::Closed)
+}
+
+/// The same, and whether the waitpoint was closed before.
+pub async fn close_waitpoint(server: &dyn Server, args: &CloseWaitpointArgs) -> Result<ClosedWaitpoint, ScriptError> {
+    let (ctx, idx) = contexts(&args.execution_id);
+    ask(server, close_call(&WaitpointOpKeys { ctx: &ctx, idx: &idx }, args).call()).await
+}
+
+fn close_call(WaitpointOpKeys { ctx, idx }: &WaitpointOpKeys<'_>, args: &CloseWaitpointArgs) -> CloseWaitpoint {
+    CloseWaitpoint {
+        exec_core: ctx.core(),
+        waitpoint: ctx.waitpoint(&args.waitpoint_id),
+        pending_waitpoint_expiry: idx.pending_waitpoint_expiry(),
+        waitpoint_id: args.waitpoint_id.to_string(),
+        has_reason: args.reason.is_some(),
+        reason: args.reason.clone().unwrap_or_default().into(),
+    }
+}
+
+impl FromFcallResult for ClosedWaitpoint {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (fields, _) = result.into_fields();
+        Ok(Self { already: !fields.is_empty() })
+    }
+}
+
+/// A waitpoint as it is kept.
+#[derive(Clone, Debug)]
+pub struct KeptWaitpoint {
+    /// Without the signals that wait for its suspension: of these only the ids are known.
+    pub waitpoint: Waitpoint,
+    pub state: WaitpointState,
+    pub buffered: Vec<SignalId>,
+    /// The idempotency key of the suspension that began with it, if it had one.
+    pub suspend_key: Option<IdempotencyKey>,
+}
+
+impl KeptWaitpoint {
+    /// The waitpoint with its signals, as far as they are found.
+    pub fn with_signals(self, mut find: impl FnMut(&SignalId) -> Option<BufferedSignal>) -> Waitpoint {
+        Waitpoint { buffered: self.buffered.iter().filter_map(&mut find).collect(), ..self.waitpoint }
+    }
+}
+
+/// The waitpoints of an execution: one of them or all, open or not.
+pub async fn ff_read_waitpoints(
+    server: &dyn Server,
+    id: &ExecutionId,
+    only: Option<&WaitpointId>,
+    open: bool,
+) -> Result<Vec<KeptWaitpoint>, ScriptError> {
+    let read = ReadWaitpoints { core: core_key(id), waitpoint_id: only.map(ToString::to_string), open };
+    let (mut fields, _) = ask_fields(server, read.call()).await?;
+    let mut kept = Vec::new();
+    for value in fields.list()? {
+        let mut told = fields.part(value)?;
+        let (waitpoint_id, state) = (told.read()?, told.read()?);
+        let hash = Hash::parse(told.list()?)?;
+        let (mut ids, mut buffered) = (told.nested()?, Vec::new());
+        while !ids.is_empty() {
+            buffered.push(ids.read()?);
+        }
+        let waitpoint = waitpoint(*id, waitpoint_id, &hash)?;
+        kept.push(KeptWaitpoint { waitpoint, state, buffered, suspend_key: hash.maybe("suspend_key")? });
+    }
+    Ok(kept)
+}
