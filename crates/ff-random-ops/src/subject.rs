@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use ff_core::backend::Upkeep;
+use ff_core::backend::{EngineBackend, Upkeep};
 use ff_core::clock::Clock;
 use ff_core::contracts::Claimed;
 use ff_core::dice::{Dice, Nonce, SeededDice};
@@ -18,6 +18,11 @@ use ff_core::snapshot::Snapshot;
 pub trait Subject: Send + Sync {
     /// The store whose calls are compared with the model's; none when only groups of operations are.
     fn store(&self) -> Option<&dyn Upkeep>;
+
+    /// The way to the store's calls that is tested, when it is not the store itself.
+    fn calls(&self) -> Option<&dyn EngineBackend> {
+        None
+    }
 
     /// Performs a group of operations as if each had come alone. Only subjects that are no store are asked.
     async fn perform(&mut self, group: Vec<(Operation, Nonce)>) -> Vec<Result<(Reply, Vec<Claimed>), Refusal>> {

@@ -1,5 +1,6 @@
 //! Stores as subjects of random operations, each made for one run.
 
+mod http;
 mod postgres;
 mod valkey;
 
@@ -12,6 +13,7 @@ use ff_core::backend::Upkeep;
 use ff_random_ops::{Making, Options, Subject};
 use tempfile::TempDir;
 
+pub use http::http_over_memory;
 pub use postgres::{postgres, shared_postgres};
 pub use valkey::{redis, valkey};
 

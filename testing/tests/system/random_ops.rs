@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ff_core::dice::{Dice, Nonce, SystemDice};
 use ff_random_ops::{Coverage, Make, Making, Mix, Options, Setup, run};
 use ff_testing::number;
-use ff_testing::random_ops::{memory, postgres, redis, shared_postgres, sqlite, valkey};
+use ff_testing::random_ops::{http_over_memory, memory, postgres, redis, shared_postgres, sqlite, valkey};
 use futures_util::stream::{self, StreamExt as _};
 
 /// Transitions of one run: enough for executions to be retried, reclaimed and replayed, few enough to be shortened quickly.
@@ -51,6 +51,13 @@ async fn redis_does_what_the_model_does() {
 #[tokio::test]
 async fn memory_does_what_the_model_does() {
     compare(memory, Mix::ALL, runs(6_000), RUN, EVERYTHING).await;
+}
+
+/// A server counts lanes with a limit whenever a lease ends, so it is not compared when it has.
+#[tokio::test]
+async fn a_store_over_http_does_what_the_model_does() {
+    let mix = Mix { lanes: false, ..Mix::ALL };
+    compare(http_over_memory, mix, runs(3_000), RUN, &[EXECUTIONS, SUSPENSIONS, FLOWS]).await;
 }
 
 /// The comparison itself can fail, and what it prints is short.

@@ -1,6 +1,6 @@
 //! The calls of a store, and its answers in the form the model gives them.
 
-use ff_core::backend::{Answer, Upkeep};
+use ff_core::backend::{Answer, EngineBackend, Upkeep};
 use ff_core::contracts::{
     CascadeArgs, Claims, EventsPage, LaneInfo, PumpArgs, RotateSecretArgs, RotationReport, StagedFlow,
 };
@@ -26,26 +26,26 @@ pub(crate) enum Output {
 }
 
 /// Makes a call of a store, and takes any trouble beyond a refusal for a failure of the test.
-pub(crate) async fn ask(store: &dyn Upkeep, call: Call) -> Outputs {
+pub(crate) async fn ask(calls: &dyn EngineBackend, store: &dyn Upkeep, call: Call) -> Outputs {
     match call {
-        Call::One(operation) => vec![perform(store, *operation).await],
+        Call::One(operation) => vec![perform(calls, store, *operation).await],
         Call::SubmitMany(many) => {
-            let answers = refusal(store.submit_many(many).await).unwrap();
+            let answers = refusal(calls.submit_many(many).await).unwrap();
             answers.into_iter().map(|answer| refusal(answer).map(|one| Output::Reply(Reply::Submitted(one)))).collect()
         }
         Call::SubmitFlow(args) => {
-            let submitted = refusal(store.submit_flow(args).await);
+            let submitted = refusal(calls.submit_flow(args).await);
             vec![submitted.map(|one| Output::Reply(Reply::FlowStaged(StagedFlow::Submitted(one))))]
         }
-        Call::Rotate(rotation) => rotate(store, rotation).await,
-        Call::ConfigureLane(args) => vec![refusal(store.configure_lane(args).await).map(Output::Lane)],
+        Call::Rotate(rotation) => rotate(calls, rotation).await,
+        Call::ConfigureLane(args) => vec![refusal(calls.configure_lane(args).await).map(Output::Lane)],
         Call::SweepWorkers => vec![refusal(store.sweep_workers().await).map(Output::Workers)],
-        Call::Events(args) => vec![refusal(store.events(args).await).map(Output::Events)],
+        Call::Events(args) => vec![refusal(calls.events(args).await).map(Output::Events)],
     }
 }
 
 /// A rotation is one call, and is answered partition by partition.
-async fn rotate(store: &dyn Upkeep, rotation: RotateSecretArgs) -> Outputs {
+async fn rotate(store: &dyn EngineBackend, rotation: RotateSecretArgs) -> Outputs {
     let RotationReport { rotated, failed } = match refusal(store.rotate_secret(rotation).await) {
         Ok(report) => report,
         Err(refused) => return (0..store.partitions().num_flow_partitions).map(|_| Err(refused.clone())).collect(),
@@ -59,12 +59,12 @@ async fn rotate(store: &dyn Upkeep, rotation: RotateSecretArgs) -> Outputs {
 
 /// Makes the call of an operation that is one.
 macro_rules! call {
-    ($store:ident, $operation:ident, $($name:ident => $method:ident -> $reply:ident,)+) => {
+    ($calls:ident, $store:ident, $operation:ident, $($name:ident => $method:ident -> $reply:ident,)+) => {
         match $operation {
-            $(Operation::$name(args) => $store.$method(args).await.map(Reply::$reply).map(Output::Reply),)+
-            Operation::Claim(args) => $store.claim(args).await.map(Output::Claims),
+            $(Operation::$name(args) => $calls.$method(args).await.map(Reply::$reply).map(Output::Reply),)+
+            Operation::Claim(args) => $calls.claim(args).await.map(Output::Claims),
             Operation::Cascade(CascadeArgs { execution_id, .. }) => {
-                $store.cascade_completion(&execution_id).await.map(Reply::Cascaded).map(Output::Reply)
+                $calls.cascade_completion(&execution_id).await.map(Reply::Cascaded).map(Output::Reply)
             }
             Operation::Pump(PumpArgs { partition }) => {
                 $store.pump(partition).await.map(Reply::Pumped).map(Output::Reply)
@@ -74,8 +74,8 @@ macro_rules! call {
     };
 }
 
-async fn perform(store: &dyn Upkeep, operation: Operation) -> Result<Output, Refusal> {
-    refusal(call! { store, operation,
+async fn perform(calls: &dyn EngineBackend, store: &dyn Upkeep, operation: Operation) -> Result<Output, Refusal> {
+    refusal(call! { calls, store, operation,
         Submit => submit -> Submitted,
         Renew => renew -> Renewed,
         Progress => progress -> Noted,

@@ -29,10 +29,10 @@ pub(crate) async fn look(comparison: &Comparison, nth: usize, closely: bool) -> 
 }
 
 async fn one(comparison: &Comparison, id: &FlowId, nth: usize) -> Result<(), Difference> {
-    let (reference, store) = (&comparison.reference, comparison.store());
+    let (reference, store) = (&comparison.reference, comparison.calls());
     differ(format!("flow {id}"), &describe(reference, id), &refusal(store.describe_flow(id).await))?;
     let ended = describe(reference, id).map(|info| info.end());
-    differ(format!("end of flow {id}"), &ended, &refusal(store.end_of_flow(id).await))?;
+    differ(format!("end of flow {id}"), &ended, &refusal(comparison.store().end_of_flow(id).await))?;
     let mut args = FlowMembersArgs { flow_id: *id, from: 0, limit: 1 + nth % 7 };
     loop {
         let page = members(reference, args);
@@ -68,7 +68,7 @@ async fn list(comparison: &Comparison, nth: usize, closely: bool) -> Result<(), 
     let mut args = ListFlowsArgs { namespace, kind, state, tag, after: None, limit };
     loop {
         let page = listed(&comparison.reference, &args);
-        differ(format!("{args:?}"), &Ok(page.clone()), &refusal(comparison.store().list_flows(args.clone()).await))?;
+        differ(format!("{args:?}"), &Ok(page.clone()), &refusal(comparison.calls().list_flows(args.clone()).await))?;
         args.after = page.next;
         if page.next.is_none() || !(closely || nth.is_multiple_of(5)) {
             return Ok(());

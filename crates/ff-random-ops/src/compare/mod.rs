@@ -9,7 +9,7 @@ mod suspension;
 use std::fmt;
 use std::sync::Arc;
 
-use ff_core::backend::Upkeep;
+use ff_core::backend::{EngineBackend, Upkeep};
 use ff_core::clock::{Clock, ManualClock};
 use ff_core::dice::Dice;
 use ff_core::doctor;
@@ -79,6 +79,11 @@ impl Comparison {
         store.unwrap_or_else(|| unreachable!("only what a store is asked is read through its calls"))
     }
 
+    /// The calls of the store, by the way that is tested.
+    pub(crate) fn calls(&self) -> &dyn EngineBackend {
+        self.subject.as_ref().and_then(|subject| subject.calls()).unwrap_or_else(|| self.store())
+    }
+
     pub(crate) fn has_store(&self) -> bool {
         self.subject.as_ref().is_some_and(|subject| subject.store().is_some())
     }
@@ -114,7 +119,7 @@ impl Comparison {
             self.reference.perform(transition, &call, nonce);
             return self.broken_law(transition);
         }
-        let store = calls::ask(self.store(), call.clone()).await;
+        let store = calls::ask(self.calls(), self.store(), call.clone()).await;
         let model = self.reference.perform(transition, &call, nonce);
         self.reference.log.clear();
         differ(format!("the answer to transition {}, {transition:?}", self.transitions), &model, &store)

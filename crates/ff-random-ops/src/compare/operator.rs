@@ -10,7 +10,7 @@ use crate::reference::vocabulary;
 
 /// Reads lanes and workers, as many of each as changes with every look.
 pub(crate) async fn look(comparison: &Comparison, nth: usize) -> Result<(), Difference> {
-    let (model, store) = (&comparison.reference.model, comparison.store());
+    let (model, store) = (&comparison.reference.model, comparison.calls());
     let namespace = nth.is_multiple_of(2).then(|| vocabulary::namespace(u8::from(nth.is_multiple_of(4))));
     let (limit, finished) = (1 + nth % 3, nth.is_multiple_of(2));
     let args = ListLanesArgs { namespace: namespace.clone(), after: None, limit, finished };

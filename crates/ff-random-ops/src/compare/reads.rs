@@ -33,7 +33,7 @@ pub(crate) async fn look(comparison: &Comparison, nth: usize, closely: bool) -> 
     let mut ids: Vec<_> = jobs.iter().rev().take(lately).map(|(_, id)| *id).collect();
     ids.extend([reference.id(u32::MAX), reference.id(u32::MAX - 1)]);
     for id in ids {
-        let store = comparison.store();
+        let store = comparison.calls();
         let described = refusal(store.describe(&id).await);
         differ(format!("describe {id}"), &describe(reference, &id), &described)?;
         differ(format!("attempts {id}"), &attempts(reference, &id), &refusal(store.attempts(&id).await))?;
@@ -47,7 +47,7 @@ pub(crate) async fn look(comparison: &Comparison, nth: usize, closely: bool) -> 
     let mut args = ListArgs { filter: operator::filter(comparison, nth), after: None, limit: 1 + nth % 9 };
     loop {
         let page = Page::of(reference.model.newest(&args), &args);
-        differ(format!("{args:?}"), &Ok(page.clone()), &refusal(comparison.store().list(args.clone()).await))?;
+        differ(format!("{args:?}"), &Ok(page.clone()), &refusal(comparison.calls().list(args.clone()).await))?;
         args.after = page.next;
         if page.next.is_none() || !(closely || nth.is_multiple_of(5)) {
             return Ok(());

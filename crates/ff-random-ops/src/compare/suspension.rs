@@ -18,7 +18,7 @@ use crate::reference::Reference;
 
 /// Reads the waitpoints, tokens and signals of one execution.
 pub(crate) async fn look(comparison: &Comparison, id: &ExecutionId, nth: usize) -> Result<(), Difference> {
-    let (reference, store) = (&comparison.reference, comparison.store());
+    let (reference, store) = (&comparison.reference, comparison.calls());
     let open = waitpoints(reference, id, comparison.now());
     differ(format!("waitpoints of {id}"), &open, &refusal(store.waitpoints(id).await))?;
     let granted: Vec<_> = reference.handed.of(id).take(2).map(|granted| granted.waitpoint_id).collect();
@@ -44,7 +44,7 @@ pub(crate) async fn look(comparison: &Comparison, id: &ExecutionId, nth: usize) 
 
 /// Follows the feed from its beginning, a page at a time, and reads the names of the secrets.
 pub(crate) async fn deliveries(comparison: &Comparison, nth: usize, closely: bool) -> Result<(), Difference> {
-    let (reference, store) = (&comparison.reference, comparison.store());
+    let (reference, store) = (&comparison.reference, comparison.calls());
     differ("the kids".into(), &kids(reference, comparison.now()), &store.kids().await.unwrap())?;
     let mut args = DeliveriesArgs { after: None, limit: 1 + nth % 7 };
     let now = feed(reference, &args);
