@@ -1,16 +1,13 @@
-//! Proof beyond single promises: random walks compared with the model, many clients at once, real processes killed.
+//! Proof beyond single promises: stores compared with the model, many clients at once, real processes killed.
 
 #![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
 
-mod chance;
 pub mod concurrency;
-pub mod differential;
-mod environment;
 #[path = "../../crates/ff-backend-postgres/tests/support/mod.rs"]
 pub mod postgres_server;
 pub mod processes;
+pub mod random_ops;
 #[path = "../../crates/ff-backend-valkey/tests/support/mod.rs"]
 pub mod servers;
 
-pub use chance::Chance;
-pub use environment::number;
+pub use ff_random_ops::{Chance, number};

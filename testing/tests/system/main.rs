@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
 
 mod concurrency;
-mod differential;
 mod fuzz;
 mod processes;
 mod protocol;
+mod random_ops;
 mod tidy;

@@ -23,7 +23,6 @@ mod support;
 mod tls;
 mod together;
 mod waiting;
-mod walk;
 
 use std::time::Duration;
 

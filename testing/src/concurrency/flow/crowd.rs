@@ -4,16 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ff_core::backend::EngineStore;
-use ff_core::contracts::{
-    CancelFlowArgs, ClaimArgs, CompleteArgs, EdgeSpec, FailArgs, FlowHeader, NodeSpec, SubmitFlowArgs,
-};
+use ff_core::contracts::{CancelFlowArgs, ClaimArgs, CompleteArgs, FailArgs, SubmitFlowArgs};
 use ff_core::engine_error::EngineError;
 use ff_core::execution::Failure;
-use ff_core::flow::{CancelPolicy, Join, OnSatisfied};
+use ff_core::flow::CancelPolicy;
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;
-use ff_core::types::{Kind, NodeName};
+use ff_core::types::Kind;
 use ff_engine::Orchestration;
+use ff_random_ops::{Generator, Mix};
 
 use crate::Chance;
 
@@ -47,10 +46,11 @@ pub async fn work_through(store: Arc<dyn EngineStore>, crowd: Crowd) -> Vec<Subm
 }
 
 async fn submit(store: Arc<dyn EngineStore>, nth: u64, flows: u64) -> Vec<SubmitFlowArgs> {
-    let mut chance = Chance::new(nth);
+    let (mut chance, mut generator) = (Chance::new(nth), Generator::new(Mix::FLOWS, nth));
     let mut graphs = Vec::new();
     for _ in 0..flows {
-        let args = graph(&mut chance);
+        let mut args = generator.graph();
+        args.nodes.iter_mut().for_each(|node| node.policy.retry_policy.max_retries = u32::from(chance.one_in(3)));
         store.submit_flow(args.clone()).await.unwrap();
         if chance.one_in(2) {
             for _ in 0..chance.below(20) {
@@ -92,34 +92,6 @@ async fn work(store: Arc<dyn EngineStore>, nth: u64, done: Arc<AtomicBool>) {
             }
         }
         tokio::task::yield_now().await;
-    }
-}
-
-/// A small graph whose edges go from a node to a later one.
-fn graph(chance: &mut Chance) -> SubmitFlowArgs {
-    let name = |nth: u64| NodeName::parse(&format!("n{nth}")).unwrap();
-    let count = 2 + chance.below(12);
-    let (mut nodes, mut edges) = (Vec::new(), Vec::new());
-    for to in 0..count {
-        let upstreams: Vec<_> = (0..to).filter(|_| chance.one_in(3)).collect();
-        let join = join(chance, u32::try_from(upstreams.len()).unwrap());
-        let mut node = NodeSpec::new(name(to), Kind::parse("work").unwrap(), Payload::default());
-        node.policy.retry_policy.max_retries = u32::from(chance.one_in(3));
-        nodes.push(NodeSpec { join, ..node });
-        let edge = |from| EdgeSpec { upstream: name(from), downstream: name(to), passes: None };
-        edges.extend(upstreams.into_iter().map(edge));
-    }
-    SubmitFlowArgs { header: FlowHeader::new(Kind::parse("crowded").unwrap()), nodes, edges }
-}
-
-fn join(chance: &mut Chance, upstreams: u32) -> Join {
-    let on_satisfied = *chance.pick(OnSatisfied::ALL);
-    match chance.below(3) {
-        1 if upstreams > 0 => Join::AnyOf { on_satisfied },
-        2 if upstreams > 0 => {
-            Join::Quorum { k: 1 + u32::try_from(chance.below(upstreams.into())).unwrap(), on_satisfied }
-        }
-        _ => Join::AllOf,
     }
 }
 

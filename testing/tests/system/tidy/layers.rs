@@ -7,6 +7,7 @@ use super::supply::metadata;
 /// The rows of the house, from the ground up: a crate may use those before it.
 const ROWS: &[&str] = &[
     "ff-core",
+    "ff-random-ops",
     "ff-api",
     "ff-script",
     "ff-backend-memory",

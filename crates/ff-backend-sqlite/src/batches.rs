@@ -1,0 +1,169 @@
+//! A batch decides as its operations would one by one. Random operations run in groups on a file and one by one on the
+//! model; every answer and all contents are compared.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use ff_backend_sql::{Announcer, Known, Question, ReadContext, TakenUp, execute};
+use ff_core::backend::EngineStore;
+use ff_core::clock::{Clock, ManualClock, MonotonicClock};
+use ff_core::contracts::{Claimed, Claims, GrantedClaim, GrantedClaims, SubmitArgs, Taken};
+use ff_core::dice::{Dice, Nonce, SeededDice};
+use ff_core::engine_error::{EngineError, Refusal};
+use ff_core::operation::{Ask, Operation, Reply};
+use ff_core::partition::PartitionConfig;
+use ff_core::payload::Payload;
+use ff_core::query::TakeSnapshot;
+use ff_core::snapshot::Snapshot;
+use ff_core::types::{Kind, TimestampMs};
+use ff_random_ops::{Making, Mix, Options, Setup, Subject, number, runs};
+use tempfile::TempDir;
+
+use crate::connection::{Connection, open_to_write};
+use crate::migrate::migrate;
+use crate::options::Durability;
+use crate::owner::Owner;
+use crate::session::Writing;
+
+/// Transitions of one run.
+const RUN: usize = 300;
+
+/// What must have been answered, and how often at least, for the runs to have shown anything.
+const LEAST: &[(&str, usize)] = &[
+    ("claimed for a first try", 400),
+    ("signal handed", 80),
+    ("flow staged", 40),
+    ("flow grown", 40),
+    ("flow cancelled", 5),
+    ("flow closed", 5),
+    ("completed", 100),
+    ("replayed", 5),
+    ("cascaded", 5),
+    ("waits for children", 1),
+    ("execution_not_found", 1),
+    ("flow_not_found", 1),
+    ("cycle_detected", 1),
+    ("inputs handed", 10),
+    ("tagged", 100),
+    ("prioritised", 50),
+    ("lane configured", 50),
+    ("lane copied", 50),
+    ("granted", 50),
+    ("taken with a grant", 20),
+    ("lane recounted", 20),
+    ("lane settled", 20),
+    ("worker registered", 20),
+    ("worker seen", 1),
+    ("worker swept", 5),
+    ("followed", 20),
+    ("not_runnable", 20),
+    ("not_found", 5),
+    ("idempotency_conflict", 5),
+];
+
+#[test]
+fn a_batch_decides_as_its_operations_would_one_by_one() {
+    let setup = Setup { make: Some(session_on_file), mix: Mix::GROUPS, to_the_end: false };
+    let (transitions, first) = (number("FF_STORE_STEPS", 15_000), number("FF_RANDOM_SEED", 1) as u64);
+    let seeds = first..first + transitions.div_ceil(RUN) as u64;
+    let coverage = pollster::block_on(runs(setup, seeds, RUN));
+    println!("{coverage}");
+    coverage.assert_at_least(LEAST.iter().copied());
+}
+
+/// The session of a writer, without the queue before it.
+struct SessionOnFile {
+    session: Mutex<(Writing, Known)>,
+    partitions: PartitionConfig,
+    _directory: TempDir,
+}
+
+fn session_on_file(options: Options) -> Making {
+    Box::pin(async move {
+        let directory = tempfile::tempdir().unwrap();
+        let owner = Owner::take(&directory.path().join("work.db")).unwrap();
+        let mut sqlite = open_to_write(&owner, Durability::Normal).unwrap();
+        migrate(&mut sqlite, &owner.path, Some(options.partitions), &*options.dice).unwrap();
+        let session = Mutex::new((session(sqlite, options.clock), Known::default()));
+        Box::new(SessionOnFile { session, partitions: options.partitions, _directory: directory }) as Box<dyn Subject>
+    })
+}
+
+#[async_trait]
+impl Subject for SessionOnFile {
+    fn store(&self) -> Option<&dyn EngineStore> {
+        None
+    }
+
+    async fn perform(&mut self, group: Vec<(Operation, Nonce)>) -> Vec<Result<(Reply, Vec<Claimed>), Refusal>> {
+        let (session, known) = self.session.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let batch: Vec<_> = group.into_iter().map(|(operation, nonce)| TakenUp { operation, nonce }).collect();
+        let answers = pollster::block_on(execute(session, known, &batch, &self.partitions));
+        answers.into_iter().map(|answer| answer.map(claimed).map_err(refused)).collect()
+    }
+
+    async fn snapshot(&mut self, partition: u16) -> Snapshot {
+        let (session, _) = self.session.get_mut().unwrap_or_else(PoisonError::into_inner);
+        pollster::block_on(TakeSnapshot { partition }.ask(session, &ReadContext::default())).unwrap()
+    }
+}
+
+/// A reply as the rules give it, and the tasks of a claim with what each worker is handed.
+fn claimed(reply: Reply) -> (Reply, Vec<Claimed>) {
+    let taken = |claims: &Claims| Taken {
+        tasks: claims.claimed.iter().map(|claimed| claimed.task.clone()).collect(),
+        next: claims.next,
+        limited: claims.limited,
+    };
+    match reply {
+        Reply::Claimed(claims) => (Reply::Taken(taken(&claims)), claims.claimed),
+        Reply::GrantClaimed(GrantedClaims { claims, count }) => {
+            (Reply::ClaimGranted(GrantedClaim { taken: taken(&claims), count }), claims.claimed)
+        }
+        other => (other, Vec::new()),
+    }
+}
+
+fn refused(error: EngineError) -> Refusal {
+    match error {
+        EngineError::Refused(refusal) => refusal,
+        trouble => panic!("the file is in trouble: {trouble}"),
+    }
+}
+
+/// A disk that is full refuses a batch, and the batch is undone whole; what fits is done again.
+#[test]
+fn a_batch_that_does_not_fit_leaves_nothing_behind() {
+    let partitions = PartitionConfig { num_flow_partitions: 2, num_budget_partitions: 1, num_quota_partitions: 1 };
+    let directory = tempfile::tempdir().unwrap();
+    let owner = Owner::take(&directory.path().join("work.db")).unwrap();
+    let mut sqlite = open_to_write(&owner, Durability::Normal).unwrap();
+    migrate(&mut sqlite, &owner.path, Some(partitions), &SeededDice::new(5)).unwrap();
+    sqlite.pragma_update(None, "max_page_count", 64).unwrap();
+    let mut session = session(sqlite, Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000))));
+    let mut submit = |sizes: &[usize]| {
+        let work = |size: &usize| SubmitArgs::new(Kind::parse("k").unwrap(), Payload::bytes(vec![7; *size]));
+        let take_up =
+            |args: SubmitArgs| TakenUp { operation: args.into_operation(), nonce: SeededDice::new(1).nonce() };
+        let batch: Vec<_> = sizes.iter().map(work).map(take_up).collect();
+        let answers = pollster::block_on(execute(&mut session, &mut Known::default(), &batch, &partitions));
+        let kept = |partition| {
+            pollster::block_on(TakeSnapshot { partition }.ask(&mut session, &ReadContext::default()))
+                .unwrap()
+                .executions
+                .len()
+        };
+        (answers, (0..partitions.num_flow_partitions).map(kept).sum::<usize>())
+    };
+    let (answers, kept) = submit(&[10, 500_000, 10]);
+    assert!(answers.iter().all(|answer| matches!(answer, Err(EngineError::Unavailable(_)))), "{answers:?}");
+    assert_eq!(kept, 0);
+    let (answers, kept) = submit(&[10, 20]);
+    assert!(answers.iter().all(Result::is_ok), "{answers:?}");
+    assert_eq!(kept, 2);
+}
+
+fn session(sqlite: rusqlite::Connection, clock: Arc<dyn Clock>) -> Writing {
+    let clock = Arc::new(MonotonicClock::new(clock, TimestampMs::default()));
+    Writing::over(Connection::new(sqlite, Arc::default()), clock, Announcer::default())
+}

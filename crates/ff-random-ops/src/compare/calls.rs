@@ -1,0 +1,131 @@
+//! The calls of a store, and its answers in the form the model gives them.
+
+use ff_core::backend::{Answer, EngineBackend, EngineStore, Perform};
+use ff_core::contracts::{
+    ClaimArgs, Claims, ConfigureLaneArgs, EventsPage, LaneInfo, RotateSecretArgs, RotationReport, StagedFlow,
+    SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
+};
+use ff_core::engine_error::{EngineError, Refusal};
+use ff_core::operation::{Operation, Reply};
+use ff_core::types::WorkerInstanceId;
+use ff_engine::Orchestration;
+
+use crate::reference::Call;
+
+/// The answers to one call: one, except for a bulk and a rotation.
+pub(crate) type Outputs = Vec<Result<Output, Refusal>>;
+
+/// One answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Output {
+    /// As the rules give it.
+    Reply(Reply),
+    /// What was claimed, with its payloads.
+    Claims(Claims),
+    Lane(LaneInfo),
+    Workers(Vec<WorkerInstanceId>),
+    Events(EventsPage),
+}
+
+/// The way to a store that is tested: the store itself, or what lies before it.
+#[derive(Clone, Copy)]
+pub(crate) enum Way<'a> {
+    Store(&'a dyn EngineStore),
+    Backend(&'a dyn EngineBackend),
+}
+
+impl<'a> Way<'a> {
+    pub(crate) fn calls(self) -> &'a dyn Perform {
+        match self {
+            Self::Store(store) => store,
+            Self::Backend(backend) => backend,
+        }
+    }
+
+    async fn submit_many(self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<Submitted>>> {
+        match self {
+            Self::Store(store) => store.submit_many(args).await,
+            Self::Backend(backend) => backend.submit_many(args).await,
+        }
+    }
+
+    async fn submit_flow(self, args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
+        match self {
+            Self::Store(store) => store.submit_flow(args).await,
+            Self::Backend(backend) => backend.submit_flow(args).await,
+        }
+    }
+
+    async fn configure_lane(self, args: ConfigureLaneArgs) -> Answer<LaneInfo> {
+        match self {
+            Self::Store(store) => store.configure_lane(args).await,
+            Self::Backend(backend) => backend.configure_lane(args).await,
+        }
+    }
+
+    async fn rotate_secret(self, args: RotateSecretArgs) -> Answer<RotationReport> {
+        match self {
+            Self::Store(store) => store.rotate_secret(args).await,
+            Self::Backend(backend) => backend.rotate_secret(args).await,
+        }
+    }
+
+    async fn claim(self, args: ClaimArgs) -> Answer<Claims> {
+        match self {
+            Self::Store(store) => store.claim_within_limit(args).await,
+            Self::Backend(backend) => backend.claim(args).await,
+        }
+    }
+}
+
+/// Makes a call of a store, and takes any trouble beyond a refusal for a failure of the test.
+pub(crate) async fn ask(way: Way<'_>, store: &dyn EngineStore, call: Call) -> Outputs {
+    match call {
+        Call::One(operation) => vec![perform(way, store, *operation).await],
+        Call::SubmitMany(many) => {
+            let answers = refusal(way.submit_many(many).await).unwrap();
+            answers.into_iter().map(|answer| refusal(answer).map(|one| Output::Reply(Reply::Submitted(one)))).collect()
+        }
+        Call::SubmitFlow(args) => {
+            let submitted = refusal(way.submit_flow(args).await);
+            vec![submitted.map(|one| Output::Reply(Reply::FlowStaged(StagedFlow::Submitted(one))))]
+        }
+        Call::Rotate(rotation) => rotate(way, rotation).await,
+        Call::ConfigureLane(args) => vec![refusal(way.configure_lane(args).await).map(Output::Lane)],
+        Call::SweepWorkers => vec![refusal(store.sweep_workers().await).map(Output::Workers)],
+        Call::Events(args) => vec![refusal(way.calls().events(args).await).map(Output::Events)],
+    }
+}
+
+/// A rotation is one call, and is answered partition by partition.
+async fn rotate(way: Way<'_>, rotation: RotateSecretArgs) -> Outputs {
+    let RotationReport { rotated, failed } = match refusal(way.rotate_secret(rotation).await) {
+        Ok(report) => report,
+        Err(refused) => {
+            return (0..way.calls().partitions().num_flow_partitions).map(|_| Err(refused.clone())).collect();
+        }
+    };
+    let done = rotated.into_iter().map(|(partition, one)| (partition, Ok(Output::Reply(Reply::Rotated(one)))));
+    let failed = failed.into_iter().map(|(partition, error)| (partition, refusal(Err(error))));
+    let mut outputs: Vec<_> = done.chain(failed).collect();
+    outputs.sort_by_key(|(partition, _)| *partition);
+    outputs.into_iter().map(|(_, output)| output).collect()
+}
+
+async fn perform(way: Way<'_>, store: &dyn EngineStore, operation: Operation) -> Result<Output, Refusal> {
+    refusal(match operation {
+        Operation::Claim(args) => way.claim(args).await.map(Output::Claims),
+        // Only an engine fires what is due.
+        Operation::Pump(_) => store.perform(operation).await.map(Output::Reply),
+        other => way.calls().perform(other).await.map(Output::Reply),
+    })
+}
+
+/// A refusal is an answer; a store that cannot answer is not what is compared here.
+pub(crate) fn refusal<T>(answer: Answer<T>) -> Result<T, Refusal> {
+    match answer {
+        Ok(answer) => Ok(answer),
+        Err(EngineError::Refused(refusal)) => Err(refusal),
+        Err(trouble) => panic!("the store is in trouble: {trouble}"),
+    }
+}

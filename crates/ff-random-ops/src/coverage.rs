@@ -1,0 +1,268 @@
+//! What happened in a run, by name and how often. A run in which little happened proves little.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use ff_core::contracts::{Claimed, Failed, Rotated, StagedFlow, SuspendOutcome};
+use ff_core::engine_error::Refusal;
+use ff_core::execution::{Execution, FinishedBy, Origin, Outcome, Phase};
+use ff_core::flow::{CancelPolicy, EdgeState, FlowState, FlowWhat, Group, GroupState, Join};
+use ff_core::model::Model;
+use ff_core::operation::Reply;
+use ff_core::suspension::ResumedBy;
+use ff_core::view::View;
+
+use crate::laws::{Step, Verdict, count_moves};
+
+/// How often each thing happened that has a name: replies, refusals, and how executions, flows and joins stood.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage {
+    counts: BTreeMap<Cow<'static, str>, usize>,
+}
+
+impl Coverage {
+    /// Adds what happened in another run.
+    pub fn add(&mut self, other: &Self) {
+        other.counts.iter().for_each(|(name, count)| *self.counts.entry(name.clone()).or_default() += count);
+    }
+
+    /// Fails unless everything with a name has happened at least as often as it says.
+    pub fn assert_at_least<'n>(&self, least: impl IntoIterator<Item = (&'n str, usize)>) {
+        let count = |name: &str| self.counts.get(name).copied().unwrap_or(0);
+        let rare = least.into_iter().filter(|(name, least)| count(name) < *least);
+        let rare: Vec<_> = rare.map(|(name, least)| format!("{name}: {} of {least}", count(name))).collect();
+        assert!(rare.is_empty(), "too rare: {rare:#?}\n{self}");
+    }
+
+    /// Counts something once more.
+    pub fn happened(&mut self, name: impl Into<Cow<'static, str>>) {
+        *self.counts.entry(name.into()).or_default() += 1;
+    }
+
+    /// Counts an operation by its reply or its refusal.
+    pub(crate) fn count(&mut self, answer: &Result<Reply, Refusal>) {
+        match answer {
+            Ok(reply) => {
+                self.happened(name_of(reply));
+                self.count_details(reply);
+            }
+            Err(refusal) => self.happened(refusal.code.as_str()),
+        }
+    }
+
+    /// Counts a step that is decided: its reply or refusal, how executions move, and what is forgotten.
+    pub fn count_step(&mut self, step: &Step<'_>) -> Verdict {
+        self.count(&step.decided.as_ref().map(|decision| decision.reply.clone()).map_err(Clone::clone));
+        self.count_forgotten(step.forgotten().count());
+        count_moves(step, self)
+    }
+
+    pub(crate) fn count_forgotten(&mut self, times: usize) {
+        (0..times).for_each(|_| self.happened("forgotten"));
+    }
+
+    pub(crate) fn count_events(&mut self, times: usize) {
+        (0..times).for_each(|_| self.happened("event read"));
+    }
+
+    fn count_details(&mut self, reply: &Reply) {
+        match reply {
+            Reply::FlowGrown(grown) => grown.edges.iter().for_each(|(_, state)| match state {
+                EdgeState::Pending => {}
+                EdgeState::Satisfied => self.happened("edge settled as satisfied"),
+                EdgeState::Failed => self.happened("edge settled as failed"),
+                EdgeState::Skipped => self.happened("edge settled as skipped"),
+            }),
+            Reply::FlowClosed(closed) if !closed.already && !closed.state.is_terminal() => {
+                self.happened("flow closed with members left");
+            }
+            Reply::FlowCancelled(cancelled) if !cancelled.already => self.happened(match cancelled.policy {
+                CancelPolicy::CancelAll => "cancel_all",
+                CancelPolicy::CancelPending => "cancel_pending",
+                CancelPolicy::LetActiveFinish => "let_active_finish",
+                CancelPolicy::FlowOnly => "flow_only",
+            }),
+            Reply::Cascaded(cascaded) if cascaded.more || cascaded.resolved > 0 => {
+                self.happened("a cascade was left");
+            }
+            _ => {}
+        }
+    }
+
+    /// Counts what workers were handed.
+    pub(crate) fn count_claims(&mut self, claimed: &[Claimed]) {
+        if claimed.len() > 1 {
+            self.happened("several claimed");
+        }
+        for Claimed { task, signals, inputs, .. } in claimed {
+            self.happened(match task.attempt {
+                _ if task.resumed => "claimed again after a wait",
+                Origin::Initial => "claimed for a first try",
+                Origin::Retry { .. } => "claimed for a retry",
+                Origin::Reclaim { .. } => "claimed after a lost lease",
+                Origin::Replay { .. } => "claimed for a replay",
+            });
+            match task.resumption.as_ref().map(|resumption| resumption.by) {
+                Some(ResumedBy::Signals) => self.happened("resumed by signals"),
+                Some(ResumedBy::Operator) => self.happened("resumed by operator"),
+                Some(ResumedBy::Timeout) => self.happened("resumed by timeout"),
+                None if task.flow.is_some() && task.resumed => self.happened("went on after its children"),
+                None => {}
+            }
+            signals.iter().for_each(|_| self.happened("signal handed"));
+            if signals.len() > 1 {
+                self.happened("several signals handed");
+            }
+            if signals.iter().any(|received| received.payload.is_some()) {
+                self.happened("bytes of signals handed");
+            }
+            if inputs.iter().any(|input| input.payload.is_some()) {
+                self.happened("inputs handed");
+            }
+        }
+    }
+
+    /// Counts how everything stands at the end of a run.
+    pub(crate) fn count_end(&mut self, model: &Model) {
+        for execution in model.executions() {
+            self.count_execution(execution);
+            if let Some(group) = model.group(&execution.id).ok().flatten() {
+                self.count_group(group);
+            }
+        }
+        for flow in model.flows() {
+            self.happened(match flow.state() {
+                FlowState::Staging => "flow left staging",
+                FlowState::Open => "flow left open",
+                FlowState::Running => "flow left running",
+                FlowState::Completed => "flow completed",
+                FlowState::Failed => "flow failed",
+                FlowState::Cancelled => "flow left cancelled",
+            });
+            if model.flow_events(&flow.id).any(|event| event.what == FlowWhat::Reopened) {
+                self.happened("flow reopened");
+            }
+        }
+    }
+
+    fn count_execution(&mut self, execution: &Execution) {
+        if execution.membership.as_ref().is_some_and(|membership| membership.injected_bytes.is_some()) {
+            self.happened("payload replaced");
+        }
+        match &execution.phase {
+            Phase::Suspended { suspension } if suspension.escalated_at.is_some() => {
+                self.happened("escalated by a timeout");
+            }
+            Phase::Finished { by, outcome, .. } => self.happened(match by {
+                FinishedBy::Holder => "ended by its holder",
+                FinishedBy::Cancel { .. } => "ended by cancel",
+                FinishedBy::Deadline => "ended by deadline",
+                FinishedBy::AttemptTimeout => "ended by timeouts",
+                FinishedBy::ReclaimCap => "ended by reclaims",
+                FinishedBy::SuspensionTimeout => match outcome {
+                    Outcome::Failed => "failed by a timeout of its wait",
+                    Outcome::Cancelled => "cancelled by a timeout of its wait",
+                    _ => "expired by a timeout of its wait",
+                },
+                FinishedBy::Dependencies => "ended by its upstreams",
+                FinishedBy::FlowCancel => "ended by its flow",
+                FinishedBy::Join => "ended by a join",
+            }),
+            _ => {}
+        }
+    }
+
+    fn count_group(&mut self, group: &Group) {
+        self.happened(match group.join {
+            Join::AllOf => "all_of",
+            Join::AnyOf { .. } => "any_of",
+            Join::Quorum { .. } => "quorum",
+        });
+        match group.state {
+            GroupState::Pending => {}
+            GroupState::Satisfied => self.happened("join met"),
+            GroupState::Impossible => self.happened("join impossible"),
+        }
+        if group.round > 0 {
+            self.happened("a later round");
+        }
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.counts.iter().try_for_each(|(name, count)| writeln!(f, "{count:>9}  {name}"))
+    }
+}
+
+/// The name a reply is counted under.
+fn name_of(reply: &Reply) -> &'static str {
+    match reply {
+        Reply::Submitted(submitted) if submitted.duplicate => "submitted duplicate",
+        Reply::Submitted(_) => "submitted",
+        Reply::Taken(taken) if taken.limited => "taken nothing without leave",
+        Reply::Taken(taken) if taken.tasks.is_empty() => "taken nothing",
+        Reply::Taken(_) | Reply::Claimed(_) => "taken",
+        Reply::Renewed(_) => "renewed",
+        Reply::Noted(_) => "noted",
+        Reply::Completed(_) => "completed",
+        Reply::Failed(Failed::Failed) => "failed for good",
+        Reply::Failed(Failed::RetryScheduled { .. }) => "failed with a retry",
+        Reply::Delayed(_) => "delayed",
+        Reply::Cancelled(cancelled) if cancelled.already => "cancelled already",
+        Reply::Cancelled(_) => "cancelled",
+        Reply::Replayed(_) => "replayed",
+        Reply::Revoked(revoked) if revoked.already => "revoked already",
+        Reply::Revoked(_) => "revoked",
+        Reply::PriorityChanged(_) => "prioritised",
+        Reply::Tagged(_) => "tagged",
+        Reply::LaneConfigured(_) => "lane configured",
+        Reply::LaneCopied(_) => "lane copied",
+        Reply::Allotted(allotted) if allotted.grant.is_some() => "granted",
+        Reply::Allotted(_) => "granted nothing",
+        Reply::ClaimGranted(granted) if granted.taken.tasks.is_empty() => "taken nothing with a grant",
+        Reply::ClaimGranted(_) | Reply::GrantClaimed(_) => "taken with a grant",
+        Reply::LaneRecounted(_) => "lane recounted",
+        Reply::LaneSettled(settled) if settled.taken == 0 => "lane settled nothing",
+        Reply::LaneSettled(_) => "lane settled",
+        Reply::WorkerRegistered(_) => "worker registered",
+        Reply::WorkerSeen(_) => "worker seen",
+        Reply::WorkerLeft(_) => "worker left",
+        Reply::WorkerSwept(_) => "worker swept",
+        Reply::Followed(_) => "followed",
+        Reply::KeyCreated(_) => "key created",
+        Reply::KeyRevoked(_) => "key revoked",
+        Reply::Suspended(suspended) => match suspended.outcome {
+            SuspendOutcome::Suspended => "suspended",
+            SuspendOutcome::AlreadySatisfied { .. } => "already satisfied",
+        },
+        Reply::WaitpointCreated(_) => "waitpoint created",
+        Reply::WaitpointClosed(closed) if closed.already => "waitpoint closed already",
+        Reply::WaitpointClosed(_) => "waitpoint closed",
+        Reply::Delivered(delivered) => delivered.effect.as_str(),
+        Reply::Resumed(resumed) if resumed.already => "resumed already",
+        Reply::Resumed(_) => "resumed",
+        Reply::Rotated(Rotated::Rotated { .. }) => "rotated",
+        Reply::Rotated(Rotated::Noop { .. }) => "rotated noop",
+        Reply::FlowStaged(StagedFlow::Staged { .. }) => "flow staged",
+        Reply::FlowStaged(StagedFlow::Submitted(flow)) if flow.duplicate => "flow submitted duplicate",
+        Reply::FlowStaged(StagedFlow::Submitted(_)) => "flow submitted",
+        Reply::FlowCreated(flow) if flow.duplicate => "flow created duplicate",
+        Reply::FlowCreated(_) => "flow created",
+        Reply::FlowGrown(_) => "flow grown",
+        Reply::FlowClosed(closed) if closed.already => "flow closed already",
+        Reply::FlowClosed(_) => "flow closed",
+        Reply::FlowCancelled(cancelled) if cancelled.already => "flow cancelled already",
+        Reply::FlowCancelled(_) => "flow cancelled",
+        Reply::FlowTagged(_) => "flow tagged",
+        Reply::WaitedForChildren(waited) => match waited.state {
+            GroupState::Pending => "waits for children",
+            GroupState::Satisfied => "children have succeeded",
+            GroupState::Impossible => "children have failed",
+        },
+        Reply::Cascaded(_) => "cascaded",
+        Reply::Pumped(pumped) if pumped.fired == 0 => "pumped nothing",
+        Reply::Pumped(_) => "pumped",
+    }
+}

@@ -1,0 +1,288 @@
+//! Choosing the next transition: mostly one that can work, now and then one that must be refused.
+
+mod flow;
+mod operator;
+mod suspension;
+
+use ff_core::contracts::Start;
+use ff_core::execution::{Execution, Phase};
+use ff_core::limits;
+use ff_core::types::{LaneId, Namespace, TimestampMs};
+
+use crate::chance::Chance;
+use crate::reference::Reference;
+use crate::transition::{Policies, Submission, Transition, Whose};
+
+/// What a run is about, each in a hundred transitions. The rest is about executions and leases.
+#[derive(Clone, Copy, Debug)]
+pub struct Mix {
+    pub flows: u64,
+    pub operators: u64,
+    pub suspensions: u64,
+    /// Whether lanes are configured.
+    pub lanes: bool,
+    /// Whether the operations a store does several of for one call come one by one, late, again or never. Only a subject
+    /// that performs groups of operations can be asked them.
+    pub messages: bool,
+}
+
+impl Mix {
+    /// A little of everything.
+    pub const ALL: Self = Self { flows: 30, operators: 9, suspensions: 30, lanes: true, messages: false };
+    pub const EXECUTIONS: Self = Self { flows: 0, operators: 5, suspensions: 0, lanes: false, messages: false };
+    pub const SUSPENSIONS: Self = Self { flows: 0, operators: 0, suspensions: 65, lanes: false, messages: false };
+    pub const FLOWS: Self = Self { flows: 85, operators: 0, suspensions: 3, lanes: false, messages: false };
+    /// Mostly lanes with a limit, whose messages come late, again or never.
+    pub const LANES: Self = Self { flows: 0, operators: 60, suspensions: 0, lanes: true, messages: true };
+    /// Everything, in the smallest operations.
+    pub const GROUPS: Self = Self { flows: 30, operators: 24, suspensions: 23, lanes: true, messages: true };
+}
+
+/// Chooses transitions by chance.
+pub struct Generator {
+    pub(crate) chance: Chance,
+    mix: Mix,
+    jobs: u32,
+    /// Flows so far; the number of the next.
+    pub(crate) flows: u32,
+    /// The first job of a long chain that is not cancelled yet.
+    pub(crate) head: Option<u32>,
+    /// A large flow whose parts are still coming: its number, its first job, and the next part.
+    staged: Option<(u32, u32, usize)>,
+    last: Option<Transition>,
+    /// What begins the run.
+    beginning: Vec<Transition>,
+}
+
+impl Generator {
+    pub fn new(mix: Mix, seed: u64) -> Self {
+        let beginning = if mix.messages { operator::limited_lane() } else { Vec::new() };
+        let (chance, staged) = (Chance::new(seed), None);
+        Self { chance, mix, jobs: 0, flows: 0, head: None, staged, last: None, beginning }
+    }
+
+    /// The next transition; now and then the last one again, as if its reply had been lost. What has become due is often
+    /// fired at once.
+    pub(crate) fn choose(&mut self, reference: &Reference) -> Transition {
+        if let Some(first) = self.beginning.pop() {
+            return first;
+        }
+        let last = self.last.take();
+        let moved = matches!(last, Some(Transition::Advance { .. } | Transition::AdvanceTo { .. }));
+        let transition = match last.filter(|_| !moved && self.chance.one_in(10)) {
+            Some(again) => again,
+            None if moved && self.chance.one_in(2) => self.pump(reference),
+            None => self.another(reference),
+        };
+        self.last = Some(transition.clone());
+        transition
+    }
+
+    fn another(&mut self, reference: &Reference) -> Transition {
+        let Mix { flows, operators, suspensions, .. } = self.mix;
+        match self.chance.below(100) {
+            subject if subject < flows => return self.depend(reference),
+            subject if subject < flows + operators => return self.operate(reference),
+            subject if subject < flows + operators + suspensions => return self.wait(reference),
+            _ => {}
+        }
+        match self.chance.below(100) {
+            0..10 => Transition::Submit(self.submission()),
+            10..12 => Transition::SubmitMany((0..1 + self.chance.below(6)).map(|_| self.submission()).collect()),
+            12..29 => self.claim(reference),
+            29..33 => {
+                let (job, fence) = self.held(reference);
+                Transition::Renew { job, fence, ttl_ms: self.maybe(3, &[1_000, 5_000, 60_000, 60_000, 3_600_001]) }
+            }
+            33..37 => {
+                let (job, fence) = self.held(reference);
+                let (percent, message) = (Some(self.usually(&[0, 50, 100], &[101])), self.message());
+                Transition::Progress { job, fence, percent, message }
+            }
+            37..45 => {
+                let (job, fence) = self.held(reference);
+                Transition::Complete { job, fence, result: self.bytes() }
+            }
+            45..54 => {
+                let (job, fence) = self.held(reference);
+                let category = *self.chance.pick(&[0, 0, 1]);
+                Transition::Fail { job, fence, category, permanent: self.chance.one_in(6) }
+            }
+            54..59 => {
+                let (job, fence) = self.held(reference);
+                Transition::Delay { job, fence, start: self.start() }
+            }
+            59..63 => Transition::Cancel { job: self.job(reference, |phase| !finished(phase)), reason: self.message() },
+            63..69 => {
+                let (job, reason) = (self.job(reference, finished), self.message());
+                Transition::Replay { job, reason, reopen: self.chance.one_in(2) }
+            }
+            69..76 => {
+                // A waiting one may have been revoked.
+                let again = self.chance.one_in(4);
+                let held = |phase: &Phase| matches!(phase, Phase::Running { .. });
+                let job = self.job(reference, |phase| if again { *phase == Phase::Waiting } else { held(phase) });
+                Transition::Revoke { job, lease: self.maybe(2, &[Whose::Latest, Whose::Earlier, Whose::OtherLease]) }
+            }
+            76..84 => self.pump(reference),
+            84 if self.chance.one_in(2) => Transition::Reopen,
+            85 if self.chance.one_in(20) => Transition::Advance { ms: limits::RETENTION_MS },
+            _ => self.advance(),
+        }
+    }
+
+    /// The clock moves a little, or to just before, to or just after a moment at which something is due.
+    pub(crate) fn advance(&mut self) -> Transition {
+        if self.chance.one_in(2) {
+            let (nth, offset_ms) = (*self.chance.pick(&[0, 0, 0, 1, 2]), *self.chance.pick(&[-1, 0, 0, 1]));
+            return Transition::AdvanceTo { nth, offset_ms };
+        }
+        Transition::Advance { ms: *self.chance.pick(&[1, 10, 500, 1_000, 3_000, 5_000, 30_000, 60_000]) }
+    }
+
+    /// The number of a new job.
+    pub(crate) fn next_job(&mut self) -> u32 {
+        self.jobs += 1;
+        self.jobs - 1
+    }
+
+    fn submission(&mut self) -> Submission {
+        let again = self.jobs > 0 && self.chance.one_in(12);
+        let job = if again { u32::try_from(self.chance.below(self.jobs.into())).unwrap() } else { self.jobs };
+        self.jobs += u32::from(!again);
+        Submission {
+            job,
+            namespace: *self.chance.pick(&[0, 0, 0, 0, 1]),
+            lane: *self.chance.pick(&[0, 0, 1]),
+            kind: *self.chance.pick(&[0, 0, 1]),
+            payload: self.usually(&[0, 3, 40], &[41, 42, limits::PAYLOAD_BYTES + 1]),
+            priority: *self.chance.pick(&[0, 0, 1, 9_000]),
+            tags: self.usually(&[0, 2], &[limits::TAGS + 1]),
+            key: self.maybe(4, &[0, 1, 2]),
+            start: self.start(),
+            policy: self.usually(
+                &[
+                    Policies::Default,
+                    Policies::Tight,
+                    Policies::None,
+                    Policies::Timed,
+                    Policies::Timed,
+                    Policies::Choosy,
+                    Policies::Brief,
+                ],
+                &[Policies::Invalid],
+            ),
+        }
+    }
+
+    /// A claim, mostly where something waits.
+    pub(crate) fn claim(&mut self, reference: &Reference) -> Transition {
+        let kinds: &[&[u8]] = &[&[], &[], &[], &[0], &[0, 1], &[1, 0, 1], &[7]];
+        let (mut partition, mut namespace) = (self.partition(reference), *self.chance.pick(&[0, 0, 0, 0, 1]));
+        let mut lane = *self.chance.pick(&[0, 0, 1]);
+        let waits = self.job(reference, |phase| *phase == Phase::Waiting);
+        if let Some(waits) = reference.model.find(&reference.id(waits)).filter(|_| !self.chance.one_in(3)) {
+            partition = waits.id.partition();
+            namespace = u8::from(waits.namespace != Namespace::default_name());
+            lane = u8::from(waits.lane != LaneId::default_name());
+        }
+        Transition::Claim {
+            partition,
+            namespace,
+            lane,
+            kinds: self.chance.pick(kinds).to_vec(),
+            max: self.usually(&[1, 1, 2, 5, 1_000], &[0, 1_001]),
+            worker: *self.chance.pick(&[0, 1, 2]),
+            ttl_ms: self.usually(&[1_000, 5_000, 30_000, 30_000], &[999]),
+        }
+    }
+
+    /// A pump, mostly of a partition where something is due.
+    pub(crate) fn pump(&mut self, reference: &Reference) -> Transition {
+        let (now, partitions) = (reference.now(), 0..reference.partitions.num_flow_partitions);
+        let due = |partition: &u16| reference.model.next_due(*partition).is_some_and(|at| at <= now);
+        let due: Vec<_> = partitions.filter(due).collect();
+        if due.is_empty() || self.chance.one_in(4) {
+            return Transition::Pump { partition: self.partition(reference) };
+        }
+        Transition::Pump { partition: *self.chance.pick(&due) }
+    }
+
+    /// A partition, rarely one that is not there.
+    pub(crate) fn partition(&mut self, reference: &Reference) -> u16 {
+        let count = reference.partitions.num_flow_partitions;
+        let beyond = u64::from(self.chance.one_in(30));
+        u16::try_from(self.chance.below(u64::from(count))).unwrap() + count * u16::try_from(beyond).unwrap()
+    }
+
+    /// A job and a fence to show for it: mostly of the lease that is held, now and then of one that was lost.
+    fn held(&mut self, reference: &Reference) -> (u32, Whose) {
+        if self.chance.one_in(8) {
+            let lost = |one: &Execution| one.phase == Phase::Waiting && one.last_lease.is_some();
+            return (self.job_that(reference, lost), Whose::Latest);
+        }
+        (self.job(reference, |phase| matches!(phase, Phase::Running { .. })), self.fence())
+    }
+
+    /// A fence: mostly that of the lease that is held.
+    pub(crate) fn fence(&mut self) -> Whose {
+        let others = [Whose::Earlier, Whose::OtherLease, Whose::OtherEpoch, Whose::OtherAttempt];
+        if self.chance.one_in(8) { *self.chance.pick(&others) } else { Whose::Latest }
+    }
+
+    /// A job: mostly one in such a phase, otherwise any recent one, rarely one that is not or cannot be there.
+    pub(crate) fn job(&mut self, reference: &Reference, phase: impl Fn(&Phase) -> bool) -> u32 {
+        self.job_that(reference, |execution| phase(&execution.phase))
+    }
+
+    fn job_that(&mut self, reference: &Reference, suits: impl Fn(&Execution) -> bool) -> u32 {
+        if self.chance.one_in(40) {
+            return *self.chance.pick(&[u32::MAX, u32::MAX - 1]);
+        }
+        let recent: Vec<_> = reference.jobs().collect();
+        let recent = &recent[recent.len().saturating_sub(24)..];
+        let found = |id| reference.model.find(id).is_some_and(&suits);
+        let suitable: Vec<_> = recent.iter().filter(|(_, id)| found(id)).collect();
+        if recent.is_empty() {
+            u32::MAX - 1
+        } else if suitable.is_empty() || self.chance.one_in(4) {
+            self.chance.pick(recent).0
+        } else {
+            self.chance.pick(&suitable).0
+        }
+    }
+
+    fn start(&mut self) -> Start {
+        match self.chance.below(12) {
+            0 => Start::After(500),
+            1 => Start::After(20_000),
+            2 => Start::At(TimestampMs(1)),
+            3 => Start::At(TimestampMs(1_700_000_100_000)),
+            4 if self.chance.one_in(4) => Start::After(limits::SPAN_MAX_MS + 1),
+            _ => Start::Now,
+        }
+    }
+
+    fn bytes(&mut self) -> Option<usize> {
+        if self.chance.one_in(80) { Some(limits::PAYLOAD_BYTES + 1) } else { self.maybe(2, &[0, 5, 100]) }
+    }
+
+    fn message(&mut self) -> Option<usize> {
+        if self.chance.one_in(40) { Some(limits::MESSAGE_BYTES + 1) } else { self.maybe(2, &[0, 9]) }
+    }
+
+    /// One of these, once in so many times.
+    pub(crate) fn maybe<T: Copy>(&mut self, times: u64, from: &[T]) -> Option<T> {
+        self.chance.one_in(times).then(|| *self.chance.pick(from))
+    }
+
+    /// Usually one of these, rarely one that must be refused.
+    pub(crate) fn usually<T: Copy>(&mut self, from: &[T], refused: &[T]) -> T {
+        let rare = self.chance.one_in(40);
+        *self.chance.pick(if rare { refused } else { from })
+    }
+}
+
+fn finished(phase: &Phase) -> bool {
+    matches!(phase, Phase::Finished { .. })
+}

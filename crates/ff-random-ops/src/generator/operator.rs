@@ -1,0 +1,91 @@
+//! Choosing requests of operators, worker processes and readers of events, and messages between partitions.
+
+use ff_core::contracts::Setting;
+use ff_core::lane::LaneState;
+use ff_core::limits;
+
+use super::Generator;
+use crate::reference::Reference;
+use crate::transition::{Order, Transition};
+
+/// The first transitions of a run with messages, last one first: the default lane has a limit on every partition before
+/// anything runs on it.
+pub(super) fn limited_lane() -> Vec<Transition> {
+    let configure = Order::Configure {
+        namespace: 0,
+        lane: 0,
+        state: LaneState::Active,
+        concurrency: Setting::To(3),
+        ageing_ms: Setting::Keep,
+        retention_ms: Setting::Keep,
+    };
+    let copies = (0..crate::compare::PARTITIONS.num_flow_partitions).map(|partition| Order::CopyLane { partition });
+    copies.chain([configure]).map(Transition::Operate).collect()
+}
+
+impl Generator {
+    /// A request of an operator, a worker process or a reader of events.
+    pub(crate) fn operate(&mut self, reference: &Reference) -> Transition {
+        if self.mix.messages && self.chance.one_in(2) {
+            return Transition::Operate(self.lane_message());
+        }
+        let worker = *self.chance.pick(&[0, 1, 2]);
+        let namespace = *self.chance.pick(&[0, 0, 0, 1]);
+        Transition::Operate(match self.chance.below(20) {
+            0..4 => {
+                let set = (*self.chance.pick(&[0, 1]), *self.chance.pick(&[0, 1]));
+                Order::Label { job: self.job(reference, |_| true), set, remove: *self.chance.pick(&[0, 1, 7]) }
+            }
+            4..7 => Order::Prioritise { job: self.job(reference, |_| true), to: *self.chance.pick(&[0, 1, 2, 9_000]) },
+            7..12 if self.mix.lanes => self.configuration(),
+            7..12 => Order::Prioritise { job: self.job(reference, |_| true), to: *self.chance.pick(&[0, 2]) },
+            12..14 => {
+                let ttl_ms = self.usually(&[1_000, 5_000, 60_000], &[999]);
+                Order::Register { worker, namespace, ttl_ms }
+            }
+            14..16 => Order::Heartbeat { worker, namespace },
+            16 => Order::Leave { worker, namespace },
+            17 => Order::SweepWorkers,
+            _ => Order::Read { limit: self.usually(&[1, 3, 100], &[0, limits::PAGE + 1]) },
+        })
+    }
+
+    /// A message between the home of the default lane and the partitions that claim from it.
+    fn lane_message(&mut self) -> Order {
+        let partition = u16::from(self.number(crate::compare::PARTITIONS.num_flow_partitions.into()));
+        match self.chance.below(100) {
+            0..18 => Order::Allot { partition, want: 1 + u32::from(self.number(3)) },
+            18..44 => Order::ClaimGranted { back: *self.chance.pick(&[0, 0, 0, 1, 2]) },
+            44..56 => Order::Recount { partition, behind: *self.chance.pick(&[0, 0, 0, 1]) },
+            56..76 => Order::Settle { back: *self.chance.pick(&[0, 0, 2]), counts: 1 + usize::from(self.number(6)) },
+            76..80 => self.configuration(),
+            _ => Order::CopyLane { partition },
+        }
+    }
+
+    /// Mostly a lane hands out work, so that the rest of the run has something to do. A limit that is sent in messages is
+    /// never lifted: a partition that has not heard of the next one would start what the lane's home does not know of.
+    fn configuration(&mut self) -> Order {
+        let states = [LaneState::Active, LaneState::Active, LaneState::Active, LaneState::Paused, LaneState::Draining];
+        Order::Configure {
+            namespace: *self.chance.pick(&[0, 0, 0, 1]),
+            lane: *self.chance.pick(&[0, 1]),
+            state: *self.chance.pick(&states),
+            concurrency: match self.chance.below(4) {
+                0 => Setting::Keep,
+                1 if !self.mix.messages => Setting::Default,
+                _ => Setting::To(self.usually(&[1, 2, 5], &[0])),
+            },
+            ageing_ms: self.setting(&[1, 1_000], 0),
+            retention_ms: self.setting(&[0, 5_000, 60_000], limits::SPAN_MAX_MS + 1),
+        }
+    }
+
+    fn setting<T: Copy>(&mut self, to: &[T], refused: T) -> Setting<T> {
+        match self.chance.below(6) {
+            0 | 1 => Setting::To(self.usually(to, &[refused])),
+            2 | 3 => Setting::Default,
+            _ => Setting::Keep,
+        }
+    }
+}

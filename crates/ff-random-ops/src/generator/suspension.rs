@@ -1,0 +1,173 @@
+//! Choosing transitions about suspensions: mostly ones that can work, now and then one that must be refused.
+
+use ff_core::contracts::Timeout;
+use ff_core::execution::Phase;
+use ff_core::limits;
+use ff_core::suspension::{Handed, OperatorDecision, TimeoutBehavior};
+use ff_core::types::TimestampMs;
+
+use super::Generator;
+use crate::reference::{Reference, number_of};
+use crate::transition::{On, Sending, Shown, Transition, Tree, Which, Wish};
+
+/// Few keys, so that waitpoints of one key follow each other.
+const KEYS: u64 = 4;
+
+impl Generator {
+    /// A transition about a suspension, mostly one that fits the phase of a job.
+    pub(crate) fn wait(&mut self, reference: &Reference) -> Transition {
+        if self.chance.one_in(40) {
+            return self.rotation();
+        }
+        let job = self.job(reference, |phase| matches!(phase, Phase::Running { .. } | Phase::Suspended { .. }));
+        match reference.model.find(&reference.id(job)).map(|execution| &execution.phase) {
+            Some(Phase::Suspended { .. }) => self.while_suspended(reference, job),
+            Some(Phase::Running { .. }) if !pending(reference, job).is_empty() => {
+                self.while_something_pends(reference, job)
+            }
+            Some(Phase::Running { .. }) => self.holder(reference, job),
+            _ => match self.chance.below(12) {
+                0 => self.holder(reference, job),
+                1..3 => self.decision(job),
+                3..6 => Transition::Deliver(self.sending(reference, job)),
+                _ => self.claim(reference),
+            },
+        }
+    }
+
+    fn while_suspended(&mut self, reference: &Reference, job: u32) -> Transition {
+        match self.chance.below(24) {
+            0..14 => Transition::Deliver(self.sending(reference, job)),
+            14..16 => self.decision(job),
+            16 => Transition::CloseWaitpoint { job, waitpoint: self.which(reference, job) },
+            17 => self.holder(reference, job),
+            18 => self.advance(),
+            19..21 => Transition::Advance { ms: *self.chance.pick(&[600, 4_000, 4_000, 20_000]) },
+            _ => Transition::Pump { partition: reference.id(job).partition() },
+        }
+    }
+
+    fn while_something_pends(&mut self, reference: &Reference, job: u32) -> Transition {
+        match self.chance.below(12) {
+            0..5 => Transition::Deliver(self.sending(reference, job)),
+            5..7 => Transition::CloseWaitpoint { job, waitpoint: self.which(reference, job) },
+            _ => self.holder(reference, job),
+        }
+    }
+
+    /// A suspension, or a waitpoint made ahead of one.
+    fn holder(&mut self, reference: &Reference, job: u32) -> Transition {
+        let fence = self.fence();
+        if self.chance.one_in(3) {
+            let ms = self.usually(&[700, 5_000, 60_000, 60_000], &[0, limits::SPAN_MAX_MS + 1]);
+            return Transition::CreateWaitpoint { job, fence, key: self.number(KEYS), ms };
+        }
+        Transition::Suspend { job, fence, wish: self.wish(reference, job) }
+    }
+
+    fn rotation(&mut self) -> Transition {
+        let graces = [60_000, 300_000, 300_000, 300_000, 2_000, 0];
+        let grace_ms = if self.chance.one_in(10) { limits::SPAN_MAX_MS + 1 } else { *self.chance.pick(&graces) };
+        Transition::Rotate { kid: self.number(6), secret: self.number(2), grace_ms }
+    }
+
+    fn wish(&mut self, reference: &Reference, job: u32) -> Wish {
+        let pending = pending(reference, job);
+        let first = if pending.is_empty() { self.number(KEYS) } else { *self.chance.pick(&pending) };
+        let count = *self.chance.pick(&[1, 1, 2, 3]);
+        let numbers = (0..count).map(|nth| (first + nth) % u8::try_from(KEYS).unwrap());
+        let on: Vec<_> = numbers.map(|number| self.on(reference, job, number)).collect();
+        let trees = [
+            Tree::AnyOf,
+            Tree::AnyOf,
+            Tree::AllOf,
+            Tree::Named,
+            Tree::Waitpoints(1 + u32::from(count) / 2),
+            Tree::Signals(2),
+            Tree::Sources(2),
+            Tree::Deep,
+            Tree::Operator,
+            Tree::Timeout,
+        ];
+        let timeout = match self.chance.below(8) {
+            0 => None,
+            1 => Some(Timeout::At(TimestampMs(1_700_000_100_000))),
+            _ => Some(self.usually(
+                &[Timeout::After(600), Timeout::After(600), Timeout::After(4_000), Timeout::After(40_000)],
+                &[Timeout::After(0), Timeout::At(TimestampMs(1))],
+            )),
+        };
+        Wish {
+            on,
+            tree: self.usually(
+                if pending.is_empty() { &trees } else { &trees[..3] },
+                &[Tree::TooDeep, Tree::Waitpoints(9), Tree::Signals(0)],
+            ),
+            timeout,
+            behavior: *self.chance.pick(TimeoutBehavior::ALL),
+            delay_ms: *self.chance.pick(&[0, 0, 0, 2_000]),
+            handed: *self.chance.pick(Handed::ALL),
+            key: self.maybe(4, &[0, 1]),
+        }
+    }
+
+    /// A waitpoint made ahead where there is one of this key, mostly.
+    fn on(&mut self, reference: &Reference, job: u32, number: u8) -> On {
+        if self.chance.one_in(30) {
+            return *self.chance.pick(&[On::Unknown(number), On::Ahead(number)]);
+        }
+        let pends = pending(reference, job).contains(&number);
+        match self.chance.below(10) {
+            0..2 if pends => On::New(number),
+            2..4 if pends => On::Misnamed(number),
+            _ if pends => On::Ahead(number),
+            _ => On::New(number),
+        }
+    }
+
+    fn sending(&mut self, reference: &Reference, job: u32) -> Sending {
+        let others = [Shown::Newest, Shown::Flipped, Shown::Signed, Shown::UnknownKid, Shown::Half];
+        let others = [&others[..], &[Shown::Missing; 2]].concat();
+        Sending {
+            job,
+            to: self.which(reference, job),
+            by_key: self.chance.one_in(3),
+            token: if self.chance.one_in(6) { *self.chance.pick(&others) } else { Shown::Own },
+            name: *self.chance.pick(&[0, 0, 1]),
+            user: self.maybe(2, &[0, 1]),
+            payload: if self.chance.one_in(80) { Some(limits::SIGNAL_BYTES + 1) } else { self.maybe(2, &[0, 5, 300]) },
+            key: self.maybe(2, &[0, 1]),
+        }
+    }
+
+    fn decision(&mut self, job: u32) -> Transition {
+        Transition::Resume {
+            job,
+            decision: *self.chance.pick(OperatorDecision::ALL),
+            named: self.maybe(3, &[0, 0, 1, 9]),
+            payload: self.maybe(3, &[0, 12]),
+            delay_ms: self.maybe(4, &[0, 3_000]),
+        }
+    }
+
+    /// A waitpoint of a job: mostly one of the last that were granted.
+    fn which(&mut self, reference: &Reference, job: u32) -> Which {
+        let id = reference.id(job);
+        let lately: Vec<_> = reference.handed.of(&id).take(3).filter_map(|one| number_of(&one.waitpoint_key)).collect();
+        if lately.is_empty() || self.chance.one_in(30) {
+            return Which::Unknown;
+        }
+        let number = *self.chance.pick(&lately);
+        if self.chance.one_in(8) { Which::Before(number) } else { Which::Last(number) }
+    }
+
+    pub(crate) fn number(&mut self, below: u64) -> u8 {
+        u8::try_from(self.chance.below(below)).unwrap()
+    }
+}
+
+/// The waitpoints a job has made ahead and not used.
+fn pending(reference: &Reference, job: u32) -> Vec<u8> {
+    let pending = reference.model.find(&reference.id(job)).map(|found| found.pending_waitpoints.as_slice());
+    pending.unwrap_or_default().iter().filter_map(|one| number_of(&one.key)).collect()
+}

@@ -1,0 +1,183 @@
+//! The semantics of every operation on an execution in no flow, told a second time and from the outside: as their
+//! tables, not as code that changes records.
+
+use ff_core::contracts::{RevokeArgs, SubmitArgs};
+use ff_core::engine_error::Code;
+use ff_core::execution::{Execution, Outcome, Phase};
+use ff_core::lease::{Fence, LeaseEnding};
+use ff_core::model::Model;
+use ff_core::operation::Operation;
+use ff_core::partition::PartitionConfig;
+use ff_core::types::{ExecutionId, TimestampMs};
+use ff_core::view::View;
+
+use super::{Step, Verdict, holder_of};
+use super::{is_member, suspension};
+
+/// What an operation that is not refused does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// What it says.
+    Done,
+    /// Nothing: it was done before, and is answered again.
+    Answered,
+}
+
+/// Whether an operation was refused, done or only answered as the semantics say.
+pub fn as_expected(step: &Step<'_>) -> Verdict {
+    if step.operation.check(&step.at.partitions).is_ok() && is_about_others(step) {
+        return Ok(());
+    }
+    let expected = expected(step.before, step.operation, &step.at.partitions, step.at.now);
+    match (&step.decided, expected) {
+        (Err(refusal), Err(code)) if refusal.code == code => says_how_it_stands(step, code),
+        (Ok(_), Ok(Effect::Done)) => Ok(()),
+        (Ok(_), Ok(Effect::Answered)) if !step.alters() => Ok(()),
+        (Ok(decision), expected) => Err(format!("I5: expected {expected:?}, decided {decision:?}")),
+        (Err(refusal), expected) => Err(format!("expected {expected:?}, refused {refusal}")),
+    }
+}
+
+/// Whether the tables below do not say what becomes of an operation: it is about a flow or a member of one, or about a
+/// lane that is configured.
+fn is_about_others(step: &Step<'_>) -> bool {
+    let about = match step.operation {
+        Operation::Submit(args) => {
+            let id = args.execution_id(&step.at.partitions);
+            if step.is_configured(id.partition(), &args.lane.within(&args.namespace)) {
+                return true;
+            }
+            id
+        }
+        Operation::Cancel(args) => args.execution_id,
+        Operation::Replay(args) => args.execution_id,
+        Operation::Revoke(args) => args.execution_id,
+        Operation::ChangePriority(args) => args.execution_id,
+        Operation::SetTags(args) => args.execution_id,
+        Operation::Deliver(args) => args.execution_id,
+        Operation::Resume(args) => args.execution_id,
+        Operation::CloseWaitpoint(args) => args.execution_id,
+        Operation::Rotate(_) | Operation::Claim(_) | Operation::Pump(_) | Operation::Follow(_) => return false,
+        Operation::WaitForChildren(_) => return true,
+        other => match holder_of(other) {
+            Some((id, _)) => id,
+            None => return true,
+        },
+    };
+    let drains = |found: &Execution| step.is_configured(found.id.partition(), &found.lane_key());
+    let replay = matches!(step.operation, Operation::Replay(_));
+    step.before.find(&about).is_some_and(|found| is_member(found) || (replay && drains(found)))
+}
+
+/// A holder that comes too late for something finished learns how it finished.
+fn says_how_it_stands(step: &Step<'_>, code: Code) -> Verdict {
+    let (Code::ExecutionNotActive, Some((id, _)), Err(refusal)) = (code, holder_of(step.operation), &step.decided)
+    else {
+        return Ok(());
+    };
+    let state = step.before.find(&id).map(Execution::public_state);
+    if refusal.state == state { Ok(()) } else { Err(format!("is {state:?}, and the refusal says {:?}", refusal.state)) }
+}
+
+fn expected(
+    model: &Model,
+    operation: &Operation,
+    partitions: &PartitionConfig,
+    now: TimestampMs,
+) -> Result<Effect, Code> {
+    operation.check(partitions).map_err(|refusal| refusal.code)?;
+    let found = |id: &ExecutionId| model.find(id).ok_or(Code::ExecutionNotFound);
+    if let Some((id, fence)) = holder_of(operation) {
+        if suspension::is_remembered(model, operation, now) {
+            return Ok(Effect::Answered);
+        }
+        return match holders_call(found(&id)?, &fence, operation, now)? {
+            Effect::Done => suspension::holders_wish(model, operation, now),
+            Effect::Answered => Ok(Effect::Answered),
+        };
+    }
+    match operation {
+        Operation::Submit(args) => submission(model, args, partitions, now),
+        Operation::Cancel(args) => match found(&args.execution_id)?.phase {
+            Phase::Finished { outcome: Outcome::Cancelled, .. } => Ok(Effect::Answered),
+            Phase::Finished { .. } => Err(Code::ExecutionNotActive),
+            _ => Ok(Effect::Done),
+        },
+        Operation::Replay(args) => match found(&args.execution_id)? {
+            live if !live.is_finished() => Err(Code::ExecutionNotTerminal),
+            spent if spent.replays >= spent.policy.max_replay_count => Err(Code::MaxReplaysExhausted),
+            _ => Ok(Effect::Done),
+        },
+        Operation::Revoke(args) => revocation(found(&args.execution_id)?, args),
+        Operation::ChangePriority(args) => match found(&args.execution_id)? {
+            finished if finished.is_finished() => Err(Code::ExecutionNotEligible),
+            same if same.priority == args.priority => Ok(Effect::Answered),
+            _ => Ok(Effect::Done),
+        },
+        Operation::SetTags(args) => {
+            let tags = &found(&args.execution_id)?.tags;
+            let there = args.set.iter().all(|(key, value)| tags.get(key) == Some(value));
+            let gone = args.remove.iter().all(|key| !tags.contains_key(key));
+            Ok(if there && gone { Effect::Answered } else { Effect::Done })
+        }
+        Operation::Deliver(args) => suspension::delivery(model, args, now),
+        Operation::Resume(args) => suspension::decision(found(&args.execution_id)?, args),
+        Operation::CloseWaitpoint(args) => suspension::closing(model, found(&args.execution_id)?, args, now),
+        Operation::Rotate(args) => suspension::rotation(model, args, now),
+        _ => Ok(Effect::Done),
+    }
+}
+
+/// The table of fences.
+fn holders_call(execution: &Execution, fence: &Fence, operation: &Operation, now: TimestampMs) -> Result<Effect, Code> {
+    if let Phase::Running { lease } = &execution.phase {
+        return match lease.fence == *fence {
+            false => Err(Code::StaleLease),
+            true if now >= lease.until => Err(Code::LeaseExpired),
+            true => Ok(Effect::Done),
+        };
+    }
+    let Some(last) = &execution.last_lease else { return Err(Code::ExecutionNotActive) };
+    if last.fence != *fence {
+        return Err(Code::StaleLease);
+    }
+    match (last.ended, operation) {
+        (LeaseEnding::Completed, Operation::Complete(_))
+        | (LeaseEnding::Failed { .. }, Operation::Fail(_))
+        | (LeaseEnding::Delayed { .. }, Operation::Delay(_))
+        | (LeaseEnding::Suspended, Operation::Suspend(_)) => Ok(Effect::Answered),
+        (LeaseEnding::Expired | LeaseEnding::TimedOut, _) => Err(Code::LeaseExpired),
+        (LeaseEnding::Revoked, _) => Err(Code::LeaseRevoked),
+        _ => Err(Code::ExecutionNotActive),
+    }
+}
+
+/// The same key is the same work for as long as it is remembered, the same id for as long as the execution is there.
+fn submission(
+    model: &Model,
+    args: &SubmitArgs,
+    partitions: &PartitionConfig,
+    now: TimestampMs,
+) -> Result<Effect, Code> {
+    let key = args.idempotency_key.as_ref();
+    let remembered = key.and_then(|key| model.key(&args.namespace, key).ok().flatten());
+    let under_key = remembered.filter(|entry| now < entry.until).and_then(|entry| model.find(&entry.execution_id));
+    let Some(existing) = under_key.or_else(|| model.find(&args.execution_id(partitions))) else {
+        return Ok(Effect::Done);
+    };
+    let same = existing.namespace == args.namespace
+        && existing.idempotency_key.as_ref() == key
+        && existing.kind == args.kind
+        && existing.fingerprint == args.payload.fingerprint();
+    if same { Ok(Effect::Answered) } else { Err(Code::IdempotencyConflict) }
+}
+
+fn revocation(execution: &Execution, args: &RevokeArgs) -> Result<Effect, Code> {
+    let meant = |fence: &Fence| args.lease_id.is_none_or(|named| named == fence.lease_id);
+    match (&execution.phase, &execution.last_lease) {
+        (Phase::Running { lease }, _) if meant(&lease.fence) => Ok(Effect::Done),
+        (Phase::Running { .. }, _) => Err(Code::StaleLease),
+        (_, Some(last)) if last.ended == LeaseEnding::Revoked && meant(&last.fence) => Ok(Effect::Answered),
+        _ => Err(Code::NoActiveLease),
+    }
+}

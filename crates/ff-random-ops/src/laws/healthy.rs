@@ -1,0 +1,119 @@
+//! What must hold of every state a run comes to.
+
+use std::collections::HashSet;
+
+use ff_core::doctor::examine;
+use ff_core::execution::{Attempt, AttemptOutcome, AttemptSlot, Execution, Origin, Phase};
+use ff_core::model::Model;
+use ff_core::policy::Policy;
+use ff_core::snapshot::Snapshot;
+use ff_core::types::{AttemptIndex, TimestampMs};
+use ff_core::view::{DueFirst, Eligible, View};
+
+use super::Verdict;
+
+/// Whether a partition is as it must be. The doctor sees to what a store keeps (I1 to I4, I7, I8, I17, I18); the rest
+/// is what the model answers when asked.
+pub fn healthy(model: &Model, partition: u16, now: TimestampMs) -> Verdict {
+    let snapshot = model.snapshot(partition);
+    if let Some(finding) = examine(&snapshot, partition, now).first() {
+        return Err(finding.to_string());
+    }
+    moments_are_known(model, &snapshot, partition)?;
+    for (id, execution) in &snapshot.executions {
+        if execution.phase == Phase::Waiting {
+            can_be_claimed(model, execution)?;
+        }
+        let archived = snapshot.attempts.get(id).map_or(&[][..], Vec::as_slice);
+        lives_within_policy(execution, archived)?;
+    }
+    no_lease_twice(&snapshot)
+}
+
+/// I9: whatever waits for a moment is found when the moment has come. Something delayed or leased always does.
+fn moments_are_known(model: &Model, snapshot: &Snapshot, partition: u16) -> Verdict {
+    let mut expected: Vec<_> =
+        snapshot.executions.values().filter_map(|e| e.next_due().map(|(at, _)| (at, e.id))).collect();
+    expected.sort_unstable();
+    let known = model.due(&DueFirst { partition, limit: usize::MAX }).unwrap_or_default();
+    let of_flows = snapshot.flows.values().filter_map(|flow| flow.next_due());
+    let first = expected.iter().map(|(at, _)| *at).chain(of_flows).min();
+    if known != expected || model.next_due(partition) != first {
+        return Err(format!("I9: due are {expected:?}, known are {known:?}"));
+    }
+    let stuck = |e: &&Execution| matches!(e.phase, Phase::Delayed { .. } | Phase::Running { .. });
+    match snapshot.executions.values().filter(stuck).find(|e| e.next_due().is_none()) {
+        Some(stuck) => Err(format!("I9: nothing will ever move {stuck:?}")),
+        None => Ok(()),
+    }
+}
+
+/// I9: an execution that waits for a worker is found by one that asks for its kind and by one that takes any, and the
+/// sweep of its partition tells of it, unless its lane is configured otherwise.
+fn can_be_claimed(model: &Model, execution: &Execution) -> Verdict {
+    let (partition, lane) = (execution.id.partition(), execution.lane_key());
+    for kinds in [vec![], vec![execution.kind.clone()]] {
+        let asked = Eligible { partition, lane: lane.clone(), kinds, ageing_ms: None, limit: usize::MAX };
+        if !model.eligible(&asked).is_ok_and(|found| found.contains(&execution.id)) {
+            return Err(format!("I9: {asked:?} does not find {}", execution.id));
+        }
+    }
+    if model.lane(partition, &lane).is_ok_and(|known| known.is_some()) {
+        return Ok(());
+    }
+    let told = model.ready(partition).iter().any(|ready| ready.lane == lane && ready.kind == execution.kind);
+    if told { Ok(()) } else { Err(format!("I9: no sweep tells of {}", execution.id)) }
+}
+
+/// I7: in every life there are no more tries than the policy allows, and each says where it came from.
+fn lives_within_policy(execution: &Execution, archived: &[Attempt]) -> Verdict {
+    let open = match &execution.attempt {
+        AttemptSlot::Open(attempt) => Some(attempt),
+        AttemptSlot::Next(_) => None,
+    };
+    let (mut retries, mut expiries) = (0, 0);
+    for (attempt, earlier) in archived.iter().chain(open).zip(std::iter::once(None).chain(archived.iter().map(Some))) {
+        let of = match &attempt.origin {
+            Origin::Initial => None,
+            Origin::Retry { of } | Origin::Reclaim { of } => Some(*of),
+            Origin::Replay { of, .. } => *of,
+        };
+        if of != earlier.map(|earlier: &Attempt| earlier.index) {
+            return Err(format!("I7: attempt {} of {} says it follows {of:?}", attempt.index, execution.id));
+        }
+        match attempt.origin {
+            Origin::Initial | Origin::Replay { .. } => (retries, expiries) = (0, 0),
+            Origin::Retry { .. } => retries += 1,
+            Origin::Reclaim { .. } => {}
+        }
+        let expired = attempt.end.as_ref().is_some_and(|end| end.outcome == AttemptOutcome::LeaseExpired);
+        expiries += u32::from(expired);
+        within(&execution.policy, attempt.index, retries, expiries)?;
+    }
+    Ok(())
+}
+
+fn within(policy: &Policy, attempt: AttemptIndex, retries: u32, expiries: u32) -> Verdict {
+    if retries > policy.retry_policy.max_retries {
+        return Err(format!("I7: attempt {attempt} is retry {retries} of its life"));
+    }
+    // The expiry that ends the execution is one more than it may survive.
+    if expiries > policy.max_reclaim_count.saturating_add(1) {
+        return Err(format!("I7: attempt {attempt} is expiry {expiries} of its life"));
+    }
+    Ok(())
+}
+
+/// I6: no two leases have one id.
+fn no_lease_twice(snapshot: &Snapshot) -> Verdict {
+    let current = snapshot.executions.values().filter_map(|e| match &e.phase {
+        Phase::Running { lease } => Some(lease.fence.lease_id),
+        _ => None,
+    });
+    let ended = snapshot.leases.values().flatten().map(|event| event.fence.lease_id);
+    let mut seen = HashSet::new();
+    match current.chain(ended).find(|id| !seen.insert(*id)) {
+        Some(id) => Err(format!("I6: two leases are {id}")),
+        None => Ok(()),
+    }
+}

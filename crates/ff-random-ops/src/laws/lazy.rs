@@ -1,0 +1,110 @@
+//! A view that has nothing until it is asked for: what a rule misses is loaded and the rule runs again, as a store does it.
+
+use std::collections::HashSet;
+
+use ff_core::change::KeyEntry;
+use ff_core::event::Feed;
+use ff_core::execution::Execution;
+use ff_core::flow::{Edge, Flow, FlowKeyEntry, Group};
+use ff_core::key::ApiKey;
+use ff_core::lane::Lane;
+use ff_core::model::Model;
+use ff_core::operation::{Conditions, Decision, Operation};
+use ff_core::signal::SignalKeyEntry;
+use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
+use ff_core::token::KeyRing;
+use ff_core::types::{
+    EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId,
+};
+use ff_core::view::{DueFirst, EdgesOf, Eligible, MembersOf, Miss, Stop, View};
+use ff_core::worker::Worker;
+
+use super::{Step, Verdict, is_member};
+
+/// How often a rule may run at most until it has everything it needs. A chain takes three looks per hop.
+const RUNS: usize = 4 * ff_core::limits::FLOW_STEP;
+/// The same for one that is about a lane and no flow.
+const RUNS_OF_LANES: usize = 12;
+
+/// A rule that is handed its records as it misses them decides the same, and need not run often for it.
+pub(super) fn decides_the_same(step: &Step<'_>) -> Verdict {
+    let (lazily, runs) = decide_lazily(step.before, step.operation, &step.at);
+    let same = lazily == step.operation.decide(step.before, &step.at);
+    let runs_at_most = match step.operation {
+        _ if step.before.executions().any(is_member) => RUNS,
+        Operation::Allot(_)
+        | Operation::ClaimGranted(_)
+        | Operation::RecountLane(_)
+        | Operation::SettleLane(_)
+        | Operation::ConfigureLane(_)
+        | Operation::CopyLane(_) => RUNS_OF_LANES,
+        _ => RUNS,
+    };
+    if same && runs <= runs_at_most { Ok(()) } else { Err(format!("decides the same lazily: {same}, in {runs} runs")) }
+}
+
+/// Decides an operation over records that are loaded as they are missed; says how often it had to run.
+pub fn decide_lazily(model: &Model, operation: &Operation, at: &Conditions) -> (Result<Decision, Stop>, usize) {
+    let mut lazy = Lazy { model, loaded: HashSet::new() };
+    for runs in 1.. {
+        match operation.decide(&lazy, at) {
+            Err(Stop::Miss(miss)) => assert!(lazy.load(miss), "missed twice"),
+            decided => return (decided, runs),
+        }
+    }
+    unreachable!("a rule decides, or misses something new")
+}
+
+struct Lazy<'m> {
+    model: &'m Model,
+    loaded: HashSet<Miss>,
+}
+
+impl Lazy<'_> {
+    /// Loads what was missed; false when some of it was there already.
+    fn load(&mut self, miss: Miss) -> bool {
+        match miss {
+            Miss::All(several) => several.into_iter().map(|miss| self.load(miss)).fold(false, |any, new| any | new),
+            one => self.loaded.insert(one),
+        }
+    }
+
+    fn have<T>(&self, miss: Miss, found: Result<T, Miss>) -> Result<T, Miss> {
+        if self.loaded.contains(&miss) { found } else { Err(miss) }
+    }
+}
+
+/// Answers each question of a view from the model, once its miss was loaded.
+macro_rules! answered_when_loaded {
+    ($($question:ident($($name:ident: $type:ty),+) -> $found:ty, $miss:expr;)+) => {
+        impl View for Lazy<'_> {
+            $(fn $question(&self, $($name: $type),+) -> Result<$found, Miss> {
+                self.have($miss, self.model.$question($($name),+))
+            })+
+        }
+    };
+}
+
+answered_when_loaded! {
+    execution(id: &ExecutionId) -> Option<&Execution>, Miss::Execution(*id);
+    key(namespace: &Namespace, key: &IdempotencyKey) -> Option<&KeyEntry>, Miss::Key(namespace.clone(), key.clone());
+    waitpoint(of: &ExecutionId, id: &WaitpointId) -> Option<&Waitpoint>, Miss::Waitpoint(*of, *id);
+    suspend_key(of: &ExecutionId, key: &IdempotencyKey) -> Option<&SuspendKeyEntry>, Miss::SuspendKey(*of, key.clone());
+    signal_key(of: &ExecutionId, to: &WaitpointId, key: &IdempotencyKey) -> Option<&SignalKeyEntry>,
+        Miss::SignalKey(*of, *to, key.clone());
+    ring(partition: u16) -> Option<&KeyRing>, Miss::Ring(partition);
+    flow(id: &FlowId) -> Option<&Flow>, Miss::Flow(*id);
+    edge(flow: &FlowId, edge: &EdgeId) -> Option<&Edge>, Miss::Edge(*flow, *edge);
+    group(downstream: &ExecutionId) -> Option<&Group>, Miss::Group(*downstream);
+    flow_key(flow: &FlowId, key: &IdempotencyKey) -> Option<&FlowKeyEntry>, Miss::FlowKey(*flow, key.clone());
+    edges(query: &EdgesOf) -> Vec<EdgeId>, Miss::Edges(*query);
+    members(query: &MembersOf) -> Vec<ExecutionId>, Miss::Members(*query);
+    due_flows(query: &DueFirst) -> Vec<(TimestampMs, FlowId)>, Miss::DueFlows(*query);
+    lane(partition: u16, lane: &LaneId) -> Option<&Lane>, Miss::Lane(partition, lane.clone());
+    active(partition: u16, lane: &LaneId) -> u32, Miss::Active(partition, lane.clone());
+    worker(instance: &WorkerInstanceId) -> Option<&Worker>, Miss::Worker(instance.clone());
+    api_key(id: &KeyId) -> Option<&ApiKey>, Miss::ApiKey(id.clone());
+    feed(partition: u16) -> Option<&Feed>, Miss::Feed(partition);
+    eligible(query: &Eligible) -> Vec<ExecutionId>, Miss::Eligible(query.clone());
+    due(query: &DueFirst) -> Vec<(TimestampMs, ExecutionId)>, Miss::Due(*query);
+}

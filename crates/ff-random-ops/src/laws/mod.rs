@@ -1,0 +1,198 @@
+//! What the rules promise, told from the outside and checked after every operation of a run.
+
+mod expected;
+mod healthy;
+mod hinted;
+mod lawful;
+mod lazy;
+mod ledger;
+mod moves;
+mod promised;
+mod repeated;
+mod suspension;
+mod tokens;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ff_core::change::Change;
+use ff_core::dice::{Dice, SeededDice};
+use ff_core::engine_error::{Code, Refusal};
+use ff_core::execution::Execution;
+use ff_core::hint::Hint;
+use ff_core::lease::Fence;
+use ff_core::model::Model;
+use ff_core::operation::{Conditions, Decision, Operation, Reply};
+use ff_core::types::{ExecutionId, LaneId, TimestampMs};
+use ff_core::view::{Stop, View};
+
+pub use expected::as_expected;
+pub use healthy::healthy;
+pub use lawful::lawful;
+pub use lazy::decide_lazily;
+pub use moves::{EXECUTION_MOVES, OPERATOR_MOVES, SUSPENSION_MOVES, count_moves};
+pub use promised::promised;
+pub use repeated::answers_again;
+pub use tokens::tokens_open_nothing_else;
+
+use self::hinted::hinted;
+use self::ledger::Ledger;
+use crate::coverage::Coverage;
+
+/// Whether something is as it must be; otherwise what is wrong, with the invariant it breaks.
+pub type Verdict = Result<(), String>;
+
+/// More executions than this are looked at after every so many operations only.
+const FEW: usize = 24;
+const LOOK_EVERY: usize = 16;
+
+/// Everything that is checked of a run, and what callers were told in it.
+#[derive(Default)]
+pub(crate) struct Laws {
+    ledger: Ledger,
+    operations: usize,
+    /// The first law that was broken.
+    pub(crate) broken: Option<String>,
+}
+
+impl Laws {
+    /// Has the model perform an operation, and checks everything about it.
+    pub(crate) fn execute(
+        &mut self,
+        model: &mut Model,
+        operation: &Operation,
+        at: Conditions,
+        coverage: &mut Coverage,
+    ) -> Result<Reply, Refusal> {
+        self.operations += 1;
+        let before = model.clone();
+        let mut answer = Err(Code::NotFound.refusal());
+        let checked = without_panic(|| {
+            let executed = model.execute(operation, &at);
+            answer = executed.as_ref().map(|(reply, _)| reply.clone()).map_err(Clone::clone);
+            self.check(&Step::decide(&before, operation, at), model, executed, coverage)
+        });
+        if let Err(what) = checked {
+            self.broken.get_or_insert(what);
+        }
+        answer
+    }
+
+    fn check(
+        &mut self,
+        step: &Step<'_>,
+        after: &Model,
+        executed: Result<(Reply, Vec<Hint>), Refusal>,
+        coverage: &mut Coverage,
+    ) -> Verdict {
+        as_expected(step)?;
+        lawful(step)?;
+        promised(step)?;
+        let steals = self.ledger.steals;
+        self.ledger.enter(step, after)?;
+        (steals..self.ledger.steals).for_each(|_| coverage.happened("lease steal"));
+        count_moves(step, coverage)?;
+        // The randomness of a caller that asks again.
+        let again = Conditions { nonce: SeededDice::new(0).nonce(), ..step.at };
+        match (executed, &step.decided) {
+            (Ok((reply, hints)), Ok(decision)) if reply == decision.reply => {
+                hinted(step.before, after, &hints, &step.at.partitions)?;
+                answers_again(after, step.operation, &reply, again)?;
+            }
+            (Err(refusal), Err(first)) if refusal == *first => {}
+            (other, _) => return Err(format!("decided twice, and differently: {other:?}")),
+        }
+        if after.executions().nth(FEW).is_some() && !self.operations.is_multiple_of(LOOK_EVERY) {
+            return Ok(());
+        }
+        lazy::decides_the_same(step)?;
+        for partition in 0..step.at.partitions.num_flow_partitions {
+            if !step.alters() && after.snapshot(partition) != step.before.snapshot(partition) {
+                return Err("I5: changed something though it was refused or only answered".into());
+            }
+            healthy(after, partition, step.at.now)?;
+        }
+        tokens_open_nothing_else(after, &again)?;
+        self.ledger.agrees(after)
+    }
+
+    /// When keys of submissions are forgotten.
+    pub(crate) fn keys_forgotten_at(&self) -> impl Iterator<Item = TimestampMs> {
+        self.ledger.keys_forgotten_at()
+    }
+}
+
+/// A rule that panics is as wrong as one that breaks an invariant, and is told the same way.
+pub fn without_panic<T>(step: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|_| Err("a rule panicked".into()))
+}
+
+/// An operation and its decision, nothing of it applied yet.
+pub struct Step<'m> {
+    pub before: &'m Model,
+    pub operation: &'m Operation,
+    pub at: Conditions,
+    /// Without the changes that leave everything as it is.
+    pub decided: Result<Decision, Refusal>,
+}
+
+impl<'m> Step<'m> {
+    pub fn decide(before: &'m Model, operation: &'m Operation, at: Conditions) -> Self {
+        let mut decided = operation.decide(before, &at).map_err(|stop| match stop {
+            Stop::Refused(refusal) => refusal,
+            Stop::Miss(miss) => panic!("the model has everything, yet {miss:?} was missed"),
+        });
+        if let Ok(decision) = &mut decided {
+            let alters = |change: &Change| before.find(&change.after.id).is_none_or(|was| was.unchanged() != *change);
+            decision.changes.retain(alters);
+        }
+        Self { before, operation, at, decided }
+    }
+
+    /// The changes, each with the record it changes.
+    pub fn changes(&self) -> impl Iterator<Item = (Option<&'m Execution>, &Change)> {
+        let changes = self.decided.as_ref().map_or(&[][..], |decision| &decision.changes);
+        changes.iter().map(|change| (self.before.find(&change.after.id), change))
+    }
+
+    /// What is forgotten, each as it was.
+    pub fn forgotten(&self) -> impl Iterator<Item = Option<&'m Execution>> {
+        let forgotten = self.decided.as_ref().map_or(&[][..], |decision| &decision.forgotten);
+        forgotten.iter().map(|id| self.before.find(id))
+    }
+
+    /// Whether a partition knows settings of a lane.
+    pub(crate) fn is_configured(&self, partition: u16, lane: &LaneId) -> bool {
+        self.before.lane(partition, lane).is_ok_and(|known| known.is_some())
+    }
+
+    /// Whether anything is to be written that is not there already.
+    pub fn alters(&self) -> bool {
+        let beside = |decision: &Decision| {
+            let of_executions = !decision.flows.is_empty() || !decision.forgotten.is_empty();
+            let of_partitions = decision.ring.is_some() || decision.feed.is_some() || !decision.lanes.is_empty();
+            of_executions || of_partitions || !decision.workers.is_empty()
+        };
+        self.changes().next().is_some() || self.decided.as_ref().is_ok_and(beside)
+    }
+}
+
+/// The lease an operation is done in the name of.
+pub(crate) fn holder_of(operation: &Operation) -> Option<(ExecutionId, Fence)> {
+    Some(match operation {
+        Operation::Renew(args) => (args.execution_id, args.fence),
+        Operation::Progress(args) => (args.execution_id, args.fence),
+        Operation::Complete(args) => (args.execution_id, args.fence),
+        Operation::Fail(args) => (args.execution_id, args.fence),
+        Operation::Delay(args) => (args.execution_id, args.fence),
+        Operation::Suspend(args) => (args.execution_id, args.fence),
+        Operation::CreateWaitpoint(args) => (args.execution_id, args.fence),
+        Operation::WaitForChildren(args) => (args.execution_id, args.fence),
+        _ => return None,
+    })
+}
+
+/// Whether an execution is in a flow. What becomes of it then depends on others, and on flows the tables of single
+/// executions say nothing.
+pub(crate) fn is_member(execution: &Execution) -> bool {
+    execution.membership.is_some()
+}

@@ -1,0 +1,230 @@
+//! Names for the moves of an execution from phase to phase, and the table of those there are.
+
+use ff_core::change::Change;
+use ff_core::event::What;
+use ff_core::execution::{AttemptSlot, Execution, FinishedBy, Origin, Outcome, Phase};
+use ff_core::flow::FlowWhat;
+use ff_core::operation::Operation;
+
+use super::{Step, Verdict, is_member};
+use crate::coverage::Coverage;
+
+/// The table of the semantics, a line per move. A run that has not seen them all has not shown much.
+pub const EXECUTION_MOVES: &[&str] = &[
+    "nothing -submit-> waiting",
+    "nothing -submit-> delayed",
+    "delayed -promoted-> waiting",
+    "waiting -claim initial-> running",
+    "waiting -claim retry-> running",
+    "waiting -claim reclaim-> running",
+    "waiting -claim replay-> running",
+    "waiting -claim resumed-> running",
+    "running -renew-> running",
+    "running -complete-> succeeded",
+    "running -fail-> failed",
+    "running -fail-> delayed",
+    "running -delay-> delayed",
+    "running -delay-> waiting",
+    "running -lease expired-> waiting",
+    "running -reclaim cap-> failed",
+    "running -revoke-> waiting",
+    "running -timed out-> delayed",
+    "running -timed out-> failed",
+    "delayed -deadline-> expired",
+    "waiting -deadline-> expired",
+    "running -deadline-> expired",
+    "running -lease expired, deadline-> expired",
+    "delayed -promoted, deadline-> expired",
+    "delayed -cancel-> cancelled",
+    "waiting -cancel-> cancelled",
+    "running -cancel-> cancelled",
+    "succeeded -replay-> waiting",
+    "failed -replay-> waiting",
+    "cancelled -replay-> waiting",
+    "expired -replay-> waiting",
+];
+
+/// The moves of executions that wait for people or the outside world.
+pub const SUSPENSION_MOVES: &[&str] = &[
+    "running -suspend-> suspended",
+    "running -suspend-> running",
+    "running -create waitpoint-> running",
+    "running -close waitpoint-> running",
+    "running -signal-> running",
+    "suspended -signal-> suspended",
+    "suspended -signal-> waiting",
+    "suspended -resume-> waiting",
+    "suspended -suspension timeout-> failed",
+    "suspended -suspension timeout-> cancelled",
+    "suspended -suspension timeout-> expired",
+    "suspended -suspension timeout-> waiting",
+    "suspended -suspension timeout-> suspended",
+    "suspended -cancel-> cancelled",
+    "suspended -deadline-> expired",
+    "running -waitpoint expired-> running",
+];
+
+/// What may happen to waitpoints made ahead wherever their execution is, and what a resume delay or a late pump adds.
+const SUSPENSION_MOVES_BESIDE: &[&str] = &[
+    "waiting -close waitpoint-> waiting",
+    "delayed -close waitpoint-> delayed",
+    "suspended -close waitpoint-> suspended",
+    "waiting -signal-> waiting",
+    "delayed -signal-> delayed",
+    "waiting -waitpoint expired-> waiting",
+    "delayed -waitpoint expired-> delayed",
+    "suspended -waitpoint expired-> suspended",
+    "suspended -signal-> delayed",
+    "suspended -resume-> delayed",
+    "suspended -suspension timeout-> delayed",
+    "suspended -suspension timeout, deadline-> expired",
+];
+
+/// What may happen as well, when a span is zero or a pump comes late.
+const EXECUTION_MOVES_BESIDE: &[&str] = &[
+    "running -progress-> running",
+    "running -fail-> waiting",
+    "running -timed out-> waiting",
+    "running -timed out, deadline-> expired",
+];
+
+/// What an operator does to an execution that stays where it is.
+pub const OPERATOR_MOVES: &[&str] = &[
+    "waiting -prioritise-> waiting",
+    "delayed -prioritise-> delayed",
+    "running -prioritise-> running",
+    "waiting -tag-> waiting",
+    "delayed -tag-> delayed",
+    "running -tag-> running",
+    "succeeded -tag-> succeeded",
+    "failed -tag-> failed",
+    "cancelled -tag-> cancelled",
+    "expired -tag-> expired",
+];
+
+/// The same, where it waits for people or the outside world.
+const OPERATOR_MOVES_BESIDE: &[&str] = &["suspended -prioritise-> suspended", "suspended -tag-> suspended"];
+
+/// Counts how executions moved, and how flows ended. There is no move the table does not know, but for those of members of flows.
+pub fn count_moves(step: &Step<'_>, coverage: &mut Coverage) -> Verdict {
+    let tables = [
+        EXECUTION_MOVES,
+        EXECUTION_MOVES_BESIDE,
+        SUSPENSION_MOVES,
+        SUSPENSION_MOVES_BESIDE,
+        OPERATOR_MOVES,
+        OPERATOR_MOVES_BESIDE,
+    ];
+    for (before, change) in step.changes() {
+        if is_member(&change.after) {
+            in_flow(step.operation, before, change).into_iter().for_each(|name| coverage.happened(name));
+            continue;
+        }
+        let name = name(step.operation, before, change);
+        if !tables.iter().any(|table| table.contains(&name.as_str())) {
+            return Err(format!("{name} is not in the table"));
+        }
+        coverage.happened(name);
+    }
+    let flows = step.decided.as_ref().map_or(&[][..], |decision| &decision.flows);
+    for event in flows.iter().flat_map(|change| &change.events) {
+        if let FlowWhat::Ended { state } = event.what {
+            coverage.happened(format!("flow {state}"));
+        }
+    }
+    Ok(())
+}
+
+/// What a change is called: from where, by what, to where.
+fn name(operation: &Operation, before: Option<&Execution>, change: &Change) -> String {
+    let cause = match operation {
+        Operation::Submit(_) => "submit".into(),
+        Operation::Claim(_) | Operation::ClaimGranted(_) => format!("claim {}", before.map_or("nothing", begun)),
+        Operation::Renew(_) => "renew".into(),
+        Operation::Progress(_) => "progress".into(),
+        Operation::Complete(_) => "complete".into(),
+        Operation::Fail(_) => "fail".into(),
+        Operation::Delay(_) => "delay".into(),
+        Operation::Cancel(_) => "cancel".into(),
+        Operation::Replay(_) => "replay".into(),
+        Operation::Revoke(_) => "revoke".into(),
+        Operation::ChangePriority(_) => "prioritise".into(),
+        Operation::Suspend(_) => "suspend".into(),
+        Operation::CreateWaitpoint(_) => "create waitpoint".into(),
+        Operation::CloseWaitpoint(_) => "close waitpoint".into(),
+        Operation::Deliver(_) => "signal".into(),
+        Operation::Resume(_) => "resume".into(),
+        Operation::Rotate(_) => "rotate".into(),
+        Operation::SetTags(_) => "tag".into(),
+        Operation::Pump(_) => fired(change).join(", "),
+        other => format!("{other:?}"),
+    };
+    format!("{} -{cause}-> {}", before.map_or("nothing", place), place(&change.after))
+}
+
+/// How a member of a flow came to where it is, where that is worth counting.
+fn in_flow(operation: &Operation, before: Option<&Execution>, change: &Change) -> Option<&'static str> {
+    let membership = change.after.membership.as_ref()?;
+    let reopened = change.events.iter().any(|event| event.what == What::Replayed);
+    let asked_for = matches!(operation, Operation::Replay(args) if args.execution_id == change.after.id);
+    if before.is_some_and(Execution::is_finished) && reopened && !asked_for {
+        return Some("reopened by a replay upstream");
+    }
+    match (before.map(|before| &before.phase), &change.after.phase) {
+        (Some(Phase::Finished { .. }), Phase::Finished { .. }) | (None, _) => None,
+        (_, Phase::Finished { by: FinishedBy::Dependencies, .. }) => Some("ended by its upstreams"),
+        (_, Phase::Finished { by: FinishedBy::FlowCancel, .. }) => Some("ended by its flow"),
+        (_, Phase::Finished { by: FinishedBy::Join, .. }) => Some("ended by a join"),
+        (_, Phase::Finished { by: FinishedBy::Deadline, .. }) => Some("member ended by its deadline"),
+        (_, Phase::Finished { .. }) if membership.owes.is_some() => Some("propagation left to do"),
+        _ => None,
+    }
+}
+
+fn place(execution: &Execution) -> &'static str {
+    match execution.phase {
+        Phase::Delayed { .. } => "delayed",
+        Phase::Waiting => "waiting",
+        Phase::Running { .. } => "running",
+        Phase::Suspended { .. } => "suspended",
+        Phase::Blocked { .. } => "blocked",
+        Phase::Finished { outcome: Outcome::Success, .. } => "succeeded",
+        Phase::Finished { outcome: Outcome::Failed, .. } => "failed",
+        Phase::Finished { outcome: Outcome::Cancelled, .. } => "cancelled",
+        Phase::Finished { outcome: Outcome::Expired, .. } => "expired",
+        Phase::Finished { outcome: Outcome::Skipped, .. } => "skipped",
+    }
+}
+
+/// What a claim begins.
+fn begun(waiting: &Execution) -> &'static str {
+    match waiting.attempt {
+        AttemptSlot::Open(_) => "resumed",
+        AttemptSlot::Next(Origin::Initial) => "initial",
+        AttemptSlot::Next(Origin::Retry { .. }) => "retry",
+        AttemptSlot::Next(Origin::Reclaim { .. }) => "reclaim",
+        AttemptSlot::Next(Origin::Replay { .. }) => "replay",
+    }
+}
+
+/// What fired, in order: an execution looked at late can have several moments behind it.
+fn fired(change: &Change) -> Vec<&'static str> {
+    let words = change.events.iter().map(|event| match (event.what, &change.after.phase) {
+        (What::Promoted, _) => "promoted",
+        (What::WaitpointExpired, _) => WAITPOINT_EXPIRED,
+        (What::Released { .. } | What::Escalated, _)
+        | (What::Finished { .. }, Phase::Finished { by: FinishedBy::SuspensionTimeout, .. }) => "suspension timeout",
+        (What::LeaseExpired, _) => "lease expired",
+        (What::RetryScheduled { .. }, _)
+        | (What::Finished { .. }, Phase::Finished { by: FinishedBy::AttemptTimeout, .. }) => "timed out",
+        (What::Finished { .. }, Phase::Finished { by: FinishedBy::Deadline, .. }) => "deadline",
+        (What::Finished { .. }, Phase::Finished { by: FinishedBy::ReclaimCap, .. }) => "reclaim cap",
+        _ => "something no pump does",
+    });
+    let words: Vec<_> = words.collect();
+    // A waitpoint may run out beside anything else, and makes no difference to it.
+    let other: Vec<_> = words.iter().copied().filter(|word| *word != WAITPOINT_EXPIRED).collect();
+    if other.is_empty() { vec![WAITPOINT_EXPIRED] } else { other }
+}
+
+const WAITPOINT_EXPIRED: &str = "waitpoint expired";

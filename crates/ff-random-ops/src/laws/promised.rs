@@ -1,0 +1,213 @@
+//! What an operation promises in numbers: what it counts, when things will happen, how a lease is said to have ended.
+//! Of members of flows it is the flow that says so.
+
+use std::cmp::Reverse;
+
+use ff_core::change::Change;
+use ff_core::contracts::{ClaimArgs, Taken};
+use ff_core::due::Pumped;
+use ff_core::event::What;
+use ff_core::execution::{AttemptSlot, Execution, FinishedBy, Phase};
+use ff_core::lease::LeaseEnding;
+use ff_core::limits;
+use ff_core::operation::{Operation, Reply};
+use ff_core::policy::Backoff;
+use ff_core::types::TimestampMs;
+use ff_core::view::{DueFirst, View};
+
+use super::{Step, Verdict, is_member};
+
+/// Whether a step keeps what its operation promises.
+pub fn promised(step: &Step<'_>) -> Verdict {
+    for (before, change) in step.changes().filter(|(_, change)| !is_member(&change.after)) {
+        let checked = counted(before, change)
+            .and_then(|()| moments(step, before, change))
+            .and_then(|()| before.map_or(Ok(()), |before| ended_as_it_did(step.operation, before, change)))
+            .and_then(|()| before.map_or(Ok(()), |before| timed(before, change, step.at.now)));
+        checked.map_err(|what| format!("{what}\n  before {before:?}\n  change {change:?}"))?;
+    }
+    if step.before.executions().any(is_member) {
+        return Ok(());
+    }
+    match (step.operation, step.decided.as_ref().map(|decision| &decision.reply)) {
+        (Operation::Claim(args), Ok(_)) if step.is_configured(args.partition, &args.lane.within(&args.namespace)) => {
+            Ok(())
+        }
+        (Operation::Claim(args), Ok(Reply::Taken(taken))) => takes_the_best(step, args, taken),
+        (Operation::Pump(args), Ok(_)) if keeps_flows(step, args.partition) => Ok(()),
+        (Operation::Pump(args), Ok(Reply::Pumped(pumped))) => fires_what_is_due(step, args.partition, pumped),
+        (Operation::Claim(_) | Operation::Pump(_), Ok(reply)) => Err(format!("answers {reply:?}")),
+        _ => Ok(()),
+    }
+}
+
+/// Whether something is still due of a flow whose members are gone.
+fn keeps_flows(step: &Step<'_>, partition: u16) -> bool {
+    step.before.due_flows(&DueFirst { partition, limit: 1 }).is_ok_and(|due| !due.is_empty())
+}
+
+/// The record counts what the events tell.
+fn counted(before: Option<&Execution>, change: &Change) -> Verdict {
+    let counts = |e: &Execution| [e.attempts_made, e.retries, e.reclaims, e.replays];
+    let mut expected = before.map_or([0; 4], counts);
+    for event in &change.events {
+        let [attempts, retries, reclaims, replays] = &mut expected;
+        match event.what {
+            What::Started { .. } => *attempts += 1,
+            What::RetryScheduled { .. } => *retries += 1,
+            What::LeaseExpired => *reclaims += 1,
+            What::Replayed => (*retries, *reclaims, *replays) = (0, 0, *replays + 1),
+            _ => {}
+        }
+    }
+    let is = counts(&change.after);
+    if is == expected { Ok(()) } else { Err(format!("I7: expected to count {expected:?}, counts {is:?}")) }
+}
+
+/// Deadlines run from submission or replay, leases from now, backoff as the policy says, delays as the holder says.
+fn moments(step: &Step<'_>, before: Option<&Execution>, change: &Change) -> Verdict {
+    let (now, after, policy) = (step.at.now, &change.after, &change.after.policy);
+    let mut deadline = before.and_then(|before| before.deadline_at);
+    for event in &change.events {
+        match (event.what, step.operation) {
+            (What::Submitted | What::Replayed, _) => {
+                deadline = policy.timeout_policy.execution_deadline_ms.map(|ms| now + ms);
+            }
+            (What::RetryScheduled { at }, _) => {
+                let (full, jitter) = whole(policy.retry_policy.backoff, after.retries.saturating_sub(1));
+                if at > now + full || at < if jitter { now } else { now + full } {
+                    return Err(format!("a retry at {at}, with a backoff of {full}"));
+                }
+            }
+            (What::Delayed { until }, Operation::Delay(args)) if until != args.start.later_than(now).unwrap_or(now) => {
+                return Err(format!("delayed until {until}, asked for {:?}", args.start));
+            }
+            _ => {}
+        }
+    }
+    if after.deadline_at != deadline {
+        return Err(format!("the deadline is {:?}, expected {deadline:?}", after.deadline_at));
+    }
+    let (Phase::Running { lease }, Some(ttl_ms)) = (&after.phase, asked_ttl(step.operation, before)) else {
+        return Ok(());
+    };
+    if (lease.until, lease.ttl_ms) == (now + ttl_ms, ttl_ms) { Ok(()) } else { Err("a lease of another length".into()) }
+}
+
+/// The wait before a retry without its jitter, and whether there is some.
+fn whole(backoff: Backoff, retry: u32) -> (u64, bool) {
+    let (mut plain, mut jittered) = (backoff, false);
+    let (Backoff::Fixed { jitter, .. } | Backoff::Exponential { jitter, .. }) = &mut plain;
+    std::mem::swap(jitter, &mut jittered);
+    (plain.delay_ms(retry, 0), jittered)
+}
+
+fn asked_ttl(operation: &Operation, before: Option<&Execution>) -> Option<u64> {
+    match (operation, before.map(|before| &before.phase)) {
+        (Operation::Claim(args), _) => Some(args.lease_ttl_ms),
+        (Operation::Renew(args), Some(Phase::Running { lease })) => Some(args.lease_ttl_ms.unwrap_or(lease.ttl_ms)),
+        _ => None,
+    }
+}
+
+/// A lease is said to have ended by what ended it: from this its holder learns what to do.
+fn ended_as_it_did(operation: &Operation, before: &Execution, change: &Change) -> Verdict {
+    let (Phase::Running { .. }, Some(last)) = (&before.phase, &change.after.last_lease) else { return Ok(()) };
+    if matches!(change.after.phase, Phase::Running { .. }) {
+        return Ok(());
+    }
+    let by = match &change.after.phase {
+        Phase::Finished { by, .. } => Some(by),
+        _ => None,
+    };
+    // A waitpoint that ran out beside it says nothing of the lease.
+    let told = change.events.iter().map(|event| event.what).find(|what| *what != What::WaitpointExpired);
+    let fits = match (operation, last.ended, told) {
+        (Operation::Complete(_), LeaseEnding::Completed, _)
+        | (Operation::Cancel(_), LeaseEnding::Cancelled, _)
+        | (Operation::Revoke(_), LeaseEnding::Revoked, _)
+        | (Operation::Suspend(_), LeaseEnding::Suspended, Some(What::Suspended))
+        | (Operation::Fail(_), LeaseEnding::Failed { retry_at: None }, Some(What::Finished { .. }))
+        | (Operation::Pump(_), LeaseEnding::Expired, Some(What::LeaseExpired))
+        | (Operation::Pump(_), LeaseEnding::TimedOut, Some(What::RetryScheduled { .. })) => true,
+        (Operation::Fail(_), LeaseEnding::Failed { retry_at: Some(told) }, Some(What::RetryScheduled { at })) => {
+            told == at
+        }
+        (Operation::Delay(_), LeaseEnding::Delayed { until: told }, Some(What::Delayed { until })) => told == until,
+        (Operation::Pump(_), LeaseEnding::Expired, _) => by == Some(&FinishedBy::ReclaimCap),
+        (Operation::Pump(_), LeaseEnding::TimedOut, _) => by == Some(&FinishedBy::AttemptTimeout),
+        (Operation::Pump(_), LeaseEnding::DeadlinePassed, _) => by == Some(&FinishedBy::Deadline),
+        _ => false,
+    };
+    if fits { Ok(()) } else { Err(format!("the lease is said to have ended by {:?}", last.ended)) }
+}
+
+/// An attempt's time is that of all its leases together, and its timeout is what is left.
+fn timed(before: &Execution, change: &Change, now: TimestampMs) -> Verdict {
+    let ran = |slot: &AttemptSlot| match slot {
+        AttemptSlot::Open(attempt) => attempt.ran_ms,
+        AttemptSlot::Next(_) => 0,
+    };
+    match (&before.phase, &change.after.phase) {
+        (Phase::Running { .. }, Phase::Running { .. }) => Ok(()),
+        (Phase::Running { lease }, _) => {
+            let ended = change.attempts.first().map_or_else(|| ran(&change.after.attempt), |attempt| attempt.ran_ms);
+            let expected = ran(&before.attempt) + now.since(lease.acquired_at);
+            if ended == expected { Ok(()) } else { Err(format!("ran {expected} ms, says {ended}")) }
+        }
+        (_, Phase::Running { lease }) => {
+            let allowed = before.policy.timeout_policy.attempt_timeout_ms;
+            let expected = allowed.map(|ms| now + ms.saturating_sub(ran(&before.attempt)));
+            if lease.timeout_at == expected { Ok(()) } else { Err(format!("must time out at {expected:?}")) }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A claim takes by priority, then age, then id, as many as it may, and says what it leaves.
+fn takes_the_best(step: &Step<'_>, args: &ClaimArgs, taken: &Taken) -> Verdict {
+    let mut waiting: Vec<_> = step
+        .before
+        .executions()
+        .filter(|e| e.id.partition() == args.partition && e.phase == Phase::Waiting)
+        .filter(|e| e.namespace == args.namespace && e.lane == args.lane)
+        .filter(|e| args.kinds.is_empty() || args.kinds.contains(&e.kind))
+        .collect();
+    waiting.sort_by_key(|e| (Reverse(e.priority), e.created_at, e.id));
+    let best: Vec<_> = waiting.iter().take(args.max).map(|e| e.id).collect();
+    let tasks: Vec<_> = taken.tasks.iter().map(|task| task.execution_id).collect();
+    let changed: Vec<_> = step.changes().map(|(_, change)| change.after.id).collect();
+    if tasks != best || changed != best || taken.next.is_some() != (waiting.len() > args.max) {
+        return Err(format!("took {tasks:?} where {best:?} come first"));
+    }
+    for (task, (_, change)) in taken.tasks.iter().zip(step.changes()) {
+        let Phase::Running { lease } = &change.after.phase else { return Err("claimed but not running".into()) };
+        if (task.fence, task.lease_expires_at, &args.holder) != (lease.fence, lease.until, &lease.holder) {
+            return Err("I5: the worker is told another lease than the record has".into());
+        }
+    }
+    Ok(())
+}
+
+/// A pump fires nothing before its moment, leaves nothing that is due, and knows when to come back.
+fn fires_what_is_due(step: &Step<'_>, partition: u16, pumped: &Pumped) -> Verdict {
+    let now = step.at.now;
+    let moment = |execution: &Execution| execution.next_due().map(|(at, _)| at);
+    let is_due = |execution: &Execution| moment(execution).is_some_and(|at| at <= now);
+    let here = || step.before.executions().filter(|e| e.id.partition() == partition);
+    // What ends by its own moment and is kept for no time goes with the next pump.
+    let is_left = |execution: &Execution| is_due(execution) && execution.forget_at().is_none_or(|at| at > now);
+    if step.changes().any(|(before, change)| !before.is_some_and(is_due) || is_left(&change.after)) {
+        return Err("I9: fired too early, or left something due".into());
+    }
+    let due = here().filter(|e| is_due(e)).count();
+    let fired = step.changes().count() + step.forgotten().count();
+    if pumped.fired != fired || pumped.fired != due.min(limits::PUMP_BATCH) {
+        return Err(format!("I9: {due} were due, {} fired", pumped.fired));
+    }
+    let fired = step.changes().map(|(_, change)| &change.after);
+    let gone = |e: &Execution| step.forgotten().flatten().any(|forgotten| forgotten.id == e.id);
+    let others = here().filter(|e| !gone(e) && !step.changes().any(|(_, change)| change.after.id == e.id));
+    let next = fired.chain(others).filter_map(moment).min();
+    if pumped.next_due == next { Ok(()) } else { Err(format!("I9: next due {next:?}, told {:?}", pumped.next_due)) }
+}

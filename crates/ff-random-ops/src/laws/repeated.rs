@@ -1,0 +1,67 @@
+//! A reply that got lost: the caller asks again, and must learn the same and change nothing.
+
+use ff_core::contracts::{
+    Cancelled, ClosedFlow, ClosedWaitpoint, Delivered, FlowCancelled, PriorityChanged, Resumed, Revoked, Rotated,
+    StagedFlow, Submitted, SubmittedFlow,
+};
+use ff_core::model::Model;
+use ff_core::operation::{Conditions, Operation, Reply};
+use ff_core::signal::Effect;
+
+use super::{Step, Verdict};
+
+/// Asks once more for what was just done, where asking twice is promised to be harmless.
+pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Conditions) -> Verdict {
+    let expected = match reply {
+        Reply::Submitted(first) => Reply::Submitted(Submitted { duplicate: true, ..first.clone() }),
+        Reply::Cancelled(first) => Reply::Cancelled(Cancelled { already: true, ..*first }),
+        Reply::Revoked(first) => Reply::Revoked(Revoked { already: true, ..*first }),
+        Reply::PriorityChanged(first) => {
+            Reply::PriorityChanged(PriorityChanged { from: first.priority, priority: first.priority })
+        }
+        Reply::Completed(_)
+        | Reply::Tagged(_)
+        | Reply::Failed(_)
+        | Reply::Delayed(_)
+        | Reply::Suspended(_)
+        | Reply::WaitpointCreated(_)
+        | Reply::LaneConfigured(_)
+        | Reply::LaneCopied(_)
+        | Reply::LaneRecounted(_)
+        | Reply::Followed(_) => reply.clone(),
+        Reply::WaitpointClosed(_) => Reply::WaitpointClosed(ClosedWaitpoint { already: true }),
+        Reply::Resumed(first) => Reply::Resumed(Resumed { already: true, ..*first }),
+        Reply::Delivered(first) if remembered(operation) => {
+            Reply::Delivered(Delivered { signal_id: first.signal_id, effect: Effect::Duplicate })
+        }
+        Reply::Rotated(Rotated::Rotated { new_kid: kid, .. } | Rotated::Noop { kid }) => {
+            Reply::Rotated(Rotated::Noop { kid: kid.clone() })
+        }
+        Reply::FlowStaged(StagedFlow::Submitted(first)) => {
+            Reply::FlowStaged(StagedFlow::Submitted(SubmittedFlow { duplicate: true, ..first.clone() }))
+        }
+        Reply::FlowCreated(first) => Reply::FlowCreated(SubmittedFlow { duplicate: true, ..first.clone() }),
+        Reply::FlowGrown(_) if !is_remembered_growth(operation) => return Ok(()),
+        Reply::FlowStaged(_) | Reply::FlowGrown(_) | Reply::FlowTagged(_) | Reply::WaitedForChildren(_) => {
+            reply.clone()
+        }
+        Reply::FlowClosed(first) => Reply::FlowClosed(ClosedFlow { already: true, ..*first }),
+        Reply::FlowCancelled(first) => Reply::FlowCancelled(FlowCancelled { already: true, cancelled: 0, ..*first }),
+        _ => return Ok(()),
+    };
+    let again = Step::decide(after, operation, at);
+    match &again.decided {
+        Ok(decision) if decision.reply == expected && !again.alters() => Ok(()),
+        other => Err(format!("I16: answered {reply:?} first and then {other:?}")),
+    }
+}
+
+/// Whether a change of a graph has a key under which it is known again.
+fn is_remembered_growth(operation: &Operation) -> bool {
+    matches!(operation, Operation::GrowFlow(args) if args.idempotency_key.is_some())
+}
+
+/// Whether a signal has a key under which it is known again.
+fn remembered(operation: &Operation) -> bool {
+    matches!(operation, Operation::Deliver(args) if args.idempotency_key.is_some() && args.dedup_ttl_ms > 0)
+}

@@ -1,0 +1,76 @@
+//! Every token ever handed out, tried in every state: it opens its own waitpoint while an execution waits or may still
+//! wait on it, and nothing else, ever.
+
+use ff_core::contracts::{DeliverArgs, WaitpointRef};
+use ff_core::engine_error::Code;
+use ff_core::execution::Execution;
+use ff_core::model::Model;
+use ff_core::operation::{Conditions, Operation};
+use ff_core::suspension::Waitpoint;
+use ff_core::token::{PresentedToken, WaitpointToken};
+use ff_core::types::{ExecutionId, SignalName, TimestampMs};
+use ff_core::view::{Stop, View};
+
+use super::Verdict;
+use super::suspension::{Standing, judged, standing};
+
+/// I11 and I12: tries every token on its own waitpoint and on its neighbours.
+pub fn tokens_open_nothing_else(model: &Model, at: &Conditions) -> Verdict {
+    let now = at.now;
+    let all: Vec<_> = model.executions().flat_map(|e| model.waitpoints(&e.id).map(move |w| (e, w))).collect();
+    for (execution, waitpoint) in &all {
+        let ring = model.ring(execution.id.partition()).ok().flatten();
+        let minted =
+            waitpoint.mint(ring).map_err(|refusal| format!("I12: no token for {}: {refusal}", waitpoint.id))?;
+        for token in [&waitpoint.token, &minted] {
+            let answer = answer(model, token, &execution.id, waitpoint, at);
+            if answer != expected(model, execution, waitpoint, token, now) {
+                return Err(format!("I11: {token:?} of {} is answered {answer:?}", waitpoint.id));
+            }
+        }
+        judged(model, waitpoint, &minted, now).map_err(|code| format!("I12: a token minted now is {code}"))?;
+    }
+    for pair in all.windows(2) {
+        let ((one_execution, one), (other_execution, other)) = (pair[0], pair[1]);
+        let there = answer(model, &one.token, &other_execution.id, other, at);
+        let here = answer(model, &other.token, &one_execution.id, one, at);
+        if (there, here) != (Err(Code::InvalidToken), Err(Code::InvalidToken)) {
+            return Err(format!("I12: {} and {} open each other: {there:?}, {here:?}", one.id, other.id));
+        }
+    }
+    Ok(())
+}
+
+fn expected(
+    model: &Model,
+    execution: &Execution,
+    waitpoint: &Waitpoint,
+    shown: &WaitpointToken,
+    now: TimestampMs,
+) -> Result<(), Code> {
+    judged(model, waitpoint, shown, now)?;
+    match standing(execution, waitpoint, now) {
+        _ if execution.is_finished() => Err(Code::TargetNotSignalable),
+        Standing::Pending | Standing::Waited => Ok(()),
+        Standing::RanOut => Err(Code::PendingWaitpointExpired),
+        Standing::Over => Err(Code::WaitpointClosed),
+    }
+}
+
+/// What a signal with a token is told at a waitpoint.
+fn answer(
+    model: &Model,
+    shown: &WaitpointToken,
+    execution: &ExecutionId,
+    to: &Waitpoint,
+    at: &Conditions,
+) -> Result<(), Code> {
+    let token = PresentedToken::from(shown);
+    let name = SignalName::parse("go").expect("a name");
+    let signal = DeliverArgs::new(*execution, WaitpointRef::Id(to.id), token, name);
+    match Operation::Deliver(signal).decide(model, at) {
+        Ok(_) => Ok(()),
+        Err(Stop::Refused(refusal)) => Err(refusal.code),
+        Err(Stop::Miss(miss)) => panic!("the model has everything, yet {miss:?} was missed"),
+    }
+}

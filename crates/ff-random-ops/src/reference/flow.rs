@@ -1,0 +1,228 @@
+//! The graphs and the operations of transitions about flows.
+
+use ff_core::contracts::{
+    CancelFlowArgs, CascadeArgs, CloseFlowArgs, CreateFlowArgs, EdgeSpec, FlowHeader, GrowFlowArgs, GrownEdge, Input,
+    JoinSpec, MemberRef, NodeSpec, SetFlowTagsArgs, Start, SubmitFlowArgs, Task, WaitForChildrenArgs,
+};
+use ff_core::dice::Nonce;
+use ff_core::engine_error::Refusal;
+use ff_core::execution::Tags;
+use ff_core::flow::{Edge, Join, OnSatisfied, Passing, member_id};
+use ff_core::model::Model;
+use ff_core::operation::Operation;
+use ff_core::types::{FlowId, IdempotencyKey, InputName, NodeName, TagKey, TagValue};
+use ff_core::view::{EdgesOf, Side, View};
+
+use super::{Call, Reference, vocabulary};
+use crate::compare::calls::Output;
+use crate::transition::{Growth, Link, Node, Pass, Plan, Policies, Submission, Transition};
+
+impl Reference {
+    /// The operation of a transition about a flow that is there.
+    pub(super) fn flow_operation(&self, transition: &Transition) -> Operation {
+        match transition {
+            Transition::CreateFlow { flow, namespace, kind } => {
+                Operation::CreateFlow(CreateFlowArgs { header: header(*flow, *namespace, *kind, 0) })
+            }
+            Transition::Grow(growth) => Operation::GrowFlow(self.growth(growth)),
+            Transition::CloseFlow { flow } => Operation::CloseFlow(CloseFlowArgs { flow_id: flow_id(*flow) }),
+            Transition::CancelFlow { flow, policy, reason } => Operation::CancelFlow(CancelFlowArgs {
+                flow_id: flow_id(*flow),
+                policy: *policy,
+                reason: reason.map(vocabulary::text),
+                requested_by: vocabulary::requester(&reason.map(vocabulary::text)),
+            }),
+            Transition::TagFlow { flow, from, count } => {
+                Operation::SetFlowTags(SetFlowTagsArgs { flow_id: flow_id(*flow), tags: tags(*from, *count) })
+            }
+            Transition::WaitForChildren { job, fence } => {
+                let (execution_id, fence) = self.held(*job, *fence);
+                Operation::WaitForChildren(WaitForChildrenArgs { execution_id, fence })
+            }
+            Transition::Cascade { job } => {
+                Operation::Cascade(CascadeArgs { execution_id: self.id(*job), owed_since: None })
+            }
+            other => unreachable!("{other:?} is not about a flow"),
+        }
+    }
+
+    /// How often the graph of the flow that an operation adds to has changed.
+    pub(super) fn revision_grown_by(&self, operation: &Operation) -> Option<u64> {
+        let Operation::GrowFlow(args) = operation else { return None };
+        self.model.find_flow(&args.flow_id).map(|flow| flow.graph_revision)
+    }
+
+    /// How often the graph of a flow has changed.
+    pub(crate) fn revision(&self, flow: u32) -> u64 {
+        self.model.find_flow(&flow_id(flow)).map_or(0, |flow| flow.graph_revision)
+    }
+
+    /// Submits a graph to the model, part after part.
+    pub(super) fn submit_flow(&mut self, args: &SubmitFlowArgs, nonce: Nonce) -> Result<Output, Refusal> {
+        let mut last = None;
+        for part in args.clone().plan()? {
+            last = Some(self.execute(&Operation::StageFlow(part), nonce)?.0);
+        }
+        Ok(Output::Reply(last.unwrap_or_else(|| unreachable!("a plan has a part"))))
+    }
+
+    /// Remembers which flow and which executions a transition has made.
+    pub(super) fn note_flow(&mut self, transition: &Transition) {
+        match transition {
+            Transition::SubmitFlow(plan) => self.enrol(plan.flow, &plan.nodes),
+            Transition::SubmitLargeFlow { flow, first, jobs, .. } => {
+                self.enrol(*flow, &large_plan(*flow, *first, *jobs).nodes);
+            }
+            Transition::CreateFlow { flow, .. } => self.enrol(*flow, &[]),
+            Transition::Grow(growth) => self.enrol(growth.flow, &growth.nodes),
+            _ => {}
+        }
+    }
+
+    fn enrol(&mut self, flow: u32, nodes: &[Node]) {
+        self.flows.insert(flow_id(flow), flow);
+        for node in nodes {
+            let id = member_id(&flow_id(flow), &name(node.work.job), &self.partitions);
+            self.ids.insert(node.work.job, id);
+        }
+    }
+
+    /// The number of a flow that is there.
+    pub(crate) fn flow_number(&self, id: &FlowId) -> Option<u32> {
+        self.flows.get(id).copied()
+    }
+
+    fn growth(&self, growth: &Growth) -> GrowFlowArgs {
+        let member = |job: u32| match growth.by_id {
+            true => MemberRef::Execution(self.id(job)),
+            false => MemberRef::Node(name(job)),
+        };
+        let revision = self.revision(growth.flow);
+        let passes = |pass: Option<Pass>| pass.map(passing);
+        GrowFlowArgs {
+            flow_id: flow_id(growth.flow),
+            expected_graph_revision: growth.revision.map(|off| revision.saturating_add_signed(off)),
+            nodes: growth.nodes.iter().map(node).collect(),
+            joins: growth.joins.iter().map(|(job, join)| JoinSpec { member: member(*job), join: *join }).collect(),
+            edges: growth
+                .edges
+                .iter()
+                .map(|link| GrownEdge {
+                    upstream: member(link.from),
+                    downstream: member(link.to),
+                    passes: passes(link.passes),
+                })
+                .collect(),
+            holder: growth.holder.map(|(job, whose)| self.held(job, whose)),
+            idempotency_key: growth.key.map(|nth| IdempotencyKey::parse(&format!("growth-{nth}")).unwrap()),
+        }
+    }
+}
+
+/// The id of a flow.
+pub(crate) fn flow_id(flow: u32) -> FlowId {
+    FlowId::from_uuid(vocabulary::uuid(flow.wrapping_add(0x4000_0000)))
+}
+
+/// What a job is called in whichever flow.
+pub(crate) fn name(job: u32) -> NodeName {
+    NodeName::parse(&format!("n{job}")).unwrap()
+}
+
+/// A graph that is submitted in several parts: every other node waits for the first one, every third for the one before
+/// it, and every tenth is content with one of those it waits for.
+pub(super) fn large(flow: u32, first: u32, jobs: u32, part: Option<usize>) -> Call {
+    let args = graph_of(&large_plan(flow, first, jobs));
+    let Some(part) = part else { return Call::SubmitFlow(args) };
+    let mut parts = args.plan().unwrap();
+    Call::One(Box::new(Operation::StageFlow(parts.swap_remove(part % parts.len()))))
+}
+
+fn large_plan(flow: u32, first: u32, jobs: u32) -> Plan {
+    let link = |from: u32, to: u32| Link { from: first + from, to: first + to, passes: None };
+    let mut edges: Vec<_> = (1..jobs).filter(|nth| nth % 2 == 0).map(|nth| link(0, nth)).collect();
+    edges.extend((2..jobs).filter(|nth| nth % 3 == 0).map(|nth| link(nth - 1, nth)));
+    let node = |nth: u32| Node {
+        work: Submission {
+            job: first + nth,
+            namespace: 0,
+            lane: 0,
+            kind: 0,
+            payload: 3,
+            priority: 0,
+            tags: 0,
+            key: None,
+            start: Start::Now,
+            policy: Policies::None,
+        },
+        join: match nth % 30 {
+            0 | 10 | 20 if nth > 0 => Join::AnyOf { on_satisfied: OnSatisfied::CancelRemaining },
+            _ => Join::AllOf,
+        },
+    };
+    Plan { flow, namespace: 0, kind: 0, tags: 0, nodes: (0..jobs).map(node).collect(), edges }
+}
+
+/// The arguments a whole graph is submitted with.
+pub(crate) fn graph_of(plan: &Plan) -> SubmitFlowArgs {
+    let edge = |link: &Link| EdgeSpec {
+        upstream: name(link.from),
+        downstream: name(link.to),
+        passes: link.passes.map(passing),
+    };
+    SubmitFlowArgs {
+        header: header(plan.flow, plan.namespace, plan.kind, plan.tags),
+        nodes: plan.nodes.iter().map(node).collect(),
+        edges: plan.edges.iter().map(edge).collect(),
+    }
+}
+
+/// The named inputs a worker is handed with its claim.
+pub(crate) fn inputs_of(model: &Model, task: &Task) -> Vec<Input> {
+    let Some(place) = &task.flow else { return vec![] };
+    let (flow, member, side) = (place.flow_id, task.execution_id, Side::Incoming);
+    let ids = model.edges(&EdgesOf { flow, member, side, after: None, limit: usize::MAX }).unwrap();
+    let edges: Vec<&Edge> = ids.iter().filter_map(|id| model.edge(&flow, id).ok().flatten()).collect();
+    Input::handed(edges, |upstream| model.result(upstream).cloned())
+}
+
+fn header(flow: u32, namespace: u8, kind: u8, count: usize) -> FlowHeader {
+    FlowHeader {
+        flow_id: flow_id(flow),
+        idempotency_key: None,
+        namespace: vocabulary::namespace(namespace),
+        kind: vocabulary::kind(kind),
+        tags: tags(0, count),
+        trace: vocabulary::trace(flow),
+    }
+}
+
+fn node(node: &Node) -> NodeSpec {
+    let work = vocabulary::submit_args(&node.work);
+    NodeSpec {
+        name: name(node.work.job),
+        lane: work.lane,
+        kind: work.kind,
+        payload: work.payload,
+        priority: work.priority,
+        tags: work.tags,
+        start: work.start,
+        policy: work.policy,
+        join: node.join,
+    }
+}
+
+fn passing(pass: Pass) -> Passing {
+    match pass {
+        Pass::Payload => Passing::Payload,
+        Pass::Input(nth) => Passing::Input(InputName::parse(&format!("input-{nth}")).unwrap()),
+    }
+}
+
+/// The value of every label of a flow.
+pub(crate) const FLOW_LABEL: &str = "Zoë's: {1}";
+
+fn tags(from: usize, count: usize) -> Tags {
+    let tag = |nth| (TagKey::parse(&format!("tag-{nth}")).unwrap(), TagValue::parse(FLOW_LABEL).unwrap());
+    (from..from + count).map(tag).collect()
+}

@@ -1,0 +1,353 @@
+//! The side that is right: the model, and what a run remembers of it.
+
+mod finish;
+mod flow;
+mod operator;
+mod suspension;
+pub(crate) mod vocabulary;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ff_core::clock::{Clock, ManualClock};
+use ff_core::contracts::{
+    CancelArgs, ClaimArgs, Claimed, Claims, CompleteArgs, DelayArgs, EventsArgs, FailArgs, GrantedClaim, ProgressArgs,
+    PumpArgs, RenewArgs, ReplayArgs, RevokeArgs, RotatePartitionArgs, RotateSecretArgs, SubmitArgs, SubmitFlowArgs,
+    Task,
+};
+use ff_core::dice::Nonce;
+use ff_core::due::Due;
+use ff_core::engine_error::Refusal;
+use ff_core::event::EventCursor;
+use ff_core::execution::Failure;
+use ff_core::lease::Fence;
+use ff_core::model::Model;
+use ff_core::operation::{Ask, Conditions, Operation, Reply};
+use ff_core::partition::PartitionConfig;
+use ff_core::token::{KeyRing, Secret};
+use ff_core::types::{AttemptId, ExecutionId, FlowId, Kid, LeaseEpoch, LeaseId, Namespace, TimestampMs};
+use uuid::Uuid;
+
+pub(crate) use flow::{FLOW_LABEL, flow_id, graph_of};
+pub(crate) use suspension::number_of;
+
+use self::operator::LaneMessages;
+use self::suspension::Handed;
+use crate::compare::calls::{Output, Outputs};
+use crate::coverage::Coverage;
+use crate::laws::Laws;
+use crate::transition::{Order, Transition, Whose};
+
+/// One call of a store: an operation, or something a store does with several.
+#[derive(Clone, Debug)]
+pub(crate) enum Call {
+    One(Box<Operation>),
+    SubmitMany(Vec<SubmitArgs>),
+    SubmitFlow(SubmitFlowArgs),
+    Rotate(RotateSecretArgs),
+    ConfigureLane(ff_core::contracts::ConfigureLaneArgs),
+    SweepWorkers,
+    Events(EventsArgs),
+}
+
+/// An operation the model has performed, and what it must answer.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub operation: Operation,
+    pub nonce: Nonce,
+    /// The reply, and what comes with it when it is that of a claim.
+    pub answer: Result<(Reply, Vec<Claimed>), Refusal>,
+}
+
+/// The model at a moment of a run.
+pub struct Reference {
+    pub(crate) model: Model,
+    pub(crate) partitions: PartitionConfig,
+    clock: Arc<ManualClock>,
+    /// Which execution a job number turned out to be.
+    ids: BTreeMap<u32, ExecutionId>,
+    /// Which number a flow was given.
+    pub(crate) flows: BTreeMap<FlowId, u32>,
+    /// Every fence given out, oldest first.
+    fences: BTreeMap<ExecutionId, Vec<Fence>>,
+    pub(crate) handed: Handed,
+    /// Where the reader of events is.
+    pub(crate) reader: Option<EventCursor>,
+    messages: LaneMessages,
+    /// Whether the parts of what a store does in several operations come one by one.
+    pub(crate) sends_messages: bool,
+    pub(crate) laws: Option<Laws>,
+    pub(crate) coverage: Coverage,
+    /// What was performed since it was last taken, for subjects that perform groups.
+    pub(crate) log: Vec<Entry>,
+}
+
+impl Reference {
+    /// An empty model whose partitions share this first secret.
+    pub(crate) fn new(partitions: PartitionConfig, clock: Arc<ManualClock>, secret: Secret) -> Self {
+        let (mut model, ring) = (Model::default(), KeyRing::of(Kid::first(), secret));
+        (0..partitions.num_flow_partitions).for_each(|partition| model.set_ring(partition, ring.clone()));
+        Self {
+            model,
+            partitions,
+            clock,
+            ids: BTreeMap::new(),
+            flows: BTreeMap::new(),
+            fences: BTreeMap::new(),
+            handed: Handed::default(),
+            reader: None,
+            messages: LaneMessages::default(),
+            sends_messages: false,
+            laws: None,
+            coverage: Coverage::default(),
+            log: Vec::new(),
+        }
+    }
+
+    /// Performs a call, and remembers what it handed out.
+    pub(crate) fn perform(&mut self, transition: &Transition, call: &Call, nonce: Nonce) -> Outputs {
+        let outputs = match call {
+            Call::One(operation) => vec![self.one(operation, nonce)],
+            Call::SubmitMany(many) => {
+                many.iter().map(|args| self.one(&Operation::Submit(args.clone()), nonce)).collect()
+            }
+            Call::SubmitFlow(args) => vec![self.submit_flow(args, nonce)],
+            Call::Rotate(rotation) => (0..self.partitions.num_flow_partitions)
+                .map(|partition| RotatePartitionArgs { partition, rotation: rotation.clone() })
+                .map(|args| self.one(&Operation::Rotate(args), nonce))
+                .collect(),
+            Call::ConfigureLane(args) => vec![self.configure(args.clone(), nonce).map(Output::Lane)],
+            Call::SweepWorkers => vec![self.sweep_workers(nonce).map(Output::Workers)],
+            Call::Events(args) => vec![self.events(args, nonce).map(Output::Events)],
+        };
+        self.note(transition, &outputs);
+        outputs
+    }
+
+    fn one(&mut self, operation: &Operation, nonce: Nonce) -> Result<Output, Refusal> {
+        let (reply, claimed) = self.execute(operation, nonce)?;
+        let Reply::Taken(taken) = reply else { return Ok(Output::Reply(reply)) };
+        match operation {
+            Operation::Claim(args) if taken.limited => self.claim_with_leave(args, nonce).map(Output::Claims),
+            _ => Ok(Output::Claims(Claims { claimed, next: taken.next, limited: taken.limited })),
+        }
+    }
+
+    /// Decides and applies one operation: everything the model does goes through here.
+    pub(crate) fn execute(&mut self, operation: &Operation, nonce: Nonce) -> Result<(Reply, Vec<Claimed>), Refusal> {
+        let at = Conditions { partitions: self.partitions, nonce, now: self.clock.now() };
+        let executions = self.model.executions().count();
+        let revision = self.revision_grown_by(operation);
+        let answer = match &mut self.laws {
+            Some(laws) => laws.execute(&mut self.model, operation, at, &mut self.coverage),
+            None => self.model.execute(operation, &at).map(|(reply, _)| reply),
+        };
+        self.coverage.count(&answer);
+        let answer = answer.map(|reply| {
+            self.coverage.count_forgotten(executions.saturating_sub(self.model.executions().count()));
+            if revision.is_some() && revision == self.revision_grown_by(operation) {
+                self.coverage.happened("flow grown before");
+            }
+            self.handed.note(operation, &reply);
+            self.messages.note(operation, &reply);
+            let claimed = match &reply {
+                Reply::Taken(taken) | Reply::ClaimGranted(GrantedClaim { taken, .. }) => {
+                    taken.tasks.iter().map(|task| claimed_with(&self.model, task)).collect()
+                }
+                _ => Vec::new(),
+            };
+            for Claimed { task, .. } in &claimed {
+                self.fences.entry(task.execution_id).or_default().push(task.fence);
+            }
+            self.coverage.count_claims(&claimed);
+            (reply, claimed)
+        });
+        self.log.push(Entry { operation: operation.clone(), nonce, answer: answer.clone() });
+        answer
+    }
+
+    /// Decides and applies one operation whose answer is of a type that is known.
+    fn ask<A: Ask>(&mut self, args: A, nonce: Nonce) -> Result<A::Answer, Refusal> {
+        let operation = args.into_operation();
+        operation.check(&self.partitions)?;
+        let (reply, _) = self.execute(&operation, nonce)?;
+        Ok(A::answer(reply).unwrap())
+    }
+
+    /// The time.
+    pub(crate) fn now(&self) -> TimestampMs {
+        self.clock.now()
+    }
+
+    /// How far the clock has to go to be so long after one of the next moments that matter to some execution.
+    pub(crate) fn until(&self, nth: usize, offset_ms: i64) -> u64 {
+        let now = self.now();
+        let due = self.model.executions().flat_map(|one| Due::ALL.iter().filter_map(|due| one.due_at(*due)));
+        let keys = self.laws.iter().flat_map(Laws::keys_forgotten_at);
+        let mut ahead: Vec<_> = due.chain(keys).filter(|at| *at > now).collect();
+        ahead.sort_unstable();
+        ahead.dedup();
+        // A key or an execution that is kept for days would end the run at one stroke.
+        let near = ahead.get(nth).filter(|at| at.since(now) < 100_000);
+        near.map_or(0, |at| TimestampMs(at.0 + offset_ms).since(now))
+    }
+
+    /// Remembers which executions and flows a transition has made.
+    fn note(&mut self, transition: &Transition, outputs: &Outputs) {
+        let mut submitted = |job: u32, output: &Result<Output, Refusal>| {
+            if let Ok(Output::Reply(Reply::Submitted(submitted))) = output {
+                self.ids.insert(job, submitted.execution_id);
+            }
+        };
+        match transition {
+            Transition::Submit(one) => submitted(one.job, &outputs[0]),
+            Transition::SubmitMany(many) => {
+                many.iter().zip(outputs).for_each(|(one, output)| submitted(one.job, output))
+            }
+            Transition::Operate(Order::Read { .. }) => {
+                if let Ok(Output::Events(page)) = &outputs[0] {
+                    self.reader = Some(page.next.clone());
+                    self.coverage.count_events(page.events.len());
+                }
+            }
+            _ if outputs[0].is_ok() => self.note_flow(transition),
+            _ => {}
+        }
+    }
+
+    /// The execution of a job; one that is not there when the job was never submitted.
+    pub(crate) fn id(&self, job: u32) -> ExecutionId {
+        let nowhere = || ExecutionId::place(vocabulary::uuid(job), &Namespace::default_name(), None, &self.partitions);
+        // A number no run gives to a job stands for an id that cannot be here.
+        if job == u32::MAX {
+            return ExecutionId::new(self.partitions.num_flow_partitions, vocabulary::uuid(job));
+        }
+        self.ids.get(&job).copied().unwrap_or_else(nowhere)
+    }
+
+    /// Every job there is, with its execution.
+    pub(crate) fn jobs(&self) -> impl Iterator<Item = (u32, ExecutionId)> {
+        self.ids.iter().map(|(job, id)| (*job, *id))
+    }
+
+    /// The call a transition makes; none when it only moves the clock or opens the store again.
+    pub(crate) fn call(&self, transition: &Transition) -> Option<Call> {
+        Some(match transition {
+            Transition::SubmitMany(many) => Call::SubmitMany(many.iter().map(vocabulary::submit_args).collect()),
+            Transition::Advance { .. } | Transition::AdvanceTo { .. } | Transition::Reopen => return None,
+            Transition::Rotate { kid, secret, grace_ms } => {
+                Call::Rotate(vocabulary::rotation(*kid, *secret, *grace_ms))
+            }
+            Transition::SubmitFlow(plan) => Call::SubmitFlow(graph_of(plan)),
+            Transition::SubmitLargeFlow { flow, first, jobs, part } => flow::large(*flow, *first, *jobs, *part),
+            Transition::Operate(order) => self.order(order),
+            Transition::Suspend { .. }
+            | Transition::CreateWaitpoint { .. }
+            | Transition::CloseWaitpoint { .. }
+            | Transition::Deliver(_)
+            | Transition::Resume { .. } => Call::One(Box::new(self.suspension_operation(transition))),
+            Transition::CreateFlow { .. }
+            | Transition::Grow(_)
+            | Transition::CloseFlow { .. }
+            | Transition::CancelFlow { .. }
+            | Transition::TagFlow { .. }
+            | Transition::WaitForChildren { .. }
+            | Transition::Cascade { .. } => Call::One(Box::new(self.flow_operation(transition))),
+            one => Call::One(Box::new(self.operation(one))),
+        })
+    }
+
+    fn operation(&self, transition: &Transition) -> Operation {
+        match transition {
+            Transition::Submit(submission) => Operation::Submit(vocabulary::submit_args(submission)),
+            Transition::Claim { partition, namespace, lane, kinds, max, worker, ttl_ms } => {
+                Operation::Claim(ClaimArgs {
+                    partition: *partition,
+                    namespace: vocabulary::namespace(*namespace),
+                    lane: vocabulary::lane(*lane),
+                    kinds: kinds.iter().map(|nth| vocabulary::kind(*nth)).collect(),
+                    max: *max,
+                    holder: vocabulary::holder(*worker),
+                    lease_ttl_ms: *ttl_ms,
+                })
+            }
+            Transition::Renew { job, fence, ttl_ms } => {
+                let (execution_id, fence) = self.held(*job, *fence);
+                Operation::Renew(RenewArgs { execution_id, fence, lease_ttl_ms: *ttl_ms })
+            }
+            Transition::Progress { job, fence, percent, message } => {
+                let (execution_id, fence) = self.held(*job, *fence);
+                Operation::Progress(ProgressArgs {
+                    execution_id,
+                    fence,
+                    percent: *percent,
+                    message: message.map(vocabulary::text),
+                })
+            }
+            Transition::Complete { job, fence, result } => {
+                let (execution_id, fence) = self.held(*job, *fence);
+                let result = result.map(vocabulary::bytes);
+                Operation::Complete(CompleteArgs { execution_id, fence, result })
+            }
+            Transition::Fail { job, fence, category, permanent } => {
+                let (execution_id, fence) = self.held(*job, *fence);
+                let failure = Failure {
+                    category: vocabulary::kind(*category),
+                    message: "it went wrong".into(),
+                    permanent: *permanent,
+                };
+                Operation::Fail(FailArgs { execution_id, fence, failure })
+            }
+            Transition::Delay { job, fence, start } => {
+                let (execution_id, fence) = self.held(*job, *fence);
+                Operation::Delay(DelayArgs { execution_id, fence, start: *start })
+            }
+            Transition::Cancel { job, reason } => {
+                let (execution_id, reason) = (self.id(*job), reason.map(vocabulary::text));
+                let requested_by = vocabulary::requester(&reason);
+                Operation::Cancel(CancelArgs { execution_id, reason, requested_by })
+            }
+            Transition::Replay { job, reason, reopen } => {
+                let (execution_id, reason) = (self.id(*job), reason.map(vocabulary::text));
+                let requested_by = vocabulary::requester(&reason);
+                Operation::Replay(ReplayArgs { execution_id, reason, requested_by, reopen_downstream: *reopen })
+            }
+            Transition::Revoke { job, lease } => {
+                let lease_id = lease.map(|whose| self.held(*job, whose).1.lease_id);
+                Operation::Revoke(RevokeArgs { execution_id: self.id(*job), lease_id, reason: None })
+            }
+            Transition::Pump { partition } => Operation::Pump(PumpArgs { partition: *partition }),
+            other => unreachable!("{other:?} is not an operation on an execution or a lease"),
+        }
+    }
+
+    /// An execution and the fence a caller shows for it; a made-up one when it was never held.
+    pub(crate) fn held(&self, job: u32, whose: Whose) -> (ExecutionId, Fence) {
+        let id = self.id(job);
+        let given = self.fences.get(&id).map_or(&[][..], Vec::as_slice);
+        let made_up = Uuid::from_u128(9);
+        let unknown = Fence {
+            lease_id: LeaseId::from_uuid(made_up),
+            lease_epoch: LeaseEpoch(1),
+            attempt_id: AttemptId::from_uuid(made_up),
+        };
+        let mut fence = given.last().copied().unwrap_or(unknown);
+        match whose {
+            Whose::Latest => {}
+            Whose::Earlier => fence = given.iter().rev().nth(1).copied().unwrap_or(unknown),
+            Whose::OtherLease => fence.lease_id = LeaseId::from_uuid(made_up),
+            Whose::OtherEpoch => fence.lease_epoch = fence.lease_epoch.next(),
+            Whose::OtherAttempt => fence.attempt_id = AttemptId::from_uuid(made_up),
+        }
+        (id, fence)
+    }
+}
+
+/// A task with everything its worker is handed.
+fn claimed_with(model: &Model, task: &Task) -> Claimed {
+    let payload = model.payload(&task.execution_id).cloned().unwrap();
+    let resumption = task.resumption.as_ref();
+    let signals = resumption.map(|resumption| suspension::handed_with(model, &task.execution_id, resumption));
+    let inputs = flow::inputs_of(model, task);
+    Claimed { task: task.clone(), payload, signals: signals.unwrap_or_default(), inputs }
+}

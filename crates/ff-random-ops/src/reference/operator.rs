@@ -1,0 +1,211 @@
+//! Requests of operators, worker processes and readers of events, and how the model answers them.
+
+use ff_core::contracts::{
+    AllotArgs, ChangePriorityArgs, ClaimArgs, Claims, ConfigureLaneArgs, CopyLaneArgs, EventsArgs, EventsPage,
+    FollowArgs, Grant, GrantedClaimArgs, HeartbeatArgs, LaneCount, LaneInfo, LeaveArgs, RecountLaneArgs,
+    RegisterWorkerArgs, SetTagsArgs, SettleLaneArgs, SweepWorkerArgs,
+};
+use ff_core::dice::Nonce;
+use ff_core::engine_error::Refusal;
+use ff_core::event::EventCursor;
+use ff_core::lane::Lane;
+use ff_core::operation::{Ask, Operation, Reply};
+use ff_core::partition::lane_partition;
+use ff_core::types::{LaneId, Namespace, Priority, WorkerInstanceId};
+use ff_core::view::View;
+
+use super::{Call, Reference, vocabulary};
+use crate::transition::Order;
+
+/// What was said of the default lane and may arrive late, again or never.
+#[derive(Default)]
+pub(super) struct LaneMessages {
+    settings: Option<Lane>,
+    grants: Vec<(u16, Grant)>,
+    counts: Vec<LaneCount>,
+}
+
+impl LaneMessages {
+    pub(super) fn note(&mut self, operation: &Operation, reply: &Reply) {
+        let lane = match operation {
+            Operation::ConfigureLane(args) => args.lane.within(&args.namespace),
+            Operation::CopyLane(args) => args.lane.key(),
+            Operation::Allot(args) => args.lane.within(&args.namespace),
+            Operation::RecountLane(args) => args.lane.within(&args.namespace),
+            Operation::ClaimGranted(args) => args.claim.lane.within(&args.claim.namespace),
+            _ => return,
+        };
+        if lane != LaneId::default_name() {
+            return;
+        }
+        match (operation, reply) {
+            (_, Reply::LaneConfigured(lane)) => self.settings = Some(lane.clone()),
+            (Operation::Allot(args), Reply::Allotted(allotted)) => {
+                self.grants.extend(allotted.grant.map(|grant| (args.partition, grant)));
+            }
+            (_, Reply::LaneCopied(count) | Reply::LaneRecounted(count)) => self.counts.push(*count),
+            (_, Reply::ClaimGranted(granted)) => self.counts.push(granted.count),
+            _ => {}
+        }
+    }
+}
+
+impl Reference {
+    /// The call of a request. A message that was never sent makes none worth comparing: it pumps instead.
+    pub(super) fn order(&self, order: &Order) -> Call {
+        let (home, lane) = (Namespace::default_name, LaneId::default_name);
+        let settings = self.messages.settings.clone();
+        match order {
+            Order::Configure { namespace, lane, state, concurrency, ageing_ms, retention_ms } => {
+                let args = ConfigureLaneArgs {
+                    namespace: vocabulary::namespace(*namespace),
+                    lane: vocabulary::lane(*lane),
+                    state: Some(*state),
+                    concurrency: *concurrency,
+                    ageing_ms: *ageing_ms,
+                    retention_ms: *retention_ms,
+                };
+                let in_messages = self.sends_messages && args.lane.within(&args.namespace) == LaneId::default_name();
+                if in_messages { one(args) } else { Call::ConfigureLane(args) }
+            }
+            Order::SweepWorkers => Call::SweepWorkers,
+            Order::Read { limit } => {
+                let after = self.reader.clone();
+                Call::Events(EventsArgs { after, namespace: None, execution: None, limit: *limit })
+            }
+            Order::Label { job, set, remove } => one(SetTagsArgs {
+                execution_id: self.id(*job),
+                set: [vocabulary::label(set.0, set.1)].into(),
+                remove: [vocabulary::label(*remove, 0).0].into(),
+            }),
+            Order::Prioritise { job, to } => {
+                one(ChangePriorityArgs { execution_id: self.id(*job), priority: Priority::new(*to).unwrap() })
+            }
+            Order::Register { worker, namespace, ttl_ms } => one(RegisterWorkerArgs {
+                worker_instance_id: instance(*worker),
+                worker_id: vocabulary::holder(*worker).worker_id,
+                namespace: vocabulary::namespace(*namespace),
+                lanes: [vocabulary::lane(0)].into(),
+                kinds: [].into(),
+                capabilities: [].into(),
+                ttl_ms: *ttl_ms,
+            }),
+            Order::Heartbeat { worker, namespace } => one(HeartbeatArgs {
+                namespace: vocabulary::namespace(*namespace),
+                worker_instance_id: instance(*worker),
+            }),
+            Order::Leave { worker, namespace } => {
+                one(LeaveArgs { namespace: vocabulary::namespace(*namespace), worker_instance_id: instance(*worker) })
+            }
+            Order::CopyLane { partition } => match settings {
+                Some(lane) => one(CopyLaneArgs { partition: *partition, lane }),
+                None => one(FollowArgs { partition: *partition }),
+            },
+            Order::Allot { partition, want } => {
+                one(AllotArgs { partition: *partition, namespace: home(), lane: lane(), want: *want })
+            }
+            Order::ClaimGranted { back } => match self.messages.grants.iter().rev().nth(*back) {
+                Some((partition, grant)) => one(GrantedClaimArgs { claim: claim_any(*partition), grant: *grant }),
+                None => one(FollowArgs { partition: 0 }),
+            },
+            Order::Recount { partition, behind } => one(RecountLaneArgs {
+                partition: *partition,
+                namespace: home(),
+                lane: lane(),
+                seq: self.last_grant(*partition).saturating_sub(*behind),
+            }),
+            Order::Settle { back, counts } => {
+                let counts = self.messages.counts.iter().rev().skip(*back).take(*counts).copied().collect();
+                one(SettleLaneArgs { namespace: home(), lane: lane(), counts })
+            }
+        }
+    }
+
+    /// The last grant the home of the default lane gave a partition.
+    pub(super) fn last_grant(&self, partition: u16) -> u64 {
+        let lane = LaneId::default_name();
+        let home = self.model.lane(lane_partition(&lane, &self.partitions), &lane).ok().flatten();
+        home.and_then(|home| home.shares.get(&partition)).map_or(0, |share| share.seq)
+    }
+
+    pub(super) fn configure(&mut self, args: ConfigureLaneArgs, nonce: Nonce) -> Result<LaneInfo, Refusal> {
+        let (namespace, name) = (args.namespace.clone(), args.lane.clone());
+        let lane = self.ask(args, nonce)?;
+        let mut counts = Vec::new();
+        for partition in 0..self.partitions.num_flow_partitions {
+            counts.push(self.ask(CopyLaneArgs { partition, lane: lane.clone() }, nonce)?);
+        }
+        if lane.settings.concurrency.is_some() {
+            self.ask(SettleLaneArgs { namespace, lane: name, counts }, nonce)?;
+        }
+        Ok(self.model.lane_info(&lane.key()))
+    }
+
+    /// Claims from a lane with a limit: with the leave of the lane's home, which counts what may have ended.
+    pub(super) fn claim_with_leave(&mut self, claim: &ClaimArgs, nonce: Nonce) -> Result<Claims, Refusal> {
+        let (namespace, lane) = (claim.namespace.clone(), claim.lane.clone());
+        let first = self.ask(AllotArgs::of(claim), nonce)?;
+        let mut grant = first.grant;
+        if grant.is_none() && !first.uncounted.is_empty() {
+            let mut counts = Vec::new();
+            for (partition, seq) in first.uncounted {
+                let args = RecountLaneArgs { partition, namespace: namespace.clone(), lane: lane.clone(), seq };
+                counts.push(self.ask(args, nonce)?);
+            }
+            self.ask(SettleLaneArgs { namespace: namespace.clone(), lane: lane.clone(), counts }, nonce)?;
+            grant = self.ask(AllotArgs::of(claim), nonce)?.grant;
+        }
+        let Some(grant) = grant else { return Ok(Claims { claimed: Vec::new(), next: None, limited: true }) };
+        let granted = Operation::ClaimGranted(GrantedClaimArgs { claim: claim.clone(), grant });
+        let (reply, claimed) = self.execute(&granted, nonce)?;
+        let Reply::ClaimGranted(granted) = reply else { unreachable!("{reply:?} answers no granted claim") };
+        self.ask(SettleLaneArgs { namespace, lane, counts: vec![granted.count] }, nonce)?;
+        Ok(Claims { claimed, next: granted.taken.next, limited: granted.taken.limited })
+    }
+
+    pub(super) fn sweep_workers(&mut self, nonce: Nonce) -> Result<Vec<WorkerInstanceId>, Refusal> {
+        let now = self.now();
+        let gone = self.model.workers().filter(|worker| worker.is_gone(now));
+        let gone: Vec<_> = gone.map(|worker| worker.worker_instance_id.clone()).collect();
+        for worker_instance_id in gone.iter().cloned() {
+            self.ask(SweepWorkerArgs { worker_instance_id }, nonce)?;
+        }
+        Ok(gone)
+    }
+
+    pub(super) fn events(&mut self, args: &EventsArgs, nonce: Nonce) -> Result<EventsPage, Refusal> {
+        args.check_for_store()?;
+        let partitions = args.partitions(&self.partitions)?;
+        for partition in partitions.clone() {
+            self.ask(FollowArgs { partition }, nonce)?;
+        }
+        let Some(after) = args.after.clone() else {
+            let next = EventCursor { from: self.now(), ..EventCursor::default() };
+            return Ok(EventsPage { events: vec![], next, missed: false });
+        };
+        let part = |partition| Some((partition, self.model.events(partition, &after, args.limit)?));
+        let parts: Vec<_> = partitions.filter_map(part).collect();
+        Ok(EventsPage::merge(after, parts, |told| args.wants(told), args.limit))
+    }
+}
+
+fn one(args: impl Ask) -> Call {
+    Call::One(Box::new(args.into_operation()))
+}
+
+/// A claim of whatever waits on the default lane.
+fn claim_any(partition: u16) -> ClaimArgs {
+    ClaimArgs {
+        partition,
+        namespace: Namespace::default_name(),
+        lane: LaneId::default_name(),
+        kinds: vec![],
+        max: 10,
+        holder: vocabulary::holder(0),
+        lease_ttl_ms: 1_000,
+    }
+}
+
+fn instance(worker: u8) -> WorkerInstanceId {
+    vocabulary::holder(worker).worker_instance_id
+}

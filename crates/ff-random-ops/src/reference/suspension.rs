@@ -1,0 +1,246 @@
+//! What a run remembers of what was granted, and the operations of transitions about suspensions.
+
+use std::collections::BTreeMap;
+
+use ff_core::contracts::{
+    CloseWaitpointArgs, CreateWaitpointArgs, DeliverArgs, GrantedWaitpoint, ReceivedSignal, ResumeArgs, Resumption,
+    SuspendArgs, WaitpointBinding, WaitpointRef,
+};
+use ff_core::lease::Fence;
+use ff_core::model::Model;
+use ff_core::operation::{Operation, Reply};
+use ff_core::signal::Source;
+use ff_core::suspension::{Condition, Distinct, ResumePolicy, SuspendReason, SuspendedBy};
+use ff_core::token::{Mac, PresentedToken, WaitpointToken};
+use ff_core::types::{ExecutionId, IdempotencyKey, SignalName, SuspensionId, WaitpointId, WaitpointKey};
+use ff_core::view::View;
+use uuid::Uuid;
+
+use super::{Reference, vocabulary};
+use crate::transition::{On, Sending, Shown, Transition, Tree, Which, Wish};
+
+/// How long the keys of suspensions and signals are remembered: short enough that runs see them forgotten.
+const DEDUP_MS: u64 = 20_000;
+
+/// What was handed out, oldest first.
+#[derive(Default)]
+pub(crate) struct Handed {
+    waitpoints: Vec<(ExecutionId, GrantedWaitpoint)>,
+    suspensions: BTreeMap<ExecutionId, Vec<SuspensionId>>,
+}
+
+impl Handed {
+    /// Remembers what a reply handed out.
+    pub(crate) fn note(&mut self, operation: &Operation, reply: &Reply) {
+        let (id, granted) = match (operation, reply) {
+            (Operation::Suspend(args), Reply::Suspended(suspended)) => {
+                let known = self.suspensions.entry(args.execution_id).or_default();
+                if !known.contains(&suspended.suspension_id) {
+                    known.push(suspended.suspension_id);
+                }
+                (args.execution_id, suspended.waitpoints.clone())
+            }
+            (Operation::CreateWaitpoint(args), Reply::WaitpointCreated(granted)) => {
+                (args.execution_id, vec![granted.clone()])
+            }
+            _ => return,
+        };
+        for granted in granted {
+            let one = (id, granted);
+            if !self.waitpoints.contains(&one) {
+                self.waitpoints.push(one);
+            }
+        }
+    }
+
+    /// The waitpoints of an execution, newest first.
+    pub(crate) fn of(&self, id: &ExecutionId) -> impl Iterator<Item = &GrantedWaitpoint> {
+        self.waitpoints.iter().rev().filter(move |(of, _)| of == id).map(|(_, granted)| granted)
+    }
+
+    fn find(&self, id: &ExecutionId, which: Which) -> Option<&GrantedWaitpoint> {
+        let (number, back) = match which {
+            Which::Last(number) => (number, 0),
+            Which::Before(number) => (number, 1),
+            Which::Unknown => return None,
+        };
+        let name = key(number);
+        self.of(id).filter(|granted| granted.waitpoint_key == name).nth(back)
+    }
+}
+
+impl Reference {
+    /// The operation of a transition about a suspension.
+    pub(super) fn suspension_operation(&self, transition: &Transition) -> Operation {
+        match transition {
+            Transition::Suspend { job, fence, wish } => {
+                let (id, fence) = self.held(*job, *fence);
+                Operation::Suspend(self.suspension(id, fence, wish))
+            }
+            Transition::CreateWaitpoint { job, fence, key: number, ms } => {
+                let (execution_id, fence) = self.held(*job, *fence);
+                let args = CreateWaitpointArgs { execution_id, fence, key: key(*number), expires_in_ms: *ms };
+                Operation::CreateWaitpoint(args)
+            }
+            Transition::CloseWaitpoint { job, waitpoint } => {
+                let execution_id = self.id(*job);
+                let waitpoint_id = self.waitpoint_id(&execution_id, *waitpoint);
+                Operation::CloseWaitpoint(CloseWaitpointArgs { execution_id, waitpoint_id, reason: None })
+            }
+            Transition::Deliver(sending) => Operation::Deliver(self.delivery(sending)),
+            Transition::Resume { job, decision, named, payload, delay_ms } => {
+                let execution_id = self.id(*job);
+                let suspensions = self.handed.suspensions.get(&execution_id);
+                let back = |back: u8| suspensions.and_then(|known| known.iter().rev().nth(usize::from(back)));
+                let unknown = SuspensionId::from_uuid(Uuid::from_u128(9));
+                Operation::Resume(ResumeArgs {
+                    suspension_id: named.map(|nth| back(nth).copied().unwrap_or(unknown)),
+                    payload: payload.map(vocabulary::bytes),
+                    resume_delay_ms: *delay_ms,
+                    ..ResumeArgs::new(execution_id, *decision)
+                })
+            }
+            other => unreachable!("{other:?} is not about a suspension"),
+        }
+    }
+
+    fn suspension(&self, execution_id: ExecutionId, fence: Fence, wish: &Wish) -> SuspendArgs {
+        let last = |number| self.waitpoint_id(&execution_id, Which::Last(number));
+        let binding = |on: &On| match *on {
+            On::New(number) => WaitpointBinding::Fresh { key: key(number) },
+            On::Ahead(number) => WaitpointBinding::Pending { id: last(number), key: key(number) },
+            On::Misnamed(number) => WaitpointBinding::Pending { id: last(number), key: key(number + 100) },
+            On::Unknown(number) => WaitpointBinding::Pending { id: unknown(), key: key(number) },
+        };
+        let waitpoints: Vec<_> = wish.on.iter().map(binding).collect();
+        let keys = waitpoints.iter().map(|binding| binding.key().clone()).collect();
+        SuspendArgs {
+            execution_id,
+            fence,
+            condition: condition(wish.tree, keys),
+            waitpoints,
+            reason: SuspendReason::WaitingForCallback,
+            requested_by: SuspendedBy::Worker,
+            timeout: wish.timeout,
+            timeout_behavior: wish.behavior,
+            resume_policy: ResumePolicy { resume_delay_ms: wish.delay_ms, handed: wish.handed },
+            continuation: (wish.delay_ms > 0).then(|| "where it was".into()),
+            idempotency_key: wish.key.map(remembered),
+            dedup_ttl_ms: DEDUP_MS,
+        }
+    }
+
+    fn delivery(&self, sending: &Sending) -> DeliverArgs {
+        let execution_id = self.id(sending.job);
+        let granted = self.handed.find(&execution_id, sending.to);
+        let waitpoint = match granted {
+            Some(granted) if sending.by_key => WaitpointRef::Key(granted.waitpoint_key.clone()),
+            Some(granted) => WaitpointRef::Id(granted.waitpoint_id),
+            None if sending.by_key => WaitpointRef::Key(key(99)),
+            None => WaitpointRef::Id(unknown()),
+        };
+        let source = match sending.user {
+            None => Source::external(),
+            Some(nth) => Source::parse("user", Some(&format!("user-{nth}"))).unwrap(),
+        };
+        DeliverArgs {
+            execution_id,
+            waitpoint,
+            token: self.token(&execution_id, granted, sending.token),
+            name: name(sending.name),
+            source,
+            payload: sending.payload.map(vocabulary::bytes),
+            idempotency_key: sending.key.map(remembered),
+            dedup_ttl_ms: DEDUP_MS,
+        }
+    }
+
+    fn token(&self, id: &ExecutionId, granted: Option<&GrantedWaitpoint>, shown: Shown) -> PresentedToken {
+        let Some(granted) = granted else { return PresentedToken::new(format!("k1:{}", "00".repeat(32))) };
+        let own = granted.waitpoint_token.expose();
+        PresentedToken::new(match shown {
+            Shown::Own => own,
+            Shown::Newest => self.handed.waitpoints.last().map_or(own, |(_, newest)| newest.waitpoint_token.expose()),
+            Shown::Flipped => {
+                let last = u32::from_str_radix(&own[own.len() - 1..], 16).unwrap();
+                format!("{}{:x}", &own[..own.len() - 1], last ^ 1)
+            }
+            Shown::Signed => {
+                let ring = self.model.ring(id.partition()).ok().flatten().unwrap();
+                let kid = ring.current.clone().unwrap();
+                let secret = &ring.keys[&kid].secret;
+                let mac = Mac::of(secret, id, &granted.waitpoint_id, &granted.waitpoint_key);
+                WaitpointToken { kid, mac }.expose()
+            }
+            Shown::UnknownKid => format!("x{own}"),
+            Shown::Half => own[..own.len() / 2].into(),
+            Shown::Missing => String::new(),
+        })
+    }
+
+    fn waitpoint_id(&self, id: &ExecutionId, which: Which) -> WaitpointId {
+        self.handed.find(id, which).map_or_else(unknown, |granted| granted.waitpoint_id)
+    }
+}
+
+/// The signals that come with a claim.
+pub(crate) fn handed_with(model: &Model, id: &ExecutionId, resumption: &Resumption) -> Vec<ReceivedSignal> {
+    let known = |id_of: &_| model.signals(id).iter().find(|signal| signal.id == *id_of).cloned().unwrap();
+    let hand = |(nth, signal): (usize, _)| {
+        let payload = model.signal_payload(id, signal).cloned().filter(|_| nth < resumption.with_payload);
+        ReceivedSignal { signal: known(signal), payload }
+    };
+    resumption.signals.iter().enumerate().map(hand).collect()
+}
+
+fn condition(tree: Tree, keys: Vec<WaitpointKey>) -> Condition {
+    let signals = |named: Option<u8>| -> Vec<_> {
+        let one = |key: &WaitpointKey| Condition::Signal { waitpoint: key.clone(), name: named.map(name) };
+        keys.iter().map(one).collect()
+    };
+    let any_of = || Condition::AnyOf { members: signals(None) };
+    let count = |n, of| Condition::Count { n, of, waitpoints: keys.clone(), name: None };
+    match tree {
+        Tree::AnyOf => any_of(),
+        Tree::AllOf => Condition::AllOf { members: signals(None) },
+        Tree::Named => Condition::AllOf { members: signals(Some(0)) },
+        Tree::Waitpoints(n) => count(n, Distinct::Waitpoints),
+        Tree::Signals(n) => count(n, Distinct::Signals),
+        Tree::Sources(n) => count(n, Distinct::Sources),
+        Tree::Deep => Condition::AllOf {
+            members: vec![
+                Condition::AnyOf {
+                    members: vec![Condition::AllOf { members: signals(Some(1)) }, count(2, Distinct::Sources)],
+                },
+                any_of(),
+            ],
+        },
+        Tree::Operator => Condition::OperatorOnly,
+        Tree::Timeout => Condition::TimeoutOnly,
+        Tree::TooDeep => (0..3).fold(any_of(), |inner, _| Condition::AllOf { members: vec![inner] }),
+    }
+}
+
+fn key(number: u8) -> WaitpointKey {
+    WaitpointKey::parse(&format!("{KEY}{number}")).unwrap()
+}
+
+/// The number a key stands for.
+pub(crate) fn number_of(key: &WaitpointKey) -> Option<u8> {
+    key.as_str().strip_prefix(KEY)?.parse().ok()
+}
+
+/// Text of another script: keys are bytes to every store.
+const KEY: &str = "Tür ";
+
+fn name(number: u8) -> SignalName {
+    SignalName::parse(&format!("signal-{number}")).unwrap()
+}
+
+fn remembered(number: u8) -> IdempotencyKey {
+    IdempotencyKey::parse(&format!("once {number}")).unwrap()
+}
+
+fn unknown() -> WaitpointId {
+    WaitpointId::from_uuid(Uuid::from_u128(9))
+}

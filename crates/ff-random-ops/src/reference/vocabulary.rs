@@ -1,0 +1,140 @@
+//! What the numbers of a transition stand for.
+
+use ff_core::contracts::{RotateSecretArgs, SubmitArgs};
+use ff_core::execution::Tags;
+use ff_core::lease::Holder;
+use ff_core::payload::Payload;
+use ff_core::policy::{Backoff, Policy, RetryPolicy, TimeoutPolicy};
+use ff_core::token::Secret;
+use ff_core::trace::TraceContext;
+use ff_core::types::{
+    IdempotencyKey, Kid, Kind, LaneId, Namespace, Priority, TagKey, TagValue, WorkerId, WorkerInstanceId,
+};
+use uuid::Uuid;
+
+use crate::transition::{Policies, Submission};
+
+pub(crate) fn submit_args(submission: &Submission) -> SubmitArgs {
+    let mut tags = Tags::new();
+    for nth in 0..submission.tags {
+        tags.extend([label(u8::try_from(nth).unwrap(), 0)]);
+    }
+    SubmitArgs {
+        uuid: uuid(submission.job),
+        namespace: namespace(submission.namespace),
+        lane: lane(submission.lane),
+        kind: kind(submission.kind),
+        payload: bytes(submission.payload),
+        priority: Priority::new(submission.priority).unwrap(),
+        tags,
+        idempotency_key: submission.key.map(|nth| IdempotencyKey::parse(&format!("key-{nth}")).unwrap()),
+        start: submission.start,
+        policy: policy(submission.policy),
+        trace: trace(submission.job),
+    }
+}
+
+/// Some work, and some flows, are submitted in a trace, of which some has a state.
+pub(crate) fn trace(nth: u32) -> Option<Box<TraceContext>> {
+    let state = nth.is_multiple_of(2).then_some("vendor=1");
+    let id = u64::from(nth) + 1;
+    let parent = format!("00-{id:032x}-{id:016x}-01");
+    nth.is_multiple_of(3).then(|| Box::new(TraceContext::parse(&parent, state).unwrap()))
+}
+
+/// A label by the numbers of its key and its value.
+pub(crate) fn label(key: u8, value: u8) -> (TagKey, TagValue) {
+    (TagKey::parse(&format!("tag-{key}")).unwrap(), TagValue::parse(&format!("value-{value}")).unwrap())
+}
+
+/// Uuids spread over the partitions as real ones do.
+pub(crate) fn uuid(job: u32) -> Uuid {
+    Uuid::from_u128((u128::from(job) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834))
+}
+
+pub(crate) fn namespace(nth: u8) -> Namespace {
+    if nth == 0 { Namespace::default_name() } else { Namespace::parse(&format!("tenant-{nth}")).unwrap() }
+}
+
+pub(crate) fn lane(nth: u8) -> LaneId {
+    if nth == 0 { LaneId::default_name() } else { LaneId::parse(&format!("lane-{nth}")).unwrap() }
+}
+
+pub(crate) fn kind(nth: u8) -> Kind {
+    Kind::parse(&format!("kind-{nth}")).unwrap()
+}
+
+pub(crate) fn holder(nth: u8) -> Holder {
+    Holder {
+        worker_id: WorkerId::parse("worker").unwrap(),
+        worker_instance_id: WorkerInstanceId::parse(&format!("worker-{nth}")).unwrap(),
+    }
+}
+
+/// Text of so many bytes, which needs care wherever text is quoted or cut.
+pub(crate) fn text(bytes: usize) -> String {
+    const HARD: &str = "é\n\"";
+    if bytes < HARD.len() { "m".repeat(bytes) } else { HARD.to_owned() + &"m".repeat(bytes - HARD.len()) }
+}
+
+/// So many bytes that are not text.
+pub(crate) fn bytes(count: usize) -> Payload {
+    Payload::bytes([0xff, 0, 13, 10, b'p'].into_iter().cycle().take(count).collect::<Vec<_>>())
+}
+
+/// Someone asks for most of what has a reason.
+pub(crate) fn requester(reason: &Option<String>) -> Option<String> {
+    reason.as_ref().filter(|reason| !reason.is_empty()).map(|_| "ada".into())
+}
+
+pub(crate) fn rotation(kid: u8, secret: u8, grace_ms: u64) -> RotateSecretArgs {
+    let secret = Secret::new(vec![secret; 16]).unwrap();
+    RotateSecretArgs { kid: Kid::parse(&format!("k{kid}")).unwrap(), secret, grace_ms }
+}
+
+fn policy(which: Policies) -> Policy {
+    let bounded = |retries: u32, bound: u32| Policy {
+        retry_policy: RetryPolicy {
+            max_retries: retries,
+            backoff: Backoff::Fixed { delay_ms: 0, jitter: false },
+            ..RetryPolicy::default()
+        },
+        max_reclaim_count: bound,
+        max_replay_count: bound,
+        dedup_window_ms: 60_000,
+        ..Policy::default()
+    };
+    match which {
+        Policies::Default => Policy::default(),
+        Policies::Tight => Policy {
+            timeout_policy: TimeoutPolicy { attempt_timeout_ms: Some(6_000), execution_deadline_ms: None },
+            ..bounded(2, 1)
+        },
+        Policies::None => bounded(0, 0),
+        Policies::Timed => Policy {
+            timeout_policy: TimeoutPolicy { attempt_timeout_ms: Some(4_000), execution_deadline_ms: Some(40_000) },
+            ..bounded(0, 3)
+        },
+        Policies::Choosy => Policy {
+            retry_policy: RetryPolicy {
+                max_retries: 5,
+                backoff: Backoff::Exponential {
+                    initial_delay_ms: 700,
+                    max_delay_ms: 9_000,
+                    multiplier: 1.7,
+                    jitter: true,
+                },
+                retryable_categories: vec![kind(0).to_string(), "timeout".to_owned()],
+            },
+            timeout_policy: TimeoutPolicy { attempt_timeout_ms: Some(20_000), execution_deadline_ms: None },
+            ..Policy::default()
+        },
+        Policies::Brief => Policy {
+            timeout_policy: TimeoutPolicy { attempt_timeout_ms: None, execution_deadline_ms: Some(8_000) },
+            retention_ms: Some(5_000),
+            dedup_window_ms: 2_000,
+            ..bounded(1, 1)
+        },
+        Policies::Invalid => Policy { dedup_window_ms: u64::MAX, ..Policy::default() },
+    }
+}

@@ -1,0 +1,88 @@
+//! The side that is tested, and the randomness it shares with the model.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use ff_core::backend::{EngineBackend, EngineStore};
+use ff_core::clock::Clock;
+use ff_core::contracts::Claimed;
+use ff_core::dice::{Dice, Nonce, SeededDice};
+use ff_core::engine_error::Refusal;
+use ff_core::operation::{Operation, Reply};
+use ff_core::partition::PartitionConfig;
+use ff_core::snapshot::Snapshot;
+
+/// A store, or the part of one that performs groups of operations.
+#[async_trait]
+pub trait Subject: Send + Sync {
+    /// The store whose calls are compared with the model's; none when only groups of operations are.
+    fn store(&self) -> Option<&dyn EngineStore>;
+
+    /// The way to the store's calls that is tested, when it is not the store itself.
+    fn calls(&self) -> Option<&dyn EngineBackend> {
+        None
+    }
+
+    /// Performs a group of operations as if each had come alone. Only subjects that are no store are asked.
+    async fn perform(&mut self, group: Vec<(Operation, Nonce)>) -> Vec<Result<(Reply, Vec<Claimed>), Refusal>> {
+        unreachable!("a store is asked call by call, not {group:?}")
+    }
+
+    /// Everything a partition holds.
+    async fn snapshot(&mut self, partition: u16) -> Snapshot {
+        let store = self.store().unwrap_or_else(|| unreachable!("a subject without a store reads for itself"));
+        store.snapshot(partition).await.unwrap()
+    }
+
+    /// Closes the store, and opens it again where it can outlive that.
+    async fn reopen(&mut self) {}
+
+    /// Closes the store for good.
+    async fn close(self: Box<Self>) {}
+}
+
+/// What a store is made with, each time it is opened.
+#[derive(Clone)]
+pub struct Options {
+    pub partitions: PartitionConfig,
+    pub clock: Arc<dyn Clock>,
+    pub dice: Arc<dyn Dice>,
+}
+
+/// Makes an empty subject that takes time and randomness from the run.
+pub type Make = fn(Options) -> Making;
+
+/// A subject being made.
+pub type Making = Pin<Box<dyn Future<Output = Box<dyn Subject>> + Send>>;
+
+/// Shows every side one nonce until the next is drawn, however often a store looks.
+pub(crate) struct SharedEntropy {
+    source: SeededDice,
+    shown: Mutex<Nonce>,
+}
+
+impl SharedEntropy {
+    pub(crate) fn new(seed: u64) -> Self {
+        let source = SeededDice::new(seed);
+        let shown = Mutex::new(source.nonce());
+        Self { source, shown }
+    }
+
+    /// Draws the nonce that is shown from now on.
+    pub(crate) fn draw(&self) -> Nonce {
+        let drawn = self.source.nonce();
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = drawn;
+        drawn
+    }
+}
+
+impl Dice for SharedEntropy {
+    fn nonce(&self) -> Nonce {
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn secret(&self) -> [u8; 32] {
+        self.source.secret()
+    }
+}

@@ -1,0 +1,68 @@
+//! Requests of operators, worker processes and readers, and the messages between the partitions of a lane, in numbers.
+
+use ff_core::contracts::Setting;
+use ff_core::lane::LaneState;
+
+/// One request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Order {
+    Label {
+        job: u32,
+        /// A key and a value.
+        set: (u8, u8),
+        remove: u8,
+    },
+    Prioritise {
+        job: u32,
+        to: i64,
+    },
+    Configure {
+        namespace: u8,
+        lane: u8,
+        state: LaneState,
+        concurrency: Setting<u32>,
+        ageing_ms: Setting<u64>,
+        retention_ms: Setting<u64>,
+    },
+    Register {
+        worker: u8,
+        namespace: u8,
+        ttl_ms: u64,
+    },
+    Heartbeat {
+        worker: u8,
+        namespace: u8,
+    },
+    Leave {
+        worker: u8,
+        namespace: u8,
+    },
+    SweepWorkers,
+    /// A reader goes on where it was.
+    Read {
+        limit: usize,
+    },
+    /// The newest settings of the default lane arrive on a partition.
+    CopyLane {
+        partition: u16,
+    },
+    /// A partition asks the home of the default lane for leave to start executions.
+    Allot {
+        partition: u16,
+        want: u32,
+    },
+    /// A grant is used: the last one, or so many before it, perhaps for the second time.
+    ClaimGranted {
+        back: usize,
+    },
+    /// A partition counts what runs on the default lane, up to the last grant or so many before it.
+    Recount {
+        partition: u16,
+        behind: u64,
+    },
+    /// Some of the last counts arrive at the home of the default lane, perhaps again.
+    Settle {
+        back: usize,
+        counts: usize,
+    },
+}

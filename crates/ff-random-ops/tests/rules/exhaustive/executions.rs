@@ -1,0 +1,271 @@
+//! A small world, and every move it allows: two executions, two workers that remember their last two fences, and a
+//! clock that goes to just before, to, and just after the next moment that is due.
+
+use std::sync::Arc;
+
+use ff_core::contracts::{
+    CancelArgs, ChangePriorityArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, GrantedWaitpoint, ProgressArgs,
+    PumpArgs, RenewArgs, ReplayArgs, RevokeArgs, SetTagsArgs, Start, SubmitArgs,
+};
+use ff_core::due::Due;
+use ff_core::execution::{Execution, Failure};
+use ff_core::lease::Fence;
+use ff_core::model::Model;
+use ff_core::operation::{Operation, Reply};
+use ff_core::partition::PartitionConfig;
+use ff_core::payload::Payload;
+use ff_core::policy::{Backoff, Policy, RetryPolicy, TimeoutPolicy};
+use ff_core::token::{KeyRing, Secret};
+use ff_core::types::{ExecutionId, IdempotencyKey, Kid, Kind, Priority, TagKey, TagValue, TimestampMs};
+use ff_random_ops::laws::{Step, answers_again, as_expected, healthy, lawful, promised, tokens_open_nothing_else};
+use uuid::Uuid;
+
+use super::sameness::sameness;
+use super::suspensions::{about_waiting, remember_granted, wishes_to_wait};
+use super::{Search, World};
+use crate::{claim, holder};
+
+/// One partition, so that both executions share every index.
+pub(crate) const PARTITIONS: PartitionConfig =
+    PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
+
+/// Spans are multiples of each other, so that moments of different kinds fall together.
+const TTL_MS: u64 = 1_000;
+const DELAY_MS: u64 = 1_000;
+const BACKOFF_MS: u64 = 1_000;
+const ATTEMPT_TIMEOUT_MS: u64 = 1_500;
+const DEADLINE_MS: u64 = 3_000;
+
+/// A state, and what the workers remember in it.
+#[derive(Clone)]
+pub(crate) struct ExecutionWorld {
+    /// What can be done in every state.
+    always: Arc<[Operation]>,
+    pub(crate) model: Model,
+    pub(crate) now: TimestampMs,
+    /// Each worker's last two fences of each execution, in the order they were handed out.
+    held: Vec<Held>,
+    /// The last two waitpoints that were granted; none are made in a world that does not wait.
+    granted: Option<Vec<GrantedWaitpoint>>,
+    /// Whether operators change priorities and labels.
+    operated: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Held {
+    worker: usize,
+    id: ExecutionId,
+    fence: Fence,
+}
+
+/// One way on from a state.
+#[derive(Clone, Debug)]
+pub(crate) enum Move {
+    Clock(TimestampMs),
+    Do(Box<Operation>),
+}
+
+impl ExecutionWorld {
+    /// Nothing submitted yet, and this to submit.
+    pub(crate) fn new(work: impl IntoIterator<Item = SubmitArgs>) -> Self {
+        let pump = Operation::Pump(PumpArgs { partition: 0 });
+        let submissions = work.into_iter().map(Operation::Submit);
+        let claims = (0..2).flat_map(claims).map(Operation::Claim);
+        let always = std::iter::once(pump).chain(submissions).chain(claims).collect();
+        let (model, held, granted) = (Model::default(), Vec::new(), None);
+        Self { always, model, now: TimestampMs(1_700_000_000_000), held, granted, operated: false }
+    }
+
+    /// The same, where operators change priorities and labels.
+    pub(crate) fn operated(work: impl IntoIterator<Item = SubmitArgs>) -> Self {
+        Self { operated: true, ..Self::new(work) }
+    }
+
+    /// The same, where executions may wait.
+    pub(crate) fn waiting(work: impl IntoIterator<Item = SubmitArgs>) -> Self {
+        let mut world = Self { granted: Some(Vec::new()), ..Self::new(work) };
+        world.model.set_ring(0, KeyRing::of(Kid::first(), Secret::drawn([7; 32])));
+        world
+    }
+
+    /// Remembers the fences a reply handed out to a worker, and forgets those before its last two.
+    pub(crate) fn remember(&mut self, operation: &Operation, reply: &Reply) {
+        if let Some(granted) = &mut self.granted {
+            remember_granted(granted, reply);
+        }
+        let (Operation::Claim(args), Reply::Taken(taken)) = (operation, reply) else { return };
+        let worker = usize::from(args.holder == holder(1));
+        for task in &taken.tasks {
+            let mine = |held: &Held| held.worker == worker && held.id == task.execution_id;
+            if self.held.iter().filter(|held| mine(held)).count() == 2 {
+                let oldest = self.held.iter().position(mine);
+                oldest.map(|oldest| self.held.remove(oldest));
+            }
+            self.held.push(Held { worker, id: task.execution_id, fence: task.fence });
+        }
+    }
+
+    /// Just before, at and just after the next moment ahead. Where operators are about nothing is kept for long enough: a key
+    /// that is forgotten by then makes two executions out of one, and each multiplies what the other can do.
+    fn clock(&self) -> impl Iterator<Item = TimestampMs> + use<> {
+        let awaited = |due: &&Due| !self.operated || **due != Due::Retention;
+        let moments = |execution: &Execution| {
+            let all = Due::ALL.iter().filter(awaited).filter_map(|due| execution.due_at(*due));
+            all.collect::<Vec<_>>()
+        };
+        let all = self.model.executions().flat_map(moments);
+        let (now, next) = (self.now, all.filter(|at| *at > self.now).min());
+        next.into_iter().flat_map(|at| [at - 1, at, at + 1]).filter(move |to| *to > now)
+    }
+
+    fn about(&self, execution_id: ExecutionId, operations: &mut Vec<Operation>) {
+        let (reason, requested_by) = (None, None);
+        let oldest = self.held.iter().find(|held| held.id == execution_id).map(|held| held.fence.lease_id);
+        operations.push(Operation::Cancel(CancelArgs { execution_id, reason: None, requested_by: None }));
+        operations.push(Operation::Replay(ReplayArgs {
+            execution_id,
+            reason: None,
+            requested_by,
+            reopen_downstream: false,
+        }));
+        operations.push(Operation::Revoke(RevokeArgs { execution_id, lease_id: None, reason: None }));
+        operations.push(Operation::Revoke(RevokeArgs { execution_id, lease_id: oldest, reason }));
+        if self.operated {
+            operations.extend(about_operating(execution_id));
+        }
+    }
+}
+
+impl World for ExecutionWorld {
+    type Identity = u64;
+    type Move = Move;
+
+    fn identity(&self) -> u64 {
+        sameness(&self.model, self.now)
+    }
+
+    fn moves(&self) -> Vec<Move> {
+        let mut operations = self.always.to_vec();
+        for execution in self.model.executions() {
+            self.about(execution.id, &mut operations);
+        }
+        for held in &self.held {
+            operations.extend(calls_of(held));
+            if let Some(granted) = &self.granted {
+                operations.extend(wishes_to_wait(held.id, held.fence, granted));
+            }
+        }
+        for execution in self.model.executions().filter(|_| self.granted.is_some()) {
+            operations.extend(about_waiting(execution.id, self.granted.as_deref().unwrap_or_default()));
+        }
+        self.clock()
+            .map(Move::Clock)
+            .chain(operations.into_iter().map(|operation| Move::Do(Box::new(operation))))
+            .collect()
+    }
+
+    fn take(&self, step: &Move, search: &mut Search) -> Result<Option<Self>, String> {
+        let operation = match step {
+            Move::Clock(now) => return Ok(Some(Self { now: *now, ..self.clone() })),
+            Move::Do(operation) => operation,
+        };
+        let at = search.conditions(PARTITIONS, self.now);
+        let step = Step::decide(&self.model, operation, at);
+        as_expected(&step)?;
+        lawful(&step)?;
+        promised(&step)?;
+        search.coverage.count_step(&step)?;
+        let Some(decision) = step.alters().then_some(step.decided).and_then(Result::ok) else { return Ok(None) };
+        let mut next = self.clone();
+        next.remember(operation, &decision.reply);
+        let reply = next.model.write(decision);
+        answers_again(&next.model, operation, &reply, at)?;
+        Ok(Some(next))
+    }
+
+    fn check(&self, search: &Search) -> Result<(), String> {
+        healthy(&self.model, 0, self.now)?;
+        tokens_open_nothing_else(&self.model, &search.conditions(PARTITIONS, self.now))
+    }
+}
+
+/// Another priority, and a label to find it by.
+fn about_operating(execution_id: ExecutionId) -> [Operation; 2] {
+    let priority = Priority::new(7).expect("in range");
+    let label = (TagKey::parse("team").expect("a name"), TagValue::parse("data").expect("a text"));
+    [
+        Operation::ChangePriority(ChangePriorityArgs { execution_id, priority }),
+        Operation::SetTags(SetTagsArgs { execution_id, set: [label].into(), remove: [].into() }),
+    ]
+}
+
+/// An execution with every policy that has a moment, started at once or later.
+pub(crate) fn bounded_work() -> [SubmitArgs; 2] {
+    let bounded = SubmitArgs { uuid: Uuid::from_u128(1), policy: bounded(), ..work("bounded") };
+    let later = SubmitArgs { start: Start::After(DELAY_MS), ..bounded.clone() };
+    [bounded, later]
+}
+
+/// A plain execution under a key, the same under another id, and other work under the same key.
+pub(crate) fn keyed_work() -> [SubmitArgs; 3] {
+    let key = IdempotencyKey::parse("once").expect("a key");
+    let plain = SubmitArgs { uuid: Uuid::from_u128(2), idempotency_key: Some(key), policy: plain(), ..work("plain") };
+    let again = SubmitArgs { uuid: Uuid::from_u128(3), ..plain.clone() };
+    let other = SubmitArgs { payload: Payload::json("\"other\""), ..again.clone() };
+    [plain, again, other]
+}
+
+fn work(name: &str) -> SubmitArgs {
+    SubmitArgs::new(kind(name), Payload::json("1"))
+}
+
+fn bounded() -> Policy {
+    let backoff = Backoff::Fixed { delay_ms: BACKOFF_MS, jitter: false };
+    Policy {
+        retry_policy: RetryPolicy { max_retries: 1, backoff, ..RetryPolicy::default() },
+        timeout_policy: TimeoutPolicy {
+            attempt_timeout_ms: Some(ATTEMPT_TIMEOUT_MS),
+            execution_deadline_ms: Some(DEADLINE_MS),
+        },
+        ..plain()
+    }
+}
+
+fn plain() -> Policy {
+    Policy {
+        retry_policy: RetryPolicy { max_retries: 0, ..RetryPolicy::default() },
+        max_reclaim_count: 1,
+        max_replay_count: 1,
+        ..Policy::default()
+    }
+}
+
+/// A plain execution with a deadline, for a world that waits.
+pub(crate) fn waiting_work() -> [SubmitArgs; 1] {
+    let timeout_policy = TimeoutPolicy { execution_deadline_ms: Some(DEADLINE_MS), ..TimeoutPolicy::default() };
+    [SubmitArgs { uuid: Uuid::from_u128(1), policy: Policy { timeout_policy, ..plain() }, ..work("bounded") }]
+}
+
+/// A worker asks for each kind, and for two of any.
+fn claims(worker: usize) -> [ClaimArgs; 3] {
+    let claim = |kinds, max| ClaimArgs { kinds, holder: holder(worker), lease_ttl_ms: TTL_MS, ..claim(0, max) };
+    [claim(vec![kind("bounded")], 1), claim(vec![kind("plain")], 1), claim(vec![], 2)]
+}
+
+fn calls_of(held: &Held) -> [Operation; 6] {
+    let Held { id: execution_id, fence, .. } = *held;
+    let failure = Failure { category: kind("error"), message: "no".into(), permanent: false };
+    let delay = |start| Operation::Delay(DelayArgs { execution_id, fence, start });
+    [
+        Operation::Renew(RenewArgs { execution_id, fence, lease_ttl_ms: None }),
+        Operation::Progress(ProgressArgs { execution_id, fence, percent: Some(50), message: None }),
+        Operation::Complete(CompleteArgs { execution_id, fence, result: Some(Payload::json("2")) }),
+        Operation::Fail(FailArgs { execution_id, fence, failure }),
+        delay(Start::After(DELAY_MS)),
+        delay(Start::Now),
+    ]
+}
+
+fn kind(name: &str) -> Kind {
+    Kind::parse(name).expect("a name")
+}

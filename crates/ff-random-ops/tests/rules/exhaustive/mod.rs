@@ -1,0 +1,167 @@
+//! Every state that a small world can come to, breadth first. In each of them, and on every way from one to the next, the
+//! laws hold. One execution alone is followed until there is nothing new; others up to a number of moves, since each
+//! multiplies what the other can do.
+
+mod executions;
+mod flows;
+mod lanes;
+mod sameness;
+mod suspensions;
+
+use std::collections::{HashSet, VecDeque};
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use ff_core::dice::{Dice, SeededDice};
+use ff_core::operation::Conditions;
+use ff_core::partition::PartitionConfig;
+use ff_core::types::TimestampMs;
+use ff_random_ops::Coverage;
+use ff_random_ops::laws::{EXECUTION_MOVES, SUSPENSION_MOVES, without_panic};
+
+use self::executions::{ExecutionWorld, bounded_work, keyed_work, waiting_work};
+use self::flows::FlowWorld;
+use self::lanes::LaneWorld;
+
+/// How many moves two executions are followed for: one more where the build is fast, since each takes three times as
+/// long as the last.
+const MOVES_OF_TWO: usize = if cfg!(debug_assertions) { 8 } else { 9 };
+
+/// The same for one that waits: there is no end to what it can wait for anew.
+const MOVES_OF_WAITING: usize = if cfg!(debug_assertions) { 9 } else { 10 };
+
+const MOVES_OF_FLOWS: usize = if cfg!(debug_assertions) { 5 } else { 7 };
+const MOVES_OF_LANES: usize = if cfg!(debug_assertions) { 17 } else { 19 };
+
+/// Every kind of reply about executions and leases.
+const REPLIES: &str = "submitted, submitted duplicate, taken, taken nothing, renewed, noted, completed, failed for good, \
+    failed with a retry, delayed, cancelled, cancelled already, replayed, revoked, revoked already, \
+    pumped, pumped nothing";
+
+#[test]
+fn every_state_one_execution_can_come_to_keeps_the_laws() {
+    let bounded = visit_all("a bounded execution", ExecutionWorld::new(bounded_work()), usize::MAX);
+    let keyed = visit_all("a keyed execution", ExecutionWorld::operated(keyed_work()), usize::MAX);
+    assert!(bounded.closed && keyed.closed, "there was more to visit");
+    assert!(bounded.states >= 8_000, "visited only {}", bounded.states);
+    let refusals = ["stale_lease", "lease_expired", "lease_revoked", "execution_not_active", "max_replays_exhausted"];
+    let names = EXECUTION_MOVES.iter().chain(&refusals).copied().chain(REPLIES.split(", ")).chain(["forgotten"]);
+    bounded.coverage.assert_at_least(names.map(|name| (name, 1)));
+    let operated = ["idempotency_conflict", "execution_not_eligible", "prioritised", "tagged"];
+    keyed.coverage.assert_at_least(operated.map(|name| (name, 1)));
+}
+
+#[test]
+fn every_state_two_executions_can_come_to_in_a_few_moves_keeps_the_laws() {
+    let [keyed, ..] = keyed_work();
+    let both = ExecutionWorld::new(bounded_work().into_iter().chain([keyed]));
+    let visited = visit_all("two executions", both, MOVES_OF_TWO);
+    assert!(visited.states >= 25_000, "visited only {}", visited.states);
+}
+
+#[test]
+fn every_state_one_execution_can_wait_in_keeps_the_laws() {
+    let visited = visit_all("an execution that waits", ExecutionWorld::waiting(waiting_work()), MOVES_OF_WAITING);
+    assert!(visited.states >= 2_000, "visited only {}", visited.states);
+    let refusals =
+        ["waitpoint_closed", "target_not_signalable", "pending_waitpoint_expired", "execution_not_suspended"];
+    for names in [SUSPENSION_MOVES, &refusals] {
+        visited.coverage.assert_at_least(names.iter().map(|name| (*name, 1)));
+    }
+}
+
+#[test]
+fn every_state_a_small_flow_can_come_to_keeps_the_laws() {
+    let visited = visit_all("a small flow", FlowWorld::new(), MOVES_OF_FLOWS);
+    assert!(visited.states >= 2_000, "visited only {}", visited.states);
+}
+
+#[test]
+fn a_limit_holds_in_every_order_its_messages_can_come_in() {
+    let visited = visit_all("a lane with a limit", LaneWorld::new(), MOVES_OF_LANES);
+    assert!(visited.states >= 500, "visited only {}", visited.states);
+}
+
+/// A state of a small world, and every way on from it.
+trait World: Clone {
+    type Move: Clone + Debug;
+    /// Stands for a state: whatever the rules could tell apart differs, and nothing else does.
+    type Identity: Eq + Hash;
+
+    fn identity(&self) -> Self::Identity;
+
+    /// Every way on, always in the same order.
+    fn moves(&self) -> Vec<Self::Move>;
+
+    /// Makes one move and checks it; the world after it, when it changed.
+    fn take(&self, step: &Self::Move, search: &mut Search) -> Result<Option<Self>, String>;
+
+    /// Checks a state that was not visited before.
+    fn check(&self, _search: &Search) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// What the moves of a search share.
+struct Search {
+    dice: SeededDice,
+    coverage: Coverage,
+}
+
+impl Search {
+    fn conditions(&self, partitions: PartitionConfig, now: TimestampMs) -> Conditions {
+        Conditions { partitions, nonce: self.dice.nonce(), now }
+    }
+}
+
+struct Visited {
+    states: usize,
+    coverage: Coverage,
+    /// Whether every move from every state leads to one that was visited.
+    closed: bool,
+}
+
+/// Visits everything within a number of moves, and says how much that was.
+fn visit_all<W: World>(name: &str, start: W, moves_at_most: usize) -> Visited {
+    let mut search = Search { dice: SeededDice::new(1), coverage: Coverage::default() };
+    let mut seen = HashSet::from([start.identity()]);
+    // How each state was first come to: from which, by which move.
+    let mut trail: Vec<(usize, Option<W::Move>)> = vec![(0, None)];
+    let mut ahead = VecDeque::from([(0, 0, start)]);
+    let (mut steps, mut closed) = (0_u64, true);
+    while let Some((number, moves, world)) = ahead.pop_front() {
+        if moves == moves_at_most {
+            closed = false;
+            break;
+        }
+        for step in world.moves() {
+            steps += 1;
+            let taken = without_panic(|| {
+                let next = world.take(&step, &mut search)?.filter(|next| seen.insert(next.identity()));
+                next.iter().try_for_each(|next| next.check(&search))?;
+                Ok(next)
+            });
+            match taken {
+                Ok(None) => {}
+                Ok(Some(next)) => {
+                    trail.push((number, Some(step)));
+                    ahead.push_back((trail.len() - 1, moves + 1, next));
+                }
+                Err(what) => panic!("{what}\n\nafter the moves\n{:#?}\n{step:?}", script(&trail, number)),
+            }
+        }
+    }
+    println!("{}every state of {name}: {} states, {steps} moves", search.coverage, seen.len());
+    Visited { states: seen.len(), coverage: search.coverage, closed }
+}
+
+/// The moves that lead to a state: the fewest, since the search is breadth first.
+fn script<M>(trail: &[(usize, Option<M>)], mut state: usize) -> Vec<&M> {
+    let mut moves = Vec::new();
+    while let (from, Some(step)) = &trail[state] {
+        moves.push(step);
+        state = *from;
+    }
+    moves.reverse();
+    moves
+}

@@ -1,0 +1,133 @@
+//! Random graphs end as their joins say, and a step with much to do is decided in few runs.
+
+use std::collections::HashMap;
+
+use ff_core::contracts::{CancelFlowArgs, CompleteArgs, EdgeSpec, FailArgs, NodeSpec, PumpArgs, SubmitFlowArgs};
+use ff_core::dice::{Dice, SeededDice};
+use ff_core::execution::{Failure, Outcome, Phase};
+use ff_core::flow::{CancelPolicy, FlowState, Join, OnSatisfied};
+use ff_core::limits;
+use ff_core::model::Model;
+use ff_core::operation::{Conditions, Operation, Reply};
+use ff_core::partition::PartitionConfig;
+use ff_core::types::{Kind, NodeName};
+use ff_random_ops::laws::decide_lazily;
+use ff_random_ops::{BEGINNING, Chance, Generator, Mix};
+
+use crate::claim;
+
+const PARTITIONS: PartitionConfig =
+    PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
+
+/// A store loads what a rule misses and runs it again: as often as there is something new, not once per member.
+#[test]
+fn a_step_with_much_to_do_runs_a_few_times() {
+    let (mut model, dice) = (Model::default(), SeededDice::new(1));
+    let mut graph = Generator::new(Mix::FLOWS, 1).graph();
+    let node = graph.nodes[0].clone();
+    let name = |nth: usize| NodeName::parse(&format!("n{nth}")).unwrap();
+    graph.nodes = (0..200).map(|nth| NodeSpec { name: name(nth), ..node.clone() }).collect();
+    let edge = |nth: usize| EdgeSpec { upstream: name(2 * nth), downstream: name(2 * nth + 1), passes: None };
+    graph.edges = (0..100).map(edge).collect();
+    let flow_id = graph.header.flow_id;
+    let at = || Conditions { partitions: PARTITIONS, nonce: dice.nonce(), now: BEGINNING };
+    for part in graph.plan().unwrap() {
+        model.execute(&Operation::StageFlow(part), &at()).unwrap();
+    }
+    let cancel = CancelFlowArgs { flow_id, policy: CancelPolicy::CancelAll, reason: None, requested_by: None };
+    model.execute(&Operation::CancelFlow(cancel), &at()).unwrap();
+    let pump = Operation::Pump(PumpArgs { partition: 0 });
+    let (pumped, runs) = decide_lazily(&model, &pump, &at());
+    let ended = pumped.unwrap().changes.len();
+    assert!(ended >= limits::FLOW_STEP && runs < 10, "{ended} members in {runs} runs");
+}
+
+#[test]
+fn random_graphs_end_as_their_joins_say_in_whatever_order() {
+    for seed in 0..300 {
+        let (mut graph, mut chance) = (Generator::new(Mix::FLOWS, seed).graph(), Chance::new(seed));
+        // Where upstreams run on, the order in which they end makes no difference.
+        for node in &mut graph.nodes {
+            if let Join::AnyOf { on_satisfied } | Join::Quorum { on_satisfied, .. } = &mut node.join {
+                *on_satisfied = OnSatisfied::LetRun;
+            }
+        }
+        let outcome = |chance: &mut Chance| if chance.below(10) < 7 { Outcome::Success } else { Outcome::Failed };
+        let told: HashMap<_, _> = graph.nodes.iter().map(|node| (node.name.clone(), outcome(&mut chance))).collect();
+        let (ends, state) = end(&graph, &told, &mut chance);
+        assert_eq!(ends, expected(&graph, &told), "seed {seed}: {graph:?}");
+        let is_sink = |node: &NodeName| graph.edges.iter().all(|edge| edge.upstream != *node);
+        let lost = ends.iter().any(|(node, outcome)| is_sink(node) && *outcome != Outcome::Success);
+        assert_eq!(state, if lost { FlowState::Failed } else { FlowState::Completed }, "seed {seed}");
+    }
+}
+
+/// Runs a graph in a random order, each node ending as it is told to.
+fn end(
+    graph: &SubmitFlowArgs,
+    told: &HashMap<NodeName, Outcome>,
+    chance: &mut Chance,
+) -> (HashMap<NodeName, Outcome>, FlowState) {
+    let (mut model, dice) = (Model::default(), SeededDice::new(1));
+    let ask = |model: &mut Model, operation: &Operation| {
+        let at = Conditions { partitions: PARTITIONS, nonce: dice.nonce(), now: BEGINNING };
+        model.execute(operation, &at).unwrap().0
+    };
+    for part in graph.clone().plan().unwrap() {
+        ask(&mut model, &Operation::StageFlow(part));
+    }
+    let mut held = Vec::new();
+    loop {
+        ask(&mut model, &Operation::Pump(PumpArgs { partition: 0 }));
+        if let Reply::Taken(taken) = ask(&mut model, &Operation::Claim(claim(0, *chance.pick(&[1, 2, 3])))) {
+            held.extend(taken.tasks);
+        }
+        if held.is_empty() {
+            // What one step did not get to is due now, and a pump goes on with it.
+            match model.next_due(0) {
+                Some(due) if due <= BEGINNING => continue,
+                _ => break,
+            }
+        }
+        let nth = usize::try_from(chance.below(held.len() as u64)).unwrap();
+        let task = held.swap_remove(nth);
+        let (execution_id, fence) = (task.execution_id, task.fence);
+        ask(
+            &mut model,
+            &match told[&task.flow.unwrap().node] {
+                Outcome::Success => Operation::Complete(CompleteArgs { execution_id, fence, result: None }),
+                _ => {
+                    let category = Kind::parse("error").unwrap();
+                    let failure = Failure { category, message: "no".into(), permanent: true };
+                    Operation::Fail(FailArgs { execution_id, fence, failure })
+                }
+            },
+        );
+    }
+    let ends = model.executions().filter_map(|execution| match (&execution.phase, &execution.membership) {
+        (Phase::Finished { outcome, .. }, Some(membership)) => Some((membership.node.clone(), *outcome)),
+        _ => None,
+    });
+    let state = model.find_flow(&graph.header.flow_id).unwrap().state();
+    (ends.collect(), state)
+}
+
+/// How every node must end, told from the joins alone.
+fn expected(graph: &SubmitFlowArgs, told: &HashMap<NodeName, Outcome>) -> HashMap<NodeName, Outcome> {
+    let mut ends: HashMap<NodeName, Outcome> = HashMap::new();
+    while ends.len() < graph.nodes.len() {
+        for node in &graph.nodes {
+            let upstreams = graph.edges.iter().filter(|edge| edge.downstream == node.name);
+            let known: Option<Vec<_>> = upstreams.map(|edge| ends.get(&edge.upstream).copied()).collect();
+            let Some(known) = known else { continue };
+            let successes = known.iter().filter(|outcome| **outcome == Outcome::Success).count();
+            let holds = match node.join {
+                Join::AllOf => successes == known.len(),
+                Join::AnyOf { .. } => successes >= 1,
+                Join::Quorum { k, .. } => successes >= k as usize,
+            };
+            ends.insert(node.name.clone(), if holds { told[&node.name] } else { Outcome::Skipped });
+        }
+    }
+    ends
+}

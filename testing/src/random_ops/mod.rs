@@ -1,0 +1,76 @@
+//! Stores as subjects of random operations, each made for one run.
+
+mod http;
+mod postgres;
+mod valkey;
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use ff_backend_memory::MemoryBackend;
+use ff_backend_sqlite::{Durability, SqliteBackend, SqliteOptions};
+use ff_core::backend::EngineStore;
+use ff_random_ops::{Making, Options, Subject};
+use tempfile::TempDir;
+
+pub use http::http_over_memory;
+pub use postgres::{postgres, shared_postgres};
+pub use valkey::{redis, valkey};
+
+/// A store in memory.
+pub fn memory(options: Options) -> Making {
+    let store = MemoryBackend::new(options.partitions, options.clock, options.dice);
+    Box::pin(async move { Box::new(InMemory(store)) as Box<dyn Subject> })
+}
+
+/// A store in a file. What it holds is compared, not what it survives, so it need not wait for the disk.
+pub fn sqlite(options: Options) -> Making {
+    Box::pin(async move {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.db");
+        let store = open(&path, &options);
+        Box::new(InFile { store, path, options, _folder: folder }) as Box<dyn Subject>
+    })
+}
+
+struct InMemory(MemoryBackend);
+
+#[async_trait]
+impl Subject for InMemory {
+    fn store(&self) -> Option<&dyn EngineStore> {
+        Some(&self.0)
+    }
+}
+
+struct InFile {
+    store: SqliteBackend,
+    path: PathBuf,
+    options: Options,
+    _folder: TempDir,
+}
+
+fn open(path: &Path, options: &Options) -> SqliteBackend {
+    let options = SqliteOptions {
+        partitions: Some(options.partitions),
+        clock: options.clock.clone(),
+        dice: options.dice.clone(),
+        durability: Durability::Normal,
+    };
+    ff_backend_sqlite::open(path, options).unwrap()
+}
+
+#[async_trait]
+impl Subject for InFile {
+    fn store(&self) -> Option<&dyn EngineStore> {
+        Some(&self.store)
+    }
+
+    async fn reopen(&mut self) {
+        self.store.close().await;
+        self.store = open(&self.path, &self.options);
+    }
+
+    async fn close(self: Box<Self>) {
+        self.store.close().await;
+    }
+}

@@ -1,0 +1,66 @@
+//! The store in a database: each run in a schema of its own. Opening it again connects anew.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use async_trait::async_trait;
+use ff_backend_postgres::{PostgresBackend, PostgresOptions};
+use ff_core::backend::EngineStore;
+use ff_random_ops::{Making, Options, Subject};
+
+use crate::postgres_server::Postgres;
+
+/// A store on a Postgres server, which runs share for as long as one of them holds it.
+pub fn postgres(options: Options) -> Making {
+    static MADE: AtomicU32 = AtomicU32::new(0);
+    Box::pin(async move {
+        let server = shared_postgres();
+        let url = server.url(&format!("run_{}", MADE.fetch_add(1, Ordering::Relaxed)));
+        let store = open(&url, &options).await;
+        Box::new(InDatabase { store, options, url, _server: server }) as Box<dyn Subject>
+    })
+}
+
+/// The server of all runs, started when none of them holds it yet.
+pub fn shared_postgres() -> Arc<Postgres> {
+    static SHARED: Mutex<Weak<Postgres>> = Mutex::new(Weak::new());
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    shared.upgrade().unwrap_or_else(|| {
+        let server = Arc::new(Postgres::quick());
+        *shared = Arc::downgrade(&server);
+        server
+    })
+}
+
+struct InDatabase {
+    store: PostgresBackend,
+    options: Options,
+    url: String,
+    _server: Arc<Postgres>,
+}
+
+async fn open(url: &str, options: &Options) -> PostgresBackend {
+    let options = PostgresOptions {
+        partitions: Some(options.partitions),
+        dice: options.dice.clone(),
+        clock: Some(options.clock.clone()),
+        ..PostgresOptions::default()
+    };
+    ff_backend_postgres::connect(url, options).await.unwrap()
+}
+
+#[async_trait]
+impl Subject for InDatabase {
+    fn store(&self) -> Option<&dyn EngineStore> {
+        Some(&self.store)
+    }
+
+    async fn reopen(&mut self) {
+        self.store.close().await;
+        self.store = open(&self.url, &self.options).await;
+    }
+
+    async fn close(self: Box<Self>) {
+        self.store.close().await;
+    }
+}

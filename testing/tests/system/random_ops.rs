@@ -1,0 +1,156 @@
+//! Random operations on a store and on the model: the same answers, the same contents, the same indexes.
+//!
+//! `FF_STORE_STEPS` says how many transitions of everything each store takes, `FF_RANDOM_SEED` where to begin.
+
+use std::sync::Arc;
+
+use ff_core::dice::{Dice, Nonce, SystemDice};
+use ff_random_ops::{Coverage, Make, Making, Mix, Options, Setup, run};
+use ff_testing::number;
+use ff_testing::random_ops::{http_over_memory, memory, postgres, redis, shared_postgres, sqlite, valkey};
+use futures_util::stream::{self, StreamExt as _};
+
+/// Transitions of one run: enough for executions to be retried, reclaimed and replayed, few enough to be shortened quickly.
+const RUN: usize = 600;
+
+/// Runs at once: one asks while another waits for its server.
+const AT_ONCE: usize = 2;
+
+#[tokio::test]
+async fn sqlite_does_what_the_model_does() {
+    compare(sqlite, Mix::ALL, runs(6_000), RUN, EVERYTHING).await;
+}
+
+#[tokio::test]
+async fn postgres_does_what_the_model_does() {
+    let _server = shared_postgres();
+    compare(postgres, Mix::ALL, runs(6_000), RUN, EVERYTHING).await;
+}
+
+#[tokio::test]
+async fn valkey_does_what_the_model_does() {
+    compare(valkey, Mix::ALL, runs(6_000), RUN, EVERYTHING).await;
+}
+
+#[tokio::test]
+async fn valkey_suspends_and_signals_as_the_model_does() {
+    compare(valkey, Mix::SUSPENSIONS, 8, 300, &[SUSPENSIONS]).await;
+}
+
+#[tokio::test]
+async fn valkey_runs_flows_as_the_model_does() {
+    compare(valkey, Mix::FLOWS, 10, 200, &[FLOWS]).await;
+}
+
+/// The functions are those of Valkey.
+#[tokio::test]
+async fn redis_does_what_the_model_does() {
+    compare(redis, Mix::ALL, runs(1_200), RUN, &[]).await;
+}
+
+#[tokio::test]
+async fn memory_does_what_the_model_does() {
+    compare(memory, Mix::ALL, runs(6_000), RUN, EVERYTHING).await;
+}
+
+/// A server counts lanes with a limit whenever a lease ends, so it is not compared when it has.
+#[tokio::test]
+async fn a_store_over_http_does_what_the_model_does() {
+    let mix = Mix { lanes: false, ..Mix::ALL };
+    compare(http_over_memory, mix, runs(3_000), RUN, &[EXECUTIONS, SUSPENSIONS, FLOWS]).await;
+}
+
+/// The comparison itself can fail, and what it prints is short.
+#[tokio::test]
+async fn a_store_that_differs_is_shown_by_a_short_script() {
+    let setup = Setup { make: Some(with_entropy_of_its_own), mix: Mix::ALL, to_the_end: false };
+    let panic = tokio::spawn(run(setup, 1, RUN)).await.unwrap_err().into_panic();
+    let said = panic.downcast_ref::<String>().unwrap();
+    assert!(said.contains("seed 1"), "{said}");
+    let script: Vec<_> = said.lines().filter(|line| line.starts_with("    ")).collect();
+    assert_eq!(script.len(), 2, "{said}");
+    assert!(script[0].contains("Submit") && script[1].contains("Claim"), "{said}");
+}
+
+/// Runs of everything that take so many transitions together, unless other ones are asked for.
+fn runs(transitions: usize) -> usize {
+    number("FF_STORE_STEPS", transitions).div_ceil(RUN)
+}
+
+/// Takes random runs and compares the store with the model all the way. Everything that is named must have happened.
+async fn compare(make: Make, mix: Mix, runs: usize, transitions: usize, happened: &[&str]) {
+    let (setup, first) = (Setup { make: Some(make), mix, to_the_end: false }, number("FF_RANDOM_SEED", 1));
+    let mut coverage = Coverage::default();
+    let all = (first..first + runs).map(|seed| run(setup, seed as u64, transitions));
+    let mut side_by_side = stream::iter(all).buffer_unordered(AT_ONCE);
+    while let Some(covered) = side_by_side.next().await {
+        coverage.add(&covered);
+    }
+    println!("{runs} runs of {transitions} transitions\n{coverage}");
+    // All domains share the transitions, so that the rarest of what happens is rare.
+    let at_least = (runs / 8).max(1);
+    coverage.assert_at_least(happened.iter().flat_map(|names| names.split(", ")).map(|name| (name, at_least)));
+}
+
+/// Hands out other leases than the model.
+fn with_entropy_of_its_own(options: Options) -> Making {
+    memory(Options { dice: Arc::new(OtherNonces(options.dice)), ..options })
+}
+
+/// The secret of the run, and nonces of its own.
+struct OtherNonces(Arc<dyn Dice>);
+
+impl Dice for OtherNonces {
+    fn nonce(&self) -> Nonce {
+        SystemDice.nonce()
+    }
+
+    fn secret(&self) -> [u8; 32] {
+        self.0.secret()
+    }
+}
+
+/// What must happen in runs about everything.
+const EVERYTHING: &[&str] = &[EXECUTIONS, SUSPENSIONS, RARE_SUSPENSIONS, FLOWS, RARE_FLOWS, OPERATORS];
+
+/// What must happen about executions and leases.
+const EXECUTIONS: &str = "submitted, submitted duplicate, taken, several claimed, claimed for a first try, claimed for a retry, \
+    claimed after a lost lease, claimed for a replay, claimed again after a wait, renewed, noted, completed, \
+    failed for good, failed with a retry, delayed, cancelled, cancelled already, replayed, revoked, revoked already, pumped, \
+    reopened the store, ended by its holder, ended by cancel, ended by deadline, ended by timeouts, ended by reclaims, \
+    execution_not_found, execution_not_active, execution_not_terminal, max_replays_exhausted, idempotency_conflict, \
+    invalid_execution_id, invalid_policy_json, stale_lease, lease_expired, lease_revoked, no_active_lease, invalid_input, \
+    limit_exceeded, payload_too_large";
+
+/// What must happen about suspensions, signals and secrets, also where runs are few.
+const SUSPENSIONS: &str = "suspended, already satisfied, waitpoint created, waitpoint closed, resumed, rotated, replayed, \
+    resumed by signals, resumed by operator, resumed by timeout, appended_to_waitpoint, resume_condition_satisfied, \
+    buffered_for_pending_waitpoint, appended_to_waitpoint_duplicate, signal_ignored_not_in_condition, \
+    signal_ignored_matcher_failed, duplicate, execution_not_active, stale_lease, lease_expired, lease_revoked, \
+    execution_not_suspended, waitpoint_not_found, waitpoint_not_pending, waitpoint_already_exists, waitpoint_closed, \
+    pending_waitpoint_expired, invalid_waitpoint_key, target_not_signalable, missing_token, invalid_token, token_expired, \
+    invalid_input, limit_exceeded";
+
+/// The rest about them.
+const RARE_SUSPENSIONS: &str = "waitpoint closed already, resumed already, rotated noop, several signals handed, \
+    bytes of signals handed, escalated by a timeout, failed by a timeout of its wait, cancelled by a timeout of its wait, \
+    expired by a timeout of its wait, rotation_conflict, invalid_grace_ms";
+
+/// What must happen about flows, also where runs are few.
+const FLOWS: &str = "flow submitted, flow created, flow grown, flow closed, flow cancelled, flow tagged, waits for children, \
+    children have succeeded, cascaded, replayed, cancel_all, cancel_pending, let_active_finish, flow_only, flow_not_found, \
+    flow_already_terminal, idempotency_conflict, stale_graph_revision, self_referencing_edge, cycle_detected, \
+    dependency_already_exists, execution_already_in_flow, not_runnable, deps_not_satisfied, invalid_dependency, \
+    execution_not_terminal";
+
+/// The rest about them.
+const RARE_FLOWS: &str = "flow submitted duplicate, flow created duplicate, flow grown before, flow closed with members left, \
+    flow closed already, edge settled as satisfied, edge settled as failed, edge settled as skipped, flow cancelled already, \
+    children have failed, inputs handed, went on after its children, a cascade was left, ended by its upstreams, \
+    ended by its flow, ended by a join, join met, join impossible, all_of, any_of, quorum, a later round, payload replaced, \
+    flow left open, flow left running, flow completed, flow failed, flow left cancelled, flow reopened, \
+    execution_not_in_flow";
+
+/// What must happen about operators, worker processes and readers of events.
+const OPERATORS: &str = "tagged, prioritised, lane configured, worker registered, worker seen, worker left, worker swept, \
+    followed, event read, taken with a grant, granted nothing, forgotten, not_found, execution_not_eligible";
