@@ -13,8 +13,8 @@ use tokio::time::timeout;
 
 use crate::exit::{self, Exit, tell};
 use crate::output;
+use crate::serving::Signals;
 use crate::settings::Settings;
-use crate::signals::Signals;
 use crate::table::printable;
 
 /// Waits for the end, however long it takes or for at most `patience`, and tells it. Whatever cuts the wait short leaves

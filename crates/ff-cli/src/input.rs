@@ -7,9 +7,11 @@ use std::str::FromStr;
 
 use anyhow::Context;
 use bytes::Bytes;
+use clap::Args;
 use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
+use ff_core::trace::TraceContext;
 use ff_core::types::ContentType;
 use serde::de::IgnoredAny;
 
@@ -99,6 +101,31 @@ fn read(source: impl Read, most: usize) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(most as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Which trace a submission is part of.
+#[derive(Args)]
+pub(crate) struct Traced {
+    /// The trace it is part of, as a W3C traceparent; TRACEPARENT unless said
+    #[arg(long, value_name = "HEADER")]
+    traceparent: Option<String>,
+
+    /// What goes with the traceparent, as a W3C tracestate
+    #[arg(long, value_name = "HEADER", requires = "traceparent")]
+    tracestate: Option<String>,
+}
+
+impl Traced {
+    /// The trace that was said, which must be sound; otherwise the one this program itself is part of, if that can be read.
+    pub(crate) fn read(self) -> anyhow::Result<Option<Box<TraceContext>>> {
+        if let Some(parent) = self.traceparent {
+            let read = TraceContext::parse(&parent, self.tracestate.as_deref());
+            return Ok(Some(Box::new(read.map_err(|refusal| Usage(refusal.to_string()))?)));
+        }
+        let found = std::env::var("TRACEPARENT").ok();
+        let state = std::env::var("TRACESTATE").ok();
+        Ok(found.and_then(|parent| TraceContext::of_headers(&parent, state.as_deref())).map(Box::new))
+    }
 }
 
 #[cfg(test)]

@@ -15,10 +15,8 @@ mod screen;
 mod serving;
 mod serving_flags;
 mod settings;
-mod signals;
 mod span;
 mod table;
-mod trace;
 
 use std::process::ExitCode;
 

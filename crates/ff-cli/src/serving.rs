@@ -1,6 +1,7 @@
 //! Serving a store until asked to stop.
 
-use std::io::{self, ErrorKind};
+use std::io;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -9,10 +10,10 @@ use anyhow::{Context, anyhow};
 use ff_sdk::{Connect, FlowFabric};
 use ff_server::{DRAIN, Metrics, Server, ServerOptions};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::Usage;
-use crate::signals::Signals;
 
 /// How long after running requests were cut off the store may take to be closed.
 const CLOSING: Duration = Duration::from_secs(5);
@@ -150,5 +151,26 @@ fn cannot(listen: SocketAddr, option: &str, error: io::Error) -> anyhow::Error {
         ErrorKind::AddrInUse => anyhow!("{listen} is in use; choose another address with {option}"),
         ErrorKind::InvalidInput => Usage(error.to_string()).into(),
         _ => anyhow!("cannot listen on {listen}: {error}"),
+    }
+}
+
+/// Requests to stop, from the moment this exists: one that arrives before anybody waits for it is not lost.
+pub(crate) struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    pub(crate) fn listen() -> anyhow::Result<Self> {
+        let on = |kind| signal(kind).context("cannot listen for signals");
+        Ok(Self { terminate: on(SignalKind::terminate())?, interrupt: on(SignalKind::interrupt())? })
+    }
+
+    /// Returns at the next request to stop.
+    pub(crate) async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
     }
 }

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::exit::{Exit, note, tell};
 use crate::input::cursor;
+use crate::serving::Signals;
 use crate::settings::Settings;
-use crate::signals::Signals;
 use crate::{output, screen, span};
 
 /// Show what happens to executions

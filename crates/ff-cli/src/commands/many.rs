@@ -9,8 +9,8 @@ use serde::Serialize;
 use crate::exit::{Exit, tell};
 use crate::filter::{self, Term};
 use crate::output;
+use crate::serving::Signals;
 use crate::settings::Settings;
-use crate::signals::Signals;
 use crate::table::printable;
 
 /// What became of it.

@@ -16,9 +16,9 @@ use tokio::time::timeout;
 
 use super::workers;
 use crate::exit::{Exit, tell};
+use crate::input::Traced;
 use crate::input::{Input, whole};
 use crate::settings::Settings;
-use crate::trace::Traced;
 use crate::{ending, output, span};
 
 /// A worker that is there takes what waits well within this.

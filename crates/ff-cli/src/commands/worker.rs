@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::exit::{Exit, tell};
 use crate::program::Program;
+use crate::serving::Signals;
 use crate::settings::Settings;
-use crate::signals::Signals;
 use crate::span;
 
 /// Run a command for every execution of a kind: payload in, result out, exit code decides

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::nearest::nearest;
+use super::setting::nearest;
 use super::setting::{SECTIONS, Setting};
 use crate::exit::Usage;
 

@@ -2,7 +2,6 @@
 
 mod file;
 mod force;
-mod nearest;
 mod setting;
 
 use std::ffi::OsString;

@@ -1,9 +1,6 @@
 //! Any program as a handler: the payload on its standard input, the result from its standard output, and its exit code
 //! decides.
 
-mod group;
-mod inputs;
-mod secrets;
 mod tail;
 mod verdict;
 
@@ -18,11 +15,11 @@ use ff_core::payload::Payload;
 use ff_core::types::ContentType;
 use ff_sdk::{Context, Fault, Reply};
 use serde::de::IgnoredAny;
+use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::time::timeout;
-
-use group::Group;
+use verdict::Group;
 
 /// How long a program may take to stop once it is asked to, before it is killed.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
@@ -44,7 +41,7 @@ impl Program {
     /// A command that had to be stopped has not done its work, whatever it says on the way out, so the work is given back:
     /// if it is still ours, another worker goes on with it at once.
     pub(crate) async fn run(&self, work: &Context) -> Result<Reply, Fault> {
-        let inputs = inputs::lay_out(work).await?;
+        let inputs = lay_out(work).await?;
         let folder = inputs.as_ref().map(|folder| folder.path());
         let mut child =
             self.spawn(work, folder).map_err(|error| Fault::retryable("spawn", format!("cannot run sh: {error}")))?;
@@ -77,7 +74,7 @@ impl Program {
         if let Some(inputs) = inputs {
             command.env("FF_INPUTS", inputs);
         }
-        for secret in secrets::withheld(std::env::vars_os()) {
+        for secret in verdict::withheld(std::env::vars_os()) {
             command.env_remove(secret);
         }
         // Work that is in no trace is not in the one this worker was started in.
@@ -159,4 +156,19 @@ async fn collect(stdout: Option<impl AsyncRead + Unpin>) -> Result<Vec<u8>, Faul
 
 fn broken(what: &str, error: &std::io::Error) -> Fault {
     Fault::retryable("command", format!("{what}: {error}"))
+}
+
+/// Puts what was passed on where the program finds it; nothing where nothing was. The folder is gone when this is dropped.
+pub(super) async fn lay_out(work: &Context) -> Result<Option<TempDir>, Fault> {
+    let mut folder = None;
+    for name in work.inputs() {
+        let input = work.input_payload(name).await?;
+        let folder = match &mut folder {
+            Some(folder) => folder,
+            none => none.insert(TempDir::new().map_err(|error| broken("cannot make a folder for its inputs", &error))?),
+        };
+        let written = tokio::fs::write(folder.path().join(name), &input.bytes).await;
+        written.map_err(|error| broken("cannot write its inputs", &error))?;
+    }
+    Ok(folder)
 }

@@ -1,9 +1,13 @@
 //! What an exit code means for the work.
 
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 use ff_sdk::Fault;
+use ff_sdk::store_url::holds_password;
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::Child;
 
 /// The code by which a program says that its input is wrong and will be every time: `EX_DATAERR` of `sysexits.h`.
 const INPUT_IS_WRONG: i32 = 65;
@@ -19,6 +23,58 @@ pub(super) fn judge(status: ExitStatus, complaint: &str) -> Result<(), Fault> {
     let message = if complaint.is_empty() { how } else { format!("{how}: {complaint}") };
     let permanent = status.code() == Some(INPUT_IS_WRONG);
     Err(Fault { category, message, permanent })
+}
+
+/// The process group a child leads. It is killed when this is dropped before the program was over, so that no handler
+/// leaves a program behind that nobody waits for.
+pub(super) struct Group {
+    leader: Option<Pid>,
+}
+
+impl Group {
+    pub(super) fn led_by(child: &Child) -> Self {
+        let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        Self { leader }
+    }
+
+    /// The program ended by itself. What it left running in the background is its own affair, and the number of its group
+    /// may soon be somebody else's.
+    pub(super) fn disband(mut self) {
+        self.leader = None;
+    }
+
+    /// Asks every member to stop.
+    pub(super) fn terminate(&self) {
+        self.signal(Signal::TERM);
+    }
+
+    /// Sends a signal to whoever is left of the group; that may be nobody.
+    fn signal(&self, signal: Signal) {
+        let Some(leader) = self.leader else { return };
+        match kill_process_group(leader, signal) {
+            Ok(()) | Err(rustix::io::Errno::SRCH) => {}
+            Err(error) => tracing::warn!(%error, "cannot stop the command"),
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}
+
+/// Variables that are secrets, whatever they hold.
+const SECRET: &[&str] = &["FF_API_KEY", "FF_TOKEN"];
+
+/// The variables of ours that hold a secret: keys, tokens, and addresses with a password.
+pub(super) fn withheld(variables: impl Iterator<Item = (OsString, OsString)>) -> impl Iterator<Item = OsString> {
+    variables.filter(|(name, value)| is_secret(name, value)).map(|(name, _)| name)
+}
+
+fn is_secret(name: &OsStr, value: &OsStr) -> bool {
+    let Some(name) = name.to_str().filter(|name| name.starts_with("FF_")) else { return false };
+    SECRET.contains(&name) || value.to_str().is_none_or(holds_password)
 }
 
 #[cfg(test)]
@@ -40,5 +96,20 @@ mod tests {
     #[test]
     fn wrong_input_is_wrong_for_good() {
         assert_eq!(fault(65 << 8, "not a picture"), Fault::permanent("exit_65", "exit code 65: not a picture"));
+    }
+
+    #[test]
+    fn keys_tokens_and_passwords_are_withheld_and_nothing_else() {
+        let variables = [
+            ("FF_API_KEY", "ff_a_b"),
+            ("FF_TOKEN", ""),
+            ("FF_STORE", "postgres://me:secret@db/x"),
+            ("FF_NAMESPACE", "acme"),
+            ("FF_SERVER", "http://127.0.0.1:7070"),
+            ("DATABASE_URL", "postgres://me:theirs@db/x"),
+        ];
+        let variables = variables.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let names: Vec<_> = withheld(variables.into_iter()).collect();
+        assert_eq!(names, ["FF_API_KEY", "FF_TOKEN", "FF_STORE"]);
     }
 }

@@ -12,8 +12,8 @@ use super::watch;
 use crate::commands::submit::tag;
 use crate::exit::{Exit, Usage};
 use crate::input::Input;
+use crate::input::Traced;
 use crate::settings::{Settings, check};
-use crate::trace::Traced;
 use crate::{output, span};
 
 /// The most a file may hold: what payloads may be together, twice over for how they are written down.

@@ -16,8 +16,8 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use super::get::counted;
 use crate::commands::watch::LOOK_EVERY;
 use crate::exit::{self, Exit, tell};
+use crate::serving::Signals;
 use crate::settings::Settings;
-use crate::signals::Signals;
 use crate::{output, span};
 
 /// Follow a flow to its end: what happened so far, then what happens, with a progress bar

@@ -16,8 +16,8 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::LOOK_EVERY;
 use crate::commands::{events, lanes};
 use crate::exit::Exit;
+use crate::serving::Signals;
 use crate::settings::Settings;
-use crate::signals::Signals;
 use crate::{output, screen, span};
 
 /// How much of what happened stays on the screen.

@@ -15,8 +15,8 @@ use crate::commands::get::{attempts, progress_line, state};
 use crate::commands::waiting::waits_for;
 use crate::exit::{self, Exit};
 use crate::id::IdArg;
+use crate::serving::Signals;
 use crate::settings::Settings;
-use crate::signals::Signals;
 use crate::table::printable;
 use crate::{output, screen, span};
 
