@@ -31,8 +31,8 @@ mod workers;
 
 pub(crate) use attempts::Attempts;
 pub(crate) use bench::Bench;
-pub(crate) use completions::{Completions, OpenApi};
 pub(crate) use completions::OpenApi;
+pub(crate) use completions::{Completions, OpenApi};
 pub(crate) use config::Config;
 pub(crate) use decide::{Approve, Reject, Resume};
 pub(crate) use dev::Dev;
