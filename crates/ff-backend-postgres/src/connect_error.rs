@@ -64,7 +64,7 @@ pub enum ConnectError {
         known: i64,
     },
     /// The store was made with other partition counts. Ids carry their partition, so the counts can never change.
-    #[error("partitions: the store was made with {}, must be these or left out, not {}", counts(stored), counts(asked))]
+    #[error("partitions: the store was made with {stored}, must be these or left out, not {asked}")]
     Partitions {
         /// What the store has.
         stored: PartitionConfig,
@@ -72,7 +72,7 @@ pub enum ConnectError {
         asked: PartitionConfig,
     },
     /// The options ask for no partitions at all.
-    #[error("partitions: must be at least 1 of each family, not {}", counts(asked))]
+    #[error("partitions: must be at least 1 of each family, not {asked}")]
     NoPartitions {
         /// What the options say.
         asked: PartitionConfig,
@@ -93,9 +93,4 @@ pub enum ConnectError {
         /// What it says.
         why: String,
     },
-}
-
-fn counts(config: &PartitionConfig) -> String {
-    let PartitionConfig { num_flow_partitions, num_budget_partitions, num_quota_partitions } = config;
-    format!("{num_flow_partitions} flow, {num_budget_partitions} budget and {num_quota_partitions} quota partitions")
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use ff_backend_sql::{Column, Columns, Holds, Table};
+use ff_backend_sql::{Column, Columns, Holds, Table, list};
 
 /// Statements already put into words, by what they are for.
 #[derive(Default)]
@@ -174,15 +174,6 @@ fn renumbered(sql: &str, before: usize) -> String {
         write!(text, "${number}{}", &part[digits..]).ok();
     }
     text
-}
-
-fn list(parts: impl Iterator<Item: AsRef<str>>, between: &str) -> String {
-    let mut list = String::new();
-    for part in parts {
-        let between = if list.is_empty() { "" } else { between };
-        write!(list, "{between}{}", part.as_ref()).ok();
-    }
-    list
 }
 
 #[cfg(test)]

@@ -43,6 +43,6 @@ pub use schema::{
 pub use session::{Begun, Key, Load, Put, Question, Read, ReadContext, Session};
 pub use store::{Driver, SqlStore};
 pub use suspension::missing_rings;
-pub use table::{Column, Columns, Holds, Table};
+pub use table::{Column, Columns, Holds, Table, list};
 pub use value::{Row, Value};
 pub use writer::write;

@@ -1,5 +1,7 @@
 //! Tables as the executor knows them: declared once, put into words by each dialect.
 
+use std::fmt::Write;
+
 use crate::value::{Row, Value};
 
 /// A table. Its first columns are its key.
@@ -115,4 +117,14 @@ impl FromIterator<usize> for Columns {
     fn from_iter<I: IntoIterator<Item = usize>>(places: I) -> Self {
         Self(places.into_iter().fold(0, |bits, at| bits | 1 << at))
     }
+}
+
+/// Parts of a statement, with something between each two.
+pub fn list(parts: impl Iterator<Item: AsRef<str>>, between: &str) -> String {
+    let mut list = String::new();
+    for part in parts {
+        let between = if list.is_empty() { "" } else { between };
+        write!(list, "{between}{}", part.as_ref()).ok();
+    }
+    list
 }

@@ -1,10 +1,9 @@
 //! The statements that write and load rows, in SQLite's words.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::sync::Arc;
 
-use ff_backend_sql::{Column, Columns, Table};
+use ff_backend_sql::{Column, Columns, Table, list};
 
 /// Statements already put into words, by what they are for.
 #[derive(Default)]
@@ -63,15 +62,6 @@ fn key_is(columns: &[Column], from: usize) -> String {
 
 fn names(table: &'static Table, from: usize) -> impl Iterator<Item = &'static str> {
     table.columns[from..].iter().map(|column| column.name)
-}
-
-fn list(parts: impl Iterator<Item: AsRef<str>>, between: &str) -> String {
-    let mut list = String::new();
-    for part in parts {
-        let between = if list.is_empty() { "" } else { between };
-        write!(list, "{between}{}", part.as_ref()).ok();
-    }
-    list
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub enum OpenError {
         known: i64,
     },
     /// It was made with other partition counts. Ids carry their partition, so the counts can never change.
-    #[error("partitions: the store was made with {}, must be these or left out, not {}", counts(stored), counts(asked))]
+    #[error("partitions: the store was made with {stored}, must be these or left out, not {asked}")]
     Partitions {
         /// What the file has.
         stored: PartitionConfig,
@@ -31,7 +31,7 @@ pub enum OpenError {
         asked: PartitionConfig,
     },
     /// The options ask for no partitions at all.
-    #[error("partitions: must be at least 1 of each family, not {}", counts(asked))]
+    #[error("partitions: must be at least 1 of each family, not {asked}")]
     NoPartitions {
         /// What the options say.
         asked: PartitionConfig,
@@ -66,9 +66,4 @@ pub enum OpenError {
         /// What it says.
         source: rusqlite::Error,
     },
-}
-
-fn counts(config: &PartitionConfig) -> String {
-    let PartitionConfig { num_flow_partitions, num_budget_partitions, num_quota_partitions } = config;
-    format!("{num_flow_partitions} flow, {num_budget_partitions} budget and {num_quota_partitions} quota partitions")
 }

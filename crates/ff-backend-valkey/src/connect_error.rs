@@ -65,7 +65,7 @@ pub enum ConnectError {
     #[error("the server holds no store")]
     NoStore,
     /// The store was made with other partition counts. Ids carry their partition, so the counts can never change.
-    #[error("partitions: the store was made with {}, must be these or left out, not {}", counts(stored), counts(asked))]
+    #[error("partitions: the store was made with {stored}, must be these or left out, not {asked}")]
     Partitions {
         /// What the store has.
         stored: PartitionConfig,
@@ -73,7 +73,7 @@ pub enum ConnectError {
         asked: PartitionConfig,
     },
     /// The options ask for no partitions at all.
-    #[error("partitions: must be at least 1 of each family, not {}", counts(asked))]
+    #[error("partitions: must be at least 1 of each family, not {asked}")]
     NoPartitions {
         /// What the options say.
         asked: PartitionConfig,
@@ -98,9 +98,4 @@ pub enum ConnectError {
     /// The server stopped answering while it was being looked at.
     #[error(transparent)]
     Server(#[from] EngineError),
-}
-
-fn counts(config: &PartitionConfig) -> String {
-    let PartitionConfig { num_flow_partitions, num_budget_partitions, num_quota_partitions } = config;
-    format!("{num_flow_partitions} flow, {num_budget_partitions} budget and {num_quota_partitions} quota partitions")
 }

@@ -150,6 +150,15 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
+/// Refuses a page of nothing, or of more than `most`.
+pub(crate) fn check_page(limit: usize, most: usize) -> Result<(), Refusal> {
+    match limit {
+        0 => Err(Refusal::invalid("limit", "must be at least 1")),
+        sent if sent > most => Err(Refusal::over_limit(Code::LimitExceeded, "limit", most, sent)),
+        _ => Ok(()),
+    }
+}
+
 /// What a caller of a backend can learn when it does not get an answer it asked for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum EngineError {

@@ -78,6 +78,13 @@ impl PartitionConfig {
     }
 }
 
+impl fmt::Display for PartitionConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { num_flow_partitions: flow, num_budget_partitions: budget, num_quota_partitions: quota } = self;
+        write!(f, "{flow} flow, {budget} budget and {quota} quota partitions")
+    }
+}
+
 /// The partition an execution's id names, whatever the counts: an id carries its partition.
 pub fn execution_partition(id: &ExecutionId, _config: &PartitionConfig) -> Partition {
     Partition::of(id)

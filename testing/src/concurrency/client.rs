@@ -1,8 +1,10 @@
 //! One of many clients: it asks for whatever comes to its mind, in time or too late.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ff_core::backend::EngineBackend;
+use ff_core::backend::{EngineBackend, EngineStore};
+use ff_core::clock::ManualClock;
 use ff_core::contracts::{
     CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, DeliverArgs, FailArgs, GrantedWaitpoint, ProgressArgs, RenewArgs,
     ReplayArgs, ResumeArgs, RevokeArgs, Start, SubmitArgs, SuspendArgs, Suspended, WaitpointRef,
@@ -235,4 +237,18 @@ impl Client {
             }
         }
     }
+}
+
+/// Moves the clock in small steps and fires what is due, until it is told to stop. Gives how much fired.
+pub async fn keep_time(store: Arc<dyn EngineStore>, clock: Arc<ManualClock>, stop: Arc<AtomicBool>) -> usize {
+    let mut chance = Chance::new(0);
+    let mut fired = 0;
+    while !stop.load(Ordering::SeqCst) {
+        clock.advance(*chance.pick(&[10, 200, 500, 900]));
+        for partition in 0..store.partitions().num_flow_partitions {
+            fired += store.pump(partition).await.unwrap().fired;
+        }
+        tokio::task::yield_now().await;
+    }
+    fired
 }

@@ -4,11 +4,9 @@ mod checker;
 mod client;
 mod flow;
 mod ledger;
-mod timekeeper;
 mod waiting;
 
 pub use checker::check;
-pub use client::{Client, Shared, jobs};
+pub use client::{Client, Shared, jobs, keep_time};
 pub use flow::{Crowd, check_flow, work_through};
 pub use ledger::{Entry, Ledger, What};
-pub use timekeeper::keep_time;

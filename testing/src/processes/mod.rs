@@ -1,6 +1,5 @@
 //! Real processes: the server and workers as a user runs them, stopped, killed and started again.
 
-mod binaries;
 mod ledger;
 mod process;
 mod server;

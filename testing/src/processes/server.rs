@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::process::Command;
 
-use super::binaries;
+use super::process::ff;
 use super::process::{Process, Signal, within};
 
 /// `ff server` over a store.
@@ -85,7 +85,7 @@ impl ServerProcess {
     }
 
     async fn listening(store: String, address: &str) -> Self {
-        let mut command = Command::new(binaries::ff());
+        let mut command = Command::new(ff());
         command.args(["--json", "server", "--store", &store, "--listen", address]);
         let mut process = Process::start("the server", &mut command);
         let said = process.line().await.expect("the server ended before it served");
@@ -97,7 +97,7 @@ impl ServerProcess {
 
 /// Has `ff doctor` examine a store that nobody has open. Gives how many executions it saw; fails when it finds something.
 pub async fn doctor(store: &str) -> u64 {
-    let mut command = Command::new(binaries::ff());
+    let mut command = Command::new(ff());
     command.args(["--json", "doctor", "--store", store]);
     let output = within("the doctor has looked", command.output()).await.unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{output:?}: {error}"));

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
-use super::binaries;
 use super::ledger::Line;
 use super::process::Process;
+use super::process::ledger_worker;
 
 /// The ledger worker: it takes work over HTTP and says a line for everything it starts and finishes.
 pub struct WorkerProcess {
@@ -16,7 +16,7 @@ pub struct WorkerProcess {
 impl WorkerProcess {
     /// Starts one that takes so many pieces of work at once.
     pub fn start(url: &str, name: &str, lease_ttl: Duration, concurrency: usize) -> Self {
-        let mut command = Command::new(binaries::ledger_worker());
+        let mut command = Command::new(ledger_worker());
         command.args([url, name, &lease_ttl.as_millis().to_string(), &concurrency.to_string()]);
         Self { process: Process::start(name, &mut command) }
     }

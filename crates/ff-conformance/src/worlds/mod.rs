@@ -1,28 +1,30 @@
 //! The stores there are, each as a world with few partitions and a clock of its own.
 
-mod http;
-mod memory;
 mod postgres;
 #[path = "../../../ff-backend-postgres/tests/support/mod.rs"]
 pub mod postgres_server;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 pub mod servers;
-mod sqlite;
-mod valkey;
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
+use ff_backend_memory::MemoryBackend;
+use ff_backend_sqlite::SqliteOptions;
+use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 use ff_core::backend::EngineStore;
+use ff_core::dice::SystemDice;
 use ff_core::partition::PartitionConfig;
+use ff_scheduler::Runtime;
 use ff_sdk::FlowFabric;
+use ff_sdk::http::HttpBackend;
+use ff_server::Server;
+use tokio_util::sync::CancellationToken;
 
+use self::servers::{Cluster, Process};
 use crate::world::{Hands, World, WorldClock};
 
-pub use http::{http_over_memory, http_over_sqlite, http_over_valkey};
-pub use memory::memory;
 pub use postgres::{http_over_postgres, on_postgres};
-pub use sqlite::sqlite;
-pub use valkey::{on_cluster, on_valkey};
 
 /// Few, so that a whole store is quickly searched, pumped and examined.
 fn few_partitions() -> PartitionConfig {
@@ -39,4 +41,78 @@ fn over(store: Arc<dyn EngineStore>, hands: Arc<Hands>, closing: impl Future<Out
         closing.await;
     });
     world
+}
+
+/// A store in memory.
+pub async fn memory() -> World {
+    let hands = Arc::new(Hands::default());
+    let store = MemoryBackend::new(few_partitions(), hands.clone(), Arc::new(SystemDice));
+    over(Arc::new(store), hands, async {})
+}
+
+/// A store in a file of its own, as durable as a user's.
+pub async fn sqlite() -> World {
+    let hands = Arc::new(Hands::default());
+    let folder = tempfile::tempdir().unwrap();
+    let options =
+        SqliteOptions { partitions: Some(few_partitions()), clock: hands.clone(), ..SqliteOptions::default() };
+    let store = Arc::new(ff_backend_sqlite::open(&folder.path().join("flowfabric.db"), options).unwrap());
+    over(store.clone(), hands, async move {
+        store.close().await;
+        drop(folder);
+    })
+}
+
+/// A store on a server.
+pub async fn on_valkey(server: &Process) -> World {
+    server.ask(&["FLUSHALL"]);
+    at(&server.url()).await
+}
+
+/// A store on a cluster.
+pub async fn on_cluster(cluster: &Cluster) -> World {
+    for node in &cluster.nodes {
+        node.ask(&["FLUSHALL"]);
+    }
+    at(&cluster.url()).await
+}
+
+async fn at(url: &str) -> World {
+    let hands = Arc::new(Hands::default());
+    let options =
+        ValkeyOptions { partitions: Some(few_partitions()), clock: Some(hands.clone()), ..ValkeyOptions::default() };
+    let store = ValkeyBackend::connect(url, options).await.unwrap();
+    over(Arc::new(store), hands, async {})
+}
+
+/// A server over a store in memory.
+pub async fn http_over_memory() -> World {
+    behind_a_server(memory().await).await
+}
+
+/// A server over a store in a file.
+pub async fn http_over_sqlite() -> World {
+    behind_a_server(sqlite().await).await
+}
+
+/// A server over a store on a Valkey server.
+pub async fn http_over_valkey(server: &Process) -> World {
+    behind_a_server(on_valkey(server).await).await
+}
+
+/// The same store as its callers reach it through a server.
+pub(super) async fn behind_a_server(world: World) -> World {
+    let runtime = Runtime::without_engine(world.upkeep.clone());
+    let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let server = Server::bind(any_port, runtime.clone()).await.unwrap();
+    let url = format!("http://{}", server.local_addr().unwrap());
+    let stop = CancellationToken::new();
+    let serving = tokio::spawn(server.serve(stop.clone()));
+    world.at_its_end(async move {
+        stop.cancel();
+        serving.await.unwrap().unwrap();
+        runtime.stop().await;
+    });
+    let client = Arc::new(HttpBackend::connect(&url).await.unwrap());
+    world.reached_through(client.clone(), client)
 }

@@ -6,9 +6,8 @@ use std::sync::{Arc, Mutex};
 use ff_backend_postgres::PostgresOptions;
 use tokio_postgres::NoTls;
 
-use super::http::behind_a_server;
 use super::postgres_server::Postgres;
-use super::{few_partitions, over};
+use super::{behind_a_server, few_partitions, over};
 use crate::world::{Hands, World};
 
 /// Schemas of worlds that have ended, with the ports of their servers.

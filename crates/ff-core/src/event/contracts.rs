@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::{EventCursor, Told};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_page};
 use crate::limits;
 use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, Namespace};
@@ -39,11 +39,7 @@ impl EventsArgs {
     }
 
     pub fn check(&self) -> Result<(), Refusal> {
-        match self.limit {
-            0 => Err(Refusal::invalid("limit", "must be at least 1")),
-            1..=limits::PAGE => Ok(()),
-            sent => Err(Refusal::over_limit(Code::LimitExceeded, "limit", limits::PAGE, sent)),
-        }
+        check_page(self.limit, limits::PAGE)
     }
 
     /// What a store checks: it has no key to read an encrypted cursor with.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::KeyInfo;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Refusal, check_page};
 use crate::limits;
 use crate::types::KeyId;
 
@@ -19,11 +19,7 @@ pub struct ListKeysArgs {
 
 impl ListKeysArgs {
     pub fn check(&self) -> Result<(), Refusal> {
-        match self.limit {
-            0 => Err(Refusal::invalid("limit", "must be at least 1")),
-            1..=limits::PAGE => Ok(()),
-            sent => Err(Refusal::over_limit(Code::LimitExceeded, "limit", limits::PAGE, sent)),
-        }
+        check_page(self.limit, limits::PAGE)
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Delivery, FeedCursor, Signal};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Refusal, check_page};
 use crate::limits;
 use crate::payload::Payload;
 use crate::types::ExecutionId;
@@ -30,7 +30,7 @@ pub struct SignalsArgs {
 
 impl SignalsArgs {
     pub fn check(&self) -> Result<(), Refusal> {
-        check_page(self.limit)
+        check_page(self.limit, limits::PAGE)
     }
 }
 
@@ -54,7 +54,7 @@ pub struct DeliveriesArgs {
 
 impl DeliveriesArgs {
     pub fn check(&self) -> Result<(), Refusal> {
-        check_page(self.limit)
+        check_page(self.limit, limits::PAGE)
     }
 }
 
@@ -67,12 +67,4 @@ pub struct DeliveriesPage {
     pub next: FeedCursor,
     /// True when some may be gone that the reader never saw: feeds are bounded.
     pub missed: bool,
-}
-
-fn check_page(limit: usize) -> Result<(), Refusal> {
-    match limit {
-        0 => Err(Refusal::invalid("limit", "must be at least 1")),
-        1..=limits::PAGE => Ok(()),
-        sent => Err(Refusal::over_limit(Code::LimitExceeded, "limit", limits::PAGE, sent)),
-    }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Refusal, check_page};
 use crate::limits;
 use crate::types::{Namespace, TimestampMs, WorkerInstanceId};
 use crate::worker::Worker;
@@ -23,11 +23,7 @@ pub struct ListWorkersArgs {
 
 impl ListWorkersArgs {
     pub fn check(&self) -> Result<(), Refusal> {
-        match self.limit {
-            0 => Err(Refusal::invalid("limit", "must be at least 1")),
-            1..=limits::PAGE => Ok(()),
-            sent => Err(Refusal::over_limit(Code::LimitExceeded, "limit", limits::PAGE, sent)),
-        }
+        check_page(self.limit, limits::PAGE)
     }
 
     /// Whether a worker instance is among those asked for.

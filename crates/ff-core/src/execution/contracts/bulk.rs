@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Cursor, ExecutionInfo, Filter, ListArgs, Page, check_message};
-use crate::engine_error::{Code, EngineError, Refusal};
+use crate::engine_error::{EngineError, Refusal, check_page};
 use crate::limits;
 use crate::types::{ExecutionId, TimestampMs};
 
@@ -65,11 +65,7 @@ impl BulkArgs {
             &self.action;
         check_message("reason", reason.as_deref())?;
         check_message("requested_by", requested_by.as_deref())?;
-        match self.limit {
-            0 => Err(Refusal::invalid("limit", "must be at least 1")),
-            1..=limits::BULK => Ok(()),
-            sent => Err(Refusal::over_limit(Code::LimitExceeded, "limit", limits::BULK, sent)),
-        }
+        check_page(self.limit, limits::BULK)
     }
 
     /// The page of the listing that is acted on.
@@ -116,6 +112,8 @@ impl BulkAction {
 
 #[cfg(test)]
 mod tests {
+    use crate::engine_error::Code;
+
     use super::*;
     use crate::samples::{at, waiting};
     use crate::types::Namespace;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{ExecutionInfo, Filter};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_page};
 use crate::execution::Execution;
 use crate::json::as_text;
 use crate::limits;
@@ -21,11 +21,7 @@ pub struct ListArgs {
 impl ListArgs {
     pub fn check(&self) -> Result<(), Refusal> {
         self.filter.check()?;
-        match self.limit {
-            0 => Err(Refusal::invalid("limit", "must be at least 1")),
-            1..=limits::PAGE => Ok(()),
-            sent => Err(Refusal::over_limit(Code::LimitExceeded, "limit", limits::PAGE, sent)),
-        }
+        check_page(self.limit, limits::PAGE)
     }
 
     /// Whether the walk that makes the page comes to something at this place: it begins after the last page, and within

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::FlowInfo;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_page};
 use crate::flow::{Flow, FlowState};
 use crate::limits;
 use crate::types::{FlowId, Kind, Namespace, TagKey, TagValue, TimestampMs};
@@ -27,7 +27,7 @@ impl ListFlowsArgs {
     }
 
     pub fn check(&self) -> Result<(), Refusal> {
-        check_page(self.limit)
+        check_page(self.limit, limits::PAGE)
     }
 
     /// Whether a flow is among those asked for, wherever the page begins.
@@ -37,15 +37,6 @@ impl ListFlowsArgs {
             && self.kind.as_ref().is_none_or(|kind| flow.kind == *kind)
             && self.state.is_none_or(|state| flow.state() == state)
             && self.tag.as_ref().is_none_or(|(key, value)| flow.tags.get(key) == Some(value))
-    }
-}
-
-/// Refuses a page of nothing, or of too much.
-pub(super) fn check_page(limit: usize) -> Result<(), Refusal> {
-    match limit {
-        0 => Err(Refusal::invalid("limit", "must be at least 1")),
-        limit if limit > limits::PAGE => Err(Refusal::over_limit(Code::LimitExceeded, "limit", limits::PAGE, limit)),
-        _ => Ok(()),
     }
 }
 
@@ -104,8 +95,8 @@ mod tests {
 
     #[test]
     fn a_page_is_taken_at_its_limit_and_refused_one_past_it() {
-        assert_eq!(check_page(limits::PAGE), Ok(()));
-        assert_eq!(check_page(limits::PAGE + 1).unwrap_err().code, Code::LimitExceeded);
-        assert_eq!(check_page(0).unwrap_err().code, Code::InvalidInput);
+        assert_eq!(check_page(limits::PAGE, limits::PAGE), Ok(()));
+        assert_eq!(check_page(limits::PAGE + 1, limits::PAGE).unwrap_err().code, Code::LimitExceeded);
+        assert_eq!(check_page(0, limits::PAGE).unwrap_err().code, Code::InvalidInput);
     }
 }

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::listing::check_page;
-use crate::engine_error::Refusal;
+use crate::engine_error::{Refusal, check_page};
 use crate::execution::{Failure, Tags};
 use crate::flow::{Counts, EdgeState, FlowCancel, FlowEvent, FlowState, GroupState, Join, Passing};
+use crate::limits;
 use crate::state::PublicState;
 use crate::trace::TraceContext;
 use crate::types::{EdgeId, ExecutionId, FlowId, Kind, LaneId, Namespace, NodeName, TimestampMs};
@@ -60,7 +60,7 @@ pub struct FlowMembersArgs {
 
 impl FlowMembersArgs {
     pub fn check(&self) -> Result<(), Refusal> {
-        check_page(self.limit)
+        check_page(self.limit, limits::PAGE)
     }
 }
 
@@ -120,7 +120,7 @@ pub struct FlowEdgesArgs {
 
 impl FlowEdgesArgs {
     pub fn check(&self) -> Result<(), Refusal> {
-        check_page(self.limit)
+        check_page(self.limit, limits::PAGE)
     }
 }
 
@@ -157,7 +157,7 @@ pub struct FlowEventsArgs {
 
 impl FlowEventsArgs {
     pub fn check(&self) -> Result<(), Refusal> {
-        check_page(self.limit)
+        check_page(self.limit, limits::PAGE)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Refusal, check_page};
 use crate::index::Index;
 use crate::lane::LaneSettings;
 use crate::limits;
@@ -29,11 +29,7 @@ pub struct ListLanesArgs {
 
 impl ListLanesArgs {
     pub fn check(&self) -> Result<(), Refusal> {
-        match self.limit {
-            0 => Err(Refusal::invalid("limit", "must be at least 1")),
-            1..=limits::PAGE => Ok(()),
-            sent => Err(Refusal::over_limit(Code::LimitExceeded, "limit", limits::PAGE, sent)),
-        }
+        check_page(self.limit, limits::PAGE)
     }
 
     /// The place after which the first key of this page is, in the order of keys. It need not be a key.

@@ -1,22 +1,23 @@
 //! The feeds of delivered signals: complete up to their limit, and honest past it.
 
-use ff_backend_postgres::{PostgresBackend, PostgresOptions};
+use ff_backend_sql::{Driver, SqlStore};
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{DeliveriesArgs, DeliveriesPage};
 use ff_core::limits;
 use ff_core::partition::PartitionConfig;
 use ff_core::signal::FeedCursor;
 
-use crate::{Place, findings, signal, suspended};
+use super::{findings, signal, suspended};
+use crate::Place;
 
-async fn read(store: &PostgresBackend, after: Option<FeedCursor>, limit: usize) -> DeliveriesPage {
+async fn read(store: &SqlStore<impl Driver>, after: Option<FeedCursor>, limit: usize) -> DeliveriesPage {
     store.deliveries(DeliveriesArgs { after, limit }).await.unwrap()
 }
 
 #[tokio::test]
 async fn a_reader_sees_what_was_delivered_on_any_partition_once() {
     let place = Place::new();
-    let store = place.open().await;
+    let store = place.open_store(None).await;
     let tail = read(&store, None, 10).await;
     assert_eq!((tail.deliveries, &tail.next), (vec![], &FeedCursor::default()));
     let mut sent = Vec::new();
@@ -46,20 +47,15 @@ async fn a_reader_sees_what_was_delivered_on_any_partition_once() {
 async fn a_full_feed_keeps_its_newest_and_says_when_some_were_missed() {
     let place = Place::new();
     let one = PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
-    let open = async || place.open_with(PostgresOptions { partitions: Some(one), ..PostgresOptions::default() }).await;
-    let store = open().await;
+    let store = place.open_store(Some(one)).await;
     let (id, granted) = suspended(&store).await;
     store.deliver(signal(&id, &granted, "go")).await.unwrap();
     store.close().await;
     drop(store);
-    let fill = "
-        INSERT INTO delivery SELECT partition, told_at, more.seq - 1, more.seq, record
-        FROM delivery, generate_series(2, $1::int8) AS more(seq)";
     let almost_full = limits::FEED - 1;
-    let filled = place.look().await.execute(fill, &[&i64::try_from(almost_full).unwrap()]).await.unwrap();
-    assert_eq!(filled, almost_full as u64 - 1);
+    place.fill_feed(almost_full).await;
 
-    let store = open().await;
+    let store = place.open_store(Some(one)).await;
     let from_the_start = FeedCursor::default();
     assert!(!read(&store, Some(from_the_start.clone()), 1).await.missed, "it is all there");
     let mut told = Vec::new();

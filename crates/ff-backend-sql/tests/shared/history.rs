@@ -4,12 +4,13 @@ use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::RevokeArgs;
 use ff_core::limits;
 
-use crate::{Place, claim_on, work};
+use super::{claim_on, work};
+use crate::Place;
 
 #[tokio::test]
 async fn the_newest_lost_leases_are_kept_and_older_ones_are_not() {
     let place = Place::new();
-    let store = place.open().await;
+    let store = place.open_store(None).await;
     let id = store.submit(work()).await.unwrap().execution_id;
     let revoke = RevokeArgs { execution_id: id, lease_id: None, reason: None };
     let beyond = 3;
