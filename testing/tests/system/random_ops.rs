@@ -34,7 +34,7 @@ async fn valkey_does_what_the_model_does() {
 
 #[tokio::test]
 async fn valkey_suspends_and_signals_as_the_model_does() {
-    compare(valkey, Mix::SUSPENSIONS, 8, 300, &[SUSPENSIONS]).await;
+    compare(valkey, Mix::SUSPENSIONS, 10, 300, &[SUSPENSIONS]).await;
 }
 
 #[tokio::test]
@@ -51,6 +51,8 @@ async fn redis_does_what_the_model_does() {
 #[tokio::test]
 async fn memory_does_what_the_model_does() {
     compare(memory, Mix::ALL, runs(6_000), RUN, EVERYTHING).await;
+    compare(memory, Mix::SUSPENSIONS, 10, 300, &[SUSPENSIONS]).await;
+    compare(memory, Mix::FLOWS, 10, 200, &[FLOWS]).await;
 }
 
 /// A server counts lanes with a limit whenever a lease ends, so it is not compared when it has.

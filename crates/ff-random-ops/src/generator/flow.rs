@@ -44,24 +44,29 @@ impl Generator {
         match self.chance.below(100) {
             0..11 if self.chance.one_in(40) => self.large_flow(),
             0..11 => Transition::SubmitFlow(self.plan()),
-            11..13 => self.creation(),
-            13..29 => Transition::Grow(self.growth(reference)),
-            29..35 => Transition::CloseFlow {
+            11..15 => self.creation(),
+            15..32 => Transition::Grow(self.growth(reference)),
+            32..38 => Transition::CloseFlow {
                 flow: self.flow_that(reference, |flow| flow.held_open && flow.counts.live() > 0),
             },
-            35..39 => {
+            38..43 => {
                 let again = |flow: &Flow| flow.state() == FlowState::Cancelled;
-                let flow = if self.chance.one_in(4) { self.flow_that(reference, again) } else { flow };
+                let lives = |flow: &Flow| !flow.state().is_terminal();
+                let flow = match self.chance.below(4) {
+                    0 => self.flow_that(reference, again),
+                    1 => flow,
+                    _ => self.flow_that(reference, lives),
+                };
                 let policy = *self.chance.pick(CancelPolicy::ALL);
                 Transition::CancelFlow { flow, policy, reason: self.maybe(3, &[0, 9, limits::MESSAGE_BYTES + 1]) }
             }
-            39..40 => {
+            43 => {
                 let (from, count) = (usize::from(self.number(3)), self.usually(&[1, 2], &[limits::TAGS + 1]));
                 Transition::TagFlow { flow, from, count }
             }
-            40..55 => self.parenthood(reference),
-            55..57 => Transition::Cascade { job: self.member(reference, Execution::is_finished) },
-            57..65 => {
+            44..57 => self.parenthood(reference),
+            57 => Transition::Cascade { job: self.member(reference, Execution::is_finished) },
+            58..65 => {
                 let job = self.member(reference, Execution::is_finished);
                 Transition::Replay { job, reason: None, reopen: !self.chance.one_in(4) }
             }
@@ -207,7 +212,7 @@ impl Generator {
             nodes.reverse();
             edges.reverse();
         }
-        if self.chance.one_in(6) {
+        if self.chance.one_in(5) {
             self.spoil(&mut nodes, &mut edges);
         }
         let (namespace, kind) = (u8::from(self.chance.one_in(10)), self.number(2));
@@ -225,6 +230,7 @@ impl Generator {
             4 => nodes[0].join = Join::Quorum { k: 0, on_satisfied: OnSatisfied::LetRun },
             5 => nodes.clear(),
             _ => {
+                edges.retain(|edge| (edge.from, edge.to) != (first, last));
                 edges.push(Link { from: first, to: last, passes: None });
                 edges.push(Link { from: last, to: first, passes: None });
             }
@@ -242,7 +248,7 @@ impl Generator {
     /// New members of a flow, and edges among all it has.
     fn growth(&mut self, reference: &Reference) -> Growth {
         let grows = |flow: &Flow| !flow.state().is_terminal();
-        let about = self.chance.below(5);
+        let about = *self.chance.pick(&[0, 1, 1, 2, 2, 3, 4]);
         let flow = match about {
             0 => self.flow_that(reference, |flow| grows(flow) && flow.counts.live() < flow.counts.all()),
             1 => self.flow_that(reference, |flow| grows(flow) && flow.counts.of(PublicState::Skipped) > 0),
@@ -250,7 +256,7 @@ impl Generator {
             3 => self.flow_that(reference, |flow| grows(flow) && flow.held_open),
             _ => self.flow_that(reference, grows),
         };
-        let nodes: Vec<_> = (0..self.chance.below(3)).map(|_| self.node()).collect();
+        let nodes: Vec<_> = (0..*self.chance.pick(&[0, 1, 1, 2])).map(|_| self.node()).collect();
         let mut known: Vec<_> =
             reference.jobs().map(|(job, _)| job).filter(|job| flow_of(reference, *job) == Some(flow)).collect();
         known.extend(nodes.iter().map(|node| node.work.job));
@@ -269,7 +275,7 @@ impl Generator {
             let one = if about == 1 && ends.contains(&skipped) { skipped } else { *self.chance.pick(&ends) };
             over.retain(|job| end(job) == one);
         }
-        let edges: Vec<_> = (0..self.chance.below(4))
+        let mut edges: Vec<_> = (0..*self.chance.pick(&[0, 1, 1, 2, 3]))
             .map(|_| match nodes.last().filter(|_| !over.is_empty() && !self.chance.one_in(3)) {
                 Some(new) => {
                     let from = *self.chance.pick(&over);
@@ -278,11 +284,14 @@ impl Generator {
                 None => {
                     let (one, other) = (known_or_not(self), known_or_not(self));
                     // Mostly forward, so that some are left that close no cycle.
-                    let turned = one > other && !self.chance.one_in(6);
+                    let turned = one > other && !self.chance.one_in(3);
                     if turned { self.link(other, one) } else { self.link(one, other) }
                 }
             })
             .collect();
+        if !self.chance.one_in(4) {
+            leave_one_payload(&mut edges);
+        }
         let joins = if self.chance.one_in(5) { vec![(known_or_not(self), self.join(2))] } else { vec![] };
         Growth {
             flow,

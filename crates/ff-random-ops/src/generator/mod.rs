@@ -118,10 +118,9 @@ impl Generator {
                 Transition::Replay { job, reason, reopen: self.chance.one_in(2) }
             }
             69..76 => {
-                // A waiting one may have been revoked.
                 let again = self.chance.one_in(4);
-                let held = |phase: &Phase| matches!(phase, Phase::Running { .. });
-                let job = self.job(reference, |phase| if again { *phase == Phase::Waiting } else { held(phase) });
+                let held = |one: &Execution| matches!(one.phase, Phase::Running { .. });
+                let job = self.job_that(reference, |one| if again { is_lost(one) } else { held(one) });
                 Transition::Revoke { job, lease: self.maybe(2, &[Whose::Latest, Whose::Earlier, Whose::OtherLease]) }
             }
             76..84 => self.pump(reference),
@@ -177,11 +176,11 @@ impl Generator {
 
     /// A claim, mostly where something waits.
     pub(crate) fn claim(&mut self, reference: &Reference) -> Transition {
-        let kinds: &[&[u8]] = &[&[], &[], &[], &[0], &[0, 1], &[1, 0, 1], &[7]];
+        let kinds: &[&[u8]] = &[&[], &[], &[], &[], &[], &[0], &[0, 1], &[1, 0, 1], &[7]];
         let (mut partition, mut namespace) = (self.partition(reference), *self.chance.pick(&[0, 0, 0, 0, 1]));
         let mut lane = *self.chance.pick(&[0, 0, 1]);
         let waits = self.job(reference, |phase| *phase == Phase::Waiting);
-        if let Some(waits) = reference.model.find(&reference.id(waits)).filter(|_| !self.chance.one_in(3)) {
+        if let Some(waits) = reference.model.find(&reference.id(waits)).filter(|_| !self.chance.one_in(6)) {
             partition = waits.id.partition();
             namespace = u8::from(waits.namespace != Namespace::default_name());
             lane = u8::from(waits.lane != LaneId::default_name());
@@ -218,8 +217,7 @@ impl Generator {
     /// A job and a fence to show for it: mostly of the lease that is held, now and then of one that was lost.
     fn held(&mut self, reference: &Reference) -> (u32, Whose) {
         if self.chance.one_in(8) {
-            let lost = |one: &Execution| one.phase == Phase::Waiting && one.last_lease.is_some();
-            return (self.job_that(reference, lost), Whose::Latest);
+            return (self.job_that(reference, is_lost), Whose::Latest);
         }
         (self.job(reference, |phase| matches!(phase, Phase::Running { .. })), self.fence())
     }
@@ -281,6 +279,11 @@ impl Generator {
         let rare = self.chance.one_in(40);
         *self.chance.pick(if rare { refused } else { from })
     }
+}
+
+/// Whether an execution waits after a lease, which may have been revoked.
+fn is_lost(execution: &Execution) -> bool {
+    execution.phase == Phase::Waiting && execution.last_lease.is_some()
 }
 
 fn finished(phase: &Phase) -> bool {

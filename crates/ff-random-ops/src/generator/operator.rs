@@ -37,7 +37,7 @@ impl Generator {
                 Order::Label { job: self.job(reference, |_| true), set, remove: *self.chance.pick(&[0, 1, 7]) }
             }
             4..7 => Order::Prioritise { job: self.job(reference, |_| true), to: *self.chance.pick(&[0, 1, 2, 9_000]) },
-            7..12 if self.mix.lanes => self.configuration(),
+            7..10 if self.mix.lanes => self.configuration(),
             7..12 => Order::Prioritise { job: self.job(reference, |_| true), to: *self.chance.pick(&[0, 2]) },
             12..14 => {
                 let ttl_ms = self.usually(&[1_000, 5_000, 60_000], &[999]);
@@ -66,7 +66,7 @@ impl Generator {
     /// Mostly a lane hands out work, so that the rest of the run has something to do. A limit that is sent in messages is
     /// never lifted: a partition that has not heard of the next one would start what the lane's home does not know of.
     fn configuration(&mut self) -> Order {
-        let states = [LaneState::Active, LaneState::Active, LaneState::Active, LaneState::Paused, LaneState::Draining];
+        let states = [&[LaneState::Active; 6][..], &[LaneState::Paused, LaneState::Draining]].concat();
         Order::Configure {
             namespace: *self.chance.pick(&[0, 0, 0, 1]),
             lane: *self.chance.pick(&[0, 1]),
@@ -74,7 +74,7 @@ impl Generator {
             concurrency: match self.chance.below(4) {
                 0 => Setting::Keep,
                 1 if !self.mix.messages => Setting::Default,
-                _ => Setting::To(self.usually(&[1, 2, 5], &[0])),
+                _ => Setting::To(self.usually(if self.mix.messages { &[1, 2, 5] } else { &[1, 5, 20] }, &[0])),
             },
             ageing_ms: self.setting(&[1, 1_000], 0),
             retention_ms: self.setting(&[0, 5_000, 60_000], limits::SPAN_MAX_MS + 1),

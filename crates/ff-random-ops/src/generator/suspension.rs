@@ -49,8 +49,8 @@ impl Generator {
 
     fn while_something_pends(&mut self, reference: &Reference, job: u32) -> Transition {
         match self.chance.below(12) {
-            0..5 => Transition::Deliver(self.sending(reference, job)),
-            5..7 => Transition::CloseWaitpoint { job, waitpoint: self.which(reference, job) },
+            0..6 => Transition::Deliver(self.sending(reference, job)),
+            6 => Transition::CloseWaitpoint { job, waitpoint: self.which(reference, job) },
             _ => self.holder(reference, job),
         }
     }
@@ -74,7 +74,7 @@ impl Generator {
     fn wish(&mut self, reference: &Reference, job: u32) -> Wish {
         let pending = pending(reference, job);
         let first = if pending.is_empty() { self.number(KEYS) } else { *self.chance.pick(&pending) };
-        let count = *self.chance.pick(&[1, 1, 2, 3]);
+        let count = *self.chance.pick(if pending.is_empty() { &[1, 1, 2, 3] } else { &[1, 1, 1, 2] });
         let numbers = (0..count).map(|nth| (first + nth) % u8::try_from(KEYS).unwrap());
         let on: Vec<_> = numbers.map(|number| self.on(reference, job, number)).collect();
         let trees = [

@@ -8,7 +8,7 @@ use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::signal::Effect;
 
-use super::{Step, Verdict};
+use super::{Step, Verdict, is_member};
 
 /// Asks once more for what was just done, where asking twice is promised to be harmless.
 pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Conditions) -> Verdict {
@@ -16,6 +16,8 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         Reply::Submitted(first) => Reply::Submitted(Submitted { duplicate: true, ..first.clone() }),
         Reply::Cancelled(first) => Reply::Cancelled(Cancelled { already: true, ..*first }),
         Reply::Revoked(first) => Reply::Revoked(Revoked { already: true, ..*first }),
+        // A flow that is being cancelled may end its member in the same step.
+        Reply::PriorityChanged(_) if is_about_member(after, operation) => return Ok(()),
         Reply::PriorityChanged(first) => {
             Reply::PriorityChanged(PriorityChanged { from: first.priority, priority: first.priority })
         }
@@ -54,6 +56,10 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         Ok(decision) if decision.reply == expected && !again.alters() => Ok(()),
         other => Err(format!("I16: answered {reply:?} first and then {other:?}")),
     }
+}
+
+fn is_about_member(after: &Model, operation: &Operation) -> bool {
+    matches!(operation, Operation::ChangePriority(args) if after.find(&args.execution_id).is_some_and(is_member))
 }
 
 /// Whether a change of a graph has a key under which it is known again.

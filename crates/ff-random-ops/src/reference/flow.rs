@@ -60,7 +60,8 @@ impl Reference {
     /// Submits a graph to the model, part after part.
     pub(super) fn submit_flow(&mut self, args: &SubmitFlowArgs, nonce: Nonce) -> Result<Output, Refusal> {
         let mut last = None;
-        for part in args.clone().plan()? {
+        let parts = args.clone().plan().inspect_err(|refusal| self.coverage.happened(refusal.code.as_str()))?;
+        for part in parts {
             last = Some(self.execute(&Operation::StageFlow(part), nonce)?.0);
         }
         Ok(Output::Reply(last.unwrap_or_else(|| unreachable!("a plan has a part"))))

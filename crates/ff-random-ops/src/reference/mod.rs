@@ -169,7 +169,8 @@ impl Reference {
     /// Decides and applies one operation whose answer is of a type that is known.
     fn ask<A: Ask>(&mut self, args: A, nonce: Nonce) -> Result<A::Answer, Refusal> {
         let operation = args.into_operation();
-        operation.check(&self.partitions)?;
+        let checked = operation.check(&self.partitions);
+        checked.inspect_err(|refusal| self.coverage.happened(refusal.code.as_str()))?;
         let (reply, _) = self.execute(&operation, nonce)?;
         Ok(A::answer(reply).unwrap())
     }
