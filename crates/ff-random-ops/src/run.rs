@@ -8,7 +8,7 @@ use crate::transition::Transition;
 
 /// Transitions between two looks at everything. Answers are compared at every transition, and a script that is shortened
 /// is looked at after each, so a difference is found late here and shown early.
-const LOOK_EVERY: usize = 20;
+const LOOK_EVERY: usize = 30;
 
 /// What a run is about, and the subject it is compared with; without one the model alone performs it, and the laws are
 /// checked after every operation.

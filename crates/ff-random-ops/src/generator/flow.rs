@@ -2,30 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::contracts::{FlowHeader, Start, SubmitFlowArgs};
 use ff_core::execution::{Execution, Phase};
-use ff_core::flow::{CancelPolicy, Flow, FlowState, GroupState, Join, OnSatisfied};
+use ff_core::flow::{CancelPolicy, Flow, FlowState, GroupState};
 use ff_core::limits;
-use ff_core::policy::Policy;
 use ff_core::state::PublicState;
 use ff_core::types::{LaneId, Namespace};
 use ff_core::view::View;
 
 use super::Generator;
-use crate::reference::{Reference, flow_id, graph_of};
-use crate::transition::{Growth, Link, Node, Pass, Plan, Policies, Submission, Transition};
-
-/// Nodes of a graph that is too large for one step.
-const LARGE: u32 = 60;
-const _: () = assert!(LARGE as usize > limits::MAX_CASCADE_DEPTH);
-
-/// Nodes of a graph whose parts come one by one.
-const IN_PARTS: u32 = 40;
-const _: () = assert!(IN_PARTS as usize > limits::FLOW_STEP);
-
-/// Nodes of a chain that is too long to be skipped in one step.
-const CHAIN: u32 = 24;
-const _: () = assert!(CHAIN as usize > limits::FLOW_STEP);
+use super::graph::leave_one_payload;
+use crate::reference::{Reference, flow_id};
+use crate::transition::{Growth, Transition};
 
 impl Generator {
     /// A transition about a flow, mostly one of the latest.
@@ -152,91 +139,6 @@ impl Generator {
         })
     }
 
-    /// A graph too large for one part and for one step, all of it or the first of its parts.
-    fn large_flow(&mut self) -> Transition {
-        let (flow, first) = (self.flows, self.jobs);
-        self.flows += 1;
-        if !self.mix.messages {
-            self.jobs += LARGE;
-            return Transition::SubmitLargeFlow { flow, first, jobs: LARGE, part: None };
-        }
-        self.jobs += IN_PARTS;
-        self.staged = Some((flow, first, 1));
-        Transition::SubmitLargeFlow { flow, first, jobs: IN_PARTS, part: Some(0) }
-    }
-
-    /// The next part of a large graph, or the one before it again. After the last one the first comes again.
-    fn part(&mut self, (flow, first, next): (u32, u32, usize)) -> Transition {
-        let again = self.chance.one_in(3);
-        if !again {
-            self.staged = (next <= IN_PARTS as usize / limits::FLOW_PART).then_some((flow, first, next + 1));
-        }
-        Transition::SubmitLargeFlow { flow, first, jobs: IN_PARTS, part: Some(next - usize::from(again)) }
-    }
-
-    /// A graph that is not refused, whose nodes start as soon as they may on the default lane.
-    pub fn graph(&mut self) -> SubmitFlowArgs {
-        loop {
-            let mut graph = graph_of(&self.plan());
-            for node in &mut graph.nodes {
-                (node.policy, node.start, node.lane) = (Policy::default(), Start::Now, LaneId::default_name());
-            }
-            graph.header = FlowHeader::new(graph.header.kind);
-            if graph.clone().plan().is_ok() {
-                return graph;
-            }
-        }
-    }
-
-    /// A graph whose edges go from a node to a later one, or one that must be refused.
-    fn plan(&mut self) -> Plan {
-        let again = self.flows > 0 && self.chance.one_in(20);
-        let flow = if again { self.flow() } else { self.flows };
-        self.flows += u32::from(!again);
-        let chain = self.chance.one_in(10);
-        let count = if chain { CHAIN } else { 1 + u32::try_from(self.chance.below(7)).unwrap() };
-        let mut nodes: Vec<_> = (0..count).map(|_| self.node()).collect();
-        if chain {
-            self.head = Some(nodes[0].work.job);
-        }
-        let mut edges = Vec::new();
-        for to in 1..nodes.len() {
-            let near = if chain { to - 1 } else { 0 };
-            let from: Vec<_> = (near..to).filter(|_| chain || self.chance.one_in(2)).collect();
-            nodes[to].join = self.join(from.len());
-            edges.extend(from.iter().map(|from| (nodes[*from].work.job, nodes[to].work.job)));
-        }
-        let mut edges: Vec<_> = edges.into_iter().map(|(from, to)| self.link(from, to)).collect();
-        leave_one_payload(&mut edges);
-        if self.chance.one_in(3) {
-            nodes.reverse();
-            edges.reverse();
-        }
-        if self.chance.one_in(5) {
-            self.spoil(&mut nodes, &mut edges);
-        }
-        let (namespace, kind) = (u8::from(self.chance.one_in(10)), self.number(2));
-        Plan { flow, namespace, kind, tags: self.usually(&[0, 2], &[limits::TAGS + 1]), nodes, edges }
-    }
-
-    /// Puts something into a graph that cannot be there.
-    fn spoil(&mut self, nodes: &mut Vec<Node>, edges: &mut Vec<Link>) {
-        let [first, last] = [nodes[0].work.job, nodes[nodes.len() - 1].work.job];
-        match self.chance.below(8) {
-            0 => edges.push(Link { from: first, to: first, passes: None }),
-            1 => edges.push(Link { from: first, to: u32::MAX - 1, passes: None }),
-            2 => edges.extend(edges.first().copied()),
-            3 => nodes.push(nodes[0].clone()),
-            4 => nodes[0].join = Join::Quorum { k: 0, on_satisfied: OnSatisfied::LetRun },
-            5 => nodes.clear(),
-            _ => {
-                edges.retain(|edge| (edge.from, edge.to) != (first, last));
-                edges.push(Link { from: first, to: last, passes: None });
-                edges.push(Link { from: last, to: first, passes: None });
-            }
-        }
-    }
-
     /// A flow that is to be grown, rarely one that is there.
     fn creation(&mut self) -> Transition {
         let again = self.flows > 0 && self.chance.one_in(6);
@@ -305,51 +207,8 @@ impl Generator {
         }
     }
 
-    fn link(&mut self, from: u32, to: u32) -> Link {
-        let input = Pass::Input(u8::try_from(from % 200).unwrap());
-        let passes = [None, Some(Pass::Payload), Some(input), Some(input), Some(Pass::Input(0))];
-        Link { from, to, passes: *self.chance.pick(&passes[..4 + usize::from(from.is_multiple_of(9))]) }
-    }
-
-    fn join(&mut self, upstreams: usize) -> Join {
-        let on_satisfied = *self.chance.pick(OnSatisfied::ALL);
-        match self.chance.below(5) {
-            0..2 if upstreams > 0 => Join::AnyOf { on_satisfied },
-            2..4 if upstreams > 0 => {
-                let k = 1 + u32::try_from(self.chance.below(upstreams as u64)).unwrap();
-                Join::Quorum { k, on_satisfied }
-            }
-            _ => Join::AllOf,
-        }
-    }
-
-    fn node(&mut self) -> Node {
-        let job = self.next_job();
-        let work = Submission {
-            job,
-            namespace: 0,
-            // A limit on the default lane would hold up whole flows.
-            lane: *self.chance.pick(if self.mix.messages { &[1, 1, 0] } else { &[0, 0, 1] }),
-            kind: *self.chance.pick(&[0, 0, 1]),
-            payload: if self.chance.one_in(300) { limits::PAYLOAD_BYTES + 1 } else { 3 },
-            priority: *self.chance.pick(&[0, 0, 1]),
-            tags: *self.chance.pick(&[0, 0, 2]),
-            key: None,
-            start: *self.chance.pick(&[Start::Now, Start::Now, Start::Now, Start::After(2_000)]),
-            policy: *self.chance.pick(&[
-                Policies::Default,
-                Policies::Default,
-                Policies::Tight,
-                Policies::None,
-                Policies::None,
-                Policies::Timed,
-            ]),
-        };
-        Node { work, join: Join::AllOf }
-    }
-
     /// A flow: mostly one of the latest, rarely one that is not there.
-    fn flow(&mut self) -> u32 {
+    pub(super) fn flow(&mut self) -> u32 {
         if self.flows == 0 || self.chance.one_in(40) {
             return u32::MAX;
         }
@@ -395,14 +254,4 @@ fn is_parent(reference: &Reference, member: &Execution) -> bool {
 fn flow_of(reference: &Reference, job: u32) -> Option<u32> {
     let membership = reference.model.find(&reference.id(job))?.membership.as_ref()?;
     reference.flow_number(&membership.flow_id)
-}
-
-/// At most one edge into a node passes the payload. Changes of a flow try two, which is refused.
-fn leave_one_payload(edges: &mut [Link]) {
-    let mut injected = BTreeSet::new();
-    for edge in edges.iter_mut().filter(|edge| edge.passes == Some(Pass::Payload)) {
-        if !injected.insert(edge.to) {
-            edge.passes = None;
-        }
-    }
 }

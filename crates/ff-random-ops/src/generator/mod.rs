@@ -1,6 +1,7 @@
 //! Choosing the next transition: mostly one that can work, now and then one that must be refused.
 
 mod flow;
+mod graph;
 mod operator;
 mod suspension;
 

@@ -41,9 +41,9 @@ ff_api::calls!(call_descriptions);
 /// The whole API as an OpenAPI document.
 pub fn openapi() -> Value {
     let mut book = Book::new();
-    describe_calls(&mut book);
     service::describe(&mut book);
     execution::describe(&mut book);
+    describe_calls(&mut book);
     lease::describe(&mut book);
     suspension::describe(&mut book);
     flow::describe(&mut book);
