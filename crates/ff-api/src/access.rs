@@ -1,7 +1,7 @@
 //! Who may make a call.
 
+use ff_core::api_key::{KeyInfo, Role};
 use ff_core::engine_error::{Code, Refusal};
-use ff_core::key::{KeyInfo, Role};
 
 /// What a route asks of its caller, where a server asks for keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,37 +2,40 @@
 //! and queries of ff-core.
 
 pub mod access;
+mod api_key;
 mod content;
 mod doctor;
 mod execution;
 mod flow;
-mod key;
 mod lane;
 mod lease;
 mod object;
 mod problem;
+mod redacted;
 mod route;
 #[cfg(feature = "schema")]
 mod schema;
 mod signal;
 mod suspension;
 mod trace;
-mod unshown;
 mod worker;
 
+pub use api_key::{CreateKey, NewKey, RevokeKey};
 pub use content::{Base64, Content, Encoding};
 pub use doctor::Deployment;
 pub use doctor::{DoctorReport, Finding};
-pub use execution::{Batch, Batched, Bulk, Bulking, Ended, Page, PayloadView, SetTags, Submit, Tried, TriedOutcome};
-pub use flow::{
-    After, CancelFlow, FlowGraph, FlowStopped, FlowView, FlowsPage, GrowFlow, GrownEdge, HolderOf, JoinOf, Joining,
-    NewFlow, Node, Nodes, SubmitFlow, TagFlow, WaitForChildren,
+pub use execution::{
+    Batch, BatchItem, BatchReply, Bulk, BulkVerb, ExecutionEnd, Page, PayloadView, SetTags, Submit, TriedOutcome,
 };
-pub use key::{CreateKey, NewKey, RevokeKey};
+pub use flow::{
+    CancelFlow, FlowCancellation, FlowGraph, FlowView, FlowsPage, GrowFlow, GrownEdge, HolderOf, IncomingEdge,
+    JoinBody, JoinOf, NewFlow, Node, Nodes, SubmitFlow, TagFlow, WaitForChildren,
+};
 pub use lane::{ConfigureLane, LanesPage};
 pub use lease::{Claim, ClaimOf, Claimed, Claims, Complete, Delay, Fail, Input, Progress, Renew};
 pub use object::{Strict, object};
 pub use problem::Problem;
+pub use redacted::Redacted;
 pub use route::*;
 pub use signal::{Deliver, ReceivedSignal};
 pub use suspension::{
@@ -40,7 +43,6 @@ pub use suspension::{
     RotatedPartition, RotationReport, Secrets, Suspend, SuspendReply, TokenOf, Waitpoint, Waitpoints,
 };
 pub use trace::Trace;
-pub use unshown::Unshown;
 pub use worker::{Heartbeat, Leave, RegisterWorker};
 
 /// What the body of a request with one payload may hold: the largest payload as base64, and all other fields.

@@ -27,13 +27,13 @@ pub struct Strict<T>(pub T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Strict<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(OnlyMaps(PhantomData)).map(Self)
+        deserializer.deserialize_map(MapVisitor(PhantomData)).map(Self)
     }
 }
 
-struct OnlyMaps<T>(PhantomData<T>);
+struct MapVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for OnlyMaps<T> {
+impl<'de, T: Deserialize<'de>> Visitor<'de> for MapVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

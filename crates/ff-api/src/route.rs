@@ -151,9 +151,9 @@ macro_rules! routes {
             get  "/v1/workers"                                            OPERATE   worker::list;
             post "/v1/workers/{instance}/claim"                           WORK      lease::claim;
             get  "/v1/workers/{instance}/control"                         WORK      lease::control;
-            get  "/v1/keys"                                               ADMIN     key::list;
-            post "/v1/keys"                                               ADMIN     key::create;
-            post "/v1/keys/{key}/revoke"                                  ADMIN     key::revoke;
+            get  "/v1/keys"                                               ADMIN     api_key::list;
+            post "/v1/keys"                                               ADMIN     api_key::create;
+            post "/v1/keys/{key}/revoke"                                  ADMIN     api_key::revoke;
         }
     };
 }

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use ff_core::flow::{OnSatisfied, Passing};
+use ff_core::flow::{OnSatisfied, PassMode};
 use ff_core::trace::TraceContext;
 use ff_core::types::NodeName;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::{After, Base64, Encoding, Joining, Node, Nodes, Strict, Trace, Unshown};
+use crate::{Base64, Encoding, IncomingEdge, JoinBody, Node, Nodes, Redacted, Strict, Trace};
 
 /// Describes types one by one, each with what writes down the types it consists of.
 macro_rules! described {
@@ -28,20 +28,20 @@ described! {
     Base64: |_generator| json_schema!({ "type": "string", "contentEncoding": "base64" });
     Encoding: |_generator| json_schema!({ "enum": ["json", "base64"] });
     Trace: |generator| generator.subschema_for::<TraceContext>();
-    Unshown: |_generator| json_schema!({ "type": "string" });
-    After: |generator| json_schema!({ "anyOf": [
+    Redacted: |_generator| json_schema!({ "type": "string" });
+    IncomingEdge: |generator| json_schema!({ "anyOf": [
         generator.subschema_for::<NodeName>(),
         {
             "type": "object",
             "properties": {
                 "node": generator.subschema_for::<NodeName>(),
-                "passes": generator.subschema_for::<Option<Passing>>(),
+                "passes": generator.subschema_for::<Option<PassMode>>(),
             },
             "required": ["node"],
             "additionalProperties": false,
         },
     ] });
-    Joining: |generator| json_schema!({ "anyOf": [
+    JoinBody: |generator| json_schema!({ "anyOf": [
         { "enum": ["all_of", "any_of"] },
         {
             "type": "object",

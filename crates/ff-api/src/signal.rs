@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::content::present;
 use crate::object::Strict;
-use crate::{Base64, Content, Encoding, Unshown};
+use crate::{Base64, Content, Encoding, Redacted};
 
 /// Someone outside tells an execution something. What was granted with a waitpoint can be sent back as it is, beside a
 /// name.
@@ -27,7 +27,7 @@ pub struct Deliver {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waitpoint_key: Option<WaitpointKey>,
     #[serde(default)]
-    pub waitpoint_token: Unshown,
+    pub waitpoint_token: Redacted,
     pub name: SignalName,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Strict<Source>>,
@@ -54,7 +54,7 @@ impl Deliver {
         Self {
             waitpoint_id,
             waitpoint_key,
-            waitpoint_token: Unshown(args.token.expose().to_owned()),
+            waitpoint_token: Redacted(args.token.expose().to_owned()),
             name: args.name,
             source: Some(Strict(args.source)),
             payload: content.json,
@@ -149,10 +149,11 @@ impl ReceivedSignal {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use ff_core::json;
     use ff_core::payload::Payload;
     use uuid::Uuid;
+
+    use super::*;
 
     fn id() -> ExecutionId {
         ExecutionId::new(7, Uuid::from_u128(1))

@@ -1,4 +1,4 @@
-//! The room of events, over the model.
+//! The domain of events, over the model.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::clock::Clock;
@@ -33,8 +33,8 @@ mod tests {
     use ff_core::backend::Perform;
     use ff_core::clock::ManualClock;
     use ff_core::contracts::{CancelArgs, SubmitArgs};
-    use ff_core::dice::SeededDice;
-    use ff_core::event::What;
+    use ff_core::entropy::SeededEntropy;
+    use ff_core::event::EventKind;
     use ff_core::limits;
     use ff_core::partition::PartitionConfig;
     use ff_core::payload::Payload;
@@ -53,7 +53,7 @@ mod tests {
     #[tokio::test]
     async fn whoever_follows_learns_what_happens_and_goes_on_where_it_was() {
         let clock = Arc::new(ManualClock::at(TimestampMs(1_000)));
-        let store = MemoryBackend::new(PartitionConfig::default(), clock.clone(), Arc::new(SeededDice::new(1)));
+        let store = MemoryBackend::new(PartitionConfig::default(), clock.clone(), Arc::new(SeededEntropy::new(1)));
         store.submit(work()).await.unwrap();
         let tail = store.events(reading(None)).await.unwrap();
         assert_eq!((tail.events.len(), tail.missed), (0, false));
@@ -65,8 +65,8 @@ mod tests {
         let second = store.events(reading(Some(kept.parse().unwrap()))).await.unwrap();
         let told: Vec<_> =
             first.events.iter().chain(&second.events).map(|told| (told.execution_id, told.what)).collect();
-        let ended = What::Finished { outcome: ff_core::execution::Outcome::Cancelled };
-        assert_eq!(told, [(id, What::Submitted), (id, ended)]);
+        let ended = EventKind::Finished { outcome: ff_core::execution::Outcome::Cancelled };
+        assert_eq!(told, [(id, EventKind::Submitted), (id, ended)]);
         assert!(!first.missed && !second.missed);
 
         clock.advance(limits::FOLLOWED_MS);

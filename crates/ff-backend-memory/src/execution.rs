@@ -1,7 +1,7 @@
-//! The room of executions, over the model.
+//! The domain of executions, over the model.
 
 use ff_core::backend::{Answer, Handle};
-use ff_core::contracts::{Attempts, Ended, ExecutionInfo, ListArgs, Page};
+use ff_core::contracts::{Attempts, ExecutionEnd, ExecutionInfo, ListArgs, Page};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::Execution;
 use ff_core::model::Model;
@@ -29,8 +29,8 @@ impl Handle<ReadPayload, Payload> for MemoryBackend {
     }
 }
 
-impl Handle<ReadResult, Ended> for MemoryBackend {
-    async fn handle(&self, ReadResult { execution_id: ref id }: ReadResult) -> Answer<Ended> {
+impl Handle<ReadResult, ExecutionEnd> for MemoryBackend {
+    async fn handle(&self, ReadResult { execution_id: ref id }: ReadResult) -> Answer<ExecutionEnd> {
         self.look(id, |model, execution| {
             let state = execution.public_state();
             execution.ended(model.result(id).cloned()).ok_or_else(|| {
@@ -41,8 +41,8 @@ impl Handle<ReadResult, Ended> for MemoryBackend {
     }
 }
 
-impl Handle<EndOf, Option<Ended>> for MemoryBackend {
-    async fn handle(&self, EndOf { execution_id: ref id }: EndOf) -> Answer<Option<Ended>> {
+impl Handle<EndOf, Option<ExecutionEnd>> for MemoryBackend {
+    async fn handle(&self, EndOf { execution_id: ref id }: EndOf) -> Answer<Option<ExecutionEnd>> {
         self.look(id, |model, execution| Ok(execution.ended(model.result(id).cloned())))
     }
 }
@@ -87,7 +87,7 @@ mod tests {
     use ff_core::backend::Perform;
     use ff_core::clock::ManualClock;
     use ff_core::contracts::{BulkAction, BulkArgs, CancelArgs, Filter, SetTagsArgs, SubmitArgs};
-    use ff_core::dice::SeededDice;
+    use ff_core::entropy::SeededEntropy;
     use ff_core::execution::Tags;
     use ff_core::limits;
     use ff_core::partition::PartitionConfig;
@@ -109,7 +109,7 @@ mod tests {
     #[tokio::test]
     async fn pages_together_are_the_whole_list_newest_first() {
         let clock = Arc::new(ManualClock::at(TimestampMs(1_000)));
-        let store = MemoryBackend::new(PartitionConfig::default(), clock.clone(), Arc::new(SeededDice::new(1)));
+        let store = MemoryBackend::new(PartitionConfig::default(), clock.clone(), Arc::new(SeededEntropy::new(1)));
         for _ in 0..2 {
             store.submit_many(vec![work(), work()]).await.unwrap();
             clock.advance(1);
@@ -167,7 +167,7 @@ mod tests {
     #[tokio::test]
     async fn many_are_cancelled_and_replayed_by_what_they_are() {
         let clock = Arc::new(ManualClock::at(TimestampMs(1_000)));
-        let store = MemoryBackend::new(PartitionConfig::default(), clock.clone(), Arc::new(SeededDice::new(1)));
+        let store = MemoryBackend::new(PartitionConfig::default(), clock.clone(), Arc::new(SeededEntropy::new(1)));
         store.submit_many((0..7).map(|_| work()).collect()).await.unwrap();
         let mut spent = work();
         spent.policy.max_replay_count = 0;

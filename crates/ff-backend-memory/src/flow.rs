@@ -1,4 +1,4 @@
-//! The room of flows, over the model.
+//! The domain of flows, over the model.
 
 use std::cmp::Reverse;
 
@@ -110,9 +110,9 @@ mod tests {
         CancelFlowArgs, CascadeArgs, Cascaded, ClaimArgs, Claimed, CompleteArgs, EdgeSpec, Filter, FlowHeader,
         ListArgs, NodeSpec, ReplayArgs, SetFlowTagsArgs, SubmitArgs, SubmitFlowArgs,
     };
-    use ff_core::dice::SeededDice;
     use ff_core::doctor::examine;
-    use ff_core::flow::{CancelPolicy, EdgeState, FlowState, FlowWhat, Join, OnSatisfied, Passing, member_id};
+    use ff_core::entropy::SeededEntropy;
+    use ff_core::flow::{CancelPolicy, EdgeState, FlowEventKind, FlowState, Join, OnSatisfied, PassMode, member_id};
     use ff_core::lease::Holder;
     use ff_core::limits;
     use ff_core::partition::{PartitionConfig, flow_partition};
@@ -161,7 +161,7 @@ mod tests {
     async fn run(store: &MemoryBackend, id: &FlowId, at_once: usize) {
         let partition = partition_of(id);
         loop {
-            while owes(store, partition).await && claim_nothing(store, id).await {
+            while propagation(store, partition).await && claim_nothing(store, id).await {
                 store.pump(partition).await.unwrap();
             }
             let claimed = claim(store, id, at_once).await;
@@ -174,7 +174,7 @@ mod tests {
         }
     }
 
-    async fn owes(store: &MemoryBackend, partition: u16) -> bool {
+    async fn propagation(store: &MemoryBackend, partition: u16) -> bool {
         let now = store.now().await.unwrap();
         store.sweep(partition).await.unwrap().next_due.is_some_and(|at| at <= now)
     }
@@ -219,8 +219,8 @@ mod tests {
                 break;
             }
         }
-        assert_eq!(events[0].what, FlowWhat::Opened { nodes: 3, edges: 2 });
-        assert_eq!(events.last().unwrap().what, FlowWhat::Ended { state: FlowState::Completed });
+        assert_eq!(events[0].what, FlowEventKind::Opened { nodes: 3, edges: 2 });
+        assert_eq!(events.last().unwrap().what, FlowEventKind::Ended { state: FlowState::Completed });
         healthy(&store, &id).await;
     }
 
@@ -229,7 +229,7 @@ mod tests {
         let store = MemoryBackend::default();
         let bytes = Payload::bytes(vec![0, 159, 146, 150, 255, 10]);
         let mut args = flow(&["a", "b"], &[("a", "b")]);
-        args.edges[0].passes = Some(Passing::Input(InputName::parse("image").unwrap()));
+        args.edges[0].passes = Some(PassMode::Input(InputName::parse("image").unwrap()));
         let id = store.submit_flow(args).await.unwrap().flow_id;
         let upstream = claim(&store, &id, 1).await.remove(0);
         assert!(upstream.inputs.is_empty());
@@ -247,7 +247,7 @@ mod tests {
         let nodes: Vec<_> = names.iter().map(String::as_str).chain(["z"]).collect();
         let mut args = flow(&nodes, &[]);
         for from in &names {
-            let passes = Some(Passing::Input(InputName::parse(from).unwrap()));
+            let passes = Some(PassMode::Input(InputName::parse(from).unwrap()));
             args.edges.push(EdgeSpec { passes, ..edge(from, "z") });
         }
         let id = store.submit_flow(args).await.unwrap().flow_id;
@@ -278,7 +278,7 @@ mod tests {
     #[tokio::test]
     async fn a_submission_that_stopped_half_way_is_not_there() {
         let clock = Arc::new(ManualClock::at(TimestampMs(1_000)));
-        let store = MemoryBackend::new(PartitionConfig::default(), clock.clone(), Arc::new(SeededDice::new(1)));
+        let store = MemoryBackend::new(PartitionConfig::default(), clock.clone(), Arc::new(SeededEntropy::new(1)));
         let mut args = flow(&[], &[]);
         args.nodes = (0..500).map(|n| node(&format!("n{n}"))).collect();
         let (id, first) = (args.header.flow_id, args.clone().plan().unwrap().remove(0));
@@ -298,7 +298,7 @@ mod tests {
     #[tokio::test]
     async fn flows_are_listed_newest_first_by_what_is_asked_for() {
         let clock = Arc::new(ManualClock::at(TimestampMs(1_000)));
-        let store = MemoryBackend::new(PartitionConfig::default(), clock.clone(), Arc::new(SeededDice::new(1)));
+        let store = MemoryBackend::new(PartitionConfig::default(), clock.clone(), Arc::new(SeededEntropy::new(1)));
         let mut ids = Vec::new();
         for _ in 0..3 {
             ids.push(store.submit_flow(flow(&["a"], &[])).await.unwrap().flow_id);

@@ -1,4 +1,4 @@
-//! The room of lanes, over the model.
+//! The domain of lanes, over the model.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{LaneInfo, LanesPage, ListLanesArgs};

@@ -1,7 +1,7 @@
-//! The room of leases, over the model.
+//! The domain of leases, over the model.
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{Claimed, Claims, Taken, Task};
+use ff_core::contracts::{ClaimDecision, Claimed, Claims, Task};
 use ff_core::model::Model;
 
 use crate::execution::payload_of;
@@ -9,7 +9,7 @@ use crate::flow;
 use crate::signal::handed;
 
 /// What was taken, with everything that goes with it.
-pub(crate) fn claims(model: &Model, taken: Taken) -> Answer<Claims> {
+pub(crate) fn claims(model: &Model, taken: ClaimDecision) -> Answer<Claims> {
     let with_payload = |task: Task| {
         let payload = payload_of(model, &task.execution_id)?;
         let signals = task.resumption.as_ref().map_or(Ok(vec![]), |r| handed(model, &task.execution_id, r))?;

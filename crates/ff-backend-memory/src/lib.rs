@@ -1,16 +1,16 @@
 //! The whole store in memory: the rules over plain maps behind one lock. Nothing outlives the process, so it is for
 //! tests and for trying things out.
 
+mod api_key;
+mod engine;
 mod event;
 mod execution;
 mod flow;
 mod hints;
-mod key;
 mod lane;
 mod lease;
 mod signal;
 mod suspension;
-mod upkeep;
 mod worker;
 
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use ff_core::backend::{Answer, Pending, Perform};
 use ff_core::clock::{Clock, MonotonicClock, SystemClock};
 use ff_core::contracts::{GrantedClaim, GrantedClaims};
-use ff_core::dice::{Dice, SystemDice};
 use ff_core::engine_error::EngineError;
+use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::outage::OutageLog;
@@ -35,7 +35,7 @@ use crate::lease::claims;
 pub struct MemoryBackend {
     partitions: PartitionConfig,
     clock: MonotonicClock,
-    dice: Arc<dyn Dice>,
+    entropy: Arc<dyn Entropy>,
     model: Mutex<Model>,
     announcer: Announcer,
     outages: OutageLog,
@@ -43,14 +43,14 @@ pub struct MemoryBackend {
 
 impl MemoryBackend {
     /// An empty store that takes time and randomness from its maker. Its partitions share a first secret.
-    pub fn new(partitions: PartitionConfig, clock: Arc<dyn Clock>, dice: Arc<dyn Dice>) -> Self {
-        let ring = KeyRing::of(Kid::first(), Secret::drawn(dice.secret()));
+    pub fn new(partitions: PartitionConfig, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
+        let ring = KeyRing::of(Kid::first(), Secret::drawn(entropy.secret()));
         let mut model = Model::default();
         (0..partitions.num_flow_partitions).for_each(|partition| model.set_ring(partition, ring.clone()));
         Self {
             partitions,
             clock: MonotonicClock::new(clock, TimestampMs::default()),
-            dice,
+            entropy,
             model: Mutex::new(model),
             announcer: Announcer::default(),
             outages: OutageLog::default(),
@@ -64,11 +64,11 @@ impl MemoryBackend {
         if let Operation::RegisterWorker(args) = operation {
             self.check_worker_room(&model, args)?;
         }
-        let at = Conditions { partitions: self.partitions, nonce: self.dice.nonce(), now: self.clock.now() };
+        let at = Conditions { partitions: self.partitions, nonce: self.entropy.nonce(), now: self.clock.now() };
         let (reply, told) = model.execute(operation, &at)?;
         self.announcer.announce(told);
         Ok(match reply {
-            Reply::Taken(taken) => Reply::Claimed(claims(&model, taken)?),
+            Reply::ClaimDecision(taken) => Reply::Claimed(claims(&model, taken)?),
             Reply::ClaimGranted(GrantedClaim { taken, count }) => {
                 Reply::GrantClaimed(GrantedClaims { claims: claims(&model, taken)?, count })
             }
@@ -84,7 +84,7 @@ impl MemoryBackend {
 
 impl Default for MemoryBackend {
     fn default() -> Self {
-        Self::new(PartitionConfig::default(), Arc::new(SystemClock), Arc::new(SystemDice))
+        Self::new(PartitionConfig::default(), Arc::new(SystemClock), Arc::new(SystemEntropy))
     }
 }
 
@@ -111,7 +111,7 @@ mod tests {
 
     use ff_core::clock::ManualClock;
     use ff_core::contracts::{CancelArgs, SubmitArgs};
-    use ff_core::dice::{Nonce, SeededDice};
+    use ff_core::entropy::{Nonce, SeededEntropy};
     use ff_core::payload::Payload;
     use ff_core::types::{ExecutionId, Kind};
     use ff_engine::Orchestration;
@@ -120,9 +120,9 @@ mod tests {
     use super::*;
 
     /// Dice that know how often they were rolled.
-    struct Counted(SeededDice, AtomicU64);
+    struct CountingEntropy(SeededEntropy, AtomicU64);
 
-    impl Dice for Counted {
+    impl Entropy for CountingEntropy {
         fn nonce(&self) -> Nonce {
             self.1.fetch_add(1, Ordering::Relaxed);
             self.0.nonce()
@@ -135,10 +135,10 @@ mod tests {
 
     #[tokio::test]
     async fn every_mutation_draws_one_nonce_refused_or_not() {
-        let dice = Arc::new(Counted(SeededDice::new(1), AtomicU64::new(0)));
+        let entropy = Arc::new(CountingEntropy(SeededEntropy::new(1), AtomicU64::new(0)));
         let clock = Arc::new(ManualClock::at(TimestampMs(1)));
-        let store = MemoryBackend::new(PartitionConfig::default(), clock, dice.clone());
-        let rolled = || dice.1.load(Ordering::Relaxed);
+        let store = MemoryBackend::new(PartitionConfig::default(), clock, entropy.clone());
+        let rolled = || entropy.1.load(Ordering::Relaxed);
         let work = || SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1"));
         store.submit(work()).await.unwrap();
         assert_eq!(rolled(), 1);

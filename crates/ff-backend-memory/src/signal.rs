@@ -1,4 +1,4 @@
-//! The room of signals, over the model.
+//! The domain of signals, over the model.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{DeliveriesArgs, DeliveriesPage, ReceivedSignal, Resumption, SignalsArgs, SignalsPage};

@@ -1,4 +1,4 @@
-//! The room of suspensions, over the model.
+//! The domain of suspensions, over the model.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::clock::Clock;

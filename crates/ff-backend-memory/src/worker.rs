@@ -1,4 +1,4 @@
-//! The room of workers, over the model.
+//! The domain of workers, over the model.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::clock::Clock;
@@ -47,7 +47,7 @@ mod tests {
     use ff_core::backend::Perform;
     use ff_core::clock::ManualClock;
     use ff_core::contracts::HeartbeatArgs;
-    use ff_core::dice::SeededDice;
+    use ff_core::entropy::SeededEntropy;
     use ff_core::partition::PartitionConfig;
     use ff_core::types::{Namespace, TimestampMs, WorkerId};
     use ff_engine::Orchestration;
@@ -65,7 +65,7 @@ mod tests {
     #[tokio::test]
     async fn workers_are_listed_while_they_are_there_and_swept_when_they_are_gone() {
         let clock = Arc::new(ManualClock::at(TimestampMs(1)));
-        let store = MemoryBackend::new(PartitionConfig::default(), clock.clone(), Arc::new(SeededDice::new(1)));
+        let store = MemoryBackend::new(PartitionConfig::default(), clock.clone(), Arc::new(SeededEntropy::new(1)));
         for (name, namespace) in [("a", "default"), ("b", "default"), ("c", "acme")] {
             store.register_worker(worker(name, namespace)).await.unwrap();
         }

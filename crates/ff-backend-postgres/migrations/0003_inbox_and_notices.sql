@@ -2,7 +2,7 @@
 -- why.
 CREATE TABLE inbox (
     nth          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    letter       text        NOT NULL,
+    submission   text        NOT NULL,
     content_type text        NOT NULL,
     bytes        bytea       NOT NULL,
     written_at   timestamptz NOT NULL DEFAULT now(),

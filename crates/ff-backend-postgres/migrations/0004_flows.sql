@@ -24,7 +24,7 @@ CREATE TABLE flow (
     started_at     bigint,
     ended_at       bigint,
     staged_until   bigint,
-    errand         text COLLATE "C",
+    sweep_action   text COLLATE "C",
     due_at         bigint,
     record         text COLLATE "C" NOT NULL,
     PRIMARY KEY (flow_id, partition)

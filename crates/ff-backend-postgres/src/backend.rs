@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ff_backend_sql::{Announcer, Asker, Driver, Question, Read, ReadContext, Row, SqlStore, Value};
+use ff_backend_sql::{Announcer, Driver, Question, Read, ReadContext, Row, SqlStore, Value, WriterHandle};
 use ff_core::backend::Answer;
 use ff_core::clock::{Clock, MonotonicClock};
 use ff_core::engine_error::EngineError;
@@ -20,13 +20,13 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
 use crate::connector::Connector;
-use crate::hints::{Company, Listener, Notes, pass_on, poll};
+use crate::hints::{Listener, ListenerPresence, Notes, pass_on, poll};
 use crate::inbox::take_up;
 use crate::meta::{LATEST, SLOTS};
-use crate::migrate::{Prepared, prepare};
+use crate::migrate::{PreparedStore, prepare};
 use crate::readers::Readers;
-use crate::session::Writing;
-use crate::url::Place;
+use crate::session::WriterSession;
+use crate::url::StoreLocation;
 use crate::writers::Writers;
 use crate::{ConnectError, PostgresOptions};
 
@@ -62,8 +62,8 @@ fn connecting(url: &str, options: PostgresOptions) -> BoxFuture<'_, Result<Postg
 
 impl Postgres {
     async fn prepare_and_open(url: &str, options: PostgresOptions) -> Result<Self, ConnectError> {
-        let connector = Arc::new(Connector::new(Place::parse(url)?));
-        let Prepared { partitions, class, risks, .. } = prepare(&connector, &options).await?;
+        let connector = Arc::new(Connector::new(StoreLocation::parse(url)?));
+        let PreparedStore { partitions, class, risks, .. } = prepare(&connector, &options).await?;
         for risk in risks {
             tracing::warn!("{} may lose acknowledged work: {risk}", connector.place.address());
         }
@@ -71,28 +71,28 @@ impl Postgres {
         let announcer = Announcer::default();
         let ourselves = Uuid::new_v4();
         let sender = ourselves.simple().to_string();
-        let company = Company::default();
-        let notes = Notes::new(&connector.place, &sender, company.clone());
+        let presence = ListenerPresence::default();
+        let notes = Notes::new(&connector.place, &sender, presence.clone());
         let first_slot = i32::from(ourselves.as_bytes()[0]);
         let outages = Arc::<OutageLog>::default();
         let session = |nth| {
             let (slot, clock, outages) = ((first_slot + nth) % SLOTS, clock.clone(), outages.clone());
-            Writing::new(connector.clone(), (class, slot), clock, announcer.clone(), notes.clone(), outages)
+            WriterSession::new(connector.clone(), (class, slot), clock, announcer.clone(), notes.clone(), outages)
         };
         let sessions = (0..).take(connector.place.writers).map(session).collect();
         let failed = |why: String| ConnectError::Server { address: connector.place.address(), why };
         let threadless = |error: std::io::Error| failed(format!("this system has no thread for a writer: {error}"));
-        let writers = Writers::start(sessions, partitions, &options.dice).map_err(threadless)?;
+        let writers = Writers::start(sessions, partitions, &options.entropy).map_err(threadless)?;
         let readers = Readers::new(connector.clone());
         let listening = CancellationToken::new();
         let inbox = Arc::new(Notify::new());
         if connector.place.listen {
-            let unheard = |trouble: crate::trouble::Trouble| ConnectError::Server {
+            let unheard = |error: crate::driver_error::DriverError| ConnectError::Server {
                 address: connector.place.address(),
-                why: trouble.why().to_owned(),
+                why: error.why().to_owned(),
             };
             let (connector, outages) = (connector.clone(), outages.clone());
-            let listener = Listener { connector, class, ourselves: sender, company, outages };
+            let listener = Listener { connector, class, ourselves: sender, presence, outages };
             let subscription = listener.subscribe().await.map_err(unheard)?;
             let passing = pass_on(subscription, listener, announcer.clone(), inbox.clone());
             tokio::spawn(listening.clone().run_until_cancelled_owned(passing));
@@ -100,7 +100,7 @@ impl Postgres {
             let polling = poll(connector.clone(), announcer.clone(), sender, inbox.clone());
             tokio::spawn(listening.clone().run_until_cancelled_owned(polling));
         }
-        let taking = take_up(connector.clone(), writers.asker.clone(), inbox);
+        let taking = take_up(connector.clone(), writers.writer.clone(), inbox);
         tokio::spawn(listening.clone().run_until_cancelled_owned(taking));
         let _listening = listening.drop_guard();
         Ok(Self { writers, readers, announcer, clock, connector, outages, partitions, _listening })
@@ -129,8 +129,8 @@ impl Driver for Postgres {
         self.partitions
     }
 
-    fn writer(&self) -> &Asker {
-        &self.writers.asker
+    fn writer(&self) -> &WriterHandle {
+        &self.writers.writer
     }
 
     async fn read<Q: Question>(&self, question: Q, at: ReadContext) -> Answer<Q::Answer> {

@@ -11,7 +11,7 @@ use futures_util::{FutureExt, TryStreamExt};
 use tokio::time::timeout;
 use tokio_postgres::{Client, Row, Statement};
 
-use crate::trouble::Trouble;
+use crate::driver_error::DriverError;
 use crate::value::Parameter;
 
 /// How long an answer may take. The server gives up on a statement sooner, so whoever is silent for longer is gone.
@@ -32,7 +32,7 @@ pub(crate) struct Connection {
 }
 
 /// A statement under way.
-pub(crate) type Answer = BoxFuture<'static, Result<Vec<Row>, Trouble>>;
+pub(crate) type Answer = BoxFuture<'static, Result<Vec<Row>, DriverError>>;
 
 impl Connection {
     pub(crate) fn new(client: Client, meter: Arc<Meter>) -> Self {
@@ -45,7 +45,7 @@ impl Connection {
     }
 
     /// A statement as the server knows it.
-    pub(crate) async fn prepare(&mut self, sql: &Arc<str>) -> Result<Statement, Trouble> {
+    pub(crate) async fn prepare(&mut self, sql: &Arc<str>) -> Result<Statement, DriverError> {
         if let Some(statement) = self.prepared.get(sql) {
             return Ok(statement.clone());
         }
@@ -55,7 +55,7 @@ impl Connection {
     }
 
     /// Sends a statement, and gives what its answer is to be.
-    pub(crate) async fn send(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<Answer, Trouble> {
+    pub(crate) async fn send(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<Answer, DriverError> {
         let statement = self.prepare(sql).await?;
         self.meter.statements.fetch_add(1, Ordering::Relaxed);
         let client = self.client.clone();
@@ -74,14 +74,14 @@ impl Connection {
     }
 
     /// Runs a statement.
-    pub(crate) async fn run(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<Vec<Row>, Trouble> {
+    pub(crate) async fn run(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<Vec<Row>, DriverError> {
         self.send(sql, parameters).await?.await
     }
 }
 
-async fn answered<T>(asked: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, Trouble> {
+async fn answered<T>(asked: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, DriverError> {
     match timeout(PATIENCE, asked).await {
-        Ok(answer) => answer.map_err(|error| Trouble::of(&error)),
-        Err(_) => Err(Trouble::Lost("the server does not answer".into())),
+        Ok(answer) => answer.map_err(|error| DriverError::of(&error)),
+        Err(_) => Err(DriverError::Lost("the server does not answer".into())),
     }
 }

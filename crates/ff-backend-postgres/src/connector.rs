@@ -7,9 +7,9 @@ use tokio::time::timeout;
 use tokio_postgres::{Client, Socket};
 
 use crate::connection::{Connection, Meter};
-use crate::tls::Private;
-use crate::trouble::Trouble;
-use crate::url::Place;
+use crate::driver_error::DriverError;
+use crate::tls::TlsChannel;
+use crate::url::StoreLocation;
 
 /// How long a server may take to let somebody in.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -36,17 +36,17 @@ pub(crate) const READER: &str = "reader";
 
 /// Makes connections to one store.
 pub(crate) struct Connector {
-    pub(crate) place: Place,
+    pub(crate) place: StoreLocation,
     pub(crate) meter: Arc<Meter>,
 }
 
 impl Connector {
-    pub(crate) fn new(place: Place) -> Self {
+    pub(crate) fn new(place: StoreLocation) -> Self {
         Self { place, meter: Arc::default() }
     }
 
     /// A connection for statements.
-    pub(crate) async fn open(&self, purpose: &str) -> Result<Connection, Trouble> {
+    pub(crate) async fn open(&self, purpose: &str) -> Result<Connection, DriverError> {
         let (client, conversation) = self.converse(purpose).await?;
         tokio::spawn(async move {
             if let Err(error) = conversation.await {
@@ -60,7 +60,7 @@ impl Connector {
     pub(crate) async fn converse(
         &self,
         purpose: &str,
-    ) -> Result<(Client, tokio_postgres::Connection<Socket, Private>), Trouble> {
+    ) -> Result<(Client, tokio_postgres::Connection<Socket, TlsChannel>), DriverError> {
         let mut config = self.place.config.clone();
         config.application_name(format!("flowfabric {purpose}"));
         config.connect_timeout(CONNECT_TIMEOUT).tcp_user_timeout(SILENCE);
@@ -70,8 +70,8 @@ impl Connector {
             config.options(said + &ours.collect::<String>());
         }
         match timeout(2 * CONNECT_TIMEOUT, config.connect(self.place.tls.clone())).await {
-            Ok(connected) => connected.map_err(|error| Trouble::of(&error)),
-            Err(_) => Err(Trouble::Lost("the server did not let us in in time".into())),
+            Ok(connected) => connected.map_err(|error| DriverError::of(&error)),
+            Err(_) => Err(DriverError::Lost("the server did not let us in in time".into())),
         }
     }
 

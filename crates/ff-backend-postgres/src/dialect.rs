@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use ff_backend_sql::{Column, Columns, Holds, Table, list};
+use ff_backend_sql::{Column, ColumnType, Columns, Table, list};
 
 /// Statements already put into words, by what they are for.
 #[derive(Default)]
-pub(crate) struct Phrases {
+pub(crate) struct StatementCache {
     of_tables: HashMap<(&'static str, Purpose), Arc<str>>,
     /// Questions by their text: as they are, and asked several times over.
     alone: HashMap<&'static str, Arc<str>>,
@@ -38,7 +38,7 @@ pub(crate) enum Purpose {
     Delete(usize),
 }
 
-impl Phrases {
+impl StatementCache {
     /// The statement for a purpose.
     pub(crate) fn get(&mut self, table: &'static Table, purpose: Purpose) -> Arc<str> {
         self.of_tables.entry((table.name, purpose)).or_insert_with(|| phrase(table, purpose).into()).clone()
@@ -125,10 +125,10 @@ fn insert(table: &Table, rows: &str) -> String {
 /// One parameter per column. Whole numbers are sent as wide as they get; a column may be narrower.
 fn arrays<'c>(columns: impl IntoIterator<Item = &'c Column>) -> String {
     let of = |column: &Column| match column.holds {
-        Holds::Int => "int8",
-        Holds::Text => "text",
-        Holds::Uuid => "uuid",
-        Holds::Bytes => "bytea",
+        ColumnType::Int => "int8",
+        ColumnType::Text => "text",
+        ColumnType::Uuid => "uuid",
+        ColumnType::Bytes => "bytea",
     };
     list(columns.into_iter().zip(1..).map(|(column, at)| format!("${at}::{}[]", of(column))), ", ")
 }
@@ -215,7 +215,7 @@ mod tests {
                  WHERE t.uuid = k.uuid AND t.partition = k.partition",
             ),
         ] {
-            assert_eq!(&*Phrases::default().get(&ATTEMPT, purpose), expected);
+            assert_eq!(&*StatementCache::default().get(&ATTEMPT, purpose), expected);
         }
     }
 
@@ -237,7 +237,7 @@ mod tests {
                 "UPDATE attempt AS t SET record = $4 WHERE t.uuid = $1 AND t.partition = $2 AND t.idx = $3",
             ),
         ] {
-            assert_eq!(&*Phrases::default().get(&ATTEMPT, purpose), expected);
+            assert_eq!(&*StatementCache::default().get(&ATTEMPT, purpose), expected);
         }
     }
 
@@ -247,31 +247,32 @@ mod tests {
         let insert = statement("INSERT INTO t (a, b) SELECT * FROM unnest($1::int8[], $2::text[])", 2);
         let update = statement("UPDATE u SET c = k.c FROM unnest($1::int8[]) AS k(c)", 1);
         let last = statement("UPDATE clock SET at = greatest(at, $1) WHERE slot = $2", 2);
-        let mut phrases = Phrases::default();
+        let mut statement_cache = StatementCache::default();
         assert_eq!(
-            phrases.combine(&[insert, update, last.clone()], 9).as_deref(),
+            statement_cache.combine(&[insert, update, last.clone()], 9).as_deref(),
             Some(
                 "WITH w1 AS (INSERT INTO t (a, b) SELECT * FROM unnest($1::int8[], $2::text[])), \
                  w2 AS (UPDATE u SET c = k.c FROM unnest($3::int8[]) AS k(c)) \
                  UPDATE clock SET at = greatest(at, $4) WHERE slot = $5"
             )
         );
-        assert_eq!(phrases.combine(std::slice::from_ref(&last), 9), Some(last.0));
+        assert_eq!(statement_cache.combine(std::slice::from_ref(&last), 9), Some(last.0));
     }
 
     #[test]
     fn there_is_an_end_to_statements_that_are_several() {
-        let mut phrases = Phrases::default();
+        let mut statement_cache = StatementCache::default();
         let nth = |nth: usize| [(Arc::from(format!("UPDATE t SET a = {nth}")), 0)];
-        assert!((0..9).all(|each| phrases.combine(&nth(each), 9).is_some()));
-        assert_eq!(phrases.combine(&nth(9), 9), None);
-        assert!(phrases.combine(&nth(0), 9).is_some(), "those that are there stay");
-        assert!(phrases.combine(&nth(9), 10).is_some(), "others may have more of them");
+        assert!((0..9).all(|each| statement_cache.combine(&nth(each), 9).is_some()));
+        assert_eq!(statement_cache.combine(&nth(9), 9), None);
+        assert!(statement_cache.combine(&nth(0), 9).is_some(), "those that are there stay");
+        assert!(statement_cache.combine(&nth(9), 10).is_some(), "others may have more of them");
     }
 
     #[test]
     fn a_question_is_asked_once_for_all_sets_of_parameters() {
-        let together = Phrases::default().put_together("SELECT a FROM t WHERE b = $1 LIMIT $2", &["text", "int8"]);
+        let together =
+            StatementCache::default().put_together("SELECT a FROM t WHERE b = $1 LIMIT $2", &["text", "int8"]);
         assert_eq!(
             &*together,
             "SELECT k.nth, q.* FROM unnest($1::text[], $2::int8[]) WITH ORDINALITY AS k(p1, p2, nth) \

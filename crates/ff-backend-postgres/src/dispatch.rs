@@ -52,7 +52,7 @@ pub async fn dispatch_completion(pool: &PostgresBackend, event_id: i64) -> Answe
         }
         // The event may be stamped by now. The record says so within the transaction, and then nothing is done.
         let owed = CascadeArgs { execution_id: event.execution_id, owed_since: Some(event.since) };
-        let step = pool.writers.asker.ask(owed).await?;
+        let step = pool.writers.writer.ask(owed).await?;
         let (upstream, Cascaded { resolved, cascaded_children, more }) = (event.execution_id, step);
         tracing::debug!(event_id, %upstream, resolved, skipped = cascaded_children, more, "edges were dispatched");
         let before = told.unwrap_or_default();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ff_backend_sql::{RINGS, Value, missing_rings};
-use ff_core::dice::Dice;
+use ff_core::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use tokio_postgres::{Client, GenericClient};
 
@@ -76,14 +76,14 @@ pub(crate) async fn are_missing(
 pub(crate) async fn settle(
     client: &impl GenericClient,
     partitions: &PartitionConfig,
-    dice: &dyn Dice,
+    entropy: &dyn Entropy,
 ) -> Result<(), String> {
-    let said = |error: tokio_postgres::Error| crate::trouble::said(&error);
+    let said = |error: tokio_postgres::Error| crate::driver_error::said(&error);
     let below = i32::from(partitions.num_flow_partitions);
     let rows = client.query(RINGS, &[&below]).await.map_err(said)?;
     let stored = rows.iter().map(|row| (u16::try_from(row.get::<_, i32>(0)).unwrap_or(u16::MAX), row.get(1)));
     let stored: BTreeMap<u16, String> = stored.collect();
-    let missing = missing_rings(&stored, partitions, dice).map_err(|error| error.to_string())?;
+    let missing = missing_rings(&stored, partitions, entropy).map_err(|error| error.to_string())?;
     // The driver logs what is bound, and a ring holds secrets.
     let partitions = Parameter::each(missing.iter().map(|(partition, _)| Value::from(*partition)));
     let records = Parameter::each(missing.iter().map(|(_, record)| Value::from(record.as_str())));

@@ -1,13 +1,13 @@
 //! Bringing a database to the schema this program knows. Several programs may start at once: one does it, the others wait
 //! and find it done.
 
-use ff_core::dice::Dice;
+use ff_core::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use tokio_postgres::{Client, Transaction};
 
 use crate::connector::Connector;
-use crate::trouble::{Trouble, said};
-use crate::url::Place;
+use crate::driver_error::{DriverError, said};
+use crate::url::StoreLocation;
 use crate::{ConnectError, PostgresOptions, meta, pooler};
 
 /// Every step of the schema, in order. The first makes version 1.
@@ -16,7 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0002_suspensions_and_signals.sql"),
     include_str!("../migrations/0003_inbox_and_notices.sql"),
     include_str!("../migrations/0004_flows.sql"),
-    include_str!("../migrations/0005_operating.sql"),
+    include_str!("../migrations/0005_lanes_workers_events.sql"),
     include_str!("../migrations/0006_api_keys.sql"),
 ];
 
@@ -28,7 +28,7 @@ const LEAST_SERVER: i32 = 150_000;
 
 /// What a migration has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Migrated {
+pub struct MigrationReport {
     /// The version the schema had; zero when there was none.
     pub from: i64,
     /// The version it has.
@@ -36,24 +36,24 @@ pub struct Migrated {
 }
 
 /// Brings the database at a URL to the schema this program knows, and does nothing else.
-pub async fn migrate(url: &str, options: PostgresOptions) -> Result<Migrated, ConnectError> {
-    let place = Place::parse(url)?;
+pub async fn migrate(url: &str, options: PostgresOptions) -> Result<MigrationReport, ConnectError> {
+    let place = StoreLocation::parse(url)?;
     Ok(prepare(&Connector::new(place), &options).await?.migrated)
 }
 
 /// A store that is ready to be used.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedStore {
     pub(crate) partitions: PartitionConfig,
     /// Names the locks of this store among those of others in the database.
     pub(crate) class: i32,
     /// Settings of the server that may lose acknowledged work.
     pub(crate) risks: Vec<String>,
-    migrated: Migrated,
+    migrated: MigrationReport,
 }
 
 /// Applies what the store is missing and settles its partition counts and their secrets, all of it or nothing. A store that
 /// misses nothing is only looked at, so that a user who may not change tables can use it.
-pub(crate) async fn prepare(connector: &Connector, options: &PostgresOptions) -> Result<Prepared, ConnectError> {
+pub(crate) async fn prepare(connector: &Connector, options: &PostgresOptions) -> Result<PreparedStore, ConnectError> {
     let place = &connector.place;
     let asked = match (options.partitions, place.flow_partitions) {
         (None, Some(num_flow_partitions)) => {
@@ -86,16 +86,16 @@ pub(crate) async fn prepare(connector: &Connector, options: &PostgresOptions) ->
         return Err(ConnectError::NoStore { schema: place.schema.clone() });
     }
     let migrated = if found.version == known && found.complete {
-        Migrated { from: known, to: known }
+        MigrationReport { from: known, to: known }
     } else {
-        change(&mut client, place, asked, &*options.dice).await?
+        change(&mut client, place, asked, &*options.entropy).await?
     };
-    let Found { partitions, class, .. } = find(&mut client, place).await.map_err(failed)?;
+    let SchemaState { partitions, class, .. } = find(&mut client, place).await.map_err(failed)?;
     let unmade = || ConnectError::NoStore { schema: place.schema.clone() };
     let stored = partitions.ok_or_else(unmade)?;
     match asked {
         Some(asked) if asked != stored => Err(ConnectError::Partitions { stored, asked }),
-        _ => Ok(Prepared { partitions: stored, class, risks, migrated }),
+        _ => Ok(PreparedStore { partitions: stored, class, risks, migrated }),
     }
 }
 
@@ -103,12 +103,12 @@ pub(crate) async fn prepare(connector: &Connector, options: &PostgresOptions) ->
 async fn open(connector: &Connector) -> Result<Client, ConnectError> {
     let place = &connector.place;
     let address = place.address();
-    let refused = |trouble: Trouble| match (pooler::refused(connector, trouble.why()), trouble) {
+    let refused = |error: DriverError| match (pooler::refused(connector, error.why()), error) {
         (Some(refused), _) => refused,
-        (None, Trouble::Lost(why) | Trouble::Useless(why)) => {
+        (None, DriverError::Lost(why) | DriverError::Useless(why)) => {
             ConnectError::Unreachable { address: address.clone(), why }
         }
-        (None, Trouble::Undone(why) | Trouble::Failed(why)) => {
+        (None, DriverError::Undone(why) | DriverError::Failed(why)) => {
             ConnectError::NotAllowed { address: address.clone(), why }
         }
     };
@@ -128,7 +128,7 @@ async fn open(connector: &Connector) -> Result<Client, ConnectError> {
 }
 
 /// What is there.
-struct Found {
+struct SchemaState {
     version: i64,
     partitions: Option<PartitionConfig>,
     /// Whether nothing is missing that a migration would add.
@@ -140,7 +140,7 @@ struct Found {
     class: i32,
 }
 
-async fn find(client: &mut Client, place: &Place) -> Result<Found, tokio_postgres::Error> {
+async fn find(client: &mut Client, place: &StoreLocation) -> Result<SchemaState, tokio_postgres::Error> {
     let transaction = begin(client, place).await?;
     // Before the version: a store that another program makes in between must not look like tables without a version.
     let tables = "SELECT count(*) > 0 FROM pg_tables WHERE schemaname = $1";
@@ -159,15 +159,15 @@ async fn find(client: &mut Client, place: &Place) -> Result<Found, tokio_postgre
     }
     // Locks are named by whole numbers with a sign, oids are whole numbers without.
     let class = u32::try_from(oid).unwrap_or_default().cast_signed();
-    Ok(Found { version, partitions, complete, other_tables, closed, class })
+    Ok(SchemaState { version, partitions, complete, other_tables, closed, class })
 }
 
 async fn change(
     client: &mut Client,
-    place: &Place,
+    place: &StoreLocation,
     asked: Option<PartitionConfig>,
-    dice: &dyn Dice,
-) -> Result<Migrated, ConnectError> {
+    entropy: &dyn Entropy,
+) -> Result<MigrationReport, ConnectError> {
     let failed = |error: tokio_postgres::Error| failed(place, &error);
     let transaction = begin(client, place).await.map_err(failed)?;
     transaction.batch_execute("SET LOCAL statement_timeout = 0").await.map_err(failed)?;
@@ -198,22 +198,22 @@ async fn change(
         }
     };
     let unsettled = |why| ConnectError::Server { address: place.address(), why };
-    meta::settle(&transaction, &partitions, dice).await.map_err(unsettled)?;
+    meta::settle(&transaction, &partitions, entropy).await.map_err(unsettled)?;
     transaction.commit().await.map_err(failed)?;
-    Ok(Migrated { from: found, to: known })
+    Ok(MigrationReport { from: found, to: known })
 }
 
-async fn begin<'c>(client: &'c mut Client, place: &Place) -> Result<Transaction<'c>, tokio_postgres::Error> {
+async fn begin<'c>(client: &'c mut Client, place: &StoreLocation) -> Result<Transaction<'c>, tokio_postgres::Error> {
     let transaction = client.transaction().await?;
     transaction.batch_execute(&format!("SET LOCAL search_path = {}", place.schema)).await?;
     Ok(transaction)
 }
 
-async fn has_schema(transaction: &Transaction<'_>, place: &Place) -> Result<bool, tokio_postgres::Error> {
+async fn has_schema(transaction: &Transaction<'_>, place: &StoreLocation) -> Result<bool, tokio_postgres::Error> {
     Ok(transaction.query_one("SELECT to_regnamespace($1) IS NOT NULL", &[&place.schema]).await?.get(0))
 }
 
-pub(crate) fn failed(place: &Place, error: &tokio_postgres::Error) -> ConnectError {
+pub(crate) fn failed(place: &StoreLocation, error: &tokio_postgres::Error) -> ConnectError {
     use tokio_postgres::error::SqlState;
     let (address, why) = (place.address(), said(error));
     match error.code() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ff_core::clock::Clock;
-use ff_core::dice::{Dice, SystemDice};
+use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::partition::PartitionConfig;
 
 /// How a store is used.
@@ -13,7 +13,7 @@ pub struct PostgresOptions {
     /// Refuses a database that holds no store, instead of making one.
     pub existing: bool,
     /// Where randomness comes from.
-    pub dice: Arc<dyn Dice>,
+    pub entropy: Arc<dyn Entropy>,
     /// Refuses a server whose settings may lose acknowledged work, instead of logging a warning.
     pub strict_durability: bool,
     /// For tests: time comes from here instead of the server.
@@ -22,6 +22,12 @@ pub struct PostgresOptions {
 
 impl Default for PostgresOptions {
     fn default() -> Self {
-        Self { partitions: None, existing: false, dice: Arc::new(SystemDice), strict_durability: false, clock: None }
+        Self {
+            partitions: None,
+            existing: false,
+            entropy: Arc::new(SystemEntropy),
+            strict_durability: false,
+            clock: None,
+        }
     }
 }

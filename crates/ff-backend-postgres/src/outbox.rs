@@ -5,7 +5,7 @@
 //! does not.
 
 use async_trait::async_trait;
-use ff_backend_sql::{Debt, Debts, Question, Read, ReadContext, Value};
+use ff_backend_sql::{OutboxChanges, PendingEnd, Question, Read, ReadContext, Value};
 use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
 use ff_core::state::TerminalOutcome;
@@ -29,17 +29,20 @@ const EVENT: &str =
 
 /// What a transaction sends to have the outbox say what its records do. Stamps come first: what ended again has an event of
 /// its own.
-pub(crate) fn requests(debts: &Debts, now: TimestampMs) -> impl Iterator<Item = (&'static str, Vec<Parameter>)> {
-    let stamp = (!debts.paid.is_empty()).then(|| {
-        let [uuids, partitions] = ids(debts.paid.iter());
+pub(crate) fn requests(
+    outbox_changes: &OutboxChanges,
+    now: TimestampMs,
+) -> impl Iterator<Item = (&'static str, Vec<Parameter>)> {
+    let stamp = (!outbox_changes.paid.is_empty()).then(|| {
+        let [uuids, partitions] = ids(outbox_changes.paid.iter());
         (STAMP, vec![uuids, partitions, Parameter::one(now.into())])
     });
-    let enter = (!debts.incurred.is_empty()).then(|| {
-        let [uuids, partitions] = ids(debts.incurred.iter().map(|debt| &debt.execution_id));
-        let each = |value: fn(&Debt) -> Value| Parameter::each(debts.incurred.iter().map(value));
-        let flows = each(|debt| Value::Uuid(*debt.flow_id.as_uuid()));
-        let outcomes = each(|debt| TerminalOutcome::from(debt.outcome).as_str().into());
-        (ENTER, vec![uuids, partitions, flows, outcomes, each(|debt| debt.since.into())])
+    let enter = (!outbox_changes.incurred.is_empty()).then(|| {
+        let [uuids, partitions] = ids(outbox_changes.incurred.iter().map(|pending_end| &pending_end.execution_id));
+        let each = |value: fn(&PendingEnd) -> Value| Parameter::each(outbox_changes.incurred.iter().map(value));
+        let flows = each(|pending_end| Value::Uuid(*pending_end.flow_id.as_uuid()));
+        let outcomes = each(|pending_end| TerminalOutcome::from(pending_end.outcome).as_str().into());
+        (ENTER, vec![uuids, partitions, flows, outcomes, each(|pending_end| pending_end.since.into())])
     });
     stamp.into_iter().chain(enter)
 }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::ConnectError;
 use crate::connector::Connector;
-use crate::trouble::Trouble;
+use crate::driver_error::DriverError;
 
 /// How long a pooler may take to find a second connection to the server. One that has none cannot be told apart, and need
 /// not be: statements are then always where they were prepared.
@@ -39,28 +39,28 @@ pub(crate) async fn check(connector: &Connector, client: &Client) -> Result<(), 
     match timeout(PATIENCE, remembers(connector, client)).await {
         Ok(Ok(false)) => Err(pooler(connector, NO_STATEMENTS)),
         Ok(Ok(true)) | Err(_) => Ok(()),
-        Ok(Err(trouble)) => {
-            Err(ConnectError::Server { address: connector.place.address(), why: trouble.why().to_owned() })
+        Ok(Err(driver_error)) => {
+            Err(ConnectError::Server { address: connector.place.address(), why: driver_error.why().to_owned() })
         }
     }
 }
 
 /// Whether a statement is still known when another connection to the server is used than the one it was prepared on, which
 /// somebody else keeps meanwhile.
-async fn remembers(connector: &Connector, client: &Client) -> Result<bool, Trouble> {
+async fn remembers(connector: &Connector, client: &Client) -> Result<bool, DriverError> {
     let said = Uuid::new_v4().to_string();
-    let trouble = |error: Error| Trouble::of(&error);
+    let driver_error = |error: Error| DriverError::of(&error);
     let (mut other, conversation) = connector.converse("visitor").await?;
     tokio::spawn(conversation);
     let statement = match client.prepare(&format!("SELECT '{said}'")).await {
         Ok(statement) => statement,
         // Somebody was here before us, and what they prepared goes by the same name.
         Err(error) if error.code() == Some(&SqlState::DUPLICATE_PSTATEMENT) => return Ok(false),
-        Err(error) => return Err(trouble(error)),
+        Err(error) => return Err(driver_error(error)),
     };
-    let kept = other.transaction().await.map_err(trouble)?;
+    let kept = other.transaction().await.map_err(driver_error)?;
     let answer = client.query_one(&statement, &[]).await;
-    kept.rollback().await.map_err(trouble)?;
+    kept.rollback().await.map_err(driver_error)?;
     Ok(answer.is_ok_and(|row| row.try_get::<_, &str>(0).is_ok_and(|answer| answer == said)))
 }
 

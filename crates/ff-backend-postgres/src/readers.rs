@@ -13,9 +13,9 @@ use tokio::time::timeout;
 
 use crate::connection::Connection;
 use crate::connector::{Connector, READER};
-use crate::dialect::Phrases;
+use crate::dialect::StatementCache;
+use crate::driver_error::DriverError;
 use crate::request::Request;
-use crate::trouble::Trouble;
 
 /// How long a question waits for a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -26,7 +26,7 @@ const TRIES: usize = 4;
 pub(crate) struct Readers {
     connector: Arc<Connector>,
     permits: Semaphore,
-    idle: Mutex<Vec<Reading>>,
+    idle: Mutex<Vec<ReaderConnection>>,
     statements: Statements,
 }
 
@@ -59,7 +59,7 @@ impl Readers {
     }
 
     /// A connection for one question. Boxed, as is `give_back`, so that both are compiled once and not for every question.
-    fn take(&self) -> BoxFuture<'_, Answer<(SemaphorePermit<'_>, Reading)>> {
+    fn take(&self) -> BoxFuture<'_, Answer<(SemaphorePermit<'_>, ReaderConnection)>> {
         Box::pin(async {
             let permit = match timeout(PATIENCE, self.permits.acquire()).await {
                 Ok(Ok(permit)) => permit,
@@ -67,11 +67,11 @@ impl Readers {
                 Err(_) => return Err(self.exhausted()),
             };
             let idle = self.idle().pop();
-            Ok((permit, idle.unwrap_or_else(|| Reading::new(self.connector.clone(), self.statements.clone()))))
+            Ok((permit, idle.unwrap_or_else(|| ReaderConnection::new(self.connector.clone(), self.statements.clone()))))
         })
     }
 
-    fn give_back(&self, mut reading: Reading) -> BoxFuture<'_, ()> {
+    fn give_back(&self, mut reading: ReaderConnection) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             reading.end().await;
             self.idle().push(reading);
@@ -98,30 +98,30 @@ impl Readers {
     }
 
     /// The connections nobody uses. They are whole whatever happened to who held the lock.
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Reading>> {
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<ReaderConnection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A connection that reads, made again when it is lost.
-struct Reading {
+struct ReaderConnection {
     connector: Arc<Connector>,
     connection: Option<Connection>,
-    phrases: Phrases,
+    statement_cache: StatementCache,
     statements: Statements,
     /// Whether the question at hand has been told anything: from then on it cannot change its moment.
     began: bool,
 }
 
-impl Reading {
+impl ReaderConnection {
     fn new(connector: Arc<Connector>, statements: Statements) -> Self {
-        Self { connector, connection: None, phrases: Phrases::default(), statements, began: false }
+        Self { connector, connection: None, statement_cache: StatementCache::default(), statements, began: false }
     }
 
     async fn find(&mut self, load: Load) -> Result<Vec<Vec<Row>>, SqlError> {
         for _ in 1..TRIES {
             match self.try_to_find(&load).await {
-                Err(trouble) if trouble.is_lost() && !self.began => self.connection = None,
+                Err(error) if error.is_lost() && !self.began => self.connection = None,
                 found => return self.found(found),
             }
         }
@@ -129,21 +129,24 @@ impl Reading {
         self.found(found)
     }
 
-    fn found(&mut self, found: Result<Result<Vec<Vec<Row>>, SqlError>, Trouble>) -> Result<Vec<Vec<Row>>, SqlError> {
+    fn found(
+        &mut self,
+        found: Result<Result<Vec<Vec<Row>>, SqlError>, DriverError>,
+    ) -> Result<Vec<Vec<Row>>, SqlError> {
         match found {
             Ok(found) => found,
-            Err(trouble) => {
-                if trouble.is_lost() {
+            Err(error) => {
+                if error.is_lost() {
                     self.connection = None;
                 }
-                Err(SqlError::Failed(trouble.why().to_owned()))
+                Err(SqlError::Failed(error.why().to_owned()))
             }
         }
     }
 
-    async fn try_to_find(&mut self, load: &Load) -> Result<Result<Vec<Vec<Row>>, SqlError>, Trouble> {
+    async fn try_to_find(&mut self, load: &Load) -> Result<Result<Vec<Vec<Row>>, SqlError>, DriverError> {
         if self.began && self.connection.is_none() {
-            return Err(Trouble::Lost("the connection was lost".into()));
+            return Err(DriverError::Lost("the connection was lost".into()));
         }
         let mut connection = match self.connection.take().filter(|connection| self.began || !connection.is_closed()) {
             Some(connection) => connection,
@@ -155,7 +158,7 @@ impl Reading {
                 sent.push(connection.send(sql, vec![]).await?);
             }
         }
-        let asked = Request::of(&mut self.phrases, &mut connection, load).await?.send(&mut connection).await?;
+        let asked = Request::of(&mut self.statement_cache, &mut connection, load).await?.send(&mut connection).await?;
         for before in sent {
             before.await?;
         }
@@ -178,7 +181,7 @@ impl Reading {
 }
 
 #[async_trait]
-impl Read for Reading {
+impl Read for ReaderConnection {
     async fn load(
         &mut self,
         table: &'static Table,

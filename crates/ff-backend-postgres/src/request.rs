@@ -5,8 +5,8 @@ use std::sync::Arc;
 use ff_backend_sql::{Columns, Key, Load, Row, SqlError, Table, Value};
 
 use crate::connection::{Answer, Connection};
-use crate::dialect::{Phrases, Purpose};
-use crate::trouble::Trouble;
+use crate::dialect::{Purpose, StatementCache};
+use crate::driver_error::DriverError;
 use crate::value::{Parameter, row};
 
 /// A statement to be sent.
@@ -18,43 +18,47 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    fn load(phrases: &mut Phrases, table: &'static Table, wanted: Columns, keys: &[Key]) -> Self {
+    fn load(statement_cache: &mut StatementCache, table: &'static Table, wanted: Columns, keys: &[Key]) -> Self {
         if let [only] = keys {
             let parameters = only.iter().cloned().map(Parameter::one).collect();
-            return Self { sql: phrases.get(table, Purpose::LoadOne(wanted)), parameters, sets: None };
+            return Self { sql: statement_cache.get(table, Purpose::LoadOne(wanted)), parameters, sets: None };
         }
         Self {
-            sql: phrases.get(table, Purpose::Load(wanted)),
+            sql: statement_cache.get(table, Purpose::Load(wanted)),
             parameters: key_arrays(table.key, keys),
             sets: Some(keys.len()),
         }
     }
 
     /// What a reader is asked for, as a statement.
-    pub(crate) async fn of(phrases: &mut Phrases, connection: &mut Connection, load: &Load) -> Result<Self, Trouble> {
+    pub(crate) async fn of(
+        statement_cache: &mut StatementCache,
+        connection: &mut Connection,
+        load: &Load,
+    ) -> Result<Self, DriverError> {
         match load {
-            Load::Rows(table, wanted, keys) => Ok(Self::load(phrases, table, *wanted, keys)),
-            Load::Query(sql, sets) => Self::query(phrases, connection, sql, sets).await,
+            Load::Rows(table, wanted, keys) => Ok(Self::load(statement_cache, table, *wanted, keys)),
+            Load::Query(sql, sets) => Self::query(statement_cache, connection, sql, sets).await,
         }
     }
 
     /// One question with each of several sets of parameters. The server is asked once how it is to be put.
     async fn query(
-        phrases: &mut Phrases,
+        statement_cache: &mut StatementCache,
         connection: &mut Connection,
         sql: &'static str,
         sets: &[Vec<Value>],
-    ) -> Result<Self, Trouble> {
-        let alone = phrases.alone(sql);
+    ) -> Result<Self, DriverError> {
+        let alone = statement_cache.alone(sql);
         if let [only] = sets {
             return Ok(Self { sql: alone, parameters: only.iter().cloned().map(Parameter::one).collect(), sets: None });
         }
-        let sql = match phrases.together(sql) {
+        let sql = match statement_cache.together(sql) {
             Some(together) => together,
             None => {
                 let statement = connection.prepare(&alone).await?;
                 let types: Vec<_> = statement.params().iter().map(tokio_postgres::types::Type::name).collect();
-                phrases.put_together(sql, &types)
+                statement_cache.put_together(sql, &types)
             }
         };
         let each = |at: usize| Parameter::each(sets.iter().map(|set| set.get(at).cloned().unwrap_or(Value::Null)));
@@ -62,26 +66,30 @@ impl Request {
         Ok(Self { sql, parameters, sets: Some(sets.len()) })
     }
 
-    pub(crate) fn delete(phrases: &mut Phrases, table: &'static Table, keys: &[Key]) -> Self {
+    pub(crate) fn delete(statement_cache: &mut StatementCache, table: &'static Table, keys: &[Key]) -> Self {
         let length = keys.first().map_or(table.key, Vec::len);
-        Self { sql: phrases.get(table, Purpose::Delete(length)), parameters: key_arrays(length, keys), sets: None }
+        Self {
+            sql: statement_cache.get(table, Purpose::Delete(length)),
+            parameters: key_arrays(length, keys),
+            sets: None,
+        }
     }
 
     /// Sends it.
-    pub(crate) async fn send(self, connection: &mut Connection) -> Result<Asked, Trouble> {
-        Ok(Asked { sets: self.sets, answer: connection.send(&self.sql, self.parameters).await? })
+    pub(crate) async fn send(self, connection: &mut Connection) -> Result<PendingRequest, DriverError> {
+        Ok(PendingRequest { sets: self.sets, answer: connection.send(&self.sql, self.parameters).await? })
     }
 }
 
 /// A question under way.
-pub(crate) struct Asked {
+pub(crate) struct PendingRequest {
     sets: Option<usize>,
     answer: Answer,
 }
 
-impl Asked {
+impl PendingRequest {
     /// The rows it brings, as they belong together.
-    pub(crate) async fn found(self) -> Result<Result<Vec<Vec<Row>>, SqlError>, Trouble> {
+    pub(crate) async fn found(self) -> Result<Result<Vec<Vec<Row>>, SqlError>, DriverError> {
         let rows = self.answer.await?;
         Ok(match self.sets {
             None => rows.iter().map(|found| row(found, 0)).collect::<Result<_, _>>().map(|rows| vec![rows]),

@@ -66,7 +66,7 @@ fn trusted_by_the_system() -> io::Result<RootCertStore> {
 }
 
 impl MakeTlsConnect<Socket> for Tls {
-    type Stream = Private;
+    type Stream = TlsChannel;
     type TlsConnect = Handshake;
     type Error = io::Error;
 
@@ -82,35 +82,35 @@ pub(crate) struct Handshake {
 }
 
 impl TlsConnect<Socket> for Handshake {
-    type Stream = Private;
+    type Stream = TlsChannel;
     type Error = io::Error;
-    type Future = BoxFuture<'static, io::Result<Private>>;
+    type Future = BoxFuture<'static, io::Result<TlsChannel>>;
 
     fn connect(self, socket: Socket) -> Self::Future {
         Box::pin(async move {
             let name = ServerName::try_from(self.host).map_err(io::Error::other)?;
             let connector = TlsConnector::from(Arc::new(self.tls.config()?));
-            Ok(Private(connector.connect(name, socket).await?))
+            Ok(TlsChannel(connector.connect(name, socket).await?))
         })
     }
 }
 
 /// A private conversation.
-pub(crate) struct Private(tokio_rustls::client::TlsStream<Socket>);
+pub(crate) struct TlsChannel(tokio_rustls::client::TlsStream<Socket>);
 
-impl TlsStream for Private {
+impl TlsStream for TlsChannel {
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
 }
 
-impl AsyncRead for Private {
+impl AsyncRead for TlsChannel {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0).poll_read(cx, buf)
     }
 }
 
-impl AsyncWrite for Private {
+impl AsyncWrite for TlsChannel {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.0).poll_write(cx, buf)
     }

@@ -20,7 +20,7 @@ const READERS: usize = 8;
 
 /// Where a store is, and what the URL says about using it.
 #[derive(Clone)]
-pub struct Place {
+pub struct StoreLocation {
     pub(crate) config: Config,
     pub(crate) tls: Tls,
     pub(crate) schema: String,
@@ -38,7 +38,7 @@ enum Privacy {
     Tls,
 }
 
-impl Place {
+impl StoreLocation {
     /// Reads a URL without connecting to anything.
     pub fn parse(url: &str) -> Result<Self, ConnectError> {
         Self::read(url).map_err(|why| ConnectError::BadUrl { why })
@@ -52,7 +52,7 @@ impl Place {
     /// A connection to the database, as the store's own are made. Whoever holds it may do with it what they like.
     pub async fn connect(&self) -> Result<Client, ConnectError> {
         let unreachable =
-            |error| ConnectError::Unreachable { address: self.address(), why: crate::trouble::said(&error) };
+            |error| ConnectError::Unreachable { address: self.address(), why: crate::driver_error::said(&error) };
         let (client, conversation) = self.config.connect(self.tls.clone()).await.map_err(unreachable)?;
         tokio::spawn(async move {
             if let Err(error) = conversation.await {
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn a_url_says_where_the_store_is_and_how_to_use_it() {
         let url = "postgres://me:p%40ss@example.org:6000/jobs?schema=ff_2&partitions=64&writers=2&readers=3&listen=off";
-        let place = Place::parse(url).unwrap();
+        let place = StoreLocation::parse(url).unwrap();
         assert_eq!((place.address().as_str(), place.schema.as_str()), ("example.org:6000", "ff_2"));
         assert_eq!((place.config.get_user(), place.config.get_password()), (Some("me"), Some(&b"p@ss"[..])));
         assert_eq!(place.config.get_dbname(), Some("jobs"));
@@ -211,14 +211,14 @@ mod tests {
 
     #[test]
     fn what_the_client_reads_is_left_to_the_client() {
-        let place = Place::parse("postgresql://a,b/x?target_session_attrs=read-write&writers=1").unwrap();
+        let place = StoreLocation::parse("postgresql://a,b/x?target_session_attrs=read-write&writers=1").unwrap();
         assert_eq!((place.address().as_str(), place.writers), ("a:5432,b:5432", 1));
-        assert!(Place::parse("postgres://a/x?no_such_setting=1").is_err());
+        assert!(StoreLocation::parse("postgres://a/x?no_such_setting=1").is_err());
     }
 
     #[test]
     fn who_is_elsewhere_is_talked_to_in_private() {
-        let mode = |url: &str| Place::parse(url).unwrap().config.get_ssl_mode();
+        let mode = |url: &str| StoreLocation::parse(url).unwrap().config.get_ssl_mode();
         assert_eq!(mode("postgres://example.org/x"), SslMode::Require);
         assert_eq!(mode("postgres://example.org/x?sslmode=disable"), SslMode::Disable);
         for here in ["localhost", "127.0.0.1", "%2Fvar%2Frun%2Fpostgresql"] {
@@ -264,7 +264,7 @@ mod tests {
             ("postgres://u:a@b?hunter2=c@a/x", whole),
             ("postgres://%ff:hunter2@a/x", whole),
         ] {
-            let Err(error) = Place::parse(url) else { panic!("{url} was taken") };
+            let Err(error) = StoreLocation::parse(url) else { panic!("{url} was taken") };
             assert_eq!(error.to_string(), why, "{url}");
             assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
         }

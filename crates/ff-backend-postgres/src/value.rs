@@ -10,17 +10,17 @@ use uuid::Uuid;
 /// What a statement takes: one value, or an array with one for each row.
 #[derive(Debug)]
 pub(crate) enum Parameter {
-    One(Sent),
-    Each(Vec<Sent>),
+    One(SentValue),
+    Each(Vec<SentValue>),
 }
 
 impl Parameter {
     pub(crate) fn one(value: Value) -> Self {
-        Self::One(Sent(value))
+        Self::One(SentValue(value))
     }
 
     pub(crate) fn each(values: impl Iterator<Item = Value>) -> Self {
-        Self::Each(values.map(Sent).collect())
+        Self::Each(values.map(SentValue).collect())
     }
 }
 
@@ -42,9 +42,9 @@ impl ToSql for Parameter {
 
 /// A value as the server takes it.
 #[derive(Debug)]
-pub(crate) struct Sent(Value);
+pub(crate) struct SentValue(Value);
 
-impl ToSql for Sent {
+impl ToSql for SentValue {
     fn to_sql(&self, of: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match (&self.0, of) {
             (Value::Null, _) => return Ok(IsNull::Yes),
@@ -69,17 +69,17 @@ impl ToSql for Sent {
 
 /// The values of a row from one place on.
 pub(crate) fn row(found: &tokio_postgres::Row, from: usize) -> Result<Row, SqlError> {
-    let value = |at| match found.try_get::<_, Told>(at) {
-        Ok(Told(value)) => Ok(value),
+    let value = |at| match found.try_get::<_, ReceivedValue>(at) {
+        Ok(ReceivedValue(value)) => Ok(value),
         Err(error) => Err(SqlError::Unreadable(error.to_string())),
     };
     Ok(Row::new((from..found.len()).map(value).collect::<Result<_, _>>()?))
 }
 
 /// A value as the server tells it.
-struct Told(Value);
+struct ReceivedValue(Value);
 
-impl<'a> FromSql<'a> for Told {
+impl<'a> FromSql<'a> for ReceivedValue {
     fn from_sql(of: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
         Ok(Self(match *of {
             Type::INT8 => Value::Int(i64::from_be_bytes(raw.try_into()?)),
@@ -116,15 +116,15 @@ mod tests {
             (Type::BYTEA, Value::Bytes(Bytes::from_static(&[0, 255]))),
         ] {
             let mut raw = BytesMut::new();
-            assert!(matches!(Sent(value.clone()).to_sql(&of, &mut raw), Ok(IsNull::No)));
-            assert_eq!(Told::from_sql(&of, &raw).unwrap().0, value);
+            assert!(matches!(SentValue(value.clone()).to_sql(&of, &mut raw), Ok(IsNull::No)));
+            assert_eq!(ReceivedValue::from_sql(&of, &raw).unwrap().0, value);
         }
     }
 
     #[test]
     fn a_number_too_large_for_its_column_is_not_cut() {
         let mut raw = BytesMut::new();
-        assert!(Sent(Value::Int(70_000)).to_sql(&Type::INT2, &mut raw).is_err());
-        assert!(Sent(Value::Text("7".into())).to_sql(&Type::INT8, &mut raw).is_err());
+        assert!(SentValue(Value::Int(70_000)).to_sql(&Type::INT2, &mut raw).is_err());
+        assert!(SentValue(Value::Text("7".into())).to_sql(&Type::INT8, &mut raw).is_err());
     }
 }

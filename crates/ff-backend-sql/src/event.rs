@@ -1,19 +1,19 @@
-//! The room of events: who follows what happens, and the feeds that tell of it.
+//! The domain of events: who follows what happens, and the feeds that tell of it.
 
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{EventsArgs, EventsPage, FollowArgs};
-use ff_core::event::{EventCursor, EventsPart, Feed, Told, follow};
+use ff_core::event::{EventCursor, EventRecord, EventsPart, Feed, follow};
 use ff_core::partition::PartitionConfig;
 use ff_core::signal::Position;
 
-use crate::desk::Telling;
+use crate::batch_state::EventBuffer;
 use crate::error::SqlError;
+use crate::feed_table::{EVENTS, EntryPosition};
 use crate::queries::FEEDS;
 use crate::session::{Put, Question, Read, Session};
-use crate::tape::{EVENTS, Place};
 use crate::value::Row;
 use crate::{Driver, ReadContext, SqlStore};
 
@@ -23,11 +23,11 @@ pub(crate) fn feed_of(partition: u16, feed: &Feed) -> Put {
 }
 
 /// Tells what happened, in order, on feeds that begin anew where they lapsed. Says whether anything is told.
-pub(crate) async fn tell_events(session: &mut dyn Session, telling: &Telling) -> Result<bool, SqlError> {
-    EVENTS.wipe(session, telling.anew.iter().copied()).await?;
-    let told = telling.told.iter();
+pub(crate) async fn tell_events(session: &mut dyn Session, events: &EventBuffer) -> Result<bool, SqlError> {
+    EVENTS.wipe(session, events.anew.iter().copied()).await?;
+    let told = events.told.iter();
     let entries: Vec<_> = told.map(|told| (told.execution_id.partition(), told.position.at, told)).collect();
-    EVENTS.tell(session, &entries, |told, position| Told { position, ..told.clone() }).await?;
+    EVENTS.tell(session, &entries, |told, position| EventRecord { position, ..told.clone() }).await?;
     Ok(!entries.is_empty())
 }
 
@@ -94,18 +94,22 @@ pub(crate) async fn read_told(
     reader: &mut dyn Read,
     from: &[(u16, Position)],
     limit: usize,
-) -> Result<Vec<(u16, Vec<Told>)>, SqlError> {
-    EVENTS.read(reader, from, limit, |told: Told, position| Told { position, ..told }).await
+) -> Result<Vec<(u16, Vec<EventRecord>)>, SqlError> {
+    EVENTS.read(reader, from, limit, |told: EventRecord, position| EventRecord { position, ..told }).await
 }
 
 /// The feeds that have lost what their reader never saw. Only a full one has lost anything.
-async fn trimmed(reader: &mut dyn Read, unread: &[(u16, Place)], after: &EventCursor) -> Result<Vec<u16>, SqlError> {
+async fn trimmed(
+    reader: &mut dyn Read,
+    unread: &[(u16, EntryPosition)],
+    after: &EventCursor,
+) -> Result<Vec<u16>, SqlError> {
     let full: Vec<_> = unread.iter().filter(|(_, last)| last.is_full()).map(|(partition, _)| (*partition, 1)).collect();
     if full.is_empty() {
         return Ok(Vec::new());
     }
     let first = EVENTS.beginnings(reader, &full).await?;
-    let unseen = |((partition, _), first): (&(u16, usize), &Vec<Place>)| {
+    let unseen = |((partition, _), first): (&(u16, usize), &Vec<EntryPosition>)| {
         first.iter().any(|first| after.place(*partition) <= first.position).then_some(*partition)
     };
     Ok(full.iter().zip(&first).filter_map(unseen).collect())

@@ -1,8 +1,8 @@
-//! The room of lanes: their rows, what is read of them, and the steps that configure them and hold them to a limit.
+//! The domain of lanes: their rows, what is read of them, and the steps that configure them and hold them to a limit.
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;
-use ff_core::contracts::{Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs, Meets};
+use ff_core::contracts::{Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs, ListingStep};
 use ff_core::lane::Lane;
 use ff_core::partition::{PartitionConfig, lane_partition};
 use ff_core::query::DescribeLane;
@@ -49,12 +49,12 @@ impl Question for ListLanesArgs {
             && let Some(key) = next_lane(reader, &after).await?
         {
             match self.meets(&key) {
-                Meets::Listed => after = key.to_string(),
-                Meets::Skip(to) => {
+                ListingStep::Listed => after = key.to_string(),
+                ListingStep::Skip(to) => {
                     after = to;
                     continue;
                 }
-                Meets::End => break,
+                ListingStep::End => break,
             }
             // What is only staged is not there yet.
             let (info, is_configured) = describe(reader, key, &at.partitions, self.finished).await?;

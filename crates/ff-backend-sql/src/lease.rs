@@ -1,4 +1,4 @@
-//! The room of leases: claiming, and their history as rows.
+//! The domain of leases: claiming, and their history as rows.
 
 use ff_core::lease::LeaseEvent;
 use ff_core::limits;

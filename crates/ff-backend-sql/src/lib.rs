@@ -5,13 +5,15 @@
 //! over that; a database brings a [`Session`] (how rows are loaded, written and committed) and a [`Driver`] (its connections).
 
 mod announcer;
+mod api_key;
 mod batch;
-mod desk;
+mod batch_state;
+mod engine;
 mod error;
 mod event;
 mod execution;
+mod feed_table;
 mod flow;
-mod key;
 mod lane;
 mod lease;
 mod queries;
@@ -23,26 +25,24 @@ mod signal;
 mod store;
 mod suspension;
 mod table;
-mod tape;
-mod upkeep;
 mod value;
 mod worker;
 mod writer;
 
 pub use announcer::Announcer;
-pub use batch::{TakenUp, execute};
-pub use desk::Known;
+pub use batch::{QueuedOperation, execute};
+pub use batch_state::WriterCache;
 pub use error::SqlError;
-pub use flow::{Debt, Debts};
+pub use flow::{OutboxChanges, PendingEnd};
 pub use queries::{QUERIES, RINGS};
-pub use queue::{Asker, Queue, queue, queues};
+pub use queue::{Queue, WriterHandle, queue, queues};
 pub use schema::{
     API_KEY, ATTEMPT, DELIVERY, EDGE, EDGE_GROUP, EVENT, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY,
     KEY_RING, LANE, LEASE_EVENT, PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TABLES, TAG, WAITPOINT, WORKER,
 };
-pub use session::{Begun, Key, Load, Put, Question, Read, ReadContext, Session};
+pub use session::{Key, Load, Put, Question, Read, ReadContext, Session, TransactionContext};
 pub use store::{Driver, SqlStore};
 pub use suspension::missing_rings;
-pub use table::{Column, Columns, Holds, Table, list};
+pub use table::{Column, ColumnType, Columns, Table, list};
 pub use value::{Row, Value};
 pub use writer::write;

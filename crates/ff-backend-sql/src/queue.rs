@@ -15,20 +15,20 @@ const BATCH: usize = 256;
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
 /// A new queue: where callers ask, and where a writer takes.
-pub fn queue() -> (Asker, Queue) {
+pub fn queue() -> (WriterHandle, Queue) {
     let (sender, receiver) = mpsc::channel(CAPACITY);
-    (Asker { queues: vec![sender], partitions: PartitionConfig::default() }, Queue(receiver))
+    (WriterHandle { queues: vec![sender], partitions: PartitionConfig::default() }, Queue(receiver))
 }
 
 /// A queue for each of several writers, the same one for everything of a partition.
-pub fn queues(writers: usize, partitions: PartitionConfig) -> (Asker, Vec<Queue>) {
+pub fn queues(writers: usize, partitions: PartitionConfig) -> (WriterHandle, Vec<Queue>) {
     let (queues, writers) = (0..writers.max(1)).map(|_| mpsc::channel(CAPACITY)).unzip::<_, _, Vec<_>, Vec<_>>();
-    (Asker { queues, partitions }, writers.into_iter().map(Queue).collect())
+    (WriterHandle { queues, partitions }, writers.into_iter().map(Queue).collect())
 }
 
 /// The callers' end of the queues.
 #[derive(Clone)]
-pub struct Asker {
+pub struct WriterHandle {
     /// The writer of a partition is found by its remainder.
     queues: Vec<mpsc::Sender<Entry>>,
     partitions: PartitionConfig,
@@ -38,10 +38,10 @@ pub struct Asker {
 pub struct Queue(mpsc::Receiver<Entry>);
 
 /// Nothing when the queue is to be closed.
-type Entry = Option<Asked>;
+type Entry = Option<OperationRequest>;
 
 /// An operation somebody waits for.
-pub(crate) struct Asked {
+pub(crate) struct OperationRequest {
     pub(crate) operation: Operation,
     pub(crate) caller: Caller,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Asked {
 /// Where an answer goes.
 pub(crate) type Caller = oneshot::Sender<Answer<Reply>>;
 
-impl Asker {
+impl WriterHandle {
     /// Has one operation done, and gives its answer.
     pub async fn ask<A: Ask>(&self, args: A) -> Answer<A::Answer> {
         answer::<A>(self.perform(args.into_operation()).await?)
@@ -87,7 +87,7 @@ impl Asker {
     async fn enqueue(&self, operation: Operation) -> Answer<oneshot::Receiver<Answer<Reply>>> {
         let (caller, receiver) = oneshot::channel();
         let closed = |_| EngineError::Unavailable("the store is closed".into());
-        self.queue_of(&operation).send(Some(Asked { operation, caller })).await.map_err(closed)?;
+        self.queue_of(&operation).send(Some(OperationRequest { operation, caller })).await.map_err(closed)?;
         Ok(receiver)
     }
 
@@ -111,7 +111,7 @@ fn answer<A: Ask>(reply: Reply) -> Answer<A::Answer> {
 impl Queue {
     /// Takes whatever is queued, up to one batch of it, waiting only while there is nothing. Nothing once the queue is
     /// closed and empty.
-    pub(crate) async fn take(&mut self) -> Option<Vec<Asked>> {
+    pub(crate) async fn take(&mut self) -> Option<Vec<OperationRequest>> {
         let mut batch = Vec::new();
         let (mut count, mut bytes) = (0, 0);
         while batch.is_empty() {
@@ -161,7 +161,7 @@ fn payloads(nodes: &[NodeSpec]) -> usize {
 #[cfg(test)]
 mod tests {
     use ff_core::contracts::{PumpArgs, SubmitArgs};
-    use ff_core::due::{Lapsed, Pumped};
+    use ff_core::due::{ExpiryCounts, Pumped};
     use ff_core::engine_error::Code;
     use ff_core::limits;
     use ff_core::payload::Payload;
@@ -170,14 +170,15 @@ mod tests {
     use super::*;
 
     fn pumped(partition: u16) -> Answer<Reply> {
-        let reply = Reply::Pumped(Pumped { fired: usize::from(partition), lapsed: Lapsed::default(), next_due: None });
+        let reply =
+            Reply::Pumped(Pumped { fired: usize::from(partition), lapsed: ExpiryCounts::default(), next_due: None });
         Ok(reply)
     }
 
     #[tokio::test]
     async fn what_is_queued_is_taken_together_and_each_gets_its_own_answer() {
-        let (asker, mut queue) = queue();
-        let asks = futures_util::future::join_all((0..9).map(|partition| asker.ask(PumpArgs { partition })));
+        let (writer, mut queue) = queue();
+        let asks = futures_util::future::join_all((0..9).map(|partition| writer.ask(PumpArgs { partition })));
         let writer = async {
             let batch = queue.take().await.unwrap();
             assert_eq!(batch.len(), 9);
@@ -192,42 +193,42 @@ mod tests {
 
     #[tokio::test]
     async fn everything_of_a_partition_goes_to_one_writer() {
-        let (asker, mut queues) = queues(3, PartitionConfig::default());
+        let (writer, mut queues) = queues(3, PartitionConfig::default());
         for partition in [0, 1, 3, 4, 6, 2] {
-            drop(asker.enqueue(PumpArgs { partition }.into_operation()).await.unwrap());
+            drop(writer.enqueue(PumpArgs { partition }.into_operation()).await.unwrap());
         }
         for (queue, expected) in queues.iter_mut().zip([vec![0, 3, 6], vec![1, 4], vec![2]]) {
             let batch = queue.take().await.unwrap();
-            let partition = |asked: &Asked| asked.operation.partition(&PartitionConfig::default());
+            let partition = |asked: &OperationRequest| asked.operation.partition(&PartitionConfig::default());
             assert_eq!(batch.iter().map(partition).collect::<Vec<_>>(), expected);
         }
     }
 
     #[tokio::test]
     async fn a_batch_is_bounded_by_number_and_by_bytes() {
-        let (asker, mut queue) = queue();
+        let (writer, mut queue) = queue();
         let mut waiting = Vec::new();
         for _ in 0..=BATCH {
-            waiting.push(asker.enqueue(PumpArgs { partition: 0 }.into_operation()).await.unwrap());
+            waiting.push(writer.enqueue(PumpArgs { partition: 0 }.into_operation()).await.unwrap());
         }
         assert_eq!(queue.take().await.unwrap().len(), BATCH);
         assert_eq!(queue.take().await.unwrap().len(), 1);
         for _ in 0..9 {
             let large = Payload::bytes(vec![0; limits::PAYLOAD_BYTES]);
             let work = SubmitArgs::new(Kind::parse("k").unwrap(), large);
-            waiting.push(asker.enqueue(work.into_operation()).await.unwrap());
+            waiting.push(writer.enqueue(work.into_operation()).await.unwrap());
         }
         assert_eq!(queue.take().await.unwrap().len(), 8);
     }
 
     #[tokio::test]
     async fn a_closed_queue_finishes_what_it_has_and_lets_nobody_in() {
-        let (asker, mut queue) = queue();
-        let waiting = asker.enqueue(PumpArgs { partition: 0 }.into_operation()).await.unwrap();
-        asker.close().await;
+        let (writer, mut queue) = queue();
+        let waiting = writer.enqueue(PumpArgs { partition: 0 }.into_operation()).await.unwrap();
+        writer.close().await;
         let batch = queue.take().await.unwrap();
         assert!(queue.take().await.is_none());
-        let late = asker.ask(PumpArgs { partition: 0 }).await.unwrap_err();
+        let late = writer.ask(PumpArgs { partition: 0 }).await.unwrap_err();
         assert_eq!(late.code(), Code::StoreUnavailable);
         drop(batch);
         let unanswered = wait(waiting).await.unwrap_err();

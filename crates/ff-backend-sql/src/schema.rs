@@ -212,7 +212,7 @@ pub static FLOW: Table = Table {
         Column::int("started_at"),
         Column::int("ended_at"),
         Column::int("staged_until"),
-        Column::text("errand"),
+        Column::text("sweep_action"),
         Column::int("due_at"),
         Column::text("record"),
     ],

@@ -10,7 +10,7 @@ use ff_core::partition::PartitionConfig;
 use ff_core::types::{ExecutionId, TimestampMs};
 
 use crate::error::SqlError;
-use crate::flow::Debts;
+use crate::flow::OutboxChanges;
 use crate::table::{Columns, Table};
 use crate::value::{Row, Value};
 
@@ -61,7 +61,7 @@ pub trait Session: Read {
 
     /// Opens a transaction to which these partitions belong until it ends, and says under which circumstances. What it is
     /// going to be asked first may be on its way by then.
-    async fn begin(&mut self, partitions: &[u16], first: Vec<Load>) -> Result<Begun, SqlError>;
+    async fn begin(&mut self, partitions: &[u16], first: Vec<Load>) -> Result<TransactionContext, SqlError>;
 
     /// Writes rows, no two of them under one key, over those already there.
     async fn put(&mut self, table: &'static Table, rows: Vec<Put>) -> Result<(), SqlError>;
@@ -71,7 +71,7 @@ pub trait Session: Read {
 
     /// Takes note of how the transaction changes which ends are owed to dependents. The records say so already, so a store
     /// need not keep it anywhere else.
-    async fn note_debts(&mut self, _debts: &Debts) -> Result<(), SqlError> {
+    async fn note_pending_ends(&mut self, _changes: &OutboxChanges) -> Result<(), SqlError> {
         Ok(())
     }
 
@@ -93,7 +93,7 @@ pub trait Session: Read {
 /// Under which circumstances a transaction begins. Most stores are never followed and have no lane that somebody configured;
 /// one that says so is spared looking for feeds and lanes in every batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Begun {
+pub struct TransactionContext {
     /// What time it is for all it does.
     pub now: TimestampMs,
     /// Whether any of its partitions may be followed.
@@ -102,7 +102,7 @@ pub struct Begun {
     pub has_lanes: bool,
     /// Names the time for which partitions stay with the session beyond a transaction; nothing when they do not. While it
     /// lasts, nobody else writes on the partitions of the transactions that began in it.
-    pub stay: Option<u64>,
+    pub lock_session: Option<u64>,
 }
 
 /// A row to be written.

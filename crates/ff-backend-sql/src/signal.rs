@@ -1,4 +1,4 @@
-//! The room of signals: signals and the feeds that tell of them as rows, and what is read of them.
+//! The domain of signals: signals and the feeds that tell of them as rows, and what is read of them.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use ff_core::query::ReadSignal;
 use ff_core::signal::{Delivery, FeedCursor, FeedPart, Position, SignalKeyEntry};
 use ff_core::types::{ContentType, ExecutionId, IdempotencyKey, SignalId, TimestampMs, WaitpointId};
 
-use crate::desk::NewSignal;
+use crate::batch_state::NewSignal;
 use crate::error::{SqlError, unreadable};
 use crate::execution::found;
+use crate::feed_table::{DELIVERIES, EntryPosition};
 use crate::queries::SIGNALS_PAGE;
 use crate::schema::SIGNAL;
 use crate::session::{Key, Put, Question, Read, Session, key_of};
-use crate::tape::{DELIVERIES, Place};
 use crate::value::{Row, Value};
 use crate::{ReadContext, record};
 
@@ -151,13 +151,17 @@ pub(crate) async fn unread(
 }
 
 /// Whether some feed has lost what its reader never saw. Only a full one has lost anything.
-async fn missed(reader: &mut dyn Read, ends: &BTreeMap<u16, Place>, after: &FeedCursor) -> Result<bool, SqlError> {
+async fn missed(
+    reader: &mut dyn Read,
+    ends: &BTreeMap<u16, EntryPosition>,
+    after: &FeedCursor,
+) -> Result<bool, SqlError> {
     let full: Vec<_> = ends.iter().filter(|(_, last)| last.is_full()).map(|(partition, _)| (*partition, 1)).collect();
     if full.is_empty() {
         return Ok(false);
     }
     let first = DELIVERIES.beginnings(reader, &full).await?;
-    let unseen = |(partition, first): (&(u16, usize), &Vec<Place>)| {
+    let unseen = |(partition, first): (&(u16, usize), &Vec<EntryPosition>)| {
         let reached = after.0.get(&partition.0);
         first.iter().any(|first| reached.is_none_or(|reached| *reached < first.position))
     };

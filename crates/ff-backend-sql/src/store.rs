@@ -12,9 +12,9 @@ use ff_core::partition::PartitionConfig;
 use ff_core::query::{self, Now, Query, QueryReply};
 use ff_core::types::TimestampMs;
 
-use crate::queue::Asker;
+use crate::queue::WriterHandle;
 use crate::session::{Question, ReadContext};
-use crate::worker::CheckRoom;
+use crate::worker::CheckCapacity;
 
 /// The connections to one database.
 pub trait Driver: Send + Sync + 'static {
@@ -22,7 +22,7 @@ pub trait Driver: Send + Sync + 'static {
     fn partitions(&self) -> PartitionConfig;
 
     /// Where mutations are queued.
-    fn writer(&self) -> &Asker;
+    fn writer(&self) -> &WriterHandle;
 
     /// Answers a question from what is committed now.
     fn read<Q: Question>(&self, question: Q, at: ReadContext) -> impl Future<Output = Answer<Q::Answer>> + Send;
@@ -78,7 +78,7 @@ impl<D: Driver> Perform for SqlStore<D> {
                 let args = args.clone();
                 Box::pin(async move {
                     args.check()?;
-                    self.read(CheckRoom(args)).await?;
+                    self.read(CheckCapacity(args)).await?;
                     self.0.writer().perform(operation).await
                 })
             }

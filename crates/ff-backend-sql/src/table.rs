@@ -21,12 +21,12 @@ pub struct Column {
     /// What it is called.
     pub name: &'static str,
     /// What it holds.
-    pub holds: Holds,
+    pub holds: ColumnType,
 }
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
+pub enum ColumnType {
     /// Whole numbers, and moments in milliseconds.
     Int,
     /// Text.
@@ -39,19 +39,19 @@ pub enum Holds {
 
 impl Column {
     pub(crate) const fn int(name: &'static str) -> Self {
-        Self { name, holds: Holds::Int }
+        Self { name, holds: ColumnType::Int }
     }
 
     pub(crate) const fn text(name: &'static str) -> Self {
-        Self { name, holds: Holds::Text }
+        Self { name, holds: ColumnType::Text }
     }
 
     pub(crate) const fn uuid(name: &'static str) -> Self {
-        Self { name, holds: Holds::Uuid }
+        Self { name, holds: ColumnType::Uuid }
     }
 
     pub(crate) const fn bytes(name: &'static str) -> Self {
-        Self { name, holds: Holds::Bytes }
+        Self { name, holds: ColumnType::Bytes }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The room of workers: their rows, and what is read of them.
+//! The domain of workers: their rows, and what is read of them.
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;
@@ -44,10 +44,10 @@ impl Question for ListWorkersArgs {
 }
 
 /// Whether a worker instance has room beside the others of its namespace.
-pub(crate) struct CheckRoom(pub RegisterWorkerArgs);
+pub(crate) struct CheckCapacity(pub RegisterWorkerArgs);
 
 #[async_trait]
-impl Question for CheckRoom {
+impl Question for CheckCapacity {
     type Answer = ();
 
     const IS_TIMED: bool = true;

@@ -2,13 +2,13 @@
 
 use std::pin::pin;
 
-use ff_core::dice::Dice;
+use ff_core::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use futures_util::future::{Either, LocalBoxFuture, select};
 
-use crate::batch::{TakenUp, execute};
-use crate::desk::Known;
-use crate::queue::{Asked, Queue};
+use crate::batch::{QueuedOperation, execute};
+use crate::batch_state::WriterCache;
+use crate::queue::{OperationRequest, Queue};
 use crate::session::Session;
 
 /// Serves a queue until it is closed and empty. There is no timer: at low load a caller waits for one transaction, at high
@@ -19,17 +19,18 @@ pub fn write<'w>(
     session: &'w mut dyn Session,
     queue: Queue,
     partitions: &'w PartitionConfig,
-    dice: &'w dyn Dice,
+    entropy: &'w dyn Entropy,
 ) -> LocalBoxFuture<'w, ()> {
-    Box::pin(serve(session, queue, partitions, dice))
+    Box::pin(serve(session, queue, partitions, entropy))
 }
 
-async fn serve(session: &mut dyn Session, mut queue: Queue, partitions: &PartitionConfig, dice: &dyn Dice) {
-    let mut known = Known::default();
+async fn serve(session: &mut dyn Session, mut queue: Queue, partitions: &PartitionConfig, entropy: &dyn Entropy) {
+    let mut cache = WriterCache::default();
     while let Some(asked) = take(session, &mut queue).await {
-        let take_up = |Asked { operation, caller }| (TakenUp { operation, nonce: dice.nonce() }, caller);
+        let take_up =
+            |OperationRequest { operation, caller }| (QueuedOperation { operation, nonce: entropy.nonce() }, caller);
         let (batch, callers): (Vec<_>, Vec<_>) = asked.into_iter().map(take_up).unzip();
-        let answers = execute(session, &mut known, &batch, partitions).await;
+        let answers = execute(session, &mut cache, &batch, partitions).await;
         for (caller, answer) in callers.into_iter().zip(answers) {
             // Fails when the caller has gone away, and then nobody wants to know.
             caller.send(answer).ok();
@@ -38,7 +39,7 @@ async fn serve(session: &mut dyn Session, mut queue: Queue, partitions: &Partiti
 }
 
 /// Takes what is queued. While there is nothing, the session rests.
-async fn take(session: &mut dyn Session, queue: &mut Queue) -> Option<Vec<Asked>> {
+async fn take(session: &mut dyn Session, queue: &mut Queue) -> Option<Vec<OperationRequest>> {
     match select(pin!(queue.take()), pin!(session.rest())).await {
         Either::Left((asked, _)) => asked,
         Either::Right(((), taking)) => taking.await,

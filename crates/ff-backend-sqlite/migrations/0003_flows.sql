@@ -24,7 +24,7 @@ CREATE TABLE flow (
     started_at     INTEGER,
     ended_at       INTEGER,
     staged_until   INTEGER,
-    errand         TEXT,
+    sweep_action   TEXT,
     due_at         INTEGER,
     record         TEXT    NOT NULL,
     PRIMARY KEY (flow_id, partition)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ff_backend_sql::{Announcer, Asker, Driver, Question, ReadContext, SqlStore};
+use ff_backend_sql::{Announcer, Driver, Question, ReadContext, SqlStore, WriterHandle};
 use ff_core::backend::Answer;
 use ff_core::clock::{Clock, MonotonicClock};
 use ff_core::hint::Hints;
@@ -20,7 +20,7 @@ use crate::open_error::OpenError;
 use crate::options::SqliteOptions;
 use crate::owner::Owner;
 use crate::readers::Readers;
-use crate::session::Writing;
+use crate::session::WriterSession;
 use crate::writer::Writer;
 
 /// A store in one file. Dropping it finishes what is queued and frees the file; so does [`Sqlite::close`], without blocking.
@@ -63,12 +63,12 @@ pub fn open(path: &Path, options: SqliteOptions) -> Result<SqliteBackend, OpenEr
     let owner = Owner::take(path)?;
     let path = owner.path.clone();
     let mut sqlite = open_to_write(&owner, options.durability)?;
-    let partitions = migrate(&mut sqlite, &path, options.partitions, &*options.dice)?;
+    let partitions = migrate(&mut sqlite, &path, options.partitions, &*options.entropy)?;
     let floor = meta::clock(&sqlite).map_err(|source| OpenError::Sqlite { path: path.clone(), source })?;
     let clock = Arc::new(MonotonicClock::new(options.clock, floor));
     let (meter, announcer) = (Arc::new(Meter::default()), Announcer::default());
-    let session = Writing::over(Connection::new(sqlite, meter.clone()), clock.clone(), announcer.clone());
-    let writer = Writer::start(session, owner, partitions, options.dice)
+    let session = WriterSession::over(Connection::new(sqlite, meter.clone()), clock.clone(), announcer.clone());
+    let writer = Writer::start(session, owner, partitions, options.entropy)
         .map_err(|source| OpenError::Io { path: path.clone(), source })?;
     let (readers, outages) = (Readers::new(path, meter.clone()), OutageLog::default());
     Ok(SqlStore::new(Sqlite { writer, readers, announcer, clock, outages, partitions, meter }))
@@ -98,8 +98,8 @@ impl Driver for Sqlite {
         self.partitions
     }
 
-    fn writer(&self) -> &Asker {
-        &self.writer.asker
+    fn writer(&self) -> &WriterHandle {
+        &self.writer.writer
     }
 
     async fn read<Q: Question>(&self, question: Q, at: ReadContext) -> Answer<Q::Answer> {

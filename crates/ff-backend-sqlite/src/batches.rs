@@ -4,12 +4,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use ff_backend_sql::{Announcer, Known, Question, ReadContext, TakenUp, execute};
+use ff_backend_sql::{Announcer, Question, QueuedOperation, ReadContext, WriterCache, execute};
 use ff_core::backend::EngineStore;
 use ff_core::clock::{Clock, ManualClock, MonotonicClock};
-use ff_core::contracts::{Claimed, Claims, GrantedClaim, GrantedClaims, SubmitArgs, Taken};
-use ff_core::dice::{Dice, Nonce, SeededDice};
+use ff_core::contracts::{ClaimDecision, Claimed, Claims, GrantedClaim, GrantedClaims, SubmitArgs};
 use ff_core::engine_error::{EngineError, Refusal};
+use ff_core::entropy::{Entropy, Nonce, SeededEntropy};
 use ff_core::operation::{Ask, Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
@@ -23,7 +23,7 @@ use crate::connection::{Connection, open_to_write};
 use crate::migrate::migrate;
 use crate::options::Durability;
 use crate::owner::Owner;
-use crate::session::Writing;
+use crate::session::WriterSession;
 
 /// Transitions of one run.
 const RUN: usize = 300;
@@ -73,7 +73,7 @@ fn a_batch_decides_as_its_operations_would_one_by_one() {
 
 /// The session of a writer, without the queue before it.
 struct SessionOnFile {
-    session: Mutex<(Writing, Known)>,
+    session: Mutex<(WriterSession, WriterCache)>,
     partitions: PartitionConfig,
     _directory: TempDir,
 }
@@ -83,8 +83,8 @@ fn session_on_file(options: Options) -> Making {
         let directory = tempfile::tempdir().unwrap();
         let owner = Owner::take(&directory.path().join("work.db")).unwrap();
         let mut sqlite = open_to_write(&owner, Durability::Normal).unwrap();
-        migrate(&mut sqlite, &owner.path, Some(options.partitions), &*options.dice).unwrap();
-        let session = Mutex::new((session(sqlite, options.clock), Known::default()));
+        migrate(&mut sqlite, &owner.path, Some(options.partitions), &*options.entropy).unwrap();
+        let session = Mutex::new((session(sqlite, options.clock), WriterCache::default()));
         Box::new(SessionOnFile { session, partitions: options.partitions, _directory: directory }) as Box<dyn Subject>
     })
 }
@@ -97,7 +97,7 @@ impl Subject for SessionOnFile {
 
     async fn perform(&mut self, group: Vec<(Operation, Nonce)>) -> Vec<Result<(Reply, Vec<Claimed>), Refusal>> {
         let (session, known) = self.session.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let batch: Vec<_> = group.into_iter().map(|(operation, nonce)| TakenUp { operation, nonce }).collect();
+        let batch: Vec<_> = group.into_iter().map(|(operation, nonce)| QueuedOperation { operation, nonce }).collect();
         let answers = pollster::block_on(execute(session, known, &batch, &self.partitions));
         answers.into_iter().map(|answer| answer.map(claimed).map_err(refused)).collect()
     }
@@ -110,13 +110,13 @@ impl Subject for SessionOnFile {
 
 /// A reply as the rules give it, and the tasks of a claim with what each worker is handed.
 fn claimed(reply: Reply) -> (Reply, Vec<Claimed>) {
-    let taken = |claims: &Claims| Taken {
+    let taken = |claims: &Claims| ClaimDecision {
         tasks: claims.claimed.iter().map(|claimed| claimed.task.clone()).collect(),
         next: claims.next,
         limited: claims.limited,
     };
     match reply {
-        Reply::Claimed(claims) => (Reply::Taken(taken(&claims)), claims.claimed),
+        Reply::Claimed(claims) => (Reply::ClaimDecision(taken(&claims)), claims.claimed),
         Reply::GrantClaimed(GrantedClaims { claims, count }) => {
             (Reply::ClaimGranted(GrantedClaim { taken: taken(&claims), count }), claims.claimed)
         }
@@ -138,15 +138,17 @@ fn a_batch_that_does_not_fit_leaves_nothing_behind() {
     let directory = tempfile::tempdir().unwrap();
     let owner = Owner::take(&directory.path().join("work.db")).unwrap();
     let mut sqlite = open_to_write(&owner, Durability::Normal).unwrap();
-    migrate(&mut sqlite, &owner.path, Some(partitions), &SeededDice::new(5)).unwrap();
+    migrate(&mut sqlite, &owner.path, Some(partitions), &SeededEntropy::new(5)).unwrap();
     sqlite.pragma_update(None, "max_page_count", 64).unwrap();
     let mut session = session(sqlite, Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000))));
     let mut submit = |sizes: &[usize]| {
         let work = |size: &usize| SubmitArgs::new(Kind::parse("k").unwrap(), Payload::bytes(vec![7; *size]));
-        let take_up =
-            |args: SubmitArgs| TakenUp { operation: args.into_operation(), nonce: SeededDice::new(1).nonce() };
+        let take_up = |args: SubmitArgs| QueuedOperation {
+            operation: args.into_operation(),
+            nonce: SeededEntropy::new(1).nonce(),
+        };
         let batch: Vec<_> = sizes.iter().map(work).map(take_up).collect();
-        let answers = pollster::block_on(execute(&mut session, &mut Known::default(), &batch, &partitions));
+        let answers = pollster::block_on(execute(&mut session, &mut WriterCache::default(), &batch, &partitions));
         let kept = |partition| {
             pollster::block_on(TakeSnapshot { partition }.ask(&mut session, &ReadContext::default()))
                 .unwrap()
@@ -163,7 +165,7 @@ fn a_batch_that_does_not_fit_leaves_nothing_behind() {
     assert_eq!(kept, 2);
 }
 
-fn session(sqlite: rusqlite::Connection, clock: Arc<dyn Clock>) -> Writing {
+fn session(sqlite: rusqlite::Connection, clock: Arc<dyn Clock>) -> WriterSession {
     let clock = Arc::new(MonotonicClock::new(clock, TimestampMs::default()));
-    Writing::over(Connection::new(sqlite, Arc::default()), clock, Announcer::default())
+    WriterSession::over(Connection::new(sqlite, Arc::default()), clock, Announcer::default())
 }

@@ -142,7 +142,7 @@ impl Connection {
     ) -> Result<(), SqlError> {
         self.meter.statements.fetch_add(1, Ordering::Relaxed);
         for (at, value) in (1..).zip(parameters) {
-            statement.raw_bind_parameter(at, Bound(value)).map_err(failed)?;
+            statement.raw_bind_parameter(at, BoundValue(value)).map_err(failed)?;
         }
         Ok(())
     }
@@ -174,9 +174,9 @@ fn value(stored: ValueRef<'_>) -> Result<Value, SqlError> {
 }
 
 /// A value on its way into a statement.
-struct Bound<'v>(&'v Value);
+struct BoundValue<'v>(&'v Value);
 
-impl ToSql for Bound<'_> {
+impl ToSql for BoundValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self.0 {
             Value::Null => ValueRef::Null,

@@ -7,7 +7,7 @@ use ff_backend_sql::{Column, Columns, Table, list};
 
 /// Statements already put into words, by what they are for.
 #[derive(Default)]
-pub(crate) struct Phrases(HashMap<(&'static str, Purpose), Arc<str>>);
+pub(crate) struct StatementCache(HashMap<(&'static str, Purpose), Arc<str>>);
 
 /// What a statement is for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,7 +22,7 @@ pub(crate) enum Purpose {
     Delete(usize),
 }
 
-impl Phrases {
+impl StatementCache {
     /// The statement for a purpose.
     pub(crate) fn get(&mut self, table: &'static Table, purpose: Purpose) -> Arc<str> {
         self.0.entry((table.name, purpose)).or_insert_with(|| phrase(table, purpose).into()).clone()
@@ -84,9 +84,9 @@ mod tests {
             (Purpose::Delete(3), "DELETE FROM attempt WHERE uuid = ?1 AND partition = ?2 AND idx = ?3"),
             (Purpose::Delete(2), "DELETE FROM attempt WHERE uuid = ?1 AND partition = ?2"),
         ] {
-            assert_eq!(&*Phrases::default().get(&ATTEMPT, purpose), expected);
+            assert_eq!(&*StatementCache::default().get(&ATTEMPT, purpose), expected);
         }
-        let label = Phrases::default().get(&TAG, Purpose::Put);
+        let label = StatementCache::default().get(&TAG, Purpose::Put);
         assert!(label.ends_with("DO NOTHING"), "{label}");
     }
 }

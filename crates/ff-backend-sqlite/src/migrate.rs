@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ff_core::dice::Dice;
+use ff_core::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -14,7 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_executions_and_leases.sql"),
     include_str!("../migrations/0002_suspensions_and_signals.sql"),
     include_str!("../migrations/0003_flows.sql"),
-    include_str!("../migrations/0004_operating.sql"),
+    include_str!("../migrations/0004_lanes_workers_events.sql"),
     include_str!("../migrations/0005_api_keys.sql"),
 ];
 
@@ -23,7 +23,7 @@ pub(crate) fn migrate(
     sqlite: &mut Connection,
     path: &Path,
     asked: Option<PartitionConfig>,
-    dice: &dyn Dice,
+    entropy: &dyn Entropy,
 ) -> Result<PartitionConfig, OpenError> {
     let failed = |source| OpenError::Sqlite { path: path.to_owned(), source };
     let transaction = sqlite.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
@@ -43,7 +43,7 @@ pub(crate) fn migrate(
             partitions
         }
     };
-    meta::settle(&transaction, &partitions, dice).map_err(failed)?;
+    meta::settle(&transaction, &partitions, entropy).map_err(failed)?;
     transaction.commit().map_err(failed)?;
     Ok(partitions)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ff_core::clock::{Clock, SystemClock};
-use ff_core::dice::{Dice, SystemDice};
+use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::partition::PartitionConfig;
 
 /// How a store is opened.
@@ -13,7 +13,7 @@ pub struct SqliteOptions {
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
     /// Where randomness comes from.
-    pub dice: Arc<dyn Dice>,
+    pub entropy: Arc<dyn Entropy>,
     /// What an acknowledgement survives.
     pub durability: Durability,
 }
@@ -23,7 +23,7 @@ impl Default for SqliteOptions {
         Self {
             partitions: None,
             clock: Arc::new(SystemClock),
-            dice: Arc::new(SystemDice),
+            entropy: Arc::new(SystemEntropy),
             durability: Durability::default(),
         }
     }

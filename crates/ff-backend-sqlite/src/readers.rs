@@ -10,7 +10,7 @@ use ff_core::engine_error::EngineError;
 use tokio::sync::Semaphore;
 
 use crate::connection::{Connection, Meter, open_to_read};
-use crate::session::Reading;
+use crate::session::ReaderSession;
 
 /// How many reads run at once.
 const READERS: u32 = 4;
@@ -22,7 +22,7 @@ struct Pool {
     path: PathBuf,
     meter: Arc<Meter>,
     permits: Arc<Semaphore>,
-    idle: Mutex<Vec<Reading>>,
+    idle: Mutex<Vec<ReaderSession>>,
 }
 
 impl Readers {
@@ -68,14 +68,14 @@ impl Pool {
         answer
     }
 
-    fn open(&self) -> Answer<Reading> {
+    fn open(&self) -> Answer<ReaderSession> {
         let failed = |error: rusqlite::Error| SqlError::Failed(error.to_string());
         let sqlite = open_to_read(&self.path).map_err(failed)?;
-        Ok(Reading::over(Connection::new(sqlite, self.meter.clone())))
+        Ok(ReaderSession::over(Connection::new(sqlite, self.meter.clone())))
     }
 
     /// The connections nobody uses. They are whole whatever happened to who held the lock.
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Reading>> {
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<ReaderSession>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,36 +4,38 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
-use ff_backend_sql::{Announcer, Begun, Columns, Key, Load, Put, Read, Row, Session, SqlError, Table, Value};
+use ff_backend_sql::{
+    Announcer, Columns, Key, Load, Put, Read, Row, Session, SqlError, Table, TransactionContext, Value,
+};
 use ff_core::clock::{Clock, MonotonicClock};
 use ff_core::hint::Hint;
 use ff_core::types::TimestampMs;
 
 use crate::connection::Connection;
-use crate::dialect::{Phrases, Purpose};
+use crate::dialect::{Purpose, StatementCache};
 use crate::meta;
 
 /// A connection that reads.
-pub(crate) struct Reading {
+pub(crate) struct ReaderSession {
     pub(crate) connection: Connection,
-    phrases: Phrases,
+    statement_cache: StatementCache,
 }
 
-impl Reading {
+impl ReaderSession {
     pub(crate) fn over(connection: Connection) -> Self {
-        Self { connection, phrases: Phrases::default() }
+        Self { connection, statement_cache: StatementCache::default() }
     }
 }
 
 #[async_trait]
-impl Read for Reading {
+impl Read for ReaderSession {
     async fn load(
         &mut self,
         table: &'static Table,
         wanted: Columns,
         keys: &[Key],
     ) -> Result<Vec<Option<Row>>, SqlError> {
-        let sql = self.phrases.get(table, Purpose::Load(wanted));
+        let sql = self.statement_cache.get(table, Purpose::Load(wanted));
         let found = self.connection.query_each(&sql, keys)?;
         Ok(found.into_iter().map(|rows| rows.into_iter().next()).collect())
     }
@@ -44,16 +46,16 @@ impl Read for Reading {
 }
 
 /// The connection that writes. The file has one owner and one writer, so every partition is its own.
-pub(crate) struct Writing {
-    reading: Reading,
+pub(crate) struct WriterSession {
+    reading: ReaderSession,
     clock: Arc<MonotonicClock>,
     announcer: Announcer,
     now: TimestampMs,
 }
 
-impl Writing {
+impl WriterSession {
     pub(crate) fn over(connection: Connection, clock: Arc<MonotonicClock>, announcer: Announcer) -> Self {
-        Self { reading: Reading::over(connection), clock, announcer, now: TimestampMs::default() }
+        Self { reading: ReaderSession::over(connection), clock, announcer, now: TimestampMs::default() }
     }
 
     pub(crate) fn into_connection(self) -> Connection {
@@ -66,7 +68,7 @@ impl Writing {
 }
 
 #[async_trait]
-impl Read for Writing {
+impl Read for WriterSession {
     async fn load(
         &mut self,
         table: &'static Table,
@@ -82,28 +84,28 @@ impl Read for Writing {
 }
 
 #[async_trait]
-impl Session for Writing {
+impl Session for WriterSession {
     fn is_alone(&self) -> bool {
         true
     }
 
-    async fn begin(&mut self, _partitions: &[u16], _first: Vec<Load>) -> Result<Begun, SqlError> {
+    async fn begin(&mut self, _partitions: &[u16], _first: Vec<Load>) -> Result<TransactionContext, SqlError> {
         self.rollback().await?;
         self.connection().run("BEGIN IMMEDIATE")?;
         self.now = self.clock.now();
         // It is kept in mind which lanes and feeds there are, so nothing is gained by asking first.
-        Ok(Begun { now: self.now, is_followed: true, has_lanes: true, stay: None })
+        Ok(TransactionContext { now: self.now, is_followed: true, has_lanes: true, lock_session: None })
     }
 
     async fn put(&mut self, table: &'static Table, rows: Vec<Put>) -> Result<(), SqlError> {
         for (changed, rows) in by_change(&rows) {
             match changed {
                 None => {
-                    let sql = self.reading.phrases.get(table, Purpose::Put);
+                    let sql = self.reading.statement_cache.get(table, Purpose::Put);
                     self.connection().run_each(&sql, rows.into_iter().map(Row::values))?;
                 }
                 Some(changed) => {
-                    let sql = self.reading.phrases.get(table, Purpose::Change(changed));
+                    let sql = self.reading.statement_cache.get(table, Purpose::Change(changed));
                     self.connection().run_each(&sql, rows.into_iter().map(|row| change(table, changed, row)))?;
                 }
             }
@@ -113,7 +115,7 @@ impl Session for Writing {
 
     async fn delete(&mut self, table: &'static Table, keys: &[Key]) -> Result<(), SqlError> {
         let Some(length) = keys.first().map(Vec::len) else { return Ok(()) };
-        let sql = self.reading.phrases.get(table, Purpose::Delete(length));
+        let sql = self.reading.statement_cache.get(table, Purpose::Delete(length));
         self.connection().run_each(&sql, keys)
     }
 

@@ -5,34 +5,34 @@ use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use ff_backend_sql::{Asker, queue, write};
-use ff_core::dice::Dice;
+use ff_backend_sql::{WriterHandle, queue, write};
+use ff_core::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use tokio::sync::watch;
 
 use crate::owner::Owner;
-use crate::session::Writing;
+use crate::session::WriterSession;
 
 /// The writer, as the rest of the store sees it.
 pub(crate) struct Writer {
     // Dropped before the thread is waited for: without anybody to ask, the thread ends.
-    pub(crate) asker: Asker,
-    _thread: Joined,
+    pub(crate) writer: WriterHandle,
+    _thread: WriterThread,
     ended: watch::Receiver<()>,
 }
 
 impl Writer {
     /// Starts the thread.
     pub(crate) fn start(
-        mut session: Writing,
+        mut session: WriterSession,
         owner: Owner,
         partitions: PartitionConfig,
-        dice: Arc<dyn Dice>,
+        entropy: Arc<dyn Entropy>,
     ) -> io::Result<Self> {
-        let (asker, queue) = queue();
+        let (writer, queue) = queue();
         let (running, ended) = watch::channel(());
         let work = move || {
-            pollster::block_on(write(&mut session, queue, &partitions, &*dice));
+            pollster::block_on(write(&mut session, queue, &partitions, &*entropy));
             if let Err(error) = session.into_connection().checkpoint() {
                 tracing::warn!(%error, "the log was left beside the store; the next opening takes it up");
             }
@@ -40,21 +40,21 @@ impl Writer {
             drop(running);
         };
         let thread = thread::Builder::new().name("ff-sqlite-writer".into()).spawn(work)?;
-        Ok(Self { asker, _thread: Joined(Some(thread)), ended })
+        Ok(Self { writer, _thread: WriterThread(Some(thread)), ended })
     }
 
     /// Has what is queued done, lets nobody else in, and waits until the file is free.
     pub(crate) async fn close(&self) {
-        self.asker.close().await;
+        self.writer.close().await;
         // Nothing is ever sent: it ends with the thread, and that is the news.
         self.ended.clone().changed().await.ok();
     }
 }
 
 /// A thread that is waited for, so that the file is free when the store is gone.
-struct Joined(Option<JoinHandle<()>>);
+struct WriterThread(Option<JoinHandle<()>>);
 
-impl Drop for Joined {
+impl Drop for WriterThread {
     fn drop(&mut self) {
         if let Some(thread) = self.0.take()
             && thread.join().is_err()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ff_core::backend::{Pending, Perform};
 use ff_core::contracts::CompleteArgs;
-use ff_core::dice::Dice;
+use ff_core::entropy::Entropy;
 use ff_core::operation::{self, Operation, Reply};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
@@ -14,22 +14,22 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::DropGuard;
 
 use crate::calls::Calls;
+use crate::coalescer::Coalescer;
 use crate::hints::Announcer;
 use crate::lane::LaneCounter;
 use crate::reconcile::Sweeps;
 use crate::secrets::Secrets;
-use crate::together::Together;
 use crate::{ConnectError, ValkeyOptions, boot};
 
 /// A store on a Valkey or Redis server, or a cluster of them.
 pub struct ValkeyBackend {
     pub(crate) calls: Arc<Calls>,
     pub(crate) partitions: PartitionConfig,
-    pub(crate) dice: Arc<dyn Dice>,
+    pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) announcer: Announcer,
     pub(crate) outages: Arc<OutageLog>,
-    pub(crate) submissions: Arc<Together<PlainWork>>,
-    pub(crate) completions: Arc<Together<CompleteArgs>>,
+    pub(crate) submissions: Arc<Coalescer<PlainWork>>,
+    pub(crate) completions: Arc<Coalescer<CompleteArgs>>,
     pub(crate) secrets: Secrets,
     pub(crate) sweeps: Sweeps,
     pub(crate) lane_counter: LaneCounter,

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use ff_core::keys::global_config_partitions;
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
-use ff_script::upkeep::ff_configure_partitions;
+use ff_script::engine::ff_configure_partitions;
 use ff_script::{LibraryClock, check_library, ensure_library};
 use redis::{Client, FromRedisValue, cmd};
 use tokio_util::sync::CancellationToken;
 
-use crate::calls::{Calls, Loading, told};
+use crate::calls::{Calls, LibraryLoads, told};
 use crate::directory::Directory;
 use crate::durability::FsyncGroup;
 use crate::hints::{Announcer, pass_on, subscribe};
@@ -20,15 +20,15 @@ use crate::link::{ClusterLink, Link, Plain, SingleLink, connect as connect_to};
 use crate::probe::{probe, refusal};
 use crate::reconcile::Sweeps;
 use crate::secrets::{self, Secrets};
-use crate::url::Place;
+use crate::url::StoreLocation;
 use crate::{ConnectError, Durability, ValkeyBackend, ValkeyOptions, probe};
 
 pub(crate) async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyBackend, ConnectError> {
     use_one_tls_provider();
-    let place = Place::parse(url)?;
+    let place = StoreLocation::parse(url)?;
     let asked = asked(&options, &place)?;
     let link = look(&place).await?;
-    let (link, loading, directory) = (Arc::new(link), Loading::default(), Directory::default());
+    let (link, loading, directory) = (Arc::new(link), LibraryLoads::default(), Directory::default());
     let mut calls = Calls { link, clock: options.clock, fsync: None, loading, directory };
     let stored = stored(&calls).await?;
     if stored.is_none() && options.existing {
@@ -51,15 +51,17 @@ pub(crate) async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyB
     if let Some(asked) = asked.filter(|asked| *asked != partitions) {
         return Err(ConnectError::Partitions { stored: partitions, asked });
     }
-    secrets::ensure(&calls, &partitions, &*options.dice).await.map_err(|error| ConnectError::Server(error.into()))?;
-    finish(calls, partitions, options.dice).await
+    secrets::ensure(&calls, &partitions, &*options.entropy)
+        .await
+        .map_err(|error| ConnectError::Server(error.into()))?;
+    finish(calls, partitions, options.entropy).await
 }
 
 /// The store's listener, and the store.
 async fn finish(
     calls: Calls,
     partitions: PartitionConfig,
-    dice: Arc<dyn ff_core::dice::Dice>,
+    entropy: Arc<dyn ff_core::entropy::Entropy>,
 ) -> Result<ValkeyBackend, ConnectError> {
     let (calls, announcer, outages) = (Arc::new(calls), Announcer::new(), Arc::<OutageLog>::default());
     let posts = calls.link.listening_posts().await;
@@ -72,7 +74,7 @@ async fn finish(
     Ok(ValkeyBackend {
         calls,
         partitions,
-        dice,
+        entropy,
         announcer,
         outages,
         submissions: Arc::default(),
@@ -91,7 +93,7 @@ fn use_one_tls_provider() {
 }
 
 /// The partition counts that are asked for, if any are.
-fn asked(options: &ValkeyOptions, place: &Place) -> Result<Option<PartitionConfig>, ConnectError> {
+fn asked(options: &ValkeyOptions, place: &StoreLocation) -> Result<Option<PartitionConfig>, ConnectError> {
     let by_url = place
         .flow_partitions
         .map(|num_flow_partitions| PartitionConfig { num_flow_partitions, ..options.partitions.unwrap_or_default() });
@@ -107,7 +109,7 @@ fn asked(options: &ValkeyOptions, place: &Place) -> Result<Option<PartitionConfi
 }
 
 /// Looks at the server and says how it is reached. Of a cluster, one node that answers is enough.
-async fn look(place: &Place) -> Result<Link, ConnectError> {
+async fn look(place: &StoreLocation) -> Result<Link, ConnectError> {
     let mut failure = None;
     for node in &place.nodes {
         let address = node.addr().to_string();
@@ -161,7 +163,7 @@ async fn give_library(primaries: &[Plain], clock: LibraryClock) -> Result<(), Co
 }
 
 /// Warns of settings that may lose acknowledged work, or refuses them.
-async fn check_durability(place: &Place, primaries: &[Plain], is_strict: bool) -> Result<(), ConnectError> {
+async fn check_durability(place: &StoreLocation, primaries: &[Plain], is_strict: bool) -> Result<(), ConnectError> {
     let address = place.nodes.iter().map(|node| node.addr().to_string()).collect::<Vec<_>>().join(",");
     let risks = probe::find(&address, primaries).await?;
     if is_strict && !risks.is_empty() {
@@ -173,7 +175,7 @@ async fn check_durability(place: &Place, primaries: &[Plain], is_strict: bool) -
     Ok(())
 }
 
-async fn fsync(place: &Place, primaries: &[Plain]) -> Result<FsyncGroup, ConnectError> {
+async fn fsync(place: &StoreLocation, primaries: &[Plain]) -> Result<FsyncGroup, ConnectError> {
     match (&place.nodes[..], primaries, place.cluster) {
         ([node], [server], false) => FsyncGroup::start(node, server).await,
         _ => Err(ConnectError::NoFsync { why: "a cluster cannot be asked to wait for its disks".into() }),

@@ -11,10 +11,10 @@ use ff_script::{Fcall, LibraryClock, LoadError, Server, Value, ensure_library, t
 use redis::{Cmd, cmd};
 use tokio::sync::watch;
 
+use crate::call_error::{engine_error, lacks_the_library, unreachable};
 use crate::directory::Directory;
 use crate::durability::FsyncGroup;
-use crate::link::{Failed, Link, value};
-use crate::trouble::{lacks_the_library, trouble, unreachable};
+use crate::link::{CallFailure, Link, value};
 
 /// How often one call may find the functions lost: more than that is not bad luck.
 const LOADED_AGAIN: usize = 3;
@@ -26,7 +26,7 @@ pub(crate) struct Calls {
     pub(crate) clock: Option<Arc<dyn Clock>>,
     /// Absent when the server's own durability is enough.
     pub(crate) fsync: Option<FsyncGroup>,
-    pub(crate) loading: Loading,
+    pub(crate) loading: LibraryLoads,
     pub(crate) directory: Directory,
 }
 
@@ -38,7 +38,7 @@ impl Server for Calls {
         let commands = self.commands(&key, &call);
         let mut answer = self.send(&key, &commands, writes).await;
         for _ in 0..LOADED_AGAIN {
-            if !matches!(&answer, Err(Failed::Sent(error)) if lacks_the_library(error)) {
+            if !matches!(&answer, Err(CallFailure::Sent(error)) if lacks_the_library(error)) {
                 break;
             }
             tracing::warn!("the server had lost the functions; loading them again");
@@ -59,7 +59,7 @@ impl Calls {
         if self.clock.is_some() { LibraryClock::Test } else { LibraryClock::Server }
     }
 
-    async fn send(&self, key: &str, commands: &[Cmd], writes: bool) -> Result<redis::Value, Failed> {
+    async fn send(&self, key: &str, commands: &[Cmd], writes: bool) -> Result<redis::Value, CallFailure> {
         match &self.fsync {
             Some(group) if writes => group.send(commands).await,
             _ => self.link.send(key, commands).await,
@@ -95,14 +95,14 @@ impl Calls {
 /// Loads of the library that are under way, each by a task of its own: callers wait for its report and hold no lock, so one
 /// that is not polled does not keep others from theirs.
 #[derive(Default)]
-pub(crate) struct Loading(Mutex<HashMap<Option<(String, u16)>, Loaded>>);
+pub(crate) struct LibraryLoads(Mutex<HashMap<Option<(String, u16)>, LoadOutcome>>);
 
 /// What became of a load: nothing yet, or whether it succeeded.
-type Loaded = watch::Receiver<Option<Result<(), EngineError>>>;
+type LoadOutcome = watch::Receiver<Option<Result<(), EngineError>>>;
 
-impl Loading {
+impl LibraryLoads {
     /// The load that is under way for the primary of a key, begun now if there is none.
-    fn join(&self, link: &Arc<Link>, key: &str, clock: LibraryClock) -> Loaded {
+    fn join(&self, link: &Arc<Link>, key: &str, clock: LibraryClock) -> LoadOutcome {
         let mut loads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         loads.retain(|_, loaded| loaded.has_changed().is_ok());
         let begin = || {
@@ -127,10 +127,10 @@ async fn load(link: &Link, key: &str, clock: LibraryClock) -> Result<(), EngineE
 }
 
 /// What a caller is told of a call that has no reply.
-pub(crate) fn told(failed: &Failed) -> EngineError {
+pub(crate) fn told(failed: &CallFailure) -> EngineError {
     match failed {
-        Failed::Unsent(error) => unreachable(error),
-        Failed::Sent(error) => trouble(error),
+        CallFailure::Unsent(error) => unreachable(error),
+        CallFailure::Sent(error) => engine_error(error),
     }
 }
 

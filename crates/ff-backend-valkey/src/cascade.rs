@@ -80,12 +80,12 @@ async fn edge_by_edge(store: &ValkeyBackend, upstream: &ExecutionId) -> Answer<(
             let settled = stream::iter(edges.to_vec()).map(|edge| ends.settle(store, edge)).buffered(AT_ONCE);
             for settled in settled.collect::<Vec<_>>().await {
                 let skipped = match settled {
-                    Settled::Before => continue,
-                    Settled::Unreadable => {
+                    EdgeOutcome::Before => continue,
+                    EdgeOutcome::Unreadable => {
                         left += 1;
                         continue;
                     }
-                    Settled::Now { skipped } => skipped,
+                    EdgeOutcome::Now { skipped } => skipped,
                 };
                 cascaded.resolved += 1;
                 let Some(child) = skipped else { continue };
@@ -110,7 +110,7 @@ struct End {
 }
 
 /// What became of an edge.
-enum Settled {
+enum EdgeOutcome {
     /// It had been settled before.
     Before,
     /// It was settled just now, and perhaps its child was skipped with it.
@@ -162,18 +162,18 @@ impl End {
     }
 
     /// Settles one edge, unless something about it cannot be read; then it stays as it is, until somebody looks again.
-    async fn settle(&self, store: &ValkeyBackend, edge: EdgeId) -> Settled {
+    async fn settle(&self, store: &ValkeyBackend, edge: EdgeId) -> EdgeOutcome {
         match self.settled(store, &edge).await {
             Ok(settled) => settled,
             Err(error) => {
                 tracing::warn!(%edge, flow = %self.flow_id, %error, "an edge could not be settled; it is looked at again");
-                Settled::Unreadable
+                EdgeOutcome::Unreadable
             }
         }
     }
 
-    async fn settled(&self, store: &ValkeyBackend, edge: &EdgeId) -> Answer<Settled> {
-        let Some(child) = self.child(store, edge).await? else { return Ok(Settled::Unreadable) };
+    async fn settled(&self, store: &ValkeyBackend, edge: &EdgeId) -> Answer<EdgeOutcome> {
+        let Some(child) = self.child(store, edge).await? else { return Ok(EdgeOutcome::Unreadable) };
         let keys = ResolveDependencyOpKeys::new(
             &self.flow_id,
             edge,
@@ -189,10 +189,10 @@ impl End {
             downstream_execution_id: child.id,
         };
         let (result, settled) = match ff_resolve_dependency(&*store.calls, &keys, &args).await? {
-            ResolveDependencyResult::AlreadyResolved => ("already_resolved", Settled::Before),
-            ResolveDependencyResult::Satisfied { .. } => ("satisfied", Settled::Now { skipped: None }),
+            ResolveDependencyResult::AlreadyResolved => ("already_resolved", EdgeOutcome::Before),
+            ResolveDependencyResult::Satisfied { .. } => ("satisfied", EdgeOutcome::Now { skipped: None }),
             ResolveDependencyResult::Impossible { child_skipped, .. } => {
-                ("impossible", Settled::Now { skipped: child_skipped.then_some(child.id) })
+                ("impossible", EdgeOutcome::Now { skipped: child_skipped.then_some(child.id) })
             }
         };
         let (upstream, downstream) = (&self.execution_id, &child.id);

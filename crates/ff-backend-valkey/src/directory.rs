@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::calls::{Calls, told};
-use crate::link::{Failed, Link};
+use crate::link::{CallFailure, Link};
 
 /// Lanes the server names before it lets others in.
 const SCANNED_AT_ONCE: usize = 1_000;
@@ -26,7 +26,7 @@ const A_MOMENT: Duration = Duration::from_millis(100);
 
 /// What this process knows to be written.
 #[derive(Default)]
-pub(crate) struct Directory(Arc<Mutex<Written>>);
+pub(crate) struct Directory(Arc<Mutex<DirectoryEntry>>);
 
 /// What a directory says.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -80,7 +80,7 @@ impl Entry {
 /// What was written, and in which era. An entry of an era before this one may have been lost since, and one of none could
 /// not be written again.
 #[derive(Default)]
-struct Written {
+struct DirectoryEntry {
     era: u64,
     entries: HashMap<Entry, Option<u64>>,
 }
@@ -187,16 +187,16 @@ impl Directory {
 }
 
 /// Has a directory say something.
-async fn write(link: &Link, entry: &Entry) -> Result<redis::Value, Failed> {
+async fn write(link: &Link, entry: &Entry) -> Result<redis::Value, CallFailure> {
     let key = entry.key();
     link.send(&key, &[cmd("SADD").arg(&key).arg(entry.member()).clone()]).await
 }
 
-fn lock(written: &Mutex<Written>) -> MutexGuard<'_, Written> {
+fn lock(written: &Mutex<DirectoryEntry>) -> MutexGuard<'_, DirectoryEntry> {
     written.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Written {
+impl DirectoryEntry {
     fn remember(&mut self, entry: Entry, era: u64) {
         if self.entries.len() >= KNOWN {
             self.entries.clear();

@@ -9,8 +9,8 @@ use redis::{Cmd, ConnectionInfo, RedisError, RedisResult, Value, cmd};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::ConnectError;
-use crate::link::{Failed, Plain, RESPONSE_TIMEOUT, SingleLink};
-use crate::trouble::said;
+use crate::call_error::said;
+use crate::link::{CallFailure, Plain, RESPONSE_TIMEOUT, SingleLink};
 
 /// Groups that can wait at the same time. While one waits for the disk, the next is being done.
 const CONNECTIONS: usize = 4;
@@ -25,7 +25,7 @@ pub(crate) struct FsyncGroup {
 
 struct Job {
     commands: Vec<Cmd>,
-    answer: oneshot::Sender<Result<Value, Failed>>,
+    answer: oneshot::Sender<Result<Value, CallFailure>>,
 }
 
 impl FsyncGroup {
@@ -48,13 +48,13 @@ impl FsyncGroup {
     }
 
     /// Sends commands together and gives the reply to the last, once all of it is on disk.
-    pub(crate) async fn send(&self, commands: &[Cmd]) -> Result<Value, Failed> {
+    pub(crate) async fn send(&self, commands: &[Cmd]) -> Result<Value, CallFailure> {
         let (answer, answered) = oneshot::channel();
         let job = Job { commands: commands.to_vec(), answer };
         if self.jobs.send(job).is_err() {
-            return Err(Failed::Unsent(stopped()));
+            return Err(CallFailure::Unsent(stopped()));
         }
-        answered.await.unwrap_or_else(|_| Err(Failed::Sent(stopped())))
+        answered.await.unwrap_or_else(|_| Err(CallFailure::Sent(stopped())))
     }
 }
 
@@ -104,11 +104,11 @@ fn answer(jobs: Vec<Job>, replies: Vec<Value>) {
 }
 
 /// A refusal stands whatever the disk does; a reply to something that may not be on disk does not.
-fn judged(reply: RedisResult<Value>, durable: bool) -> Result<Value, Failed> {
+fn judged(reply: RedisResult<Value>, durable: bool) -> Result<Value, CallFailure> {
     match reply {
         Ok(reply) if durable => Ok(reply),
-        Ok(_) => Err(Failed::Sent((redis::ErrorKind::Io, "it was not on disk in time").into())),
-        Err(error) => Err(Failed::Sent(error)),
+        Ok(_) => Err(CallFailure::Sent((redis::ErrorKind::Io, "it was not on disk in time").into())),
+        Err(error) => Err(CallFailure::Sent(error)),
     }
 }
 

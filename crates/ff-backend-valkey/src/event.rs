@@ -1,10 +1,10 @@
-//! The room of events, on Valkey.
+//! The domain of events, on Valkey.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{EventsArgs, EventsPage, FollowArgs};
 use ff_core::engine_error::EngineError;
 use ff_core::event::{EventCursor, Feed};
-use ff_script::event::{Followed, ff_read_events, ff_read_feed};
+use ff_script::event::{FeedEntries, ff_read_events, ff_read_feed};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::ValkeyBackend;
@@ -29,7 +29,7 @@ impl Handle<EventsArgs, EventsPage> for ValkeyBackend {
 
 impl ValkeyBackend {
     /// What the partitions that are asked tell after a cursor, which has them go on telling.
-    async fn followed(&self, args: &EventsArgs) -> Answer<Vec<(u16, Followed)>> {
+    async fn followed(&self, args: &EventsArgs) -> Answer<Vec<(u16, FeedEntries)>> {
         let part = |partition| async move {
             let place = args.after.as_ref().map(|after| after.place(partition));
             Answer::Ok((partition, ff_read_events(&*self.calls, partition, place, args.limit, true).await?))

@@ -1,8 +1,8 @@
-//! The room of executions, on Valkey.
+//! The domain of executions, on Valkey.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    Attempts, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs, Delayed, Ended,
+    Attempts, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs, Delayed, ExecutionEnd,
     ExecutionInfo, FailArgs, Failed, ListArgs, Noted, Page, PriorityChanged, ProgressArgs, ReplayArgs, Replayed,
     SetTagsArgs, SubmitArgs, Submitted, Tagged,
 };
@@ -10,9 +10,9 @@ use ff_core::engine_error::{Code, EngineError};
 use ff_core::payload::Payload;
 use ff_core::query::{Describe, ReadAttempts, ReadPayload, ReadResult};
 use ff_core::types::ExecutionId;
-use ff_script::Kept;
+use ff_script::StoredExecution;
 use ff_script::execution::{
-    Beside, PlainWork, ff_cancel_execution, ff_change_priority, ff_create_execution, ff_delay_execution,
+    ExtraReads, PlainWork, ff_cancel_execution, ff_change_priority, ff_create_execution, ff_delay_execution,
     ff_fail_execution, ff_read_execution, ff_replay_execution, ff_set_execution_tags, ff_update_progress,
 };
 
@@ -37,7 +37,7 @@ impl Handle<SubmitArgs, Submitted> for ValkeyBackend {
 
 impl Handle<Describe, ExecutionInfo> for ValkeyBackend {
     async fn handle(&self, Describe { execution_id: ref id }: Describe) -> Answer<ExecutionInfo> {
-        Ok(self.kept(id, Beside::default()).await?.execution.info())
+        Ok(self.kept(id, ExtraReads::default()).await?.execution.info())
     }
 }
 
@@ -49,14 +49,15 @@ impl Handle<ListArgs, Page> for ValkeyBackend {
 
 impl Handle<ReadPayload, Payload> for ValkeyBackend {
     async fn handle(&self, ReadPayload { execution_id: ref id }: ReadPayload) -> Answer<Payload> {
-        let kept = self.kept(id, Beside { payload: true, ..Beside::default() }).await?;
+        let kept = self.kept(id, ExtraReads { payload: true, ..ExtraReads::default() }).await?;
         kept.payload.ok_or_else(|| EngineError::Corrupt(format!("{id} has lost its payload")))
     }
 }
 
-impl Handle<ReadResult, Ended> for ValkeyBackend {
-    async fn handle(&self, ReadResult { execution_id: ref id }: ReadResult) -> Answer<Ended> {
-        let Kept { execution, result, .. } = self.kept(id, Beside { result: true, ..Beside::default() }).await?;
+impl Handle<ReadResult, ExecutionEnd> for ValkeyBackend {
+    async fn handle(&self, ReadResult { execution_id: ref id }: ReadResult) -> Answer<ExecutionEnd> {
+        let StoredExecution { execution, result, .. } =
+            self.kept(id, ExtraReads { result: true, ..ExtraReads::default() }).await?;
         execution.ended(result).ok_or_else(|| {
             let state = execution.public_state();
             let refusal = Code::ExecutionNotTerminal.refusal().in_state(state);
@@ -67,14 +68,14 @@ impl Handle<ReadResult, Ended> for ValkeyBackend {
 
 impl Handle<ReadAttempts, Attempts> for ValkeyBackend {
     async fn handle(&self, ReadAttempts { execution_id: ref id }: ReadAttempts) -> Answer<Attempts> {
-        let kept = self.kept(id, Beside { history: true, ..Beside::default() }).await?;
+        let kept = self.kept(id, ExtraReads { history: true, ..ExtraReads::default() }).await?;
         Ok(kept.execution.attempts(kept.attempts, kept.leases))
     }
 }
 
 functions! {
     ProgressArgs => Noted: |store, args| ff_update_progress(&*store.calls, args);
-    FailArgs => Failed: |store, args| ff_fail_execution(&*store.calls, args, &store.dice.nonce());
+    FailArgs => Failed: |store, args| ff_fail_execution(&*store.calls, args, &store.entropy.nonce());
     DelayArgs => Delayed: |store, args| ff_delay_execution(&*store.calls, args);
     CancelArgs => Cancelled: |store, args| ff_cancel_execution(&*store.calls, args);
     ReplayArgs => Replayed: |store, args| ff_replay_execution(&*store.calls, args);
@@ -90,7 +91,7 @@ impl Handle<CompleteArgs, Completed> for ValkeyBackend {
 impl Handle<SetTagsArgs, Tagged> for ValkeyBackend {
     async fn handle(&self, args: SetTagsArgs) -> Answer<Tagged> {
         // Where labels are listed follows from whose execution it is.
-        let namespace = self.kept(&args.execution_id, Beside::default()).await?.execution.namespace;
+        let namespace = self.kept(&args.execution_id, ExtraReads::default()).await?.execution.namespace;
         let entries: Vec<_> = Entry::labels(&namespace, &args.set, args.execution_id.partition()).collect();
         self.calls.directory.note(&self.calls, &entries).await?;
         Ok(ff_set_execution_tags(&*self.calls, args).await?)
@@ -99,7 +100,7 @@ impl Handle<SetTagsArgs, Tagged> for ValkeyBackend {
 
 impl ValkeyBackend {
     /// Reads one execution and what is asked for beside it, as they stand together.
-    pub(crate) async fn kept(&self, id: &ExecutionId, beside: Beside) -> Answer<Kept> {
+    pub(crate) async fn kept(&self, id: &ExecutionId, beside: ExtraReads) -> Answer<StoredExecution> {
         Ok(ff_read_execution(&*self.calls, id, beside).await?)
     }
 }

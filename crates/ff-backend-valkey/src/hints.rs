@@ -14,9 +14,9 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use crate::call_error::said;
 use crate::calls::Calls;
 use crate::link::{CONNECT_TIMEOUT, Post};
-use crate::trouble::said;
 
 /// How many hints wait for the slowest listener: more than one bulk submission makes.
 const KEPT: usize = 4_096;

@@ -1,4 +1,4 @@
-//! The room of lanes, on Valkey.
+//! The domain of lanes, on Valkey.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, Depth, LaneCount, LaneInfo, LaneSettled, LanesFill,
-    LanesPage, ListLanesArgs, Meets, RecountLaneArgs, SettleLaneArgs,
+    LanesPage, ListLanesArgs, ListingStep, RecountLaneArgs, SettleLaneArgs,
 };
 use ff_core::engine_error::EngineError;
 use ff_core::lane::Lane;
@@ -41,8 +41,9 @@ impl Handle<DescribeLane, LaneInfo> for ValkeyBackend {
 impl Handle<ListLanesArgs, LanesPage> for ValkeyBackend {
     async fn handle(&self, args: ListLanesArgs) -> Answer<LanesPage> {
         let known = self.calls.directory.lanes(&self.calls).await?;
-        let wanted =
-            |key: &LaneId| args.meets(key) == Meets::Listed && args.after.as_ref().is_none_or(|after| key > after);
+        let wanted = |key: &LaneId| {
+            args.meets(key) == ListingStep::Listed && args.after.as_ref().is_none_or(|after| key > after)
+        };
         let mut known: Vec<_> = known.iter().filter_map(|lane| lane_of_index(lane)).filter(wanted).collect();
         known.sort_unstable();
         let partitions = usize::from(self.partitions.num_flow_partitions).max(1);
@@ -91,7 +92,7 @@ const AT_ONCE: usize = 4;
 const CALLERS: usize = 64;
 
 /// How a lane stands on all partitions together, and whether somebody configured it.
-pub(crate) type Counted = (LaneInfo, bool);
+pub(crate) type LaneTotal = (LaneInfo, bool);
 
 /// Asks for counts.
 pub(crate) struct LaneCounter(mpsc::UnboundedSender<Request>);
@@ -101,7 +102,7 @@ type Question = (Vec<LaneId>, bool);
 
 struct Request {
     question: Question,
-    caller: oneshot::Sender<Answer<Vec<Counted>>>,
+    caller: oneshot::Sender<Answer<Vec<LaneTotal>>>,
 }
 
 impl LaneCounter {
@@ -126,7 +127,7 @@ impl LaneCounter {
     }
 
     /// How lanes stand, in the order they are named in.
-    pub(crate) async fn count(&self, lanes: &[LaneId], finished: bool) -> Answer<Vec<Counted>> {
+    pub(crate) async fn count(&self, lanes: &[LaneId], finished: bool) -> Answer<Vec<LaneTotal>> {
         let (caller, answered) = oneshot::channel();
         let stopped = || EngineError::Unavailable("lanes are not counted any more: the program is stopping".into());
         self.0.send(Request { question: (lanes.to_vec(), finished), caller }).map_err(|_| stopped())?;
@@ -135,7 +136,12 @@ impl LaneCounter {
 }
 
 /// Adds up what the partitions say. The home of a lane knows its newest settings.
-async fn count(calls: &Calls, partitions: &PartitionConfig, lanes: &[LaneId], finished: bool) -> Answer<Vec<Counted>> {
+async fn count(
+    calls: &Calls,
+    partitions: &PartitionConfig,
+    lanes: &[LaneId],
+    finished: bool,
+) -> Answer<Vec<LaneTotal>> {
     let mut all: Vec<_> = lanes.iter().map(|lane| (nothing_of(lane), false)).collect();
     let count = |partition| async move {
         let at_home = |lane: &&LaneId| lane_partition(lane, partitions) == partition;

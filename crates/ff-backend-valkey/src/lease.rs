@@ -1,4 +1,4 @@
-//! The room of leases, on Valkey.
+//! The domain of leases, on Valkey.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{ClaimArgs, Claims, GrantedClaimArgs, GrantedClaims, RenewArgs, Renewed, RevokeArgs, Revoked};
@@ -10,7 +10,7 @@ use crate::backend::functions;
 impl Handle<ClaimArgs, Claims> for ValkeyBackend {
     async fn handle(&self, args: ClaimArgs) -> Answer<Claims> {
         self.check_answers(args.partition)?;
-        Ok(ff_claim_execution(&*self.calls, args, &self.dice.nonce()).await?)
+        Ok(ff_claim_execution(&*self.calls, args, &self.entropy.nonce()).await?)
     }
 }
 
@@ -21,7 +21,7 @@ functions! {
 
 impl Handle<GrantedClaimArgs, GrantedClaims> for ValkeyBackend {
     async fn handle(&self, args: GrantedClaimArgs) -> Answer<GrantedClaims> {
-        let (claims, count) = ff_claim_granted(&*self.calls, args, &self.dice.nonce()).await?;
+        let (claims, count) = ff_claim_granted(&*self.calls, args, &self.entropy.nonce()).await?;
         Ok(GrantedClaims { claims, count })
     }
 }

@@ -9,18 +9,21 @@
 //! # }
 //! ```
 
+mod api_key;
 mod backend;
 mod boot;
+mod call_error;
 mod calls;
 pub mod cascade;
+mod coalescer;
 mod connect_error;
 mod directory;
 mod durability;
+mod engine;
 mod event;
 mod execution;
 mod flow;
 mod hints;
-mod key;
 mod lane;
 mod lease;
 mod link;
@@ -32,13 +35,10 @@ mod secrets;
 mod signal;
 mod snapshot;
 mod suspension;
-mod together;
-mod trouble;
-mod upkeep;
 mod url;
 mod worker;
 
 pub use backend::ValkeyBackend;
 pub use connect_error::ConnectError;
 pub use options::{Durability, ValkeyOptions};
-pub use url::Place;
+pub use url::StoreLocation;

@@ -11,7 +11,7 @@ use ff_core::contracts::{Cursor, Filter, ListArgs, Page};
 use ff_core::engine_error::Code;
 use ff_core::limits;
 use ff_core::types::Namespace;
-use ff_script::execution::{Before, Beside, Wanted, ff_list_executions};
+use ff_script::execution::{ExtraReads, ListQuery, ListStart, ff_list_executions};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::ValkeyBackend;
@@ -34,7 +34,7 @@ pub(crate) struct Part<Row, From> {
 }
 
 /// The newest rows of several partitions.
-pub(crate) struct Newest<Row> {
+pub(crate) struct NewestRows<Row> {
     pub(crate) rows: Vec<Row>,
     /// Where to go on when enough was looked at and there are no more rows than asked for.
     pub(crate) reached: Option<Row>,
@@ -48,7 +48,7 @@ pub(crate) async fn newest<Row, From, Asked>(
     limit: usize,
     most: usize,
     ask: impl Fn(u16, From, usize) -> Asked,
-) -> Answer<Newest<Row>>
+) -> Answer<NewestRows<Row>>
 where
     Row: Copy + Ord,
     From: Copy,
@@ -69,13 +69,13 @@ where
         let asks_on = sources.iter().any(Source::must_be_asked);
         if looked >= most && asks_on && newest.len() <= limit {
             let reached = take_down_to_where_all_came(&mut sources, &mut newest, limit);
-            return Ok(Newest { rows: newest, reached });
+            return Ok(NewestRows { rows: newest, reached });
         }
         if newest.len() == before && !asks_on {
             break;
         }
     }
-    Ok(Newest { rows: newest, reached: None })
+    Ok(NewestRows { rows: newest, reached: None })
 }
 
 /// Takes what is no older than the newest place at which some partition stopped looking, and gives that place.
@@ -152,12 +152,12 @@ const FEWEST: usize = 4;
 impl ValkeyBackend {
     pub(crate) async fn page(&self, args: ListArgs) -> Answer<Page> {
         args.check()?;
-        let Newest { rows: mut newest, reached } = self.newest(&args).await?;
+        let NewestRows { rows: mut newest, reached } = self.newest(&args).await?;
         let more = newest.len() > args.limit;
         newest.truncate(args.limit);
         let next = if more { newest.last().copied() } else { reached };
         let read = newest.into_iter().map(|row| async move {
-            match self.kept(&row.execution_id, Beside::default()).await {
+            match self.kept(&row.execution_id, ExtraReads::default()).await {
                 Ok(kept) => Ok(Some(kept.execution.info())),
                 // Gone since it was listed.
                 Err(error) if error.code() == Code::ExecutionNotFound => Ok(None),
@@ -187,14 +187,14 @@ impl ValkeyBackend {
 
     /// The newest of all partitions together, one more than the page holds if there is one. Where what is asked for is rare,
     /// each partition looks at its share of what a page may look at.
-    async fn newest(&self, args: &ListArgs) -> Answer<Newest<Cursor>> {
-        let wanted = &Wanted::by(&args.filter);
+    async fn newest(&self, args: &ListArgs) -> Answer<NewestRows<Cursor>> {
+        let wanted = &ListQuery::by(&args.filter);
         let partitions = self.partitions_for(&args.filter).await?;
         let share = (limits::SEARCH / partitions.len().max(1)).max(FEWEST);
         let begin = partitions.into_iter().map(|partition| (partition, before(partition, args)));
         newest(begin, args.limit, limits::SEARCH, |partition, before, few| async move {
             let listed = ff_list_executions(&*self.calls, partition, wanted, before, (few, share)).await?;
-            let more = listed.more.map(Before::Execution);
+            let more = listed.more.map(ListStart::Execution);
             Ok(Part { found: listed.found, more, looked: listed.looked, reached: listed.more })
         })
         .await
@@ -202,22 +202,22 @@ impl ValkeyBackend {
 }
 
 /// Where a page begins on one partition: within the time that is asked for, and after the last page.
-fn before(partition: u16, args: &ListArgs) -> Before {
+fn before(partition: u16, args: &ListArgs) -> ListStart {
     match (args.after, args.filter.created_until) {
-        (Some(after), Some(until)) if until <= after.created_at => Before::Moment(until),
+        (Some(after), Some(until)) if until <= after.created_at => ListStart::Moment(until),
         (Some(after), _) => after_row(partition, after),
-        (None, Some(until)) => Before::Moment(until),
-        (None, None) => Before::Anything,
+        (None, Some(until)) => ListStart::Moment(until),
+        (None, None) => ListStart::Anything,
     }
 }
 
 /// Where a page begins that follows one which ended at a row of perhaps another partition. Of one moment, later partitions
 /// come first.
-fn after_row(partition: u16, after: Cursor) -> Before {
+fn after_row(partition: u16, after: Cursor) -> ListStart {
     match partition.cmp(&after.execution_id.partition()) {
-        Ordering::Less => Before::Moment(after.created_at + 1),
-        Ordering::Equal => Before::Execution(after),
-        Ordering::Greater => Before::Moment(after.created_at),
+        Ordering::Less => ListStart::Moment(after.created_at + 1),
+        Ordering::Equal => ListStart::Execution(after),
+        Ordering::Greater => ListStart::Moment(after.created_at),
     }
 }
 

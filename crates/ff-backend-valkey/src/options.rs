@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ff_core::clock::Clock;
-use ff_core::dice::{Dice, SystemDice};
+use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::partition::PartitionConfig;
 
 /// How a store is used.
@@ -13,7 +13,7 @@ pub struct ValkeyOptions {
     /// Refuses a server that holds no store, instead of making one.
     pub existing: bool,
     /// Where randomness comes from.
-    pub dice: Arc<dyn Dice>,
+    pub entropy: Arc<dyn Entropy>,
     /// What an acknowledgement survives, unless the URL says it.
     pub durability: Durability,
     /// Refuses a server whose settings may lose acknowledged work, instead of logging a warning.
@@ -28,7 +28,7 @@ impl Default for ValkeyOptions {
         Self {
             partitions: None,
             existing: false,
-            dice: Arc::new(SystemDice),
+            entropy: Arc::new(SystemEntropy),
             durability: Durability::default(),
             strict_durability: false,
             clock: None,

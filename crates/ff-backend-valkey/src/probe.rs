@@ -6,17 +6,17 @@ use redis::aio::MultiplexedConnection;
 use redis::{ErrorKind, RedisError, cmd};
 
 use crate::ConnectError;
+use crate::call_error::{engine_error, said};
 use crate::link::Plain;
-use crate::trouble::{said, trouble};
 
 /// What a server says it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Probed {
+pub(crate) struct ServerProbe {
     pub(crate) cluster: bool,
 }
 
 /// Looks at a server.
-pub(crate) async fn probe(address: &str, connection: &mut MultiplexedConnection) -> Result<Probed, ConnectError> {
+pub(crate) async fn probe(address: &str, connection: &mut MultiplexedConnection) -> Result<ServerProbe, ConnectError> {
     let refused = |error: RedisError| refusal(address, &error);
     let info: String = cmd("INFO").arg("server").query_async(connection).await.map_err(refused)?;
     let field = |name: &str| {
@@ -31,7 +31,7 @@ pub(crate) async fn probe(address: &str, connection: &mut MultiplexedConnection)
     listed.map_err(|error| ConnectError::NoFunctions { address: address.into(), why: said(&error) })?;
     // Valkey has a word of its own for it.
     let mode = field("server_mode").or_else(|| field("redis_mode"));
-    Ok(Probed { cluster: mode == Some("cluster") })
+    Ok(ServerProbe { cluster: mode == Some("cluster") })
 }
 
 /// Why a server cannot be looked at.
@@ -47,7 +47,7 @@ pub(crate) fn refusal(address: &str, error: &RedisError) -> ConnectError {
     if error.kind() == ErrorKind::Parse {
         return ConnectError::Unreachable { address, why: format!("it answers as no Valkey does: {}", said(error)) };
     }
-    ConnectError::Server(trouble(error))
+    ConnectError::Server(engine_error(error))
 }
 
 fn major(version: &str) -> u32 {

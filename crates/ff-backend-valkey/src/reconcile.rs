@@ -94,8 +94,8 @@ impl ValkeyBackend {
         let mut found = 0;
         for upstream in self.some_upstreams(member).await? {
             let core = ExecKeyContext::new(&Partition::of(&upstream), &upstream).core();
-            let [outcome, owes] = fields(self, &core, ["terminal_outcome", "owes"]).await?;
-            if outcome.is_some() && owes.is_none() {
+            let [outcome, propagation] = fields(self, &core, ["terminal_outcome", "pending_propagation"]).await?;
+            if outcome.is_some() && propagation.is_none() {
                 found += run_cascade(self, &upstream).await?.resolved;
             }
         }

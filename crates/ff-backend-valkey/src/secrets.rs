@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{ListWaitpointHmacKidsArgs, PartitionKids, RotatePartitionArgs, Rotated};
-use ff_core::dice::Dice;
+use ff_core::entropy::Entropy;
 use ff_core::keys::IndexKeys;
 use ff_core::partition::{Partition, PartitionConfig, PartitionFamily};
 use ff_core::token::{KeyRing, Secret};
@@ -55,7 +55,11 @@ impl Secrets {
 
 /// Makes sure that every partition has secrets. One that has none is given those of the others; a new store is given its
 /// first, which programs that start at the same time agree on.
-pub(crate) async fn ensure(calls: &Calls, partitions: &PartitionConfig, dice: &dyn Dice) -> Result<(), ScriptError> {
+pub(crate) async fn ensure(
+    calls: &Calls,
+    partitions: &PartitionConfig,
+    entropy: &dyn Entropy,
+) -> Result<(), ScriptError> {
     let (mut missing, mut source) = (Vec::new(), None);
     for PartitionKids { partition, kids } in kids(calls, partitions).await? {
         match kids.current_kid {
@@ -73,7 +77,7 @@ pub(crate) async fn ensure(calls: &Calls, partitions: &PartitionConfig, dice: &d
     let ring = match found {
         Some(ring) => ring,
         None => {
-            let first = KeyRing::of(Kid::first(), Secret::drawn(dice.secret()));
+            let first = KeyRing::of(Kid::first(), Secret::drawn(entropy.secret()));
             ff_seed_waitpoint_hmac_secrets(calls, 0, &first).await?
         }
     };
@@ -112,7 +116,7 @@ impl ValkeyBackend {
                 Err(ScriptError::WaitpointTokenRequired(_)) => {}
                 Err(ScriptError::HmacSecretNotInitialized(_)) => {
                     tracing::warn!(partition, "the server had lost the secrets of tokens; giving them again");
-                    ensure(&self.calls, &self.partitions, &*self.dice).await?;
+                    ensure(&self.calls, &self.partitions, &*self.entropy).await?;
                 }
                 _ => break,
             }

@@ -1,4 +1,4 @@
-//! The room of signals, on Valkey.
+//! The domain of signals, on Valkey.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
@@ -24,7 +24,7 @@ impl Handle<DeliverArgs, Delivered> for ValkeyBackend {
     /// The MAC is verified here, since the server has no way to compute it. That the secret is still the same, and still
     /// verifies, is judged in the step that writes.
     async fn handle(&self, args: DeliverArgs) -> Answer<Delivered> {
-        let nonce = self.dice.nonce();
+        let nonce = self.entropy.nonce();
         let (waitpoint_id, token) = self.verify_token(&args.execution_id, &args.waitpoint, &args.token).await?;
         Ok(ff_deliver_signal(&*self.calls, args, &waitpoint_id, &token, &nonce).await?)
     }

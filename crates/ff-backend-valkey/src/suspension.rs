@@ -1,4 +1,4 @@
-//! The room of suspensions, on Valkey.
+//! The domain of suspensions, on Valkey.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
@@ -18,7 +18,7 @@ use crate::backend::functions;
 
 impl Handle<SuspendArgs, Suspended> for ValkeyBackend {
     async fn handle(&self, args: SuspendArgs) -> Answer<Suspended> {
-        let nonce = self.dice.nonce();
+        let nonce = self.entropy.nonce();
         let suspended = self.signing(args.execution_id.partition(), |ring| {
             let signed = SignedSuspension::new(args.clone(), &ring, &nonce);
             async move { suspend_signed(&*self.calls, &signed).await }
@@ -29,7 +29,7 @@ impl Handle<SuspendArgs, Suspended> for ValkeyBackend {
 
 impl Handle<CreateWaitpointArgs, GrantedWaitpoint> for ValkeyBackend {
     async fn handle(&self, args: CreateWaitpointArgs) -> Answer<GrantedWaitpoint> {
-        let nonce = self.dice.nonce();
+        let nonce = self.entropy.nonce();
         let created = self.signing(args.execution_id.partition(), |ring| {
             let (args, nonce) = (&args, &nonce);
             async move { create_signed_waitpoint(&*self.calls, args, &ring, nonce).await }
@@ -40,7 +40,7 @@ impl Handle<CreateWaitpointArgs, GrantedWaitpoint> for ValkeyBackend {
 
 functions! {
     CloseWaitpointArgs => ClosedWaitpoint: |store, args| close_waitpoint(&*store.calls, &args);
-    ResumeArgs => Resumed: |store, args| resume_by_operator(&*store.calls, &args, &store.dice.nonce());
+    ResumeArgs => Resumed: |store, args| resume_by_operator(&*store.calls, &args, &store.entropy.nonce());
 }
 
 impl Handle<ListWaitpoints, Vec<WaitpointInfo>> for ValkeyBackend {

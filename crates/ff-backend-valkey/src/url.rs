@@ -12,7 +12,7 @@ use crate::{ConnectError, Durability};
 
 /// Where a store is, and what the URL says about using it.
 #[derive(Clone)]
-pub struct Place {
+pub struct StoreLocation {
     /// One server, or nodes of a cluster to begin with.
     pub(crate) nodes: Vec<ConnectionInfo>,
     pub(crate) cluster: bool,
@@ -36,7 +36,7 @@ const SCHEMES: &[(&str, &str, &str, bool)] = &[
     ("rediss+cluster", "rediss", "rediss", true),
 ];
 
-impl Place {
+impl StoreLocation {
     /// Reads a URL without connecting to anything.
     pub fn parse(url: &str) -> Result<Self, ConnectError> {
         let bad = |why: &str| ConnectError::BadUrl { why: why.into() };
@@ -128,7 +128,8 @@ mod tests {
 
     #[test]
     fn a_url_says_where_the_store_is_and_how_to_use_it() {
-        let place = Place::parse("valkeys://me:p%40ss@example.org:7000/2?durability=fsync&partitions=64").unwrap();
+        let place =
+            StoreLocation::parse("valkeys://me:p%40ss@example.org:7000/2?durability=fsync&partitions=64").unwrap();
         let node = &place.nodes[0];
         assert_eq!(node.addr().to_string(), "example.org:7000");
         assert_eq!(node.redis_settings().username(), Some("me"));
@@ -140,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_cluster_may_be_named_by_several_nodes() {
-        let place = Place::parse("redis+cluster://:secret@a:1,b:2,[::1]:3").unwrap();
+        let place = StoreLocation::parse("redis+cluster://:secret@a:1,b:2,[::1]:3").unwrap();
         let places: Vec<_> = place.nodes.iter().map(|node| node.addr().to_string()).collect();
         assert_eq!(
             (places, place.cluster, place.scheme),
@@ -192,7 +193,7 @@ mod tests {
                 ),
             ),
         ] {
-            let Err(error) = Place::parse(url) else { panic!("{url} was taken") };
+            let Err(error) = StoreLocation::parse(url) else { panic!("{url} was taken") };
             assert_eq!(error.to_string(), why, "{url}");
             assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
         }

@@ -1,4 +1,4 @@
-//! The room of workers, on Valkey.
+//! The domain of workers, on Valkey.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
@@ -12,7 +12,7 @@ use ff_core::partition::worker_partition;
 use ff_core::query::ListSweepableWorkers;
 use ff_core::types::{Capability, TimestampMs, WorkerInstanceId};
 use ff_core::worker::Worker;
-use ff_script::upkeep::ff_now;
+use ff_script::engine::ff_now;
 use ff_script::worker::{ff_heartbeat_worker, ff_leave_worker, ff_register_worker, ff_sweep_worker, read_worker};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::{FromRedisValue, cmd};

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use anyhow::Context;
+use ff_sdk::store_url::without_password;
 use futures_util::StreamExt;
 use indicatif::ProgressBar;
 use rustix::time::{ClockId, clock_gettime};
 use tokio::time::{Instant, interval, timeout_at};
 
 use crate::Report;
-use crate::store::{Bare, Subject};
-use ff_sdk::store_url::without_password;
+use crate::store::{BareStore, Subject};
 
 /// What to measure.
 pub struct Idle {
@@ -25,7 +25,7 @@ impl Idle {
         let working = subject.work(self.workers);
         // Starting looks at every partition once; that is over when all of them have been asked.
         for partition in 0..subject.flowfabric.backend().partitions().num_flow_partitions {
-            subject.flowfabric.upkeep().context("the store is elsewhere")?.sweep(partition).await?;
+            subject.flowfabric.engine_store().context("the store is elsewhere")?.sweep(partition).await?;
         }
         let mut report = Report::new("idle", without_password(&self.store), subject.settings().await?);
         let bar = ProgressBar::new(self.span.as_secs());
@@ -67,15 +67,15 @@ async fn tick(bar: &ProgressBar) {
 
 /// The commands clients send to the server until then, where there is one server. It tells each command as it comes, and
 /// marks those that functions make.
-async fn commands(bare: &Bare, until: Instant) -> anyhow::Result<Option<usize>> {
+async fn commands(bare: &BareStore, until: Instant) -> anyhow::Result<Option<usize>> {
     let client = match bare {
-        Bare::Valkey(servers) => servers.only(),
-        Bare::Postgres(database) => {
+        BareStore::Valkey(servers) => servers.only(),
+        BareStore::Postgres(database) => {
             let before = database.statements();
             tokio::time::sleep_until(until).await;
             return Ok(Some(usize::try_from(database.statements() - before)?));
         }
-        Bare::Memory | Bare::Sqlite(_) => None,
+        BareStore::Memory | BareStore::Sqlite(_) => None,
     };
     let Some(client) = client else {
         tokio::time::sleep_until(until).await;

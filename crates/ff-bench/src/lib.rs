@@ -14,7 +14,7 @@ mod retention;
 mod search;
 mod store;
 mod suspend;
-mod timed;
+mod timed_store;
 
 pub use chain::Chain;
 pub use claim::ClaimCost;

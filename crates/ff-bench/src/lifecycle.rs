@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use ff_core::payload::Payload;
 use ff_sdk::Job;
+use ff_sdk::store_url::without_password;
 use indicatif::ProgressBar;
 
 use crate::load::lifecycles;
-use crate::store::{FloorLoad, Subject, Working};
+use crate::store::{FloorLoad, NoopWorker, Subject};
 use crate::{KIND, Report, median};
-use ff_sdk::store_url::without_password;
 
 /// Measurements of the store, each with the floor before and after it.
 const ROUNDS: usize = 9;
@@ -131,7 +131,12 @@ impl Lifecycle {
     }
 
     /// From the call that submits to the first line of the handler, one at a time.
-    async fn submit_to_start(&self, subject: &Subject, working: &mut Working, bar: &ProgressBar) -> anyhow::Result<()> {
+    async fn submit_to_start(
+        &self,
+        subject: &Subject,
+        working: &mut NoopWorker,
+        bar: &ProgressBar,
+    ) -> anyhow::Result<()> {
         working.forget_starts();
         let client = subject.flowfabric.client();
         for _ in 0..IDLE_SUBMISSIONS {

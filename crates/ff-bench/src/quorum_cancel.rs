@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use ff_core::flow::FlowWhat;
+use ff_core::flow::FlowEventKind;
 use ff_core::state::PublicState;
+use ff_sdk::store_url::without_password;
 use ff_sdk::{Context, Fault, Flow, Node, Reply, Worker, quorum};
 use indicatif::ProgressBar;
 use tokio::sync::Semaphore;
 
 use crate::store::Subject;
 use crate::{KIND, Report};
-use ff_sdk::store_url::without_password;
 
 /// Work that ends only when it is cancelled.
 const IDLER: &str = "ff-bench-idler";
@@ -61,7 +61,7 @@ impl QuorumCancel {
         let mut began = None;
         while left > 0 {
             let event = events.next().await.context("the flow ended before its upstreams did")??;
-            let FlowWhat::Moved { to, .. } = event.what else { continue };
+            let FlowEventKind::Moved { to, .. } = event.what else { continue };
             running += usize::from(to == PublicState::Active);
             left -= usize::from(to == PublicState::Cancelled);
             if running > self.width && began.is_none() {

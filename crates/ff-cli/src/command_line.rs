@@ -10,7 +10,7 @@ use crate::commands::{
     Migrate, OpenApi, Reject, Replay, Result, Resume, Revoke, Secrets, Server, Signal, Submit, Waiting, Watch, Worker,
     Workers,
 };
-use crate::config::Typed;
+use crate::config::TypedCommand;
 use crate::exit::{self, Exit};
 use crate::logging::{self, Level};
 use crate::settings::Settings;
@@ -63,7 +63,7 @@ enum Command {
 
 /// Does what the command line says.
 pub(crate) fn run() -> ExitCode {
-    let ended = Typed::read(CommandLine::command()).and_then(|typed| {
+    let ended = TypedCommand::read(CommandLine::command()).and_then(|typed| {
         let CommandLine { settings, command } =
             CommandLine::from_arg_matches(&typed.matches).unwrap_or_else(|error| error.exit());
         exit::speak_json(settings.json);
@@ -84,7 +84,7 @@ impl Command {
         }
     }
 
-    async fn run(self, settings: &Settings, typed: &Typed) -> anyhow::Result<Exit> {
+    async fn run(self, settings: &Settings, typed: &TypedCommand) -> anyhow::Result<Exit> {
         match self {
             Self::Dev(dev) => dev.run(settings).await,
             Self::Server(server) => server.run(settings).await,

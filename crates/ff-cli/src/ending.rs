@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use ff_core::contracts::Ended;
+use ff_core::contracts::ExecutionEnd;
 use ff_core::engine_error::EngineError;
 use ff_core::execution::{FinishedBy, Outcome};
 use ff_core::types::ExecutionId;
@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::exit::{self, Exit, tell};
 use crate::output;
-use crate::serving::Signals;
+use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::table::printable;
 
@@ -49,9 +49,9 @@ fn cut_short(settings: &Settings, exit: Exit, id: &ExecutionId, again: &str) -> 
 }
 
 /// Tells how an execution ended: the result and nothing else on standard output, anything but success on standard error.
-pub(crate) fn show(settings: &Settings, ended: &Ended) -> anyhow::Result<Exit> {
+pub(crate) fn show(settings: &Settings, ended: &ExecutionEnd) -> anyhow::Result<Exit> {
     if settings.json {
-        output::json(&ff_api::Ended::of(ended.clone(), ff_api::Encoding::Json))?;
+        output::json(&ff_api::ExecutionEnd::of(ended.clone(), ff_api::Encoding::Json))?;
     } else if ended.outcome == Outcome::Success {
         output::bytes(ended.result.as_ref().map_or(&[], |result| &result.bytes))?;
     } else {
@@ -61,7 +61,7 @@ pub(crate) fn show(settings: &Settings, ended: &Ended) -> anyhow::Result<Exit> {
 }
 
 /// How it ended, and why.
-fn sentence(ended: &Ended) -> String {
+fn sentence(ended: &ExecutionEnd) -> String {
     let how = match ended.outcome {
         Outcome::Success => "completed",
         Outcome::Failed => "failed",

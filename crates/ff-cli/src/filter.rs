@@ -18,8 +18,8 @@ pub(crate) enum Term {
     State(PublicState),
     Kind(Kind),
     Tag(TagKey, TagValue),
-    Since(When),
-    Until(When),
+    Since(TimeArg),
+    Until(TimeArg),
 }
 
 impl FromStr for Term {
@@ -79,12 +79,12 @@ fn once<T>(field: &str, place: &mut Option<T>, value: T) -> Result<(), Usage> {
 
 /// A moment as people say it: so long ago, or in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum When {
+pub(crate) enum TimeArg {
     Ago(Duration),
     At(TimestampMs),
 }
 
-impl When {
+impl TimeArg {
     pub(crate) fn moment(self, now: TimestampMs) -> TimestampMs {
         match self {
             Self::Ago(span) => now - u64::try_from(span.as_millis()).unwrap_or(u64::MAX),
@@ -93,7 +93,7 @@ impl When {
     }
 }
 
-impl FromStr for When {
+impl FromStr for TimeArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

@@ -105,7 +105,7 @@ fn read(source: impl Read, most: usize) -> std::io::Result<Vec<u8>> {
 
 /// Which trace a submission is part of.
 #[derive(Args)]
-pub(crate) struct Traced {
+pub(crate) struct TraceArgs {
     /// The trace it is part of, as a W3C traceparent; TRACEPARENT unless said
     #[arg(long, value_name = "HEADER")]
     traceparent: Option<String>,
@@ -115,7 +115,7 @@ pub(crate) struct Traced {
     tracestate: Option<String>,
 }
 
-impl Traced {
+impl TraceArgs {
     /// The trace that was said, which must be sound; otherwise the one this program itself is part of, if that can be read.
     pub(crate) fn read(self) -> anyhow::Result<Option<Box<TraceContext>>> {
         if let Some(parent) = self.traceparent {

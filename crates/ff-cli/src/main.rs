@@ -12,7 +12,7 @@ mod logging;
 mod output;
 mod program;
 mod screen;
-mod serving;
+mod served_store;
 mod serving_flags;
 mod settings;
 mod span;

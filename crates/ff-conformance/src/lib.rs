@@ -5,10 +5,10 @@
 
 #![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
 
+mod api_key;
 mod event;
 mod execution;
 mod flow;
-mod key;
 mod lane;
 mod lease;
 mod refused;
@@ -22,4 +22,6 @@ pub mod worlds;
 
 pub use suite::{ACROSS_PARTITIONS, Scope, check};
 pub use token::forging::forge;
-pub use world::{Contents, Flow, Graph, Hands, Held, Lane, Submission, Waitpoint, Worker, World, WorldClock, ms};
+pub use world::{
+    Contents, Flow, Graph, Lane, LeasedExecution, Submission, TestClock, Waitpoint, Worker, World, WorldClock, ms,
+};

@@ -15,7 +15,7 @@ macro_rules! every_domain {
         $crate::lease_promises! { tests => $crate::$make }
         $crate::lane_promises! { tests => $crate::$make }
         $crate::worker_promises! { tests => $crate::$make }
-        $crate::key_promises! { tests => $crate::$make }
+        $crate::api_key_promises! { tests => $crate::$make }
         $crate::event_promises! { tests => $crate::$make }
         $crate::flow_promises! { tests => $crate::$make }
         $crate::suspension_promises! { tests => $crate::$make }
@@ -72,7 +72,7 @@ const DOMAINS: &[&[&[(&str, Promise)]]] = &[
     crate::lease_promises! { table => themes },
     crate::lane_promises! { table => themes },
     crate::worker_promises! { table => themes },
-    crate::key_promises! { table => themes },
+    crate::api_key_promises! { table => themes },
     crate::event_promises! { table => themes },
     crate::flow_promises! { table => themes },
     crate::suspension_promises! { table => themes },
@@ -103,7 +103,7 @@ pub const ACROSS_PARTITIONS: &[&str] = &[
     "flow::listing::",
     "key::",
     "lane::",
-    "lease::waiting::",
+    "lease::long_poll::",
     "signal::feed::",
     "token::rotating::",
     "worker::",

@@ -1,10 +1,10 @@
-//! Arguments and outcomes of every operation, from the rooms that own them.
+//! Arguments and outcomes of every operation, from the domains that own them.
 
+pub use crate::api_key::contracts::*;
 pub use crate::due::PumpArgs;
 pub use crate::event::contracts::*;
 pub use crate::execution::contracts::*;
 pub use crate::flow::contracts::*;
-pub use crate::key::contracts::*;
 pub use crate::lane::contracts::*;
 pub use crate::lease::contracts::*;
 pub use crate::signal::contracts::*;

@@ -1,15 +1,15 @@
 //! Due work: everything that waits for a moment, as one table.
 
 use crate::change::Change;
-use crate::dice::Nonce;
 use crate::engine_error::Refusal;
+use crate::entropy::Nonce;
 use crate::execution::{self, Blocker, Execution, Phase};
-use crate::flow::{Settled, Step};
+use crate::flow::{Step, StepOutcome};
 use crate::index::Index;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
 use crate::types::TimestampMs;
-use crate::view::{DueFirst, Miss, Stop, View, together};
+use crate::view::{DueQuery, Miss, Stop, View, require_all};
 use crate::{lease, limits, suspension};
 
 /// A moment an execution can wait for. When two come together, the one listed first fires first.
@@ -79,7 +79,7 @@ impl Execution {
         let membership = self.membership.as_ref();
         match (due, &self.phase) {
             (_, Phase::Blocked { on: Blocker::Staging, .. }) => None,
-            (Due::Dependents, _) => membership?.owes.map(|owes| owes.since),
+            (Due::Dependents, _) => membership?.pending_propagation.map(|propagation| propagation.since),
             (Due::Siblings, _) => membership?.siblings.map(|siblings| siblings.since),
             (Due::Retention, _) => self.forget_at(),
             (_, Phase::Finished { .. }) => None,
@@ -106,11 +106,11 @@ impl Execution {
 /// Fires everything of one execution that is due, earliest first. What it owes to others in its flow is left to be paid in
 /// steps.
 pub fn fire(execution: &Execution, nonce: &Nonce, now: TimestampMs) -> Option<Change> {
-    fire_noting(execution, nonce, now, &mut Lapsed::default())
+    fire_noting(execution, nonce, now, &mut ExpiryCounts::default())
 }
 
 /// Fires everything of one execution that is due, and notes whose time ran out.
-fn fire_noting(execution: &Execution, nonce: &Nonce, now: TimestampMs, lapsed: &mut Lapsed) -> Option<Change> {
+fn fire_noting(execution: &Execution, nonce: &Nonce, now: TimestampMs, lapsed: &mut ExpiryCounts) -> Option<Change> {
     let mut fired: Option<Change> = None;
     // Each firing ends a lease, a delay, a suspension's timeout, a waitpoint or the execution, so this ends too; a retry
     // without backoff and without a worker has nothing due.
@@ -139,14 +139,14 @@ pub struct Pumped {
     /// Executions and flows something fired for.
     pub fired: usize,
     /// Whose time ran out.
-    pub lapsed: Lapsed,
+    pub lapsed: ExpiryCounts,
     /// When the next thing on this partition is due; in the past when there was more than one batch.
     pub next_due: Option<TimestampMs>,
 }
 
 /// How often somebody's time ran out, for those who watch over the whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lapsed {
+pub struct ExpiryCounts {
     /// Leases nobody renewed.
     pub leases: usize,
     /// Attempts that ran for longer than they may.
@@ -155,7 +155,7 @@ pub struct Lapsed {
     pub deadlines: usize,
 }
 
-impl Lapsed {
+impl ExpiryCounts {
     fn note(&mut self, due: Due) {
         match due {
             Due::LeaseExpiry => self.leases += 1,
@@ -182,15 +182,15 @@ impl Command for PumpArgs {
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Pumped>, Stop> {
         let now = at.now;
         let batch = limits::PUMP_BATCH;
-        let query = DueFirst { partition: self.partition, limit: batch + 1 };
-        together([view.due(&query).map(drop), view.due_flows(&query).map(drop)])?;
+        let query = DueQuery { partition: self.partition, limit: batch + 1 };
+        require_all([view.due(&query).map(drop), view.due_flows(&query).map(drop)])?;
         let (first, flows) = (view.due(&query)?, view.due_flows(&query)?);
         let ready = |at: &TimestampMs| *at <= now;
         let due = first.iter().take(batch).take_while(|(at, _)| ready(at)).count();
         let due_flows = flows.iter().take(batch).take_while(|(at, _)| ready(at)).count();
-        together(first[..due].iter().map(|(_, id)| view.execution(id)))?;
+        require_all(first[..due].iter().map(|(_, id)| view.execution(id)))?;
         let mut step = Step::new(view, now);
-        let (mut fired, mut forgotten, mut records, mut lapsed) = (0, Vec::new(), 0, Lapsed::default());
+        let (mut fired, mut forgotten, mut records, mut lapsed) = (0, Vec::new(), 0, ExpiryCounts::default());
         for (_, id) in &first[..due] {
             let Some(execution) = view.execution(id)? else { continue };
             if execution.forget_at().is_some_and(|at| at <= now) {
@@ -210,9 +210,9 @@ impl Command for PumpArgs {
         }
         for (_, id) in &flows[..due_flows] {
             fired += 1;
-            step.tour(id)?;
+            step.member_sweep(id)?;
         }
-        let settled = Settled { forgotten, ..step.run()? };
+        let settled = StepOutcome { forgotten, ..step.run()? };
         let left = first_left_alone(query, |query| view.due(query), |id| settled.is_touched(id))?;
         let left_flow = first_left_alone(query, |query| view.due_flows(query), |id| settled.flow(id).is_some())?;
         let next_due = settled.next_due().into_iter().chain(left).chain(left_flow).min();
@@ -222,8 +222,8 @@ impl Command for PumpArgs {
 
 /// When the first thing is due that a step did not touch: later, or already, when the step had no time for it.
 fn first_left_alone<I>(
-    mut query: DueFirst,
-    ask: impl Fn(&DueFirst) -> Result<Vec<(TimestampMs, I)>, Miss>,
+    mut query: DueQuery,
+    ask: impl Fn(&DueQuery) -> Result<Vec<(TimestampMs, I)>, Miss>,
     is_touched: impl Fn(&I) -> bool,
 ) -> Result<Option<TimestampMs>, Stop> {
     loop {
@@ -239,12 +239,12 @@ fn first_left_alone<I>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dice::{Dice, SeededDice};
+    use crate::entropy::{Entropy, SeededEntropy};
     use crate::execution::Outcome;
     use crate::samples::{at, running};
 
     fn nonce() -> Nonce {
-        SeededDice::new(3).nonce()
+        SeededEntropy::new(3).nonce()
     }
 
     #[test]
@@ -266,11 +266,11 @@ mod tests {
     fn whose_time_ran_out_is_told_each_time() {
         let mut execution = running();
         execution.deadline_at = Some(at(40_000));
-        let mut lapsed = Lapsed::default();
+        let mut lapsed = ExpiryCounts::default();
         fire_noting(&execution, &nonce(), at(29_999), &mut lapsed);
-        assert_eq!(lapsed, Lapsed::default());
+        assert_eq!(lapsed, ExpiryCounts::default());
         fire_noting(&execution, &nonce(), at(50_000), &mut lapsed);
-        assert_eq!(lapsed, Lapsed { leases: 1, attempts: 0, deadlines: 1 });
+        assert_eq!(lapsed, ExpiryCounts { leases: 1, attempts: 0, deadlines: 1 });
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use futures_core::Stream;
 
-use crate::backend::Ready;
+use crate::backend::ReadyLane;
 use crate::change::Change;
 use crate::execution::{Execution, Phase};
 use crate::flow::{Flow, FlowChange};
@@ -86,14 +86,14 @@ pub fn lane_hints(
     partition: u16,
     before: Option<&Lane>,
     after: &Lane,
-    ready: impl IntoIterator<Item = Ready>,
+    ready: impl IntoIterator<Item = ReadyLane>,
 ) -> Vec<Hint> {
     let paused = before.is_some_and(|before| !before.hands_out());
     let limit = |lane: &Lane| lane.settings.concurrency;
     let opened = after.hands_out() && (paused || before.and_then(limit) != limit(after));
     let key = after.key();
     let waiting = ready.into_iter().filter(|ready| opened && ready.lane == key);
-    waiting.map(|Ready { lane, kind, head }| Hint::Ready { partition, lane, kind, head }).collect()
+    waiting.map(|ReadyLane { lane, kind, head }| Hint::Ready { partition, lane, kind, head }).collect()
 }
 
 /// What the signals of a change are worth telling: readers of the feed wait for them.

@@ -133,8 +133,8 @@ pub fn pending_waitpoints(execution: &Execution) -> impl Iterator<Item = (Waitpo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::ExecutionFixture;
     use crate::samples::{at, running, waiting};
-    use crate::stage::Stage;
 
     #[test]
     fn priority_goes_before_age_and_age_before_nothing() {
@@ -154,9 +154,9 @@ mod tests {
 
     #[test]
     fn an_execution_is_in_exactly_one_index_of_its_lane() {
-        let mut stage = Stage::running(at(0));
-        stage.suspend("a", at(1));
-        for execution in [waiting(), running(), stage.execution().clone()] {
+        let mut fixture = ExecutionFixture::running(at(0));
+        fixture.suspend("a", at(1));
+        for execution in [waiting(), running(), fixture.execution().clone()] {
             let in_lane = entries(&execution).into_iter().filter(|(index, _)| {
                 matches!(
                     index,

@@ -92,8 +92,9 @@ pub(crate) use as_text;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde::Deserialize;
+
+    use super::*;
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -130,14 +131,14 @@ mod tests {
     #[test]
     fn a_value_over_its_limit_says_the_limit() {
         #[derive(Debug, Deserialize)]
-        struct Named {
+        struct Sample {
             #[allow(dead_code)]
             lane: Option<crate::types::LaneId>,
             #[allow(dead_code)]
             priority: Option<crate::types::Priority>,
         }
 
-        let error = |text: &str| read::<Named>(text.as_bytes()).unwrap_err();
+        let error = |text: &str| read::<Sample>(text.as_bytes()).unwrap_err();
         let long = error(&format!(r#"{{"lane":"{}"}}"#, "l".repeat(65)));
         assert_eq!((long.code, long.field.as_deref()), (Code::LimitExceeded, Some("lane")));
         assert_eq!(long.limit, Some((64, 65)));

@@ -3,23 +3,25 @@
 //! Everything here is pure: records and arguments in, a decision out. No store, no clock, no runtime. Backends run these
 //! rules or mirror them; tests hold the two against each other.
 
+pub mod api_key;
 pub mod backend;
 pub mod change;
 pub mod clock;
 pub mod contracts;
 mod crc16;
-pub mod dice;
 pub mod doctor;
 pub mod due;
 pub mod engine_error;
+pub mod entropy;
 pub mod event;
 pub mod execution;
+#[cfg(test)]
+mod fixture;
 pub mod flow;
 pub mod hint;
 pub mod index;
 pub mod json;
-pub mod key;
-pub mod keys;
+pub mod keyspace;
 pub mod lane;
 pub mod lease;
 pub mod limits;
@@ -36,8 +38,6 @@ mod samples;
 mod schema;
 pub mod signal;
 pub mod snapshot;
-#[cfg(test)]
-mod stage;
 pub mod state;
 pub mod suspension;
 pub mod token;
@@ -45,3 +45,5 @@ pub mod trace;
 pub mod types;
 pub mod view;
 pub mod worker;
+
+pub use keyspace as keys;

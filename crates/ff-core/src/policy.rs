@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::dice::ROLL;
 use crate::engine_error::{Code, Refusal};
+use crate::entropy::JITTER_SCALE;
 use crate::limits;
 
 /// Retries, timeouts and bounds of one execution.
@@ -106,15 +106,15 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// The wait before retry number `retry` (from 0), in whole milliseconds. `roll` is below [`ROLL`].
-    pub fn delay_ms(&self, retry: u32, roll: u64) -> u64 {
+    /// The wait before retry number `retry` (from 0), in whole milliseconds. `draw` is below [`JITTER_SCALE`].
+    pub fn delay_ms(&self, retry: u32, draw: u64) -> u64 {
         let (delay, jitter) = match *self {
             Self::Fixed { delay_ms, jitter } => (delay_ms, jitter),
             Self::Exponential { initial_delay_ms, max_delay_ms, multiplier, jitter } => {
                 (grown(initial_delay_ms, max_delay_ms, multiplier, retry), jitter)
             }
         };
-        if jitter { (delay + 1) * roll / ROLL } else { delay }
+        if jitter { (delay + 1) * draw / JITTER_SCALE } else { delay }
     }
 }
 
@@ -272,7 +272,7 @@ mod tests {
     fn full_jitter_spans_from_nothing_to_the_whole_delay() {
         let backoff = Backoff::Fixed { delay_ms: 1_000, jitter: true };
         assert_eq!(backoff.delay_ms(0, 0), 0);
-        assert_eq!(backoff.delay_ms(0, ROLL - 1), 1_000);
-        assert_eq!(backoff.delay_ms(0, ROLL / 2), 500);
+        assert_eq!(backoff.delay_ms(0, JITTER_SCALE - 1), 1_000);
+        assert_eq!(backoff.delay_ms(0, JITTER_SCALE / 2), 500);
     }
 }

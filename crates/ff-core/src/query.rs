@@ -1,16 +1,16 @@
 //! Every question a store answers, as a value. Questions with several arguments are in the contracts of their domain; the others are
 //! here.
 
-use crate::backend::{Handle, Pending, Swept};
+use crate::api_key::ApiKey;
+use crate::api_key::contracts::{KeysPage, ListKeysArgs};
+use crate::backend::{Handle, PartitionStatus, Pending};
 use crate::engine_error::Refusal;
 use crate::event::contracts::{EventsArgs, EventsPage};
-use crate::execution::contracts::{Attempts, Ended, ExecutionInfo, ListArgs, Page};
+use crate::execution::contracts::{Attempts, ExecutionEnd, ExecutionInfo, ListArgs, Page};
 use crate::flow::contracts::{
     EdgesPage, FlowEdgesArgs, FlowEnd, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs, FlowsPage,
     ListFlowsArgs, MembersPage,
 };
-use crate::key::ApiKey;
-use crate::key::contracts::{KeysPage, ListKeysArgs};
 use crate::lane::contracts::{LaneInfo, LanesPage, ListLanesArgs};
 use crate::partition::{PartitionConfig, check_id, check_partition};
 use crate::payload::Payload;
@@ -37,7 +37,7 @@ macro_rules! queries {
                 /// The bytes that were submitted.
                 payload(id: &ExecutionId) -> Payload = Payload(ReadPayload): ReadPayload { execution_id: *id };
                 /// How it ended; refused as `execution_not_terminal` while it has not.
-                result(id: &ExecutionId) -> Ended = Result(ReadResult): ReadResult { execution_id: *id };
+                result(id: &ExecutionId) -> ExecutionEnd = Result(ReadResult): ReadResult { execution_id: *id };
                 attempts(id: &ExecutionId) -> Attempts = Attempts(ReadAttempts): ReadAttempts { execution_id: *id };
                 /// How a lane is configured, and how many executions it has in each state.
                 describe_lane(namespace: &Namespace, lane: &LaneId) -> LaneInfo = DescribeLane(DescribeLane):
@@ -80,7 +80,7 @@ macro_rules! queries {
                 /// What time it is for this store.
                 now() -> TimestampMs = Now(Now): Now;
                 /// Looks at a partition without a hint: what is ready there, and what is due when.
-                sweep(partition: u16) -> Swept = Sweep(Sweep): Sweep { partition };
+                sweep(partition: u16) -> PartitionStatus = Sweep(Sweep): Sweep { partition };
                 /// Everything a partition holds.
                 snapshot(partition: u16) -> Snapshot = Snapshot(TakeSnapshot): TakeSnapshot { partition };
                 /// Worker instances that may be gone; sweeping one decides.
@@ -103,7 +103,7 @@ macro_rules! queries {
                     NamespaceOfFlow { flow_id: *id };
                 /// How an execution ended. While it has not, its end is among the hints from now on, for at least a long poll's
                 /// time; stores may leave out ends that were not asked about.
-                end_of(id: &ExecutionId) -> Option<Ended> = EndOf(EndOf): EndOf { execution_id: *id };
+                end_of(id: &ExecutionId) -> Option<ExecutionEnd> = EndOf(EndOf): EndOf { execution_id: *id };
                 /// How a flow ended. While it has not, its end and its events are among the hints from now on, for at least a long
                 /// poll's time; stores may leave out flows that were not asked about.
                 end_of_flow(id: &FlowId) -> Option<FlowEnd> = EndOfFlow(EndOfFlow): EndOfFlow { flow_id: *id };

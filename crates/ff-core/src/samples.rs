@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
+use crate::api_key::ApiKey;
 use crate::change::KeyEntry;
-use crate::dice::{Dice, SeededDice};
 use crate::engine_error::Refusal;
+use crate::entropy::{Entropy, SeededEntropy};
 use crate::event::Feed;
 use crate::execution::contracts::{SubmitArgs, Submitted};
 use crate::execution::{Execution, Phase};
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
-use crate::key::ApiKey;
 use crate::lane::Lane;
 use crate::lease::contracts::ClaimArgs;
 use crate::lease::{Fence, Holder};
@@ -25,7 +25,7 @@ use crate::types::{
     EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, TimestampMs, WaitpointId,
     WorkerInstanceId,
 };
-use crate::view::{DueFirst, EdgesOf, Eligible, MembersOf, Miss, Stop, View};
+use crate::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, Stop, View};
 use crate::worker::Worker;
 
 /// So many milliseconds after the samples were made.
@@ -35,7 +35,7 @@ pub(crate) fn at(ms: u64) -> TimestampMs {
 
 /// Any conditions at a moment.
 pub(crate) fn conditions(now: TimestampMs) -> Conditions {
-    Conditions { partitions: PartitionConfig::default(), nonce: SeededDice::new(1).nonce(), now }
+    Conditions { partitions: PartitionConfig::default(), nonce: SeededEntropy::new(1).nonce(), now }
 }
 
 /// Work always the same.
@@ -45,14 +45,14 @@ pub(crate) fn work() -> SubmitArgs {
 
 /// Work just handed in.
 pub(crate) fn waiting() -> Execution {
-    let mut shelf = Shelf::default();
+    let mut shelf = RecordSet::default();
     let id = shelf.submit(&work(), at(0)).unwrap().execution_id;
     shelf.executions[&id].clone()
 }
 
 /// Work held since the beginning, for thirty seconds.
 pub(crate) fn running() -> Execution {
-    let mut shelf = Shelf::default();
+    let mut shelf = RecordSet::default();
     shelf.submit(&work(), at(0)).unwrap();
     let args = ClaimArgs::new(waiting().id.partition(), Holder::parse("w", "w-1").unwrap());
     args.decide(&shelf, &conditions(at(0))).unwrap().changes.remove(0).after
@@ -66,12 +66,12 @@ pub(crate) fn held(execution: &Execution) -> Fence {
 
 /// A few records, all of them at hand.
 #[derive(Default)]
-pub(crate) struct Shelf {
+pub(crate) struct RecordSet {
     executions: HashMap<ExecutionId, Execution>,
     keys: HashMap<(Namespace, IdempotencyKey), KeyEntry>,
 }
 
-impl Shelf {
+impl RecordSet {
     pub(crate) fn submit(&mut self, args: &SubmitArgs, now: TimestampMs) -> Result<Submitted, Refusal> {
         let decision = match args.decide(self, &conditions(now)) {
             Ok(decision) => decision,
@@ -92,7 +92,7 @@ impl Shelf {
     }
 }
 
-impl View for Shelf {
+impl View for RecordSet {
     fn execution(&self, id: &ExecutionId) -> Result<Option<&Execution>, Miss> {
         Ok(self.executions.get(id))
     }
@@ -146,7 +146,7 @@ impl View for Shelf {
         Ok(vec![])
     }
 
-    fn due_flows(&self, _: &DueFirst) -> Result<Vec<(TimestampMs, FlowId)>, Miss> {
+    fn due_flows(&self, _: &DueQuery) -> Result<Vec<(TimestampMs, FlowId)>, Miss> {
         Ok(vec![])
     }
 
@@ -170,11 +170,11 @@ impl View for Shelf {
         Ok(None)
     }
 
-    fn eligible(&self, _: &Eligible) -> Result<Vec<ExecutionId>, Miss> {
+    fn eligible(&self, _: &EligibleQuery) -> Result<Vec<ExecutionId>, Miss> {
         Ok(self.executions.keys().copied().collect())
     }
 
-    fn due(&self, _: &DueFirst) -> Result<Vec<(TimestampMs, ExecutionId)>, Miss> {
+    fn due(&self, _: &DueQuery) -> Result<Vec<(TimestampMs, ExecutionId)>, Miss> {
         Ok(self.executions.values().filter_map(|e| Some((e.next_due()?.0, e.id))).collect())
     }
 }

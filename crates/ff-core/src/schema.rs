@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
+use crate::api_key::KeyHash;
 use crate::event::EventCursor;
 use crate::execution::contracts::Cursor;
-use crate::key::KeyHash;
 use crate::limits;
 use crate::signal::{FeedCursor, Position};
 use crate::token::WaitpointToken;

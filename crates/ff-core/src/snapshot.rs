@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::change::KeyEntry;
-use crate::event::{Feed, Told};
+use crate::event::{EventRecord, Feed};
 use crate::execution::{Attempt, Execution};
 use crate::flow::{Edge, Flow, FlowEvent, FlowIndex, FlowKeyEntry, Group};
 use crate::index::{Index, Score};
@@ -59,7 +59,7 @@ pub struct Snapshot {
     /// How long what happens here is told, if somebody ever followed.
     pub feed: Option<Feed>,
     /// What was told, oldest first.
-    pub told: Vec<Told>,
+    pub told: Vec<EventRecord>,
     /// The secrets of the partition, if it was given any.
     pub ring: Option<KeyRing>,
     /// Every index as stored, not as computed.

@@ -1,12 +1,12 @@
 //! How rules read. A rule that needs a record its executor has not loaded gets a miss; the executor loads the record and
 //! runs the rule again. Rules are pure, so running twice is free.
 
+use crate::api_key::ApiKey;
 use crate::change::KeyEntry;
 use crate::engine_error::Refusal;
 use crate::event::Feed;
 use crate::execution::Execution;
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
-use crate::key::ApiKey;
 use crate::lane::Lane;
 use crate::signal::SignalKeyEntry;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
@@ -58,7 +58,7 @@ pub trait View {
     fn members(&self, query: &MembersOf) -> Result<Vec<ExecutionId>, Miss>;
 
     /// The flows of a partition that have something due themselves, earliest first, then by id.
-    fn due_flows(&self, query: &DueFirst) -> Result<Vec<(TimestampMs, FlowId)>, Miss>;
+    fn due_flows(&self, query: &DueQuery) -> Result<Vec<(TimestampMs, FlowId)>, Miss>;
 
     /// How a lane, named as indexes name it, is configured on a partition; none when nobody configured it.
     fn lane(&self, partition: u16, lane: &LaneId) -> Result<Option<&Lane>, Miss>;
@@ -74,15 +74,15 @@ pub trait View {
     fn feed(&self, partition: u16) -> Result<Option<&Feed>, Miss>;
 
     /// The first waiting executions a query asks for, in the order they are to be claimed.
-    fn eligible(&self, query: &Eligible) -> Result<Vec<ExecutionId>, Miss>;
+    fn eligible(&self, query: &EligibleQuery) -> Result<Vec<ExecutionId>, Miss>;
 
     /// The executions of a partition whose next moment comes first, with that moment, earliest first, then by id.
-    fn due(&self, query: &DueFirst) -> Result<Vec<(TimestampMs, ExecutionId)>, Miss>;
+    fn due(&self, query: &DueQuery) -> Result<Vec<(TimestampMs, ExecutionId)>, Miss>;
 }
 
 /// Which waiting executions: of one lane on one partition, of some kinds (of any when none is named).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Eligible {
+pub struct EligibleQuery {
     pub partition: u16,
     /// As indexes name it.
     pub lane: LaneId,
@@ -94,7 +94,7 @@ pub struct Eligible {
 
 /// Which due executions: the first of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct DueFirst {
+pub struct DueQuery {
     pub partition: u16,
     pub limit: usize,
 }
@@ -141,20 +141,20 @@ pub enum Miss {
     FlowKey(FlowId, IdempotencyKey),
     Edges(EdgesOf),
     Members(MembersOf),
-    DueFlows(DueFirst),
+    DueFlows(DueQuery),
     Lane(u16, LaneId),
     Active(u16, LaneId),
     Worker(WorkerInstanceId),
     ApiKey(KeyId),
     Feed(u16),
-    Eligible(Eligible),
-    Due(DueFirst),
+    Eligible(EligibleQuery),
+    Due(DueQuery),
     /// Several at once: a rule that is going to look at many records says so before it looks at the first.
     All(Vec<Miss>),
 }
 
 /// Looks at several things, so that what is missing of them is missed together.
-pub(crate) fn together<T>(looks: impl IntoIterator<Item = Result<T, Miss>>) -> Result<(), Miss> {
+pub(crate) fn require_all<T>(looks: impl IntoIterator<Item = Result<T, Miss>>) -> Result<(), Miss> {
     let missing: Vec<_> = looks.into_iter().filter_map(Result::err).collect();
     if missing.is_empty() { Ok(()) } else { Err(Miss::All(missing)) }
 }

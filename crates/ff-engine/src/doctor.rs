@@ -5,7 +5,7 @@ use ff_core::doctor::{self, Finding};
 
 /// What a round found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Examined {
+pub struct Examination {
     pub partitions: u16,
     pub executions: usize,
     /// Everything that should not be so; nothing, most of the time.
@@ -13,8 +13,8 @@ pub struct Examined {
 }
 
 /// Checks the invariants on every partition, telling of each as it is through.
-pub async fn examine(store: &dyn EngineStore, mut on_partition: impl FnMut(u16, &[Finding])) -> Answer<Examined> {
-    let mut examined = Examined::default();
+pub async fn examine(store: &dyn EngineStore, mut on_partition: impl FnMut(u16, &[Finding])) -> Answer<Examination> {
+    let mut examined = Examination::default();
     for partition in 0..store.partitions().num_flow_partitions {
         let one = examine_partition(store, partition).await?;
         on_partition(partition, &one.findings);
@@ -26,10 +26,10 @@ pub async fn examine(store: &dyn EngineStore, mut on_partition: impl FnMut(u16, 
 }
 
 /// Checks the invariants on one partition.
-pub async fn examine_partition(store: &dyn EngineStore, partition: u16) -> Answer<Examined> {
+pub async fn examine_partition(store: &dyn EngineStore, partition: u16) -> Answer<Examination> {
     let snapshot = store.snapshot(partition).await?;
     // Read after the snapshot: nothing in it can have happened later.
     let now = store.now().await?;
     let findings = doctor::examine(&snapshot, partition, now);
-    Ok(Examined { partitions: 1, executions: snapshot.executions.len(), findings })
+    Ok(Examination { partitions: 1, executions: snapshot.executions.len(), findings })
 }

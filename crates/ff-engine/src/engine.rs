@@ -8,9 +8,9 @@ use ff_core::types::TimestampMs;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::owing::Owing;
 use crate::pump::Pump;
-use crate::roll_call::call_the_roll;
+use crate::pump_lag::PumpLag;
+use crate::reap_workers::reap_workers;
 
 /// Fires whatever is due on a store and takes out workers that are gone, for as long as it lives. Any number of engines may
 /// run on one store.
@@ -30,7 +30,7 @@ use crate::roll_call::call_the_roll;
 pub struct Engine {
     running: DropGuard,
     pump: JoinHandle<()>,
-    owing: Owing,
+    pump_lag: PumpLag,
 }
 
 impl Engine {
@@ -42,18 +42,18 @@ impl Engine {
         let stopped = CancellationToken::new();
         let running = stopped.clone().drop_guard();
         // Made here rather than in the task, so that no hint given from now on is missed.
-        let owing = Owing::default();
-        let pump = Pump::new(store.clone(), owing.clone());
+        let pump_lag = PumpLag::default();
+        let pump = Pump::new(store.clone(), pump_lag.clone());
         let pump = tokio::spawn(async move {
-            let both = async { tokio::join!(pump.run(), call_the_roll(store)) };
+            let both = async { tokio::join!(pump.run(), reap_workers(store)) };
             stopped.run_until_cancelled(both).await;
         });
-        Self { running, pump, owing }
+        Self { running, pump, pump_lag }
     }
 
     /// How long what is due has been due without being seen to, by the store's time.
     pub fn behind(&self, now: TimestampMs) -> Duration {
-        self.owing.behind(now)
+        self.pump_lag.behind(now)
     }
 
     /// Stops the engine and waits until it asks the store nothing more. What it had asked for and not heard of is done or

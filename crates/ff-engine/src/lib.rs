@@ -3,22 +3,22 @@
 
 mod agenda;
 mod backoff;
-mod board;
 mod doctor;
 mod engine;
-mod hearing;
+mod hint_stream;
+mod notifier;
 mod orchestration;
-mod owing;
 mod pump;
-mod roll_call;
+mod pump_lag;
+mod reap_workers;
 mod router;
 mod sweep;
 
 pub use backoff::Backoff;
-pub use board::Board;
-pub use doctor::{Examined, examine, examine_partition};
+pub use doctor::{Examination, examine, examine_partition};
 pub use engine::Engine;
-pub use hearing::Hearing;
+pub use hint_stream::HintStream;
+pub use notifier::Notifier;
 pub use orchestration::{Coordinator, Orchestration};
 pub use router::PartitionRouter;
 pub use sweep::Sweeper;

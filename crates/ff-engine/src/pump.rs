@@ -13,9 +13,9 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::agenda::Agenda;
-use crate::owing::Owing;
+use crate::pump_lag::PumpLag;
 use crate::sweep::alarm;
-use crate::{Backoff, Hearing, Sweeper};
+use crate::{Backoff, HintStream, Sweeper};
 
 /// Partitions pumped together.
 const AT_ONCE: usize = 8;
@@ -34,7 +34,7 @@ const FRUITLESS_MAX: u32 = 11;
 
 pub(crate) struct Pump {
     store: Arc<dyn EngineStore>,
-    hearing: Hearing,
+    hint_stream: HintStream,
     sweeper: Sweeper,
     agenda: Agenda,
     /// Tasks of their own: a call may hold a lock or a connection of the store, and must go on while the pump waits for
@@ -44,10 +44,10 @@ pub(crate) struct Pump {
     now: TimestampMs,
     sleep: Option<Sleep>,
     patience: Duration,
-    fruitless: HashMap<u16, Fruitless>,
+    fruitless: HashMap<u16, IdlePump>,
     /// How many pumps failed since one did not. A part of a store may be away while the rest answers.
     failures: usize,
-    owing: Owing,
+    pump_lag: PumpLag,
     backoff: Backoff,
 }
 
@@ -58,15 +58,15 @@ struct Sleep {
 }
 
 /// A partition that was due and of which nothing came.
-struct Fruitless {
+struct IdlePump {
     since: TimestampMs,
     times: u32,
 }
 
 impl Pump {
-    pub(crate) fn new(store: Arc<dyn EngineStore>, owing: Owing) -> Self {
+    pub(crate) fn new(store: Arc<dyn EngineStore>, pump_lag: PumpLag) -> Self {
         Self {
-            hearing: Hearing::of(&*store),
+            hint_stream: HintStream::of(&*store),
             sweeper: Sweeper::new(store.clone()),
             store,
             agenda: Agenda::default(),
@@ -76,7 +76,7 @@ impl Pump {
             patience: PATIENCE,
             fruitless: HashMap::new(),
             failures: 0,
-            owing,
+            pump_lag,
             backoff: Backoff::default(),
         }
     }
@@ -84,9 +84,9 @@ impl Pump {
     pub(crate) async fn run(mut self) {
         loop {
             let wake = self.fire().await;
-            self.owing.since(self.owed_since());
+            self.pump_lag.since(self.owed_since());
             tokio::select! {
-                hint = self.hearing.next() => self.heed(hint),
+                hint = self.hint_stream.next() => self.heed(hint),
                 looked = self.sweeper.next() => {
                     if let Some((partition, swept)) = looked && let Some(at) = swept.next_due {
                         self.agenda.note(partition, at);
@@ -179,7 +179,7 @@ impl Pump {
 
     /// Pumps a partition again, later each time it comes to nothing.
     fn retry_later(&mut self, partition: u16) {
-        let known = self.fruitless.entry(partition).or_insert(Fruitless { since: self.now, times: 0 });
+        let known = self.fruitless.entry(partition).or_insert(IdlePump { since: self.now, times: 0 });
         self.agenda.note(partition, self.now + (1 << known.times));
         known.times = (known.times + 1).min(FRUITLESS_MAX);
     }

@@ -6,7 +6,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_core::backend::{Answer, EngineStore, Swept};
+use ff_core::backend::{Answer, EngineStore, PartitionStatus};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
@@ -27,15 +27,15 @@ pub struct Sweeper {
     failures: usize,
     /// Tasks of their own: a look may have one of the store's connections, and gives it back even while whoever sweeps waits
     /// for one.
-    looking: JoinSet<(u16, Answer<Swept>)>,
-    rota: Option<Rota>,
+    looking: JoinSet<(u16, Answer<PartitionStatus>)>,
+    rota: Option<SweepSchedule>,
     backoff: Backoff,
 }
 
 impl Sweeper {
     /// A sweeper that has everything still before it.
     pub fn new(store: Arc<dyn EngineStore>) -> Self {
-        let rota = store.sweep_every().map(|every| Rota::new(every, store.partitions().num_flow_partitions));
+        let rota = store.sweep_every().map(|every| SweepSchedule::new(every, store.partitions().num_flow_partitions));
         let looking = JoinSet::new();
         let (waiting, failed) = (BTreeSet::new(), VecDeque::new());
         let mut sweeper = Self { store, waiting, failed, failures: 0, looking, rota, backoff: Backoff::default() };
@@ -61,7 +61,7 @@ impl Sweeper {
 
     /// How the next partition stands, or nothing when the store did not say. Waits while there is nothing to look at, or while
     /// the store is left alone. Dropping the future loses nothing: what is being looked at goes on with the next call.
-    pub async fn next(&mut self) -> Option<(u16, Swept)> {
+    pub async fn next(&mut self) -> Option<(u16, PartitionStatus)> {
         loop {
             let resume = self.look();
             tokio::select! {
@@ -85,7 +85,7 @@ impl Sweeper {
                 },
                 () = alarm(resume) => {}
                 () = alarm(self.rota.as_ref().map(|rota| rota.at)) => {
-                    self.waiting.extend(self.rota.as_mut().map(Rota::turn));
+                    self.waiting.extend(self.rota.as_mut().map(SweepSchedule::turn));
                 }
             }
         }
@@ -121,14 +121,14 @@ pub(crate) async fn alarm(at: Option<Instant>) {
 }
 
 /// Whose turn it is, so that all partitions together take the whole interval.
-struct Rota {
+struct SweepSchedule {
     partitions: u16,
     next: u16,
     step: Duration,
     at: Instant,
 }
 
-impl Rota {
+impl SweepSchedule {
     fn new(every: Duration, partitions: u16) -> Self {
         let step = every / u32::from(partitions.max(1));
         Self { partitions, next: 0, step, at: Instant::now() + step }

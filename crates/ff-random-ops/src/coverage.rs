@@ -7,7 +7,7 @@ use std::fmt;
 use ff_core::contracts::{Claimed, Failed, Rotated, StagedFlow, SuspendOutcome};
 use ff_core::engine_error::Refusal;
 use ff_core::execution::{Execution, FinishedBy, Origin, Outcome, Phase};
-use ff_core::flow::{CancelPolicy, EdgeState, FlowState, FlowWhat, Group, GroupState, Join};
+use ff_core::flow::{CancelPolicy, EdgeState, FlowEventKind, FlowState, Group, GroupState, Join};
 use ff_core::model::Model;
 use ff_core::operation::Reply;
 use ff_core::suspension::ResumedBy;
@@ -140,7 +140,7 @@ impl Coverage {
                 FlowState::Failed => "flow failed",
                 FlowState::Cancelled => "flow left cancelled",
             });
-            if model.flow_events(&flow.id).any(|event| event.what == FlowWhat::Reopened) {
+            if model.flow_events(&flow.id).any(|event| event.what == FlowEventKind::Reopened) {
                 self.happened("flow reopened");
             }
         }
@@ -201,9 +201,9 @@ fn name_of(reply: &Reply) -> &'static str {
     match reply {
         Reply::Submitted(submitted) if submitted.duplicate => "submitted duplicate",
         Reply::Submitted(_) => "submitted",
-        Reply::Taken(taken) if taken.limited => "taken nothing without leave",
-        Reply::Taken(taken) if taken.tasks.is_empty() => "taken nothing",
-        Reply::Taken(_) | Reply::Claimed(_) => "taken",
+        Reply::ClaimDecision(taken) if taken.limited => "taken nothing without leave",
+        Reply::ClaimDecision(taken) if taken.tasks.is_empty() => "taken nothing",
+        Reply::ClaimDecision(_) | Reply::Claimed(_) => "taken",
         Reply::Renewed(_) => "renewed",
         Reply::Noted(_) => "noted",
         Reply::Completed(_) => "completed",

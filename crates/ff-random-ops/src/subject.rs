@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use ff_core::backend::{EngineBackend, EngineStore};
 use ff_core::clock::Clock;
 use ff_core::contracts::Claimed;
-use ff_core::dice::{Dice, Nonce, SeededDice};
 use ff_core::engine_error::Refusal;
+use ff_core::entropy::{Entropy, Nonce, SeededEntropy};
 use ff_core::operation::{Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::snapshot::Snapshot;
@@ -47,7 +47,7 @@ pub trait Subject: Send + Sync {
 pub struct Options {
     pub partitions: PartitionConfig,
     pub clock: Arc<dyn Clock>,
-    pub dice: Arc<dyn Dice>,
+    pub entropy: Arc<dyn Entropy>,
 }
 
 /// Makes an empty subject that takes time and randomness from the run.
@@ -58,13 +58,13 @@ pub type Making = Pin<Box<dyn Future<Output = Box<dyn Subject>> + Send>>;
 
 /// Shows every side one nonce until the next is drawn, however often a store looks.
 pub(crate) struct SharedEntropy {
-    source: SeededDice,
+    source: SeededEntropy,
     shown: Mutex<Nonce>,
 }
 
 impl SharedEntropy {
     pub(crate) fn new(seed: u64) -> Self {
-        let source = SeededDice::new(seed);
+        let source = SeededEntropy::new(seed);
         let shown = Mutex::new(source.nonce());
         Self { source, shown }
     }
@@ -77,7 +77,7 @@ impl SharedEntropy {
     }
 }
 
-impl Dice for SharedEntropy {
+impl Entropy for SharedEntropy {
     fn nonce(&self) -> Nonce {
         *self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }

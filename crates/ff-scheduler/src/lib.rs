@@ -1,15 +1,15 @@
 //! Who gets what: knows where work is ready, and brings it to the workers that wait for it.
 
-mod claiming;
-mod exchange;
+mod claimer;
 mod limits;
-mod line;
 mod listener;
 mod long_poll;
+mod matchmaker;
 mod ready;
 mod runtime;
 mod scheduler;
 mod shares;
+mod waiter_queue;
 
 pub use long_poll::LongPolls;
 pub use runtime::Runtime;

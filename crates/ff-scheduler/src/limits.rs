@@ -13,7 +13,7 @@ use ff_engine::Orchestration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
-use crate::exchange::Exchange;
+use crate::matchmaker::Matchmaker;
 
 /// How long what is held back waits at first before it is tried again untold: as long as a lane's home takes a count for
 /// fresh.
@@ -26,26 +26,26 @@ const LONGEST_TRY: Duration = Duration::from_secs(8);
 /// Looks after what lanes with a limit hold back.
 pub(crate) struct Limits {
     store: Arc<dyn EngineStore>,
-    exchange: Arc<Exchange>,
+    matchmaker: Arc<Matchmaker>,
     /// Where something ended that has not been counted, by lane.
     freed: BTreeMap<LaneId, BTreeSet<u16>>,
     /// Tasks of their own: a call may hold a lock or a connection of the store, and goes on whatever else is waited for.
     counting: JoinSet<(LaneId, Answer<()>)>,
     /// Lanes that are being counted. What ends meanwhile is counted after it.
     busy: BTreeSet<LaneId>,
-    tries: HashMap<LaneId, Try>,
+    tries: HashMap<LaneId, LaneRetry>,
 }
 
 /// When a lane is tried again though nothing is told.
-struct Try {
+struct LaneRetry {
     at: Instant,
     after: Duration,
 }
 
 impl Limits {
-    pub(crate) fn new(store: Arc<dyn EngineStore>, exchange: Arc<Exchange>) -> Self {
+    pub(crate) fn new(store: Arc<dyn EngineStore>, matchmaker: Arc<Matchmaker>) -> Self {
         let (freed, counting, busy) = (BTreeMap::new(), JoinSet::new(), BTreeSet::new());
-        Self { store, exchange, freed, counting, busy, tries: HashMap::new() }
+        Self { store, matchmaker, freed, counting, busy, tries: HashMap::new() }
     }
 
     /// Something of a lane with a limit ended on a partition.
@@ -70,7 +70,7 @@ impl Limits {
                 Ok((lane, counted)) => self.counted(lane, counted),
                 Err(panicked) => resume_unwind(panicked.into_panic()),
             },
-            () = self.exchange.holding() => {}
+            () = self.matchmaker.holding() => {}
             () = alarm(at) => {
                 if let Some((lane, _)) = next {
                     self.try_again(&lane);
@@ -99,24 +99,24 @@ impl Limits {
         }
         self.tries.remove(&lane);
         self.busy.remove(&lane);
-        self.exchange.let_go(&lane);
+        self.matchmaker.let_go(&lane);
     }
 
     /// Sees to it that every lane of which something is held back is tried again some time.
     fn plan(&mut self) {
-        let limited = self.exchange.limited();
+        let limited = self.matchmaker.limited();
         for lane in limited {
-            let first = || Try { at: Instant::now() + FIRST_TRY, after: FIRST_TRY };
+            let first = || LaneRetry { at: Instant::now() + FIRST_TRY, after: FIRST_TRY };
             self.tries.entry(lane).or_insert_with(first);
         }
     }
 
     fn try_again(&mut self, lane: &LaneId) {
-        if let Some(Try { at, after }) = self.tries.get_mut(lane) {
+        if let Some(LaneRetry { at, after }) = self.tries.get_mut(lane) {
             *after = (*after * 2).min(LONGEST_TRY);
             *at = Instant::now() + *after;
         }
-        self.exchange.let_go(lane);
+        self.matchmaker.let_go(lane);
     }
 }
 

@@ -4,35 +4,35 @@ use std::sync::Arc;
 
 use ff_core::backend::EngineStore;
 use ff_core::hint::Hint;
-use ff_engine::{Hearing, Sweeper};
+use ff_engine::{HintStream, Sweeper};
 use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::unconstrained;
 
-use crate::exchange::Exchange;
 use crate::limits::Limits;
+use crate::matchmaker::Matchmaker;
 
 /// Somebody who wants to know when everything heard so far has been taken note of.
-pub(crate) type Asker = oneshot::Sender<()>;
+pub(crate) type FlushRequest = oneshot::Sender<()>;
 
 pub(crate) struct Listener {
-    hearing: Hearing,
+    hint_stream: HintStream,
     sweeper: Sweeper,
-    exchange: Arc<Exchange>,
+    matchmaker: Arc<Matchmaker>,
     limits: Limits,
-    askers: mpsc::UnboundedReceiver<Asker>,
-    waiting: Vec<Asker>,
+    flush_requests: mpsc::UnboundedReceiver<FlushRequest>,
+    waiting: Vec<FlushRequest>,
 }
 
 impl Listener {
     pub(crate) fn new(
         store: Arc<dyn EngineStore>,
-        exchange: Arc<Exchange>,
-        askers: mpsc::UnboundedReceiver<Asker>,
+        matchmaker: Arc<Matchmaker>,
+        flush_requests: mpsc::UnboundedReceiver<FlushRequest>,
     ) -> Self {
-        let limits = Limits::new(store.clone(), exchange.clone());
-        let (hearing, sweeper) = (Hearing::of(&*store), Sweeper::new(store));
-        Self { hearing, sweeper, exchange, limits, askers, waiting: Vec::new() }
+        let limits = Limits::new(store.clone(), matchmaker.clone());
+        let (hint_stream, sweeper) = (HintStream::of(&*store), Sweeper::new(store));
+        Self { hint_stream, sweeper, matchmaker, limits, flush_requests, waiting: Vec::new() }
     }
 
     /// Listens until nobody can ask any more.
@@ -41,14 +41,14 @@ impl Listener {
             tokio::select! {
                 // Hints come first: an asker is answered only when no hint is left that was given before it asked.
                 biased;
-                hint = self.hearing.next() => self.heed(hint),
+                hint = self.hint_stream.next() => self.heed(hint),
                 looked = self.sweeper.next() => if let Some((partition, swept)) = looked {
                     for ready in swept.ready {
-                        self.exchange.add(partition, &ready.lane, &ready.kind, ready.head);
+                        self.matchmaker.add(partition, &ready.lane, &ready.kind, ready.head);
                     }
                 },
                 () = self.limits.turn() => {}
-                asker = self.askers.recv() => match asker {
+                asker = self.flush_requests.recv() => match asker {
                     Some(asker) => {
                         self.catch_up();
                         self.waiting.push(asker);
@@ -69,14 +69,14 @@ impl Listener {
     /// Heeds the hints that have been given. Some may have come after the others were found to be none, and an asker after
     /// them.
     fn catch_up(&mut self) {
-        while let Some(hint) = unconstrained(self.hearing.next()).now_or_never() {
+        while let Some(hint) = unconstrained(self.hint_stream.next()).now_or_never() {
             self.heed(hint);
         }
     }
 
     fn heed(&mut self, hint: Hint) {
         match hint {
-            Hint::Ready { partition, lane, kind, head } => self.exchange.add(partition, &lane, &kind, head),
+            Hint::Ready { partition, lane, kind, head } => self.matchmaker.add(partition, &lane, &kind, head),
             Hint::LaneFreed { partition, lane } => self.limits.freed(partition, lane),
             Hint::Missed => self.sweeper.everything(),
             Hint::Due { .. }

@@ -5,35 +5,35 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineStore, LongPoll};
 use ff_core::contracts::{
-    Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, Ended, EventsArgs, EventsPage, FlowEnd,
+    Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, EventsArgs, EventsPage, ExecutionEnd, FlowEnd,
     FlowEventsArgs, FlowEventsPage, NextArgs,
 };
 use ff_core::types::{ExecutionId, FlowId};
-use ff_engine::Board;
+use ff_engine::Notifier;
 
 use crate::Scheduler;
 
 /// The callers that wait for something of a store in this process.
 pub struct LongPolls {
     scheduler: Arc<Scheduler>,
-    board: Arc<Board>,
+    notifier: Arc<Notifier>,
 }
 
 impl LongPolls {
     /// Starts listening to a store.
     pub fn start(store: &Arc<dyn EngineStore>) -> Self {
-        Self { scheduler: Scheduler::start(store.clone()), board: Board::start(store.clone()) }
+        Self { scheduler: Scheduler::start(store.clone()), notifier: Notifier::start(store.clone()) }
     }
 
     /// Answers whoever waits, now and from now on.
     pub fn stop(&self) {
         self.scheduler.stop();
-        self.board.stop();
+        self.notifier.stop();
     }
 
     /// Stops, and waits until the store is asked nothing more.
     pub async fn end(&self) {
-        self.board.stop();
+        self.notifier.stop();
         self.scheduler.end().await;
     }
 }
@@ -45,26 +45,26 @@ impl LongPoll for LongPolls {
     }
 
     async fn control(&self, args: ControlArgs) -> Answer<Control> {
-        self.board.control(args).await
+        self.notifier.control(args).await
     }
 
-    async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<Ended>> {
-        self.board.ended(id, wait_ms).await
+    async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<ExecutionEnd>> {
+        self.notifier.ended(id, wait_ms).await
     }
 
     async fn next_deliveries(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {
-        self.board.next_deliveries(args, wait_ms).await
+        self.notifier.next_deliveries(args, wait_ms).await
     }
 
     async fn next_events(&self, args: EventsArgs, wait_ms: u64) -> Answer<EventsPage> {
-        self.board.next_events(args, wait_ms).await
+        self.notifier.next_events(args, wait_ms).await
     }
 
     async fn flow_ended(&self, id: &FlowId, wait_ms: u64) -> Answer<Option<FlowEnd>> {
-        self.board.flow_ended(id, wait_ms).await
+        self.notifier.flow_ended(id, wait_ms).await
     }
 
     async fn next_flow_events(&self, args: FlowEventsArgs, wait_ms: u64) -> Answer<FlowEventsPage> {
-        self.board.next_flow_events(args, wait_ms).await
+        self.notifier.next_flow_events(args, wait_ms).await
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct ReadyWork {
 
 /// What is ready on one lane of one partition, taken out to be claimed.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Taken {
+pub(crate) struct ReadyLane {
     pub(crate) partition: u16,
     /// As indexes name it.
     pub(crate) lane: LaneId,
@@ -38,10 +38,10 @@ impl ReadyWork {
 
     /// Takes out at most so many partitions of the first lane that has any, the better heads first. All are of the
     /// highest priority there is: those of a lower one wait until these have nothing better to offer.
-    pub(crate) fn take(&mut self, wanted: &Wanted, most: usize) -> Vec<Taken> {
+    pub(crate) fn take(&mut self, wanted: &WorkFilter, most: usize) -> Vec<ReadyLane> {
         for (preference, lane) in wanted.lanes.iter().enumerate() {
             let Some(kinds) = self.lanes.get_mut(lane) else { continue };
-            let taken = take_best(kinds, wanted, most, |partition, kinds| Taken {
+            let taken = take_best(kinds, wanted, most, |partition, kinds| ReadyLane {
                 partition,
                 lane: lane.clone(),
                 preference,
@@ -60,10 +60,10 @@ impl ReadyWork {
 
 fn take_best(
     ready: &mut HashMap<Kind, Heads>,
-    wanted: &Wanted,
+    wanted: &WorkFilter,
     most: usize,
-    taken: impl Fn(u16, Vec<(Kind, Head)>) -> Taken,
-) -> Vec<Taken> {
+    taken: impl Fn(u16, Vec<(Kind, Head)>) -> ReadyLane,
+) -> Vec<ReadyLane> {
     let kinds: Vec<Kind> = match &wanted.kinds[..] {
         [] => ready.keys().cloned().collect(),
         kinds => kinds.iter().filter(|kind| ready.contains_key(*kind)).cloned().collect(),
@@ -126,14 +126,14 @@ impl Heads {
 
 /// Which work a worker takes.
 #[derive(Clone, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct WorkFilter {
     /// As indexes name them, in the order they are preferred.
     pub(crate) lanes: Vec<LaneId>,
     /// Any kind when none is named.
     pub(crate) kinds: Vec<Kind>,
 }
 
-impl Wanted {
+impl WorkFilter {
     pub(crate) fn by(args: &NextArgs) -> Self {
         let lanes = args.lanes.iter().map(|lane| lane.within(&args.namespace)).collect();
         Self { lanes, kinds: args.kinds.clone() }
@@ -158,12 +158,12 @@ mod tests {
         Head::new(Priority::new(priority).unwrap(), TimestampMs(created))
     }
 
-    fn wanted(lanes: &[&str], kinds: &[&str]) -> Wanted {
+    fn wanted(lanes: &[&str], kinds: &[&str]) -> WorkFilter {
         let lanes = lanes.iter().map(|name| lane(name)).collect();
-        Wanted { lanes, kinds: kinds.iter().map(|name| kind(name)).collect() }
+        WorkFilter { lanes, kinds: kinds.iter().map(|name| kind(name)).collect() }
     }
 
-    fn partitions(taken: &[Taken]) -> Vec<u16> {
+    fn partitions(taken: &[ReadyLane]) -> Vec<u16> {
         taken.iter().map(|taken| taken.partition).collect()
     }
 

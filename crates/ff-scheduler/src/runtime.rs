@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use ff_core::backend::{Answer, EngineBackend, EngineStore, LongPoll};
 use ff_core::types::TimestampMs;
-use ff_engine::{Coordinator, Engine, Examined};
+use ff_engine::{Coordinator, Engine, Examination};
 
 use crate::long_poll::LongPolls;
 
 /// A store and what runs beside it. Clones share it.
 #[derive(Clone)]
-pub struct Runtime(Arc<Running>);
+pub struct Runtime(Arc<RuntimeParts>);
 
-struct Running {
+struct RuntimeParts {
     store: Arc<dyn EngineStore>,
     /// The same store, as callers see it.
     backend: Arc<dyn EngineBackend>,
     polls: Arc<LongPolls>,
-    waits: Arc<dyn LongPoll>,
+    long_poll: Arc<dyn LongPoll>,
     engine: Mutex<Option<Engine>>,
 }
 
@@ -38,25 +38,25 @@ impl Runtime {
     fn over(store: Arc<dyn EngineStore>, engine: Option<Engine>) -> Self {
         let polls = Arc::new(LongPolls::start(&store));
         let backend = Arc::new(Coordinator::over(store.clone()));
-        let waits = polls.clone();
-        Self(Arc::new(Running { store, backend, polls, waits, engine: Mutex::new(engine) }))
+        let long_poll = polls.clone();
+        Self(Arc::new(RuntimeParts { store, backend, polls, long_poll, engine: Mutex::new(engine) }))
     }
 
     pub fn backend(&self) -> &Arc<dyn EngineBackend> {
         &self.0.backend
     }
 
-    pub fn waits(&self) -> &Arc<dyn LongPoll> {
-        &self.0.waits
+    pub fn long_poll(&self) -> &Arc<dyn LongPoll> {
+        &self.0.long_poll
     }
 
     /// What an engine asks of the store.
-    pub fn upkeep(&self) -> &Arc<dyn EngineStore> {
+    pub fn engine_store(&self) -> &Arc<dyn EngineStore> {
         &self.0.store
     }
 
     /// Checks the invariants on one partition.
-    pub async fn examine_partition(&self, partition: u16) -> Answer<Examined> {
+    pub async fn examine_partition(&self, partition: u16) -> Answer<Examination> {
         ff_engine::examine_partition(&*self.0.store, partition).await
     }
 

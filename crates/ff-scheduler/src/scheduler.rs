@@ -10,10 +10,10 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-use crate::claiming::Claiming;
-use crate::exchange::Exchange;
-use crate::listener::{Asker, Listener};
-use crate::ready::Wanted;
+use crate::claimer::Claimer;
+use crate::listener::{FlushRequest, Listener};
+use crate::matchmaker::Matchmaker;
+use crate::ready::WorkFilter;
 
 /// Hands out work from all partitions of a store, to workers that wait for it.
 ///
@@ -55,10 +55,10 @@ use crate::ready::Wanted;
 /// # }
 /// ```
 pub struct Scheduler {
-    exchange: Arc<Exchange>,
-    claiming: Arc<Claiming>,
+    matchmaker: Arc<Matchmaker>,
+    claimer: Arc<Claimer>,
     tasks: TaskTracker,
-    askers: mpsc::UnboundedSender<Asker>,
+    flush_requests: mpsc::UnboundedSender<FlushRequest>,
     stopped: CancellationToken,
     _listening: DropGuard,
 }
@@ -68,19 +68,19 @@ impl Scheduler {
     ///
     /// It looks at every partition once and then asks the store only for claims, unless the store's hints can be lost.
     pub fn start(store: Arc<dyn EngineStore>) -> Arc<Self> {
-        let exchange = Arc::new(Exchange::default());
+        let matchmaker = Arc::new(Matchmaker::default());
         let stopped = CancellationToken::new();
         let tasks = TaskTracker::new();
-        let (askers, asked) = mpsc::unbounded_channel();
+        let (flush_requests, asked) = mpsc::unbounded_channel();
         // Made here rather than in the task, so that no hint given from now on is missed.
-        let listener = Listener::new(store.clone(), exchange.clone(), asked);
+        let listener = Listener::new(store.clone(), matchmaker.clone(), asked);
         tasks.spawn({
             let stopped = stopped.clone();
             async move { stopped.run_until_cancelled(listener.run()).await }
         });
         let listening = stopped.clone().drop_guard();
-        let claiming = Claiming::new(store, exchange.clone(), tasks.clone());
-        Arc::new(Self { exchange, claiming, tasks, askers, stopped, _listening: listening })
+        let claimer = Claimer::new(store, matchmaker.clone(), tasks.clone());
+        Arc::new(Self { matchmaker, claimer, tasks, flush_requests, stopped, _listening: listening })
     }
 
     /// Answers everybody who waits, at once and with nothing, and hands out nothing more.
@@ -102,15 +102,15 @@ impl Scheduler {
         args.check()?;
         let args = Arc::new(args);
         let deadline = Instant::now() + Duration::from_millis(args.wait_ms);
-        let wanted = Arc::new(Wanted::by(&args));
+        let wanted = Arc::new(WorkFilter::by(&args));
         if args.wait_ms == 0 {
             return self.next_at_once(&args, &wanted).await;
         }
-        let place = self.exchange.place(wanted.clone());
+        let place = self.matchmaker.place(wanted.clone());
         while !self.stopped.is_cancelled() {
-            let offers = place.take_or_wait(self.claiming.partitions(args.max));
+            let offers = place.take_or_wait(self.claimer.partitions(args.max));
             if !offers.is_empty() {
-                let claimed = self.claiming.claim_for(&args, &wanted, offers).await?;
+                let claimed = self.claimer.claim_for(&args, &wanted, offers).await?;
                 if !claimed.is_empty() {
                     return Ok(claimed);
                 }
@@ -127,16 +127,16 @@ impl Scheduler {
     }
 
     /// What is ready, down to what became so just before the call.
-    async fn next_at_once(&self, args: &Arc<NextArgs>, wanted: &Arc<Wanted>) -> Answer<Vec<Claimed>> {
-        let take = || self.exchange.take(wanted, self.claiming.partitions(args.max));
+    async fn next_at_once(&self, args: &Arc<NextArgs>, wanted: &Arc<WorkFilter>) -> Answer<Vec<Claimed>> {
+        let take = || self.matchmaker.take(wanted, self.claimer.partitions(args.max));
         let mut claimed = Vec::new();
         if !self.stopped.is_cancelled() {
-            claimed = self.claiming.claim_for(args, wanted, take()).await?;
+            claimed = self.claimer.claim_for(args, wanted, take()).await?;
         }
         if claimed.is_empty() && self.caught_up().await {
-            claimed = self.claiming.claim_for(args, wanted, take()).await?;
+            claimed = self.claimer.claim_for(args, wanted, take()).await?;
         }
-        match self.claiming.lately_away() {
+        match self.claimer.lately_away() {
             // It is not known that nothing is ready.
             Some(error) if claimed.is_empty() && !self.stopped.is_cancelled() => Err(error),
             _ => Ok(claimed),
@@ -146,6 +146,6 @@ impl Scheduler {
     /// Waits until every hint given before this call has been heard. False when nobody listens any more.
     async fn caught_up(&self) -> bool {
         let (asker, answered) = oneshot::channel();
-        self.askers.send(asker).is_ok() && answered.await.is_ok()
+        self.flush_requests.send(asker).is_ok() && answered.await.is_ok()
     }
 }

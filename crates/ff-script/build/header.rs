@@ -16,7 +16,7 @@
 #[derive(Debug)]
 pub(crate) struct Header {
     pub(crate) name: String,
-    pub(crate) room: String,
+    pub(crate) domain: String,
     /// What it does.
     pub(crate) about: Vec<String>,
     pub(crate) keys: Vec<String>,
@@ -96,11 +96,11 @@ const FLAGS: &[&str] = &["no-writes", "allow-oom"];
 
 impl Header {
     /// Reads the header of a file. `taken` are names a key or argument cannot have, because helpers have them.
-    pub(crate) fn parse(name: &str, room: &str, text: &str, taken: &[&str]) -> Result<Self, String> {
+    pub(crate) fn parse(name: &str, domain: &str, text: &str, taken: &[&str]) -> Result<Self, String> {
         let lines = text.lines().take_while(|line| line.starts_with("---")).count();
         let mut header = Self {
             name: name.into(),
-            room: room.into(),
+            domain: domain.into(),
             about: Vec::new(),
             keys: Vec::new(),
             keys_required: 0,

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use header::Header;
 
-/// The rooms that have functions, and the folder of published functions that no store calls.
-const ROOMS: &[&str] =
-    &["event", "execution", "flow", "lane", "lease", "published", "signal", "suspension", "upkeep", "worker"];
+/// The domains that have functions, and the folder of published functions that no store calls.
+const DOMAINS: &[&str] =
+    &["event", "execution", "flow", "lane", "lease", "published", "signal", "suspension", "engine", "worker"];
 
 fn main() {
     let source = Path::new("lua");
@@ -20,9 +20,9 @@ fn main() {
     let helpers: Vec<_> = files(&source.join("lib")).iter().map(|path| (stem(path), read(path))).collect();
     let names: Vec<_> = helpers.iter().map(|(name, _)| name.as_str()).collect();
     let mut functions = Vec::new();
-    for room in ROOMS {
-        for path in files(&source.join(room)) {
-            let header = Header::parse(&stem(&path), room, &read(&path), &names);
+    for domain in DOMAINS {
+        for path in files(&source.join(domain)) {
+            let header = Header::parse(&stem(&path), domain, &read(&path), &names);
             functions.push(header.unwrap_or_else(|why| panic!("{}: {why}", path.display())));
         }
     }

@@ -30,7 +30,7 @@ fn one(function: &Header) -> String {
     text += &format!("}}\n\nimpl {name} {{\n");
     text += "    /// As the header of the function says it.\n";
     text += "    pub const SIGNATURE: Signature = Signature {\n";
-    text += &format!("        name: {:?},\n        room: {:?},\n", function.name, function.room);
+    text += &format!("        name: {:?},\n        domain: {:?},\n", function.name, function.domain);
     text += &format!("        keys: &{:?},\n", function.keys);
     let args: Vec<_> = function.args.iter().map(|arg| arg.name.as_str()).collect();
     text += &format!("        args: &{args:?},\n        answers: &{:?},\n", function.answers);

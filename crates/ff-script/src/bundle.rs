@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use ff_core::dice::ROLL;
+use ff_core::entropy::JITTER_SCALE;
 use ff_core::flow::CancelPolicy;
 use ff_core::limits;
 use ff_core::policy::Policy;
@@ -76,7 +76,7 @@ fn constants(clock: LibraryClock) -> String {
     constant("clock", format!("'{clock}'"));
     constant("forgets", (clock == LibraryClock::Server).to_string());
     constant("default_policy", format!("'{}'", serde_json::json!(Policy::default())));
-    constant("roll", ROLL.to_string());
+    constant("jitter_scale", JITTER_SCALE.to_string());
     constant("priority_max", limits::PRIORITY_MAX.to_string());
     constant("claim_at_once", limits::CLAIM_AT_ONCE.to_string());
     constant("claim_bytes", limits::CLAIM_BYTES.to_string());

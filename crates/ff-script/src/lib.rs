@@ -1,6 +1,6 @@
 //! FlowFabric on Valkey: every mutation is one function of one library, atomic on its server.
 //!
-//! The functions are Lua files, one each, under `lua/<room>/`, those that only other programs call
+//! The functions are Lua files, one each, under `lua/<domain>/`, those that only other programs call
 //! under `lua/published/`; what they share is under `lua/lib/`. The header of a file is
 //! the function's signature: the build makes of it the names its code uses and the struct its caller fills in, so the order
 //! of keys and arguments is written once. They mirror the rules of `ff_core` and are held to them by tests.
@@ -9,6 +9,7 @@
 //! published functions take and give what was published; calls that say more, such as signed tokens, are beside them.
 
 mod bundle;
+pub mod engine;
 mod error;
 pub mod event;
 pub mod execution;
@@ -25,7 +26,6 @@ mod server;
 pub mod signal;
 pub mod signature;
 pub mod suspension;
-pub mod upkeep;
 mod value;
 pub mod worker;
 
@@ -35,7 +35,7 @@ pub use fcall::Fcall;
 pub use hint::hints;
 pub use lane::lane_of_index;
 pub use loader::{LoadError, check_library, ensure_library};
-pub use record::Kept;
+pub use record::StoredExecution;
 pub use reply::{FcallResult, Fields, FromFcallResult};
 pub use server::{Primary, Server, ask_fields};
 pub use value::Value;

@@ -22,7 +22,7 @@ pub enum LoadError {
 }
 
 /// What a server says of the library it has.
-struct Loaded {
+struct LibraryInfo {
     version: Version,
     clock: String,
 }
@@ -43,15 +43,15 @@ pub async fn check_library(primary: &dyn Primary, clock: LibraryClock) -> Result
     }
 }
 
-async fn loaded(primary: &dyn Primary) -> Result<Option<Loaded>, ScriptError> {
+async fn loaded(primary: &dyn Primary) -> Result<Option<LibraryInfo>, ScriptError> {
     let call = AskVersion {}.call();
     let signature = call.signature;
     let answer = primary.fcall_if_there(call).await.map_err(|error: EngineError| ScriptError::from(error))?;
-    answer.map(|reply| Loaded::from_fcall_result(FcallResult::parse(signature, reply)?)).transpose()
+    answer.map(|reply| LibraryInfo::from_fcall_result(FcallResult::parse(signature, reply)?)).transpose()
 }
 
 /// Whether a library need not be replaced.
-fn is_current(found: &Loaded, clock: LibraryClock) -> Result<bool, LoadError> {
+fn is_current(found: &LibraryInfo, clock: LibraryClock) -> Result<bool, LoadError> {
     if found.clock != clock.to_string() {
         return Err(LoadError::OtherClock { found: found.clock.clone(), expected: clock });
     }
@@ -61,7 +61,7 @@ fn is_current(found: &Loaded, clock: LibraryClock) -> Result<bool, LoadError> {
     Ok(found.version >= VERSION)
 }
 
-impl FromFcallResult for Loaded {
+impl FromFcallResult for LibraryInfo {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         Ok(Self { version: fields.read()?, clock: fields.text()? })

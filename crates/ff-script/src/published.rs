@@ -4,7 +4,7 @@
 use ff_core::contracts::{
     Claimed, DeliverArgs, Delivered, ExpireSuspensionArgs, ExpireSuspensionResult, Grown, GrownEdge, JoinSpec, NodeSpec,
 };
-use ff_core::dice::Nonce;
+use ff_core::entropy::Nonce;
 use ff_core::flow::{EdgeState, GroupState, edge_id};
 use ff_core::keys::FlowKeyContext;
 use ff_core::lease::Holder;
@@ -14,7 +14,7 @@ use ff_core::types::{ExecutionId, FlowId, TimestampMs, WaitpointId};
 
 use crate::execution::core_key;
 use crate::flow::{Graph, flow_core_key, grown_edge};
-use crate::lease::Given;
+use crate::lease::ClaimTerms;
 use crate::server::{ask, ask_fields, ask_word};
 use crate::signal::{VerifiedToken, delivery};
 use crate::signature::{
@@ -85,10 +85,7 @@ pub async fn ff_evaluate_flow_eligibility(server: &dyn Server, id: &ExecutionId)
 }
 
 /// Goes on cancelling the other upstreams of a join that fired, as far as one step goes.
-pub async fn ff_drain_sibling_cancel_group(
-    server: &dyn Server,
-    id: &ExecutionId,
-) -> Result<SiblingsDrained, ScriptError> {
+pub async fn ff_drain_sibling_cancel_group(server: &dyn Server, id: &ExecutionId) -> Result<DrainReply, ScriptError> {
     ask(server, DrainSiblingCancelGroup { core: core_key(id) }.call()).await
 }
 
@@ -96,20 +93,20 @@ pub async fn ff_drain_sibling_cancel_group(
 pub async fn ff_reconcile_sibling_cancel_group(
     server: &dyn Server,
     id: &ExecutionId,
-) -> Result<SiblingsDrained, ScriptError> {
+) -> Result<DrainReply, ScriptError> {
     ask(server, ReconcileSiblingCancelGroup { core: core_key(id) }.call()).await
 }
 
 /// What became of the siblings of a join that fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SiblingsDrained {
+pub struct DrainReply {
     /// Executions that ended with it.
     pub cancelled: u32,
     /// Whether some are still to be looked at.
     pub more: bool,
 }
 
-impl FromFcallResult for SiblingsDrained {
+impl FromFcallResult for DrainReply {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         Ok(Self { cancelled: fields.read()?, more: fields.maybe_text()?.is_some() })
@@ -144,7 +141,7 @@ pub async fn ff_claim_resumed_execution(
     let (mut fields, _) = ask_fields(server, claim.call()).await?;
     let lease_expires_at = TimestampMs(fields.read()?);
     let (namespace, lane) = (fields.read()?, fields.read()?);
-    let given = Given { namespace, lane, nonce: *nonce, lease_ttl_ms, lease_expires_at };
+    let given = ClaimTerms { namespace, lane, nonce: *nonce, lease_ttl_ms, lease_expires_at };
     given.claimed(0, fields.nested()?, server).await
 }
 

@@ -8,8 +8,8 @@ use crate::Fcall;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature {
     pub name: &'static str,
-    /// The room it belongs to.
-    pub room: &'static str,
+    /// The domain it belongs to.
+    pub domain: &'static str,
     pub keys: &'static [&'static str],
     pub args: &'static [&'static str],
     /// How many of the keys must be sent: those after them came later than the function was published.

@@ -35,7 +35,7 @@ pub struct Callback<'r> {
 
 /// Why a callback is not believed. What was wrong is for your log; its sender need not be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unbelieved {
+pub enum CallbackRejection {
     #[error("the secret is not base64, with or without whsec_ before it")]
     BadSecret,
     #[error("webhook-timestamp is not a number of seconds")]
@@ -51,7 +51,7 @@ pub enum Unbelieved {
 pub enum CallbackError {
     /// It is not believed, and nothing was done.
     #[error(transparent)]
-    Unbelieved(#[from] Unbelieved),
+    Unbelieved(#[from] CallbackRejection),
     /// It is believed, and the signal was refused or not answered.
     #[error(transparent)]
     Undelivered(#[from] Error),
@@ -59,17 +59,18 @@ pub enum CallbackError {
 
 impl CallbackSecret {
     /// Reads a secret as services hand it out: base64, most often after `whsec_`.
-    pub fn parse(text: &str) -> Result<Self, Unbelieved> {
-        let key = STANDARD.decode(text.strip_prefix("whsec_").unwrap_or(text)).map_err(|_| Unbelieved::BadSecret)?;
-        if key.is_empty() { Err(Unbelieved::BadSecret) } else { Ok(Self(key)) }
+    pub fn parse(text: &str) -> Result<Self, CallbackRejection> {
+        let key =
+            STANDARD.decode(text.strip_prefix("whsec_").unwrap_or(text)).map_err(|_| CallbackRejection::BadSecret)?;
+        if key.is_empty() { Err(CallbackRejection::BadSecret) } else { Ok(Self(key)) }
     }
 
     /// Whether the service sent this callback, and lately. Signatures are compared in constant time.
-    pub fn verify(&self, callback: &Callback<'_>, now: TimestampMs) -> Result<(), Unbelieved> {
-        let seconds: i64 = callback.timestamp.parse().map_err(|_| Unbelieved::BadTimestamp)?;
+    pub fn verify(&self, callback: &Callback<'_>, now: TimestampMs) -> Result<(), CallbackRejection> {
+        let seconds: i64 = callback.timestamp.parse().map_err(|_| CallbackRejection::BadTimestamp)?;
         let sent = TimestampMs(seconds.saturating_mul(1_000));
         if sent.since(now).max(now.since(sent)) > TOLERANCE_MS {
-            return Err(Unbelieved::Stale);
+            return Err(CallbackRejection::Stale);
         }
         let ours = |signature: &str| {
             let Some(theirs) = signature.strip_prefix("v1,").and_then(|base64| STANDARD.decode(base64).ok()) else {
@@ -78,7 +79,7 @@ impl CallbackSecret {
             self.mac(callback).verify_slice(&theirs).is_ok()
         };
         // While a service changes its secret it signs with both, so one right signature is enough.
-        if callback.signature.split(' ').any(ours) { Ok(()) } else { Err(Unbelieved::WrongSignature) }
+        if callback.signature.split(' ').any(ours) { Ok(()) } else { Err(CallbackRejection::WrongSignature) }
     }
 
     fn mac(&self, callback: &Callback<'_>) -> Hmac<Sha256> {
@@ -137,7 +138,7 @@ mod tests {
         }
     }
 
-    fn judged(callback: &Callback<'_>, now: TimestampMs) -> Result<(), Unbelieved> {
+    fn judged(callback: &Callback<'_>, now: TimestampMs) -> Result<(), CallbackRejection> {
         CallbackSecret::parse(SECRET).unwrap().verify(callback, now)
     }
 
@@ -150,7 +151,7 @@ mod tests {
 
     #[test]
     fn what_the_service_did_not_sign_is_not_believed() {
-        let wrong = Err(Unbelieved::WrongSignature);
+        let wrong = Err(CallbackRejection::WrongSignature);
         for signature in ["", "v1,", &SIGNATURE[3..], "v2,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="] {
             assert_eq!(judged(&Callback { signature, ..callback() }, NOW), wrong, "{signature:?}");
         }
@@ -165,10 +166,10 @@ mod tests {
     fn an_old_callback_is_not_believed_whoever_signed_it() {
         assert_eq!(judged(&callback(), NOW + TOLERANCE_MS), Ok(()));
         for now in [NOW + (TOLERANCE_MS + 1), NOW - (TOLERANCE_MS + 1)] {
-            assert_eq!(judged(&callback(), now), Err(Unbelieved::Stale));
+            assert_eq!(judged(&callback(), now), Err(CallbackRejection::Stale));
         }
-        assert_eq!(judged(&Callback { timestamp: "soon", ..callback() }, NOW), Err(Unbelieved::BadTimestamp));
-        assert!(matches!(CallbackSecret::parse("whsec_"), Err(Unbelieved::BadSecret)));
+        assert_eq!(judged(&Callback { timestamp: "soon", ..callback() }, NOW), Err(CallbackRejection::BadTimestamp));
+        assert!(matches!(CallbackSecret::parse("whsec_"), Err(CallbackRejection::BadSecret)));
         assert!(!format!("{:?}", CallbackSecret::parse(SECRET).unwrap()).contains("Mf"));
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ff_core::backend::{EngineBackend, LongPoll};
 use ff_core::contracts::{
-    Attempts, CancelArgs, Cancelled, Delivered, DeliveriesArgs, DeliveriesPage, Ended, ExecutionInfo, FlowsPage,
+    Attempts, CancelArgs, Cancelled, Delivered, DeliveriesArgs, DeliveriesPage, ExecutionEnd, ExecutionInfo, FlowsPage,
     ListArgs, ListFlowsArgs, Page, PartitionKids, ReplayArgs, Replayed, ResumeArgs, Resumed, RevokeArgs, Revoked,
     RotateSecretArgs, RotationReport, SignalsArgs, SignalsPage, Submitted, WaitpointInfo,
 };
@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use crate::flowfabric::check_named;
-use crate::{Error, Flow, FlowHandle, Job, Received, Signal, Waitpoint};
+use crate::{Error, Flow, FlowHandle, Job, Signal, SignalMessage, Waitpoint};
 
 /// How many partitions are asked at once for a uuid.
 const LOOKS_AT_ONCE: usize = 16;
@@ -29,14 +29,14 @@ const LOOKS_AT_ONCE: usize = 16;
 #[derive(Clone)]
 pub struct Client {
     backend: Arc<dyn EngineBackend>,
-    waits: Arc<dyn LongPoll>,
+    long_poll: Arc<dyn LongPoll>,
     /// The namespace of the key that a server is shown.
     own: Option<Namespace>,
 }
 
 impl Client {
-    pub(crate) fn new(backend: Arc<dyn EngineBackend>, waits: Arc<dyn LongPoll>, own: Option<Namespace>) -> Self {
-        Self { backend, waits, own }
+    pub(crate) fn new(backend: Arc<dyn EngineBackend>, long_poll: Arc<dyn LongPoll>, own: Option<Namespace>) -> Self {
+        Self { backend, long_poll, own }
     }
 
     /// Refuses a namespace that was named and that the key would not be asked for.
@@ -48,8 +48,8 @@ impl Client {
         &*self.backend
     }
 
-    pub(crate) fn waits(&self) -> &dyn LongPoll {
-        &*self.waits
+    pub(crate) fn long_poll(&self) -> &dyn LongPoll {
+        &*self.long_poll
     }
 
     /// Hands in one job.
@@ -153,7 +153,7 @@ impl Client {
     /// Waits until an execution has ended, however long that takes.
     pub async fn wait(&self, id: &ExecutionId) -> Result<End, Error> {
         loop {
-            if let Some(ended) = self.waits.ended(id, limits::LONG_POLL_MS).await? {
+            if let Some(ended) = self.long_poll.ended(id, limits::LONG_POLL_MS).await? {
                 return Ok(End(ended));
             }
         }
@@ -187,15 +187,15 @@ impl Client {
     }
 
     /// One signal an execution received, with what it carried.
-    pub async fn received(&self, id: &ExecutionId, signal: &SignalId) -> Result<Received, Error> {
-        Ok(Received(self.backend.signal(id, signal).await?))
+    pub async fn received(&self, id: &ExecutionId, signal: &SignalId) -> Result<SignalMessage, Error> {
+        Ok(SignalMessage(self.backend.signal(id, signal).await?))
     }
 
     /// What was delivered to any execution since a cursor, waiting for something up to a minute. Begin without a cursor, and
     /// hand back the `next` of each page.
     pub async fn deliveries(&self, after: Option<FeedCursor>) -> Result<DeliveriesPage, Error> {
         let args = DeliveriesArgs { after, limit: limits::PAGE };
-        Ok(self.waits.next_deliveries(args, limits::LONG_POLL_MS).await?)
+        Ok(self.long_poll.next_deliveries(args, limits::LONG_POLL_MS).await?)
     }
 
     /// What is asked of an execution that waits, and answered here: yes. The worker is told the reason as a comment.
@@ -259,7 +259,7 @@ fn short_answer() -> Error {
 
 /// How an execution ended.
 #[derive(Clone, Debug, PartialEq)]
-pub struct End(pub Ended);
+pub struct End(pub ExecutionEnd);
 
 impl End {
     /// The result, when the execution succeeded; empty when it succeeded without one.

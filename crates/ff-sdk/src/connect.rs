@@ -11,8 +11,8 @@ use ff_backend_postgres::PostgresOptions;
 use ff_backend_sqlite::{OpenError, SqliteOptions};
 #[cfg(feature = "valkey")]
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
+use ff_core::api_key::SecretKey;
 use ff_core::backend::EngineStore;
-use ff_core::key::SecretKey;
 #[cfg(feature = "local")]
 use ff_scheduler::Runtime;
 use futures_util::future::BoxFuture;
@@ -47,12 +47,12 @@ pub struct Connect {
     engine: bool,
     existing: bool,
     strict_durability: bool,
-    through: Option<Through>,
+    through: Option<StoreWrapper>,
     key: Option<SecretKey>,
 }
 
 /// What is put in front of a store.
-type Through = Arc<dyn Fn(Arc<dyn EngineStore>) -> Arc<dyn EngineStore> + Send + Sync>;
+type StoreWrapper = Arc<dyn Fn(Arc<dyn EngineStore>) -> Arc<dyn EngineStore> + Send + Sync>;
 
 /// Why a connection could not be made.
 #[derive(Debug, thiserror::Error)]

@@ -18,13 +18,13 @@ use crate::{Client, Worker};
 #[derive(Clone)]
 pub struct FlowFabric {
     backend: Arc<dyn EngineBackend>,
-    waits: Arc<dyn LongPoll>,
-    place: Place,
+    long_poll: Arc<dyn LongPoll>,
+    location: StoreLocation,
 }
 
 /// Where the store is.
 #[derive(Clone)]
-enum Place {
+enum StoreLocation {
     Here {
         runtime: Runtime,
         close: Option<Close>,
@@ -45,62 +45,62 @@ impl FlowFabric {
     /// A connection to a server.
     #[cfg(feature = "http")]
     pub fn remote(server: Arc<HttpBackend>) -> Self {
-        Self { backend: server.clone(), waits: server.clone(), place: Place::AtServer(server) }
+        Self { backend: server.clone(), long_poll: server.clone(), location: StoreLocation::AtServer(server) }
     }
 
     pub(crate) fn assemble(runtime: Runtime, close: Option<Close>) -> Self {
-        let (backend, waits) = (runtime.backend().clone(), runtime.waits().clone());
-        Self { backend, waits, place: Place::Here { runtime, close } }
+        let (backend, long_poll) = (runtime.backend().clone(), runtime.long_poll().clone());
+        Self { backend, long_poll, location: StoreLocation::Here { runtime, close } }
     }
 
     /// Hands in work and follows it.
     pub fn client(&self) -> Client {
-        Client::new(self.backend.clone(), self.waits.clone(), self.key_namespace().cloned())
+        Client::new(self.backend.clone(), self.long_poll.clone(), self.key_namespace().cloned())
     }
 
     /// Does work, under a name of its own.
     pub fn worker(&self, name: &str) -> Worker {
-        Worker::new(name, self.backend.clone(), self.waits.clone(), self.key_namespace().cloned())
+        Worker::new(name, self.backend.clone(), self.long_poll.clone(), self.key_namespace().cloned())
     }
 
     pub fn backend(&self) -> &Arc<dyn EngineBackend> {
         &self.backend
     }
 
-    pub fn waits(&self) -> &Arc<dyn LongPoll> {
-        &self.waits
+    pub fn long_poll(&self) -> &Arc<dyn LongPoll> {
+        &self.long_poll
     }
 
     /// The store in this process and what runs beside it, which a server serves; absent over HTTP, where the server has it.
     pub fn runtime(&self) -> Option<&Runtime> {
-        match &self.place {
-            Place::Here { runtime, .. } => Some(runtime),
+        match &self.location {
+            StoreLocation::Here { runtime, .. } => Some(runtime),
             #[cfg(feature = "http")]
-            Place::AtServer(_) => None,
+            StoreLocation::AtServer(_) => None,
         }
     }
 
     /// What an engine asks of the store; absent over HTTP, where the server's engine does.
-    pub fn upkeep(&self) -> Option<&Arc<dyn EngineStore>> {
-        self.runtime().map(Runtime::upkeep)
+    pub fn engine_store(&self) -> Option<&Arc<dyn EngineStore>> {
+        self.runtime().map(Runtime::engine_store)
     }
 
     /// What approval links begin with at the server this is connected to; nothing for a store in this process.
     pub fn public_url(&self) -> Option<&str> {
-        match &self.place {
-            Place::Here { .. } => None,
+        match &self.location {
+            StoreLocation::Here { .. } => None,
             #[cfg(feature = "http")]
-            Place::AtServer(server) => Some(&server.public_url),
+            StoreLocation::AtServer(server) => Some(&server.public_url),
         }
     }
 
     /// The namespace of the key a server is shown: whose work everything is about that names no namespace. Nothing for a key of every
     /// namespace, without a key, and for a store in this process.
     pub fn key_namespace(&self) -> Option<&Namespace> {
-        match &self.place {
-            Place::Here { .. } => None,
+        match &self.location {
+            StoreLocation::Here { .. } => None,
             #[cfg(feature = "http")]
-            Place::AtServer(server) => server.own.as_ref(),
+            StoreLocation::AtServer(server) => server.own.as_ref(),
         }
     }
 
@@ -116,13 +116,13 @@ impl FlowFabric {
 
     /// Checks the invariants on one partition.
     pub async fn examine_partition(&self, partition: u16) -> Answer<DoctorReport> {
-        match &self.place {
-            Place::Here { runtime, .. } => {
+        match &self.location {
+            StoreLocation::Here { runtime, .. } => {
                 let examined = runtime.examine_partition(partition).await?;
                 Ok(DoctorReport::of_partition(examined.executions, examined.findings))
             }
             #[cfg(feature = "http")]
-            Place::AtServer(server) => server.examine_partition(partition).await,
+            StoreLocation::AtServer(server) => server.examine_partition(partition).await,
         }
     }
 
@@ -133,15 +133,15 @@ impl FlowFabric {
 
     /// Stops what runs in this process and closes the store. Calls made afterwards are refused as unavailable.
     pub async fn shutdown(&self) {
-        match &self.place {
-            Place::Here { runtime, close } => {
+        match &self.location {
+            StoreLocation::Here { runtime, close } => {
                 runtime.stop().await;
                 if let Some(close) = close {
                     close().await;
                 }
             }
             #[cfg(feature = "http")]
-            Place::AtServer(_) => {}
+            StoreLocation::AtServer(_) => {}
         }
     }
 }

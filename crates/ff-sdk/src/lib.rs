@@ -23,20 +23,24 @@ mod callback;
 mod client;
 mod connect;
 mod error;
+mod event;
+mod execution;
 mod flow;
 mod flowfabric;
 #[cfg(feature = "http")]
 pub mod http;
 mod job;
-mod operating;
+mod lane;
 mod signal;
 pub mod store_url;
 mod worker;
 
-pub use callback::{Callback, CallbackError, CallbackSecret, Unbelieved};
+pub use callback::{Callback, CallbackError, CallbackRejection, CallbackSecret};
 pub use client::{Client, End};
 pub use connect::{Connect, ConnectError, Synchronous, Target, connect};
 pub use error::Error;
+pub use event::Events;
+pub use execution::{Bulk, BulkReport, Search, SearchResults};
 pub use ff_api::{PublicUrl, Waitpoint};
 #[cfg(feature = "postgres")]
 pub use ff_backend_postgres::{Inbox, InboxError};
@@ -44,12 +48,12 @@ pub use ff_core as core;
 pub use flow::{Flow, FlowEnd, FlowEvents, FlowFileError, FlowHandle, Growth, Joins, Node, all_of, any_of, quorum};
 pub use flowfabric::FlowFabric;
 pub use job::Job;
-pub use operating::{Bulk, BulkDone, Events, Found, LaneHandle, Search};
-pub use signal::{Received, Signal};
+pub use lane::LaneHandle;
+pub use signal::{Signal, SignalMessage};
 
 pub use worker::{
-    AddChildren, Child, Children, Context, CreateWaitpoint, Decision, Fault, Handler, Handling, IntoReply, Reply,
-    Suspend, Verdict, WaitError, WaitForApproval, WaitForSignal, Woken, Worker,
+    AddChildren, Child, Children, Context, CreateWaitpoint, Decision, Fault, Handler, HandlerFuture, IntoReply, Reply,
+    Suspend, Verdict, WaitError, WaitForApproval, WaitForSignal, WaitOutcome, Worker,
 };
 
 /// The pages' programs must compile.
@@ -57,7 +61,7 @@ pub use worker::{
 #[doc = include_str!("../../../README.md")]
 #[doc = include_str!("../../../docs/postgres.md")]
 #[doc = include_str!("../../../docs/sdk.md")]
-#[doc = include_str!("../../../docs/waiting.md")]
+#[doc = include_str!("../../../docs/suspensions.md")]
 #[doc = include_str!("../../../docs/flows.md")]
 #[doc = include_str!("../../../docs/operating.md")]
 struct Pages;

@@ -82,9 +82,9 @@ impl Signal {
 
 /// A signal that was received, with what it carried.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Received(pub ReceivedSignal);
+pub struct SignalMessage(pub ReceivedSignal);
 
-impl Received {
+impl SignalMessage {
     /// What it says, in one word.
     pub fn name(&self) -> &str {
         self.0.signal.name.as_str()

@@ -1,8 +1,8 @@
 //! The header a key is shown in.
 
 use axum::http::{HeaderMap, header};
+use ff_core::api_key::{SecretKey, unauthenticated, unknown_key};
 use ff_core::engine_error::Refusal;
-use ff_core::key::{SecretKey, unauthenticated, unknown_key};
 
 /// Marks the header, so that nothing that shows headers shows what is in it.
 pub(crate) fn conceal(headers: &mut HeaderMap) {

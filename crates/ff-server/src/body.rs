@@ -16,7 +16,7 @@ use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
-use crate::capacity::{Arriving, Slot};
+use crate::capacity::{IncomingBody, Slot};
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::tenant;
@@ -37,10 +37,10 @@ const DISCARDING: Duration = Duration::from_secs(5);
 pub(crate) struct Body<T>(pub(crate) T);
 
 /// The body of a request whose parameters the route reads itself.
-pub(crate) struct BodyBeside<T>(pub(crate) T);
+pub(crate) struct BodyOnly<T>(pub(crate) T);
 
 /// A request with a limit to its body.
-pub(crate) trait Bounded: DeserializeOwned {
+pub(crate) trait BodyLimit: DeserializeOwned {
     const BODY_BYTES: usize;
 
     /// Where it says whose it is, if it does.
@@ -51,7 +51,7 @@ pub(crate) trait Bounded: DeserializeOwned {
 
 macro_rules! bounded {
     ($($request:ident at most $bytes:ident $(within $namespace:ident)?;)*) => {
-        $(impl Bounded for ff_api::$request {
+        $(impl BodyLimit for ff_api::$request {
             const BODY_BYTES: usize = $bytes;
             $(fn namespace(&mut self) -> Option<&mut Option<Namespace>> {
                 Some(&mut self.$namespace)
@@ -88,7 +88,7 @@ bounded! {
     CancelFlow      at most CONTROL_BODY_BYTES;
 }
 
-impl<T: Bounded, S: Send + Sync> FromRequest<S> for Body<T> {
+impl<T: BodyLimit, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
@@ -97,7 +97,7 @@ impl<T: Bounded, S: Send + Sync> FromRequest<S> for Body<T> {
     }
 }
 
-impl<T: Bounded, S: Send + Sync> FromRequest<S> for BodyBeside<T> {
+impl<T: BodyLimit, S: Send + Sync> FromRequest<S> for BodyOnly<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
@@ -105,7 +105,7 @@ impl<T: Bounded, S: Send + Sync> FromRequest<S> for BodyBeside<T> {
     }
 }
 
-async fn read<T: Bounded>(request: Request) -> Result<T, Problem> {
+async fn read<T: BodyLimit>(request: Request) -> Result<T, Problem> {
     said_to_be_json(request.headers())?;
     let (parts, body) = request.into_parts();
     let bytes = arrived(&parts, body, T::BODY_BYTES).await?;
@@ -135,7 +135,7 @@ pub(crate) async fn arrived(parts: &Parts, mut body: Stream, limit: usize) -> Re
             return Err(problem);
         }
     };
-    arriving.map_or(Ok(()), Arriving::complete)?;
+    arriving.map_or(Ok(()), IncomingBody::complete)?;
     Ok(bytes)
 }
 
@@ -155,7 +155,7 @@ async fn collected(
     headers: &HeaderMap,
     body: &mut Stream,
     limit: usize,
-    mut arriving: Option<&mut Arriving>,
+    mut arriving: Option<&mut IncomingBody>,
 ) -> Result<Bytes, Problem> {
     let too_large = |sent| Refusal::over_limit(Code::PayloadTooLarge, "body", limit, sent);
     if let Some(declared) = declared_length(headers).filter(|declared| *declared > limit) {
@@ -195,7 +195,7 @@ fn too_slow(received: usize) -> Refusal {
 }
 
 /// Takes what a client still sends, as one of the bodies on their way.
-async fn discard(mut body: Stream, _arriving: Option<Arriving>) {
+async fn discard(mut body: Stream, _arriving: Option<IncomingBody>) {
     let mut discarded = 0;
     while discarded <= DISCARDED_BYTES
         && let Some(Ok(frame)) = body.frame().await

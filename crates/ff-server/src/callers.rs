@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use ff_core::key::{ApiKey, Role};
+use ff_core::api_key::{ApiKey, Role};
 use ff_core::types::{KeyId, Namespace};
 
 use crate::connections::Connection;
 use crate::problem::Problem;
-use crate::rate::Asker;
+use crate::rate::RateKey;
 
 /// What one request costs of a caller's time: ten thousand may be asked in a second.
 const ASKED: Duration = Duration::from_micros(100);
@@ -33,16 +33,16 @@ const KNOWN: usize = 10_000;
 const FORGET: Duration = Duration::from_secs(1);
 
 /// Who was wrong: an address, and the key it named if it named one. Keys behind one address do not pay for each other.
-type Debtor = (IpAddr, Option<KeyId>);
+type FailureSource = (IpAddr, Option<KeyId>);
 
 /// The allowances of all callers of a server.
 #[derive(Default)]
-pub(crate) struct Callers(Mutex<Spent>);
+pub(crate) struct Callers(Mutex<TimeBudget>);
 
 /// Until when each caller has spent its time.
 #[derive(Default)]
-struct Spent {
-    until: HashMap<Debtor, Instant>,
+struct TimeBudget {
+    until: HashMap<FailureSource, Instant>,
     forgot: Option<Instant>,
 }
 
@@ -53,11 +53,11 @@ impl Callers {
     }
 
     /// Takes the cost of a wrong token or key off a caller's allowance, or says how long to wait before being wrong again.
-    fn was_wrong(&self, debtor: &Debtor, now: Instant) -> Result<(), Duration> {
+    fn was_wrong(&self, debtor: &FailureSource, now: Instant) -> Result<(), Duration> {
         self.charge(debtor, WRONG, now)
     }
 
-    fn charge(&self, debtor: &Debtor, cost: Duration, now: Instant) -> Result<(), Duration> {
+    fn charge(&self, debtor: &FailureSource, cost: Duration, now: Instant) -> Result<(), Duration> {
         let mut spent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let until = spent.of(debtor, now);
         let ahead = until.saturating_duration_since(now);
@@ -74,9 +74,9 @@ impl Callers {
     }
 }
 
-impl Spent {
+impl TimeBudget {
     /// A caller's own entry, or the one of all that are not told apart.
-    fn of(&mut self, (address, key): &Debtor, now: Instant) -> &mut Instant {
+    fn of(&mut self, (address, key): &FailureSource, now: Instant) -> &mut Instant {
         let debtor = (network(*address), key.clone());
         let is_full = |spent: &Self| spent.until.len() >= KNOWN && !spent.until.contains_key(&debtor);
         if is_full(self) && self.forgot.is_none_or(|at| now.saturating_duration_since(at) >= FORGET) {
@@ -138,10 +138,10 @@ impl Caller {
     }
 
     /// Whom its requests are counted to.
-    pub(crate) fn as_asker(&self) -> Asker {
+    pub(crate) fn as_asker(&self) -> RateKey {
         match &self.key {
-            Some(key) => Asker::Key(key.info.key_id.clone()),
-            None => Asker::Address(network(self.address)),
+            Some(key) => RateKey::Key(key.info.key_id.clone()),
+            None => RateKey::Address(network(self.address)),
         }
     }
 
@@ -198,9 +198,9 @@ impl Default for Caller {
 }
 
 /// A caller whose request was counted before anything of it was read.
-pub(crate) struct Counted(pub(crate) Caller);
+pub(crate) struct CountedCaller(pub(crate) Caller);
 
-impl<S: Send + Sync> FromRequestParts<S> for Counted {
+impl<S: Send + Sync> FromRequestParts<S> for CountedCaller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {

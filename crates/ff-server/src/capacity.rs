@@ -7,9 +7,9 @@ use axum::http::Method;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::options::Limits;
-use crate::pool::{Full, Permit, Pool};
+use crate::pool::{Permit, Pool, PoolError};
 use crate::problem::Problem;
-use crate::rate::Asker;
+use crate::rate::RateKey;
 
 /// Routes whose requests may wait for something to happen, or are streams.
 const WAITING: &[&str] = &[
@@ -71,7 +71,7 @@ impl Capacity {
     }
 
     /// What a request to a route may take of it.
-    pub(crate) fn request(&self, route: &str, who: Asker) -> Arc<Slot> {
+    pub(crate) fn request(&self, route: &str, who: RateKey) -> Arc<Slot> {
         let is_waiting = WAITING.contains(&route);
         Arc::new(Slot { capacity: self.clone(), who, is_waiting, state: Mutex::default() })
     }
@@ -85,7 +85,7 @@ fn pages_at_once() -> usize {
 /// What one request has of the capacity. It is given back when the request is answered and its answer is written.
 pub(crate) struct Slot {
     capacity: Capacity,
-    who: Asker,
+    who: RateKey,
     is_waiting: bool,
     state: Mutex<SlotState>,
 }
@@ -98,7 +98,7 @@ struct SlotState {
 }
 
 /// A body on its way.
-pub(crate) struct Arriving {
+pub(crate) struct IncomingBody {
     slot: Arc<Slot>,
     bytes: Permit,
     _one: Permit,
@@ -116,11 +116,11 @@ impl Slot {
     }
 
     /// Counts a body that begins to arrive.
-    pub(crate) fn arriving(self: &Arc<Self>) -> Result<Arriving, Problem> {
+    pub(crate) fn arriving(self: &Arc<Self>) -> Result<IncomingBody, Problem> {
         let (bodies, bytes) = (&self.capacity.arriving, &self.capacity.body_bytes);
         let one = bodies.take(&self.who, 1).map_err(|full| overloaded(full, bodies, "bodies on their way"))?;
         let bytes = bytes.take(&self.who, 0).map_err(|full| overloaded(full, bytes, "bytes of bodies"))?;
-        Ok(Arriving { slot: self.clone(), bytes, _one: one })
+        Ok(IncomingBody { slot: self.clone(), bytes, _one: one })
     }
 
     /// Takes one of the streams there are.
@@ -148,7 +148,7 @@ impl Slot {
     }
 }
 
-impl Arriving {
+impl IncomingBody {
     /// Counts what has arrived.
     pub(crate) fn received(&mut self, bytes: usize) -> Result<(), Problem> {
         let pool = &self.slot.capacity.body_bytes;
@@ -162,16 +162,17 @@ impl Arriving {
     }
 }
 
-fn overloaded(full: Full, pool: &Pool, what: &str) -> Problem {
+fn overloaded(full: PoolError, pool: &Pool, what: &str) -> Problem {
     let share = || format!("one key, or one address without a key, has at most {} {what} at once", pool.each());
-    Problem::overloaded((full == Full::Share).then(share), AGAIN)
+    Problem::overloaded((full == PoolError::Share).then(share), AGAIN)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
     use super::*;
     use crate::routes::ROUTES;
-    use std::net::{IpAddr, Ipv4Addr};
 
     const CLAIM: &str = "/v1/workers/{instance}/claim";
     const SUBMIT: &str = "/v1/executions";
@@ -181,8 +182,8 @@ mod tests {
         Capacity::new(&limits, has_keys)
     }
 
-    fn caller(last: u8) -> Asker {
-        Asker::Address(IpAddr::V4(Ipv4Addr::new(10, 0, 0, last)))
+    fn caller(last: u8) -> RateKey {
+        RateKey::Address(IpAddr::V4(Ipv4Addr::new(10, 0, 0, last)))
     }
 
     fn begun(capacity: &Capacity, route: &str, who: u8) -> Option<Arc<Slot>> {

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::callers::network;
-use crate::pool::{Full, Permit, Pool};
-use crate::rate::Asker;
+use crate::pool::{Permit, Pool, PoolError};
+use crate::rate::RateKey;
 
 /// How often it is said that connections are turned away.
 const SAY_AGAIN: Duration = Duration::from_secs(10);
@@ -17,19 +17,19 @@ const SAY_AGAIN: Duration = Duration::from_secs(10);
 /// Every open connection. One over which nobody has proven who it is makes room for a new one; the others stay.
 pub(crate) struct Connections {
     pool: Arc<Pool>,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
 }
 
 #[derive(Default)]
-struct Open {
+struct OpenConnections {
     /// The oldest first.
-    unproven: BTreeMap<u64, Unproven>,
+    unproven: BTreeMap<u64, UnauthenticatedConnection>,
     next: u64,
     said: Option<Instant>,
 }
 
-struct Unproven {
-    from: Asker,
+struct UnauthenticatedConnection {
+    from: RateKey,
     close: CancellationToken,
     _taken: Permit,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Connection {
     id: u64,
     connections: Arc<Connections>,
     close: CancellationToken,
-    proven: Mutex<Option<Unproven>>,
+    proven: Mutex<Option<UnauthenticatedConnection>>,
 }
 
 impl Connections {
@@ -49,7 +49,7 @@ impl Connections {
 
     /// Counts a connection, or none where there is no room for it.
     pub(crate) fn open(self: &Arc<Self>, address: IpAddr) -> Option<Arc<Connection>> {
-        let from = Asker::Address(network(address));
+        let from = RateKey::Address(network(address));
         let mut open = self.lock();
         let taken = loop {
             match self.pool.take(&from, 1) {
@@ -65,30 +65,30 @@ impl Connections {
         };
         let (id, close) = (open.next, CancellationToken::new());
         open.next += 1;
-        open.unproven.insert(id, Unproven { from, close: close.clone(), _taken: taken });
+        open.unproven.insert(id, UnauthenticatedConnection { from, close: close.clone(), _taken: taken });
         drop(open);
         Some(Arc::new(Connection { id, connections: self.clone(), close, proven: Mutex::default() }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Open {
+impl OpenConnections {
     /// The connection that gives way: of this address, where that has too many.
-    fn oldest(&mut self, full: Full, from: &Asker) -> Option<Unproven> {
-        let mut candidates = self.unproven.iter().filter(|(_, open)| full == Full::All || open.from == *from);
+    fn oldest(&mut self, full: PoolError, from: &RateKey) -> Option<UnauthenticatedConnection> {
+        let mut candidates = self.unproven.iter().filter(|(_, open)| full == PoolError::All || open.from == *from);
         let id = *candidates.next()?.0;
         self.unproven.remove(&id)
     }
 
-    fn say(&mut self, full: Full, address: IpAddr) {
+    fn say(&mut self, full: PoolError, address: IpAddr) {
         if self.said.is_some_and(|at| at.elapsed() < SAY_AGAIN) {
             return;
         }
         self.said = Some(Instant::now());
-        let whose = if full == Full::All { "in all".to_owned() } else { format!("from {address}") };
+        let whose = if full == PoolError::All { "in all".to_owned() } else { format!("from {address}") };
         tracing::warn!("connections are turned away: as many are open {whose} as may be");
     }
 }
@@ -116,8 +116,9 @@ impl Drop for Connection {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::net::Ipv4Addr;
+
+    use super::*;
 
     fn address(last: u8) -> IpAddr {
         IpAddr::V4(Ipv4Addr::new(10, 0, 0, last))

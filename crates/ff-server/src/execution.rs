@@ -1,10 +1,12 @@
-//! The room of executions over HTTP.
+//! The domain of executions over HTTP.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use ff_api::{Batch, Batched, Bulk, Encoding, Ended, IDEMPOTENCY_KEY, Page, PayloadView, Submit, Tried, object};
+use ff_api::{
+    Batch, BatchItem, BatchReply, Bulk, Encoding, ExecutionEnd, IDEMPOTENCY_KEY, Page, PayloadView, Submit, object,
+};
 use ff_core::backend::Answer;
 use ff_core::contracts::{
     Attempts, BulkPage, Cursor, ExecutionInfo, Filter, ListArgs, SubmitArgs, Submitted, check_wait,
@@ -26,10 +28,10 @@ pub(crate) async fn submit(
     State(ff): State<Runtime>,
     headers: HeaderMap,
     Body(mut new): Body<Submit>,
-) -> Result<Created> {
+) -> Result<CreatedExecution> {
     new.idempotency_key = one_key(key_in(&headers)?, new.idempotency_key.take())?;
     let args = trace::within(new.into_args()?, &trace::in_headers(&headers));
-    Ok(Created(ff.backend().submit(args).await?))
+    Ok(CreatedExecution(ff.backend().submit(args).await?))
 }
 
 /// Creates many executions, each with its own outcome.
@@ -38,7 +40,7 @@ pub(crate) async fn submit_many(
     caller: Caller,
     headers: HeaderMap,
     Body(batch): Body<Batch>,
-) -> Result<Json<Batched>> {
+) -> Result<Json<BatchReply>> {
     if headers.contains_key(IDEMPOTENCY_KEY) {
         return Err(Refusal::invalid("Idempotency-Key", "is for one execution; in a batch each has a field").into());
     }
@@ -53,7 +55,7 @@ pub(crate) async fn submit_many(
         Ok(trace::within(one.into_args()?, &around))
     });
     let results = each(&ff, read.collect()).await?;
-    Ok(Json(Batched { results: results.into_iter().map(Tried::from).collect() }))
+    Ok(Json(BatchReply { results: results.into_iter().map(BatchItem::from).collect() }))
 }
 
 /// Lists executions, newest first, a page at a time.
@@ -105,17 +107,17 @@ pub(crate) async fn payload(State(ff): State<Runtime>, Id(id): Id, mut params: P
 }
 
 /// Says how an execution ended, waiting for its end if asked to.
-pub(crate) async fn result(State(ff): State<Runtime>, Id(id): Id, mut params: Params) -> Result<Json<Ended>> {
+pub(crate) async fn result(State(ff): State<Runtime>, Id(id): Id, mut params: Params) -> Result<Json<ExecutionEnd>> {
     let wait_ms = params.number("wait_ms")?.unwrap_or(0);
     let encoding: Encoding = params.word("encoding")?.unwrap_or_default();
     params.done()?;
     check_wait(wait_ms)?;
-    let ended = if wait_ms == 0 { None } else { ff.waits().ended(&id, wait_ms).await? };
+    let ended = if wait_ms == 0 { None } else { ff.long_poll().ended(&id, wait_ms).await? };
     let ended = match ended {
         Some(ended) => ended,
         None => ff.backend().result(&id).await?,
     };
-    Ok(Json(Ended::of(ended, encoding)))
+    Ok(Json(ExecutionEnd::of(ended, encoding)))
 }
 
 /// Tells every try at an execution.
@@ -130,9 +132,9 @@ pub(crate) async fn bulk(State(ff): State<Runtime>, Body(bulk): Body<Bulk>) -> R
 }
 
 /// The answer to a submission: where the execution is, and whether it is new.
-pub(crate) struct Created(Submitted);
+pub(crate) struct CreatedExecution(Submitted);
 
-impl IntoResponse for Created {
+impl IntoResponse for CreatedExecution {
     fn into_response(self) -> Response {
         let status = if self.0.duplicate { StatusCode::OK } else { StatusCode::CREATED };
         (status, [(header::LOCATION, location(&self.0.execution_id))], Json(self.0)).into_response()

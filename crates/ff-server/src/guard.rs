@@ -11,9 +11,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use ff_api::PublicUrl;
 use ff_api::access::Access;
+use ff_core::api_key::unauthenticated;
 use ff_core::backend::EngineStore;
 use ff_core::engine_error::{Code, EngineError};
-use ff_core::key::unauthenticated;
 use ff_core::limits;
 use futures_util::FutureExt;
 use hyper::body::Body as _;
@@ -23,13 +23,13 @@ use tracing::field::Empty;
 
 use crate::callers::Caller;
 use crate::capacity::{Capacity, Slot};
-use crate::keyring::{Accepted, Keyring};
+use crate::guarded_body::until_written;
+use crate::keyring::{AcceptedKey, Keyring};
 use crate::options::Limits;
 use crate::problem::{Problem, StoreOutage};
 use crate::rate::Rate;
-use crate::transport::Busy;
-use crate::written::until_written;
-use crate::{audit, bearer, neighbour, routes};
+use crate::transport::RequestGuard;
+use crate::{audit, bearer, loopback_guard, routes};
 
 /// How long a request may wait for the store, beyond the time it was asked to wait. A store that says nothing for so long is not
 /// there, and whoever asks is better told than kept.
@@ -114,7 +114,7 @@ impl Guard {
             // A page for outsiders is opened at the public address; all else stays on this machine.
             let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
             let public_host = self.public_host.as_deref().filter(|_| path == Some(routes::APPROVAL));
-            neighbour::check(request.headers(), public_host)?;
+            loopback_guard::check(request.headers(), public_host)?;
             caller.prove_connection();
             return Ok(());
         };
@@ -146,7 +146,7 @@ impl Guard {
         };
         access.check(&key.info)?;
         caller.prove_connection();
-        request.extensions_mut().insert(Accepted::new(keyring.clone(), key.clone()));
+        request.extensions_mut().insert(AcceptedKey::new(keyring.clone(), key.clone()));
         request.extensions_mut().insert(caller.known_by(key));
         Ok(())
     }
@@ -209,7 +209,7 @@ pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
 }
 
 async fn answer(guard: &Guard, route: &str, mut request: Request, next: Next) -> Response {
-    let busy = request.extensions_mut().remove::<Arc<Busy>>();
+    let busy = request.extensions_mut().remove::<Arc<RequestGuard>>();
     if guard.stopping.is_cancelled() {
         return until_written(Problem::from(Code::ShuttingDown).into_response(), None, busy);
     }

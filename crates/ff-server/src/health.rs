@@ -70,7 +70,7 @@ impl Readiness {
 
 /// Asks for something that every store has to read.
 async fn ask(ff: &Runtime) -> Answer<()> {
-    let store = ff.upkeep();
+    let store = ff.engine_store();
     let asked = store.list_keys(ListKeysArgs { after: None, limit: 1 });
     let answered = tokio::time::timeout(PATIENCE, asked).await;
     let late = |_| EngineError::Unavailable(format!("it has not answered for {} s", PATIENCE.as_secs()));

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use ff_core::api_key::{ApiKey, SecretKey, check_validity, judge, unknown_key};
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::ListKeysArgs;
 use ff_core::engine_error::{EngineError, Refusal};
-use ff_core::key::{ApiKey, SecretKey, check_validity, judge, unknown_key};
 use ff_core::types::{KeyId, TimestampMs};
 use tokio::sync::Semaphore;
 
@@ -24,12 +24,12 @@ const LOOKUPS: usize = 32;
 pub(crate) struct Keyring {
     store: Arc<dyn EngineStore>,
     lookups: Semaphore,
-    found: Mutex<HashMap<KeyId, Found>>,
+    found: Mutex<HashMap<KeyId, CachedKey>>,
 }
 
 /// A key as it was found.
 #[derive(Clone)]
-struct Found {
+struct CachedKey {
     key: Arc<ApiKey>,
     /// When, by this machine, and what time it was for the store.
     at: Instant,
@@ -65,26 +65,26 @@ impl Keyring {
         Ok(check_validity(&found.key.info, found.time())?)
     }
 
-    async fn find(&self, id: &KeyId) -> Answer<Option<Found>> {
+    async fn find(&self, id: &KeyId) -> Answer<Option<CachedKey>> {
         match self.fresh(id) {
             Some(found) => Ok(Some(found)),
             None => self.look(id).await,
         }
     }
 
-    fn fresh(&self, id: &KeyId) -> Option<Found> {
+    fn fresh(&self, id: &KeyId) -> Option<CachedKey> {
         self.found().get(id).filter(|found| found.at.elapsed() < FRESH).cloned()
     }
 
     /// Asks the store. Only what is there is kept in mind: ids are easily made up.
-    async fn look(&self, id: &KeyId) -> Answer<Option<Found>> {
+    async fn look(&self, id: &KeyId) -> Answer<Option<CachedKey>> {
         // Never closed, so a permit always comes.
         let _lookup = self.lookups.acquire().await;
         let Some(key) = self.store.find_key(id).await? else {
             self.found().remove(id);
             return Ok(None);
         };
-        let found = Found { key: Arc::new(key), at: Instant::now(), now: self.store.now().await? };
+        let found = CachedKey { key: Arc::new(key), at: Instant::now(), now: self.store.now().await? };
         let mut known = self.found();
         if known.len() >= KNOWN {
             known.clear();
@@ -93,19 +93,19 @@ impl Keyring {
         Ok(Some(found))
     }
 
-    fn found(&self) -> MutexGuard<'_, HashMap<KeyId, Found>> {
+    fn found(&self) -> MutexGuard<'_, HashMap<KeyId, CachedKey>> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A key that was accepted for something that lasts.
 #[derive(Clone)]
-pub(crate) struct Accepted {
+pub(crate) struct AcceptedKey {
     keyring: Arc<Keyring>,
     key: Arc<ApiKey>,
 }
 
-impl Accepted {
+impl AcceptedKey {
     pub(crate) fn new(keyring: Arc<Keyring>, key: Arc<ApiKey>) -> Self {
         Self { keyring, key }
     }
@@ -120,7 +120,7 @@ impl Accepted {
     }
 }
 
-impl Found {
+impl CachedKey {
     /// What time it is for the store by now.
     fn time(&self) -> TimestampMs {
         self.now + u64::try_from(self.at.elapsed().as_millis()).unwrap_or(u64::MAX)

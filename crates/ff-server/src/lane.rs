@@ -1,4 +1,4 @@
-//! The room of lanes over HTTP.
+//! The domain of lanes over HTTP.
 
 use axum::Json;
 use axum::extract::State;

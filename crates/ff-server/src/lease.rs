@@ -1,4 +1,4 @@
-//! The room of leases over HTTP: the worker protocol, and an operator's way to take a lease away.
+//! The domain of leases over HTTP: the worker protocol, and an operator's way to take a lease away.
 
 use axum::Json;
 use axum::extract::State;
@@ -25,7 +25,7 @@ pub(crate) async fn claim(
         ClaimOf::Partition(args) => ff.backend().claim(args).await?,
         ClaimOf::Anywhere(args) => {
             args.check()?;
-            contracts::Claims { claimed: ff.waits().next(args).await?, next: None, limited: false }
+            contracts::Claims { claimed: ff.long_poll().next(args).await?, next: None, limited: false }
         }
     };
     Ok(Json(Claims::of(claims, encoding)))
@@ -41,7 +41,7 @@ pub(crate) async fn control(
     let (after, wait_ms) = (params.text("after"), params.number("wait_ms")?.unwrap_or(0));
     params.done()?;
     check_wait(wait_ms)?;
-    let mut control = ff.waits().control(ControlArgs { worker_instance_id, after, wait_ms }).await?;
+    let mut control = ff.long_poll().control(ControlArgs { worker_instance_id, after, wait_ms }).await?;
     if let Some(own) = caller.tenant() {
         control.lost = own_of(&ff, own, control.lost).await?;
     }

@@ -21,6 +21,7 @@
 //! # }).unwrap();
 //! ```
 
+mod api_key;
 mod approval;
 mod audit;
 mod bearer;
@@ -34,14 +35,14 @@ mod event;
 mod execution;
 mod flow;
 mod guard;
+mod guarded_body;
 mod health;
-mod key;
 mod keyring;
 mod lane;
 mod lease;
 mod links;
+mod loopback_guard;
 mod metrics;
-mod neighbour;
 mod openapi;
 mod options;
 mod page;
@@ -61,7 +62,6 @@ mod tls;
 mod trace;
 mod transport;
 mod worker;
-mod written;
 
 pub use ff_api::access::Access;
 pub use metrics::Metrics;

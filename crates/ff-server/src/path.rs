@@ -59,7 +59,7 @@ in_path! {
     /// The waitpoint an address names.
     Waitpoint(WaitpointId): "waitpoint", "waitpoint_id";
     /// The signal an address names.
-    Received(SignalId): "signal", "signal_id";
+    SignalPath(SignalId): "signal", "signal_id";
     /// The flow an address names.
     Flow(FlowId): "flow", "flow_id", of the tenant by tenant::owns_flow;
     /// The lane an address names, within the namespace that is said beside it.

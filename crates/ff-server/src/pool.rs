@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::rate::Asker;
+use crate::rate::RateKey;
 
 /// What there is, and who has how much of it.
 pub(crate) struct Pool {
@@ -15,12 +15,12 @@ pub(crate) struct Pool {
 #[derive(Default)]
 struct Amounts {
     all: usize,
-    by: HashMap<Asker, usize>,
+    by: HashMap<RateKey, usize>,
 }
 
 /// There is not enough left: in all, or for this caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Full {
+pub(crate) enum PoolError {
     All,
     Share,
 }
@@ -28,7 +28,7 @@ pub(crate) enum Full {
 /// The amount one caller has of a pool, until it is dropped.
 pub(crate) struct Permit {
     pool: Arc<Pool>,
-    who: Asker,
+    who: RateKey,
     amount: usize,
 }
 
@@ -42,7 +42,7 @@ impl Pool {
         Self::new(total, total.div_ceil(2))
     }
 
-    pub(crate) fn take(self: &Arc<Self>, who: &Asker, amount: usize) -> Result<Permit, Full> {
+    pub(crate) fn take(self: &Arc<Self>, who: &RateKey, amount: usize) -> Result<Permit, PoolError> {
         let mut taken = Permit { pool: self.clone(), who: who.clone(), amount: 0 };
         taken.take_more(amount)?;
         Ok(taken)
@@ -58,15 +58,15 @@ impl Pool {
 }
 
 impl Permit {
-    pub(crate) fn take_more(&mut self, amount: usize) -> Result<(), Full> {
+    pub(crate) fn take_more(&mut self, amount: usize) -> Result<(), PoolError> {
         let mut amounts = self.pool.amounts();
         let own = amounts.by.get(&self.who).copied().unwrap_or(0).saturating_add(amount);
         let all = amounts.all.saturating_add(amount);
         if all > self.pool.total {
-            return Err(Full::All);
+            return Err(PoolError::All);
         }
         if own > self.pool.each {
-            return Err(Full::Share);
+            return Err(PoolError::Share);
         }
         amounts.all = all;
         if own > 0 {
@@ -95,20 +95,21 @@ impl Drop for Permit {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::net::{IpAddr, Ipv4Addr};
 
-    fn caller(last: u8) -> Asker {
-        Asker::Address(IpAddr::V4(Ipv4Addr::new(10, 0, 0, last)))
+    use super::*;
+
+    fn caller(last: u8) -> RateKey {
+        RateKey::Address(IpAddr::V4(Ipv4Addr::new(10, 0, 0, last)))
     }
 
     #[test]
     fn one_caller_leaves_half_to_the_others() {
         let pool = Pool::halved(4);
         let own = [pool.take(&caller(1), 1).ok().unwrap(), pool.take(&caller(1), 1).ok().unwrap()];
-        assert_eq!(pool.take(&caller(1), 1).err(), Some(Full::Share));
+        assert_eq!(pool.take(&caller(1), 1).err(), Some(PoolError::Share));
         let others = pool.take(&caller(2), 2).ok().unwrap();
-        assert_eq!(pool.take(&caller(3), 1).err(), Some(Full::All));
+        assert_eq!(pool.take(&caller(3), 1).err(), Some(PoolError::All));
         drop((own, others));
         assert!(pool.take(&caller(1), 2).is_ok());
         assert!(pool.amounts().by.is_empty() && pool.amounts().all == 0, "callers that are gone cost no memory");
@@ -119,9 +120,9 @@ mod tests {
         let pool = Pool::new(10, 10);
         let mut taken = pool.take(&caller(1), 0).ok().unwrap();
         assert_eq!(taken.take_more(8), Ok(()));
-        assert_eq!(taken.take_more(3), Err(Full::All));
+        assert_eq!(taken.take_more(3), Err(PoolError::All));
         assert_eq!(taken.take_more(2), Ok(()));
-        assert_eq!(taken.take_more(usize::MAX), Err(Full::All));
+        assert_eq!(taken.take_more(usize::MAX), Err(PoolError::All));
         drop(taken);
         assert!(pool.take(&caller(2), 10).is_ok());
     }

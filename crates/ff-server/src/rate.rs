@@ -14,14 +14,14 @@ const FORGET: u32 = 10_000;
 
 /// Who is counted: a key, or an address that showed none.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Asker {
+pub(crate) enum RateKey {
     Key(KeyId),
     Address(IpAddr),
 }
 
 /// The allowances of all callers.
 pub(crate) struct Rate {
-    callers: DefaultKeyedRateLimiter<Asker>,
+    callers: DefaultKeyedRateLimiter<RateKey>,
     clock: DefaultClock,
     asked: AtomicU32,
 }
@@ -34,7 +34,7 @@ impl Rate {
     }
 
     /// Counts a request, or says how long to wait before the next.
-    pub(crate) fn ask(&self, who: &Asker) -> Result<(), Duration> {
+    pub(crate) fn ask(&self, who: &RateKey) -> Result<(), Duration> {
         if self.asked.fetch_add(1, Ordering::Relaxed) % FORGET == FORGET - 1 {
             self.callers.retain_recent();
         }
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn a_caller_has_its_own_allowance() {
         let rate = Rate::of(NonZeroU32::new(3).unwrap());
-        let (one, other) = (Asker::Key(KeyId::parse("a1").unwrap()), Asker::Key(KeyId::parse("a2").unwrap()));
+        let (one, other) = (RateKey::Key(KeyId::parse("a1").unwrap()), RateKey::Key(KeyId::parse("a2").unwrap()));
         assert!((0..3).all(|_| rate.ask(&one).is_ok()));
         let wait = rate.ask(&one).unwrap_err();
         assert!(wait > Duration::ZERO && wait <= Duration::from_secs(1), "{wait:?}");
@@ -60,7 +60,7 @@ mod tests {
     fn callers_that_are_gone_cost_no_memory() {
         let rate = Rate::of(NonZeroU32::new(1_000_000).unwrap());
         for nth in 0..100_000 {
-            rate.ask(&Asker::Address(IpAddr::V4(std::net::Ipv4Addr::from_bits(nth)))).unwrap();
+            rate.ask(&RateKey::Address(IpAddr::V4(std::net::Ipv4Addr::from_bits(nth)))).unwrap();
         }
         assert!(rate.callers.len() <= 2 * FORGET as usize, "{}", rate.callers.len());
     }

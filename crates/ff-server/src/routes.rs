@@ -22,7 +22,7 @@ use crate::metrics::Metrics;
 use crate::params::Params;
 use crate::problem::{Problem, Result};
 use crate::{
-    approval, call, doctor, event, execution, flow, health, key, lane, lease, metrics, openapi, secret, signal,
+    api_key, approval, call, doctor, event, execution, flow, health, lane, lease, metrics, openapi, secret, signal,
     suspension, worker,
 };
 
@@ -86,7 +86,7 @@ pub(crate) fn router(
     metrics: Option<Metrics>,
     stopping: CancellationToken,
 ) -> Router {
-    let cipher = Arc::new(CursorCipher::new(runtime.upkeep().clone()));
+    let cipher = Arc::new(CursorCipher::new(runtime.engine_store().clone()));
     let router = with_handlers(with_calls(Router::new()))
         .fallback(async || Problem::from(Code::NotFound))
         .method_not_allowed_fallback(async || Problem::from(Code::MethodNotAllowed))
@@ -105,17 +105,17 @@ pub(crate) fn router(
 
 /// What an error code means: where the `type` of a problem leads.
 #[derive(JsonSchema, Serialize)]
-pub(crate) struct Meaning {
+pub(crate) struct ErrorPage {
     code: &'static str,
     class: Class,
     status: u16,
     title: &'static str,
 }
 
-async fn meaning(code: std::result::Result<Path<String>, PathRejection>, params: Params) -> Result<Json<Meaning>> {
+async fn meaning(code: std::result::Result<Path<String>, PathRejection>, params: Params) -> Result<Json<ErrorPage>> {
     params.done()?;
     let code = code.ok().and_then(|Path(text)| Code::from_code(&text)).ok_or(Code::NotFound)?;
-    Ok(Json(Meaning { code: code.as_str(), class: code.class(), status: code.http_status(), title: code.sentence() }))
+    Ok(Json(ErrorPage { code: code.as_str(), class: code.class(), status: code.http_status(), title: code.sentence() }))
 }
 
 /// How many partitions the store was made with, which a client must know to place what it submits, and where links lead.

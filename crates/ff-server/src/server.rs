@@ -71,7 +71,7 @@ impl Server {
     /// Takes an address, to serve as it is told.
     pub async fn bind_with(listen: SocketAddr, runtime: Runtime, options: ServerOptions) -> io::Result<Self> {
         let tls = options.tls.as_ref().map(tls::acceptor).transpose()?;
-        let keyring = Keyring::of(runtime.upkeep()).await.map_err(io::Error::other)?;
+        let keyring = Keyring::of(runtime.engine_store()).await.map_err(io::Error::other)?;
         if keyring.is_none() && !listen.ip().to_canonical().is_loopback() {
             let why = format!(
                 "listen: {listen} is not on loopback, must be while the store has no API keys; create one with `ff keys \
@@ -140,8 +140,13 @@ impl Server {
 
     async fn take_connections(self, shutdown: CancellationToken) -> io::Result<()> {
         let links = Links::new(self.public_url, self.tls.is_some());
-        let watch =
-            Guard::new(self.runtime.upkeep().clone(), self.keyring, &self.limits, links.public_url(), shutdown.clone());
+        let watch = Guard::new(
+            self.runtime.engine_store().clone(),
+            self.keyring,
+            &self.limits,
+            links.public_url(),
+            shutdown.clone(),
+        );
         let app = routes::router(self.runtime.clone(), watch, links, self.metrics, shutdown.clone());
         let callers = Arc::<Callers>::default();
         let open = Connections::new(self.limits.connections, self.limits.connections_per_address);

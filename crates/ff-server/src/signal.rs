@@ -1,31 +1,31 @@
-//! The room of signals over HTTP. Delivering one needs no key: its token is the whole authority; and
+//! The domain of signals over HTTP. Delivering one needs no key: its token is the whole authority; and
 //! no token of who shows a key that may signal.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use ff_api::{Deliver, Encoding, ReceivedSignal};
+use ff_core::api_key::Role;
 use ff_core::contracts::{
     DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, SignalsArgs, SignalsPage, WaitpointRef, check_wait,
 };
 use ff_core::engine_error::{Code, EngineError};
-use ff_core::key::Role;
 use ff_core::limits;
 use ff_core::token::PresentedToken;
 use ff_scheduler::Runtime;
 
 use crate::body::Body;
-use crate::callers::{Caller, Counted};
+use crate::callers::{Caller, CountedCaller};
 use crate::execution::{key_in, one_key};
 use crate::params::Params;
-use crate::path::{Id, Received};
+use crate::path::{Id, SignalPath};
 use crate::problem::Result;
 
 /// Delivers a signal to whoever shows the waitpoint's token. To everybody else, what is there and what is not are answered
 /// alike.
 pub(crate) async fn deliver(
     State(ff): State<Runtime>,
-    Counted(caller): Counted,
+    CountedCaller(caller): CountedCaller,
     Id(id): Id,
     headers: HeaderMap,
     Body(mut signal): Body<Deliver>,
@@ -76,7 +76,7 @@ pub(crate) async fn list(State(ff): State<Runtime>, Id(id): Id, mut params: Para
 pub(crate) async fn read(
     State(ff): State<Runtime>,
     Id(id): Id,
-    Received(signal): Received,
+    SignalPath(signal): SignalPath,
     mut params: Params,
 ) -> Result<Json<ReceivedSignal>> {
     let encoding: Encoding = params.word("encoding")?.unwrap_or_default();
@@ -94,5 +94,5 @@ pub(crate) async fn deliveries(State(ff): State<Runtime>, mut params: Params) ->
     params.done()?;
     check_wait(wait_ms)?;
     args.check()?;
-    Ok(Json(ff.waits().next_deliveries(args, wait_ms).await?))
+    Ok(Json(ff.long_poll().next_deliveries(args, wait_ms).await?))
 }

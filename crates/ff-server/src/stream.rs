@@ -14,7 +14,7 @@ use futures_util::stream;
 use serde::Serialize;
 
 use crate::capacity::Slot;
-use crate::keyring::Accepted;
+use crate::keyring::AcceptedKey;
 use crate::pool::Permit;
 use crate::problem::Result;
 
@@ -29,33 +29,33 @@ pub(crate) const SIGN_OF_LIFE: &str = ":\n\n";
 const LAST_EVENT_ID: &str = "last-event-id";
 
 /// Where a request may open a stream.
-pub(crate) struct Opening {
+pub(crate) struct StreamOpener {
     slot: Option<Arc<Slot>>,
-    key: Option<Accepted>,
+    key: Option<AcceptedKey>,
 }
 
 /// One open stream among all there may be, and the key it was opened with.
-pub(crate) struct Room {
+pub(crate) struct StreamSlot {
     _stream: Option<Permit>,
-    key: Option<Accepted>,
+    key: Option<AcceptedKey>,
 }
 
-impl Opening {
+impl StreamOpener {
     /// Takes room for the stream, if there is any.
-    pub(crate) fn open(self) -> Result<Room> {
+    pub(crate) fn open(self) -> Result<StreamSlot> {
         let stream = self.slot.map(|slot| slot.stream()).transpose()?;
-        Ok(Room { _stream: stream, key: self.key })
+        Ok(StreamSlot { _stream: stream, key: self.key })
     }
 }
 
-impl Room {
+impl StreamSlot {
     /// Why nothing more may be told to its reader.
     async fn refused(&self) -> Option<Refusal> {
         self.key.as_ref()?.refused().await
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Opening {
+impl<S: Send + Sync> FromRequestParts<S> for StreamOpener {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> std::result::Result<Self, Infallible> {
@@ -64,14 +64,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Opening {
 }
 
 /// Something that is told bit by bit.
-pub(crate) trait Telling: Send + 'static {
+pub(crate) trait EventSource: Send + 'static {
     /// The next text; none when everything was told. Nothing is asked for before it can be sent, so a reader that is slow
     /// costs no memory.
     fn more(&mut self) -> impl Future<Output = Option<String>> + Send;
 }
 
 /// Pushes whatever is told until it ends, until its reader goes, or until its reader's key is not valid any more.
-pub(crate) fn pushed(telling: impl Telling, room: Room) -> Response {
+pub(crate) fn pushed(telling: impl EventSource, room: StreamSlot) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),

@@ -1,4 +1,4 @@
-//! The room of suspensions over HTTP: what a holder waits on, and what operators decide about what waits.
+//! The domain of suspensions over HTTP: what a holder waits on, and what operators decide about what waits.
 
 use axum::Json;
 use axum::extract::{Extension, State};

@@ -30,14 +30,14 @@ pub(crate) fn settle(own: Option<&Namespace>, named: &mut Option<Namespace>) -> 
 /// Answers for another tenant's execution as for one that is not there.
 pub(crate) async fn owns_execution(parts: &Parts, ff: &Runtime, id: &ExecutionId) -> Result<(), Problem> {
     let Some(own) = of(parts) else { return Ok(()) };
-    let found = ff.upkeep().namespace_of(id).await?;
+    let found = ff.engine_store().namespace_of(id).await?;
     if found == Some(own) { Ok(()) } else { Err(Code::ExecutionNotFound.into()) }
 }
 
 /// Answers for another tenant's flow as for one that is not there.
 pub(crate) async fn owns_flow(parts: &Parts, ff: &Runtime, id: &FlowId) -> Result<(), Problem> {
     let Some(own) = of(parts) else { return Ok(()) };
-    let found = ff.upkeep().namespace_of_flow(id).await?;
+    let found = ff.engine_store().namespace_of_flow(id).await?;
     if found == Some(own) { Ok(()) } else { Err(Code::FlowNotFound.into()) }
 }
 

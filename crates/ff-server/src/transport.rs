@@ -21,12 +21,12 @@ pub(crate) const UNREAD: Duration = Duration::from_secs(30);
 pub(crate) struct Requests(Arc<AtomicBool>);
 
 /// A request that is being answered, until its answer is written.
-pub(crate) struct Busy(Requests);
+pub(crate) struct RequestGuard(Requests);
 
 impl Requests {
-    pub(crate) fn begin(&self) -> Arc<Busy> {
+    pub(crate) fn begin(&self) -> Arc<RequestGuard> {
         self.0.store(true, Ordering::Relaxed);
-        Arc::new(Busy(self.clone()))
+        Arc::new(RequestGuard(self.clone()))
     }
 
     fn is_busy(&self) -> bool {
@@ -34,7 +34,7 @@ impl Requests {
     }
 }
 
-impl Drop for Busy {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.0.0.store(false, Ordering::Relaxed);
     }
@@ -137,8 +137,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Transport<S> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
 
     #[tokio::test(start_paused = true)]
     async fn a_head_must_arrive_soon_after_its_first_byte_and_a_silent_connection_may_wait() {

@@ -1,4 +1,4 @@
-//! The room of workers over HTTP.
+//! The domain of workers over HTTP.
 
 use axum::Json;
 use axum::extract::State;

@@ -9,8 +9,8 @@ use ff_core::execution::AttemptOutcome;
 use ff_core::lease::Fence;
 use ff_core::types::{ExecutionId, LeaseEpoch};
 
-use super::ledger::{Entry, Ledger, What};
-use super::waiting;
+use super::ledger::{Entry, Ledger, LedgerAction};
+use super::suspensions;
 
 /// Fails when the ledger contradicts itself or the store.
 pub async fn check(store: &dyn EngineStore, ledger: &Ledger) {
@@ -24,10 +24,10 @@ pub async fn check(store: &dyn EngineStore, ledger: &Ledger) {
         epochs_rise(id, &claims);
         one_end_for_each_lease(id, history);
         nothing_from_a_stale_fence(id, history, &claims);
-        waiting::one_end_for_each_suspension(id, history);
-        waiting::one_signal_for_each_key(id, history);
+        suspensions::one_end_for_each_suspension(id, history);
+        suspensions::one_signal_for_each_key(id, history);
         check_store(store, id, history, &claims).await;
-        waiting::check_store(store, id, history).await;
+        suspensions::check_store(store, id, history).await;
     }
     let now = store.now().await.unwrap();
     for partition in 0..store.partitions().num_flow_partitions {
@@ -47,7 +47,7 @@ struct Claim {
 fn claims_by_epoch(id: &ExecutionId, history: &[Entry]) -> BTreeMap<LeaseEpoch, Claim> {
     let mut claims = BTreeMap::new();
     for entry in history {
-        if let What::Claimed(fence) = entry.what {
+        if let LedgerAction::Claimed(fence) = entry.what {
             let claim = Claim { fence, began: entry.began, ended: entry.ended };
             let before = claims.insert(fence.lease_epoch, claim);
             assert!(before.is_none(), "{id}: two claims have epoch {}", fence.lease_epoch);
@@ -57,7 +57,7 @@ fn claims_by_epoch(id: &ExecutionId, history: &[Entry]) -> BTreeMap<LeaseEpoch, 
 }
 
 fn one_was_the_first(id: &ExecutionId, history: &[Entry]) {
-    let created = history.iter().filter(|entry| entry.what == What::Submitted { duplicate: false }).count();
+    let created = history.iter().filter(|entry| entry.what == LedgerAction::Submitted { duplicate: false }).count();
     assert_eq!(created, 1, "{id} was created {created} times");
 }
 
@@ -72,12 +72,12 @@ fn epochs_rise(id: &ExecutionId, claims: &BTreeMap<LeaseEpoch, Claim>) {
 
 /// A lease ends in one way, and whoever asks again is told the same.
 fn one_end_for_each_lease(id: &ExecutionId, history: &[Entry]) {
-    let mut ends: BTreeMap<LeaseEpoch, &What> = BTreeMap::new();
+    let mut ends: BTreeMap<LeaseEpoch, &LedgerAction> = BTreeMap::new();
     for entry in history.iter().filter(|entry| entry.what.ends_lease()) {
         let fence = entry.what.fence().unwrap();
-        let first: &What = ends.entry(fence.lease_epoch).or_insert(&entry.what);
+        let first: &LedgerAction = ends.entry(fence.lease_epoch).or_insert(&entry.what);
         let same = match (first, &entry.what) {
-            (What::Completed(..), What::Completed(..)) => true,
+            (LedgerAction::Completed(..), LedgerAction::Completed(..)) => true,
             (first, other) => first == other,
         };
         assert!(same, "{id}: one lease ended as {first:?} and as {:?}", entry.what);
@@ -90,13 +90,13 @@ fn nothing_from_a_stale_fence(id: &ExecutionId, history: &[Entry], claims: &BTre
         let Some(fence) = entry.what.fence() else { continue };
         let later = claims.range(fence.lease_epoch.next()..).find(|(_, claim)| claim.ended < entry.began);
         assert!(later.is_none(), "{id}: {entry:?} came after a claim of {:?}", later.map(|(epoch, _)| epoch));
-        if entry.what.ends_lease() || matches!(entry.what, What::Claimed(_)) {
+        if entry.what.ends_lease() || matches!(entry.what, LedgerAction::Claimed(_)) {
             continue;
         }
         let claimed = claims[&fence.lease_epoch];
         let over = |other: &&Entry| match &other.what {
-            What::Cancelled { already: false } => claimed.ended < other.began,
-            What::Revoked { epoch, .. } => *epoch == fence.lease_epoch,
+            LedgerAction::Cancelled { already: false } => claimed.ended < other.began,
+            LedgerAction::Revoked { epoch, .. } => *epoch == fence.lease_epoch,
             what => what.ends_lease() && what.fence() == Some(fence),
         };
         let end = history.iter().filter(over).find(|end| end.ended < entry.began);
@@ -112,15 +112,15 @@ async fn check_store(
     claims: &BTreeMap<LeaseEpoch, Claim>,
 ) {
     let info = store.describe(id).await.unwrap();
-    let count = |what: &dyn Fn(&What) -> bool| history.iter().filter(|entry| what(&entry.what)).count();
-    let fences = |what: &dyn Fn(&What) -> bool| -> BTreeSet<_> {
+    let count = |what: &dyn Fn(&LedgerAction) -> bool| history.iter().filter(|entry| what(&entry.what)).count();
+    let fences = |what: &dyn Fn(&LedgerAction) -> bool| -> BTreeSet<_> {
         let of = history.iter().filter(|entry| what(&entry.what));
         of.filter_map(|entry| Some(entry.what.fence()?.lease_epoch)).collect()
     };
-    let completed = fences(&|what| matches!(what, What::Completed(..)));
-    let failed = fences(&|what| matches!(what, What::Failed(_, Failed::Failed)));
-    let cancelled = count(&|what| *what == What::Cancelled { already: false });
-    let (ends, replays) = (completed.len() + failed.len() + cancelled, count(&|what| *what == What::Replayed));
+    let completed = fences(&|what| matches!(what, LedgerAction::Completed(..)));
+    let failed = fences(&|what| matches!(what, LedgerAction::Failed(_, Failed::Failed)));
+    let cancelled = count(&|what| *what == LedgerAction::Cancelled { already: false });
+    let (ends, replays) = (completed.len() + failed.len() + cancelled, count(&|what| *what == LedgerAction::Replayed));
     assert_eq!(ends, replays + usize::from(info.public_state.is_terminal()), "{id} is {}", info.public_state);
     assert_eq!(info.replays as usize, replays, "{id}");
 
@@ -136,7 +136,7 @@ async fn check_store(
     if let Some(result) = store.result(id).await.ok().and_then(|ended| ended.result) {
         let last = completed.last().copied();
         let sent = count(&|what| match what {
-            What::Completed(fence, mark) => Some(fence.lease_epoch) == last && result.bytes == mark.to_string(),
+            LedgerAction::Completed(fence, mark) => Some(fence.lease_epoch) == last && result.bytes == mark.to_string(),
             _ => false,
         });
         assert_eq!(sent, 1, "{id}: the result is one that its last finisher sent");

@@ -18,14 +18,14 @@ use ff_core::token::PresentedToken;
 use ff_core::types::{ExecutionId, IdempotencyKey, Kind, SignalName, WaitpointKey};
 use uuid::Uuid;
 
-use super::ledger::{Ledger, What};
+use super::ledger::{Ledger, LedgerAction};
 use crate::Chance;
 
 /// How many of the latest fences and waitpoints clients remember: enough that most of them are over.
 const REMEMBERED: usize = 64;
 
 /// What all clients share.
-pub struct Shared {
+pub struct ClientContext {
     /// The ways to the store: one program each.
     ways: Vec<Arc<dyn EngineBackend>>,
     pub ledger: Ledger,
@@ -34,7 +34,7 @@ pub struct Shared {
     waitpoints: Mutex<Vec<(ExecutionId, GrantedWaitpoint)>>,
 }
 
-impl Shared {
+impl ClientContext {
     /// Clients of one store, over one way to it or several, about these jobs.
     pub fn new(ways: Vec<Arc<dyn EngineBackend>>, jobs: Vec<SubmitArgs>) -> Self {
         Self { ways, ledger: Ledger::default(), jobs, fences: Mutex::default(), waitpoints: Mutex::default() }
@@ -78,7 +78,7 @@ pub fn jobs(count: u64) -> Vec<SubmitArgs> {
 
 /// One client.
 pub struct Client {
-    shared: Arc<Shared>,
+    shared: Arc<ClientContext>,
     /// Its way to the store.
     store: Arc<dyn EngineBackend>,
     chance: Chance,
@@ -87,7 +87,7 @@ pub struct Client {
 
 impl Client {
     /// The nth of them, which is also where its chance begins and which of the ways to the store it goes.
-    pub fn new(shared: Arc<Shared>, nth: u64) -> Self {
+    pub fn new(shared: Arc<ClientContext>, nth: u64) -> Self {
         let ways = &shared.ways;
         let store = ways[usize::try_from(nth).unwrap() % ways.len()].clone();
         let holder = Holder::parse("client", &format!("client-{nth}")).unwrap();
@@ -112,9 +112,9 @@ impl Client {
         let args = self.chance.pick(&shared.jobs).clone();
         let began = shared.ledger.moment();
         let answer = self.store.submit(args).await;
-        shared
-            .ledger
-            .note(began, answer, |told| vec![(told.execution_id, What::Submitted { duplicate: told.duplicate })]);
+        shared.ledger.note(began, answer, |told| {
+            vec![(told.execution_id, LedgerAction::Submitted { duplicate: told.duplicate })]
+        });
     }
 
     async fn claim(&mut self) {
@@ -131,7 +131,7 @@ impl Client {
         shared.ledger.note(began, answer, |told| {
             let held = || told.claimed.iter().map(|claimed| (claimed.task.execution_id, claimed.task.fence));
             shared.remember(held());
-            held().map(|(id, fence)| (id, What::Claimed(fence))).collect()
+            held().map(|(id, fence)| (id, LedgerAction::Claimed(fence))).collect()
         });
     }
 
@@ -148,35 +148,35 @@ impl Client {
         match self.chance.below(8) {
             0 => {
                 let answer = store.renew(RenewArgs { execution_id, fence, lease_ttl_ms: None }).await;
-                ledger.note(began, answer, |_| vec![(execution_id, What::Renewed(fence))]);
+                ledger.note(began, answer, |_| vec![(execution_id, LedgerAction::Renewed(fence))]);
             }
             1 => {
                 let args = ProgressArgs { execution_id, fence, percent: Some(50), message: None };
                 let answer = store.progress(args).await;
-                ledger.note(began, answer, |_| vec![(execution_id, What::Progressed(fence))]);
+                ledger.note(began, answer, |_| vec![(execution_id, LedgerAction::Progressed(fence))]);
             }
             2 | 3 => {
                 let result = Some(Payload::json(began.to_string()));
                 let answer = store.complete(CompleteArgs { execution_id, fence, result }).await;
-                ledger.note(began, answer, |_| vec![(execution_id, What::Completed(fence, began))]);
+                ledger.note(began, answer, |_| vec![(execution_id, LedgerAction::Completed(fence, began))]);
             }
             4 => {
                 let permanent = self.chance.one_in(2);
                 let failure = Failure { category: Kind::parse("shoved").unwrap(), message: "away".into(), permanent };
                 let answer = store.fail(FailArgs { execution_id, fence, failure }).await;
-                ledger.note(began, answer, |told| vec![(execution_id, What::Failed(fence, told))]);
+                ledger.note(began, answer, |told| vec![(execution_id, LedgerAction::Failed(fence, told))]);
             }
             5 | 6 => {
                 let answer = store.suspend(self.wish(execution_id, fence)).await;
                 ledger.note(began, answer, |told| {
                     shared.remember_waitpoints(execution_id, &told);
-                    vec![(execution_id, What::Suspended(fence, told))]
+                    vec![(execution_id, LedgerAction::Suspended(fence, told))]
                 });
             }
             _ => {
                 let start = Start::After(self.chance.below(2) * 100);
                 let answer = store.delay(DelayArgs { execution_id, fence, start }).await;
-                ledger.note(began, answer, |told| vec![(execution_id, What::Delayed(fence, told))]);
+                ledger.note(began, answer, |told| vec![(execution_id, LedgerAction::Delayed(fence, told))]);
             }
         }
     }
@@ -206,7 +206,7 @@ impl Client {
         let key = args.idempotency_key.clone();
         let began = shared.ledger.moment();
         let answer = self.store.deliver(args).await;
-        let signalled = |told| vec![(execution_id, What::Signalled(granted.waitpoint_id, key, told))];
+        let signalled = |told| vec![(execution_id, LedgerAction::Signalled(granted.waitpoint_id, key, told))];
         shared.ledger.note(began, answer, signalled);
     }
 
@@ -219,21 +219,23 @@ impl Client {
         match self.chance.below(5) {
             0 => {
                 let answer = store.cancel(CancelArgs { execution_id, reason: None, requested_by: None }).await;
-                ledger.note(began, answer, |told| vec![(execution_id, What::Cancelled { already: told.already })]);
+                ledger.note(began, answer, |told| {
+                    vec![(execution_id, LedgerAction::Cancelled { already: told.already })]
+                });
             }
             1 => {
                 let answer = store.revoke(RevokeArgs { execution_id, lease_id: None, reason: None }).await;
                 ledger.note(began, answer, |told| {
-                    vec![(execution_id, What::Revoked { epoch: told.lease_epoch, already: told.already })]
+                    vec![(execution_id, LedgerAction::Revoked { epoch: told.lease_epoch, already: told.already })]
                 });
             }
             2 => {
                 let answer = store.resume(ResumeArgs::new(execution_id, OperatorDecision::Resume)).await;
-                ledger.note(began, answer, |told| vec![(execution_id, What::Decided(told))]);
+                ledger.note(began, answer, |told| vec![(execution_id, LedgerAction::Decided(told))]);
             }
             _ => {
                 let answer = store.replay(ReplayArgs::new(execution_id)).await;
-                ledger.note(began, answer, |_| vec![(execution_id, What::Replayed)]);
+                ledger.note(began, answer, |_| vec![(execution_id, LedgerAction::Replayed)]);
             }
         }
     }

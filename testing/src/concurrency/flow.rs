@@ -10,7 +10,7 @@ use ff_core::contracts::{
 };
 use ff_core::engine_error::EngineError;
 use ff_core::execution::Failure;
-use ff_core::flow::{CancelPolicy, FlowEvent, FlowState, FlowWhat, Join};
+use ff_core::flow::{CancelPolicy, FlowEvent, FlowEventKind, FlowState, Join};
 use ff_core::lease::Holder;
 use ff_core::limits;
 use ff_core::payload::Payload;
@@ -22,18 +22,18 @@ use ff_random_ops::{Generator, Mix};
 use crate::Chance;
 
 /// How many there are of each.
-pub struct Crowd {
+pub struct FlowLoad {
     pub submitters: u64,
     pub flows_each: u64,
     pub workers: u64,
 }
 
 /// Has a crowd submit flows and work until all of them have ended. Gives the graphs. Somebody else keeps the time.
-pub async fn work_through(store: Arc<dyn EngineStore>, crowd: Crowd) -> Vec<SubmitFlowArgs> {
+pub async fn work_through(store: Arc<dyn EngineStore>, load: FlowLoad) -> Vec<SubmitFlowArgs> {
     let done = Arc::new(AtomicBool::new(false));
-    let workers: Vec<_> = (0..crowd.workers).map(|nth| tokio::spawn(work(store.clone(), nth, done.clone()))).collect();
+    let workers: Vec<_> = (0..load.workers).map(|nth| tokio::spawn(work(store.clone(), nth, done.clone()))).collect();
     let submitters: Vec<_> =
-        (0..crowd.submitters).map(|nth| tokio::spawn(submit(store.clone(), nth, crowd.flows_each))).collect();
+        (0..load.submitters).map(|nth| tokio::spawn(submit(store.clone(), nth, load.flows_each))).collect();
     let mut graphs = Vec::new();
     for submitter in submitters {
         graphs.extend(submitter.await.unwrap());
@@ -123,7 +123,7 @@ pub async fn check_flow(store: &dyn EngineStore, graph: &SubmitFlowArgs) {
     let members = store.flow_members(members).await.unwrap().members;
     let read: BTreeMap<_, _> = members.into_iter().map(|member| (member.node, member.public_state)).collect();
     assert_eq!(read, history.states, "{id}: what was told is not what is");
-    let ends = events.iter().filter(|event| matches!(event.what, FlowWhat::Ended { .. })).count();
+    let ends = events.iter().filter(|event| matches!(event.what, FlowEventKind::Ended { .. })).count();
     assert_eq!((ends, info.ended_at.is_some()), (1, true), "{id}");
     assert_eq!(info.state, history.end(), "{id}");
 }
@@ -147,8 +147,8 @@ fn born(graph: &SubmitFlowArgs) -> BTreeMap<NodeName, PublicState> {
 impl History<'_> {
     fn follow(&mut self, event: &FlowEvent) {
         match &event.what {
-            FlowWhat::Cancelled { policy } => self.cancelled = Some(*policy),
-            FlowWhat::Moved { node, from, to, .. } => {
+            FlowEventKind::Cancelled { policy } => self.cancelled = Some(*policy),
+            FlowEventKind::Moved { node, from, to, .. } => {
                 assert_eq!(self.states.get(node), Some(from), "{event:?}");
                 assert!(!from.is_terminal(), "an end is an end: {event:?}");
                 let (met, possible) = self.join_of(node);

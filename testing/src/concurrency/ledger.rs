@@ -18,12 +18,12 @@ pub struct Entry {
     /// The moment it was answered.
     pub ended: u64,
     pub id: ExecutionId,
-    pub what: What,
+    pub what: LedgerAction,
 }
 
 /// What it did.
 #[derive(Clone, Debug, PartialEq)]
-pub enum What {
+pub enum LedgerAction {
     Submitted {
         duplicate: bool,
     },
@@ -48,7 +48,7 @@ pub enum What {
     },
 }
 
-impl What {
+impl LedgerAction {
     /// The fence that was shown for it, where one was.
     pub fn fence(&self) -> Option<Fence> {
         match self {
@@ -89,7 +89,7 @@ impl Ledger {
     }
 
     /// Writes down what a call that began then was told. Anything but an answer or a refusal fails the test.
-    pub fn note<T>(&self, began: u64, answer: Answer<T>, told: impl FnOnce(T) -> Vec<(ExecutionId, What)>) {
+    pub fn note<T>(&self, began: u64, answer: Answer<T>, told: impl FnOnce(T) -> Vec<(ExecutionId, LedgerAction)>) {
         let ended = self.moment();
         match answer {
             Ok(answer) => {

@@ -4,9 +4,9 @@ mod checker;
 mod client;
 mod flow;
 mod ledger;
-mod waiting;
+mod suspensions;
 
 pub use checker::check;
-pub use client::{Client, Shared, jobs, keep_time};
-pub use flow::{Crowd, check_flow, work_through};
-pub use ledger::{Entry, Ledger, What};
+pub use client::{Client, ClientContext, jobs, keep_time};
+pub use flow::{FlowLoad, check_flow, work_through};
+pub use ledger::{Entry, Ledger, LedgerAction};

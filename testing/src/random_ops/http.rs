@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 /// A store in memory whose calls are made over HTTP. Opening it again connects a new client.
 pub fn http_over_memory(options: Options) -> Making {
     Box::pin(async move {
-        let store = Arc::new(MemoryBackend::new(options.partitions, options.clock, options.dice));
+        let store = Arc::new(MemoryBackend::new(options.partitions, options.clock, options.entropy));
         let runtime = Runtime::without_engine(store.clone());
         let server = Server::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), runtime.clone()).await.unwrap();
         let url = format!("http://{}", server.local_addr().unwrap());

@@ -19,7 +19,7 @@ pub use valkey::{redis, valkey};
 
 /// A store in memory.
 pub fn memory(options: Options) -> Making {
-    let store = MemoryBackend::new(options.partitions, options.clock, options.dice);
+    let store = MemoryBackend::new(options.partitions, options.clock, options.entropy);
     Box::pin(async move { Box::new(InMemory(store)) as Box<dyn Subject> })
 }
 
@@ -53,7 +53,7 @@ fn open(path: &Path, options: &Options) -> SqliteBackend {
     let options = SqliteOptions {
         partitions: Some(options.partitions),
         clock: options.clock.clone(),
-        dice: options.dice.clone(),
+        entropy: options.entropy.clone(),
         durability: Durability::Normal,
     };
     ff_backend_sqlite::open(path, options).unwrap()

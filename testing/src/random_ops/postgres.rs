@@ -42,7 +42,7 @@ struct InDatabase {
 async fn open(url: &str, options: &Options) -> PostgresBackend {
     let options = PostgresOptions {
         partitions: Some(options.partitions),
-        dice: options.dice.clone(),
+        entropy: options.entropy.clone(),
         clock: Some(options.clock.clone()),
         ..PostgresOptions::default()
     };

@@ -34,7 +34,7 @@ struct OnServer {
 async fn open(server: &Process, options: &Options) -> ValkeyBackend {
     let options = ValkeyOptions {
         partitions: Some(options.partitions),
-        dice: options.dice.clone(),
+        entropy: options.entropy.clone(),
         clock: Some(options.clock.clone()),
         ..ValkeyOptions::default()
     };

@@ -9,13 +9,15 @@ use ff_backend_postgres::{PostgresBackend, PostgresOptions};
 use ff_backend_sqlite::{Durability, SqliteOptions};
 use ff_core::backend::{EngineBackend, EngineStore};
 use ff_core::clock::ManualClock;
-use ff_core::dice::SystemDice;
 use ff_core::doctor;
+use ff_core::entropy::SystemEntropy;
 use ff_core::partition::PartitionConfig;
 use ff_core::signal::Effect;
 use ff_core::types::TimestampMs;
 use ff_engine::Coordinator;
-use ff_testing::concurrency::{Client, Crowd, Shared, What, check, check_flow, jobs, keep_time, work_through};
+use ff_testing::concurrency::{
+    Client, ClientContext, FlowLoad, LedgerAction, check, check_flow, jobs, keep_time, work_through,
+};
 use ff_testing::postgres_server::Postgres;
 
 const CLIENTS: u64 = 16;
@@ -27,7 +29,7 @@ async fn many_clients_at_once_see_one_order_of_events_in_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let clock = clock();
     let store = Arc::new(ff_backend_sqlite::open(&folder.path().join("crowd.db"), options(&clock)).unwrap());
-    crowd(std::slice::from_ref(&store), clock).await;
+    load(std::slice::from_ref(&store), clock).await;
     store.close().await;
 }
 
@@ -38,7 +40,7 @@ async fn many_clients_of_two_programs_at_once_see_one_order_of_events_in_a_datab
     let clock = clock();
     let url = server.url("crowd");
     let (one, two) = (Arc::new(connect(&url, &clock).await), Arc::new(connect(&url, &clock).await));
-    crowd(&[one.clone(), two.clone()], clock).await;
+    load(&[one.clone(), two.clone()], clock).await;
     one.close().await;
     two.close().await;
 }
@@ -48,10 +50,10 @@ fn clock() -> Arc<ManualClock> {
 }
 
 /// Has clients take turns at these ways to one store, and checks what they were told.
-async fn crowd<S: EngineStore + 'static>(ways: &[Arc<S>], clock: Arc<ManualClock>) {
+async fn load<S: EngineStore + 'static>(ways: &[Arc<S>], clock: Arc<ManualClock>) {
     let store = ways[0].clone();
     let ways = ways.iter().map(|way| Arc::new(Coordinator::over(way.clone())) as Arc<dyn EngineBackend>).collect();
-    let shared = Arc::new(Shared::new(ways, jobs(JOBS)));
+    let shared = Arc::new(ClientContext::new(ways, jobs(JOBS)));
     let stop = Arc::new(AtomicBool::new(false));
     let time = tokio::spawn(keep_time(store.clone(), clock, stop.clone()));
 
@@ -64,21 +66,22 @@ async fn crowd<S: EngineStore + 'static>(ways: &[Arc<S>], clock: Arc<ManualClock
 
     check(&*store, &shared.ledger).await;
     let histories = shared.ledger.by_execution();
-    let happened = |what: fn(&What) -> bool| histories.values().flatten().filter(|entry| what(&entry.what)).count();
+    let happened =
+        |what: fn(&LedgerAction) -> bool| histories.values().flatten().filter(|entry| what(&entry.what)).count();
     for (what, count, least) in [
         ("fired", fired, 50),
         ("stale fences", shared.ledger.refused("stale_lease"), 500),
         ("leases expired", shared.ledger.refused("lease_expired"), 10),
-        ("claims", happened(|what| matches!(what, What::Claimed(_))), 300),
-        ("completions", happened(|what| matches!(what, What::Completed(..))), 50),
-        ("replays", happened(|what| *what == What::Replayed), 50),
-        ("revocations", happened(|what| matches!(what, What::Revoked { already: false, .. })), 10),
-        ("cancellations", happened(|what| *what == What::Cancelled { already: false }), 30),
-        ("suspensions", happened(|what| matches!(what, What::Suspended(..))), 100),
+        ("claims", happened(|what| matches!(what, LedgerAction::Claimed(_))), 300),
+        ("completions", happened(|what| matches!(what, LedgerAction::Completed(..))), 50),
+        ("replays", happened(|what| *what == LedgerAction::Replayed), 50),
+        ("revocations", happened(|what| matches!(what, LedgerAction::Revoked { already: false, .. })), 10),
+        ("cancellations", happened(|what| *what == LedgerAction::Cancelled { already: false }), 30),
+        ("suspensions", happened(|what| matches!(what, LedgerAction::Suspended(..))), 100),
         ("suspensions ended by a signal", happened(|what| effect(what) == Some(Effect::Satisfied)), 30),
         ("signals sent again", happened(|what| effect(what) == Some(Effect::Duplicate)), 30),
         ("signals that came too late", shared.ledger.refused("waitpoint_closed"), 100),
-        ("decisions", happened(|what| matches!(what, What::Decided(told) if !told.already)), 10),
+        ("decisions", happened(|what| matches!(what, LedgerAction::Decided(told) if !told.already)), 10),
     ] {
         println!("{count:>8}  {what}");
         assert!(count >= least, "too few {what}: {count}, at least {least}");
@@ -88,7 +91,7 @@ async fn crowd<S: EngineStore + 'static>(ways: &[Arc<S>], clock: Arc<ManualClock
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_workers_on_many_flows_keep_every_join_in_memory() {
     let clock = clock();
-    let store = MemoryBackend::new(partitions(), clock.clone(), Arc::new(SystemDice));
+    let store = MemoryBackend::new(partitions(), clock.clone(), Arc::new(SystemEntropy));
     flows_fit_their_graphs(Arc::new(store), clock).await;
 }
 
@@ -113,7 +116,7 @@ async fn many_workers_on_many_flows_keep_every_join_in_a_database() {
 async fn flows_fit_their_graphs(store: Arc<dyn EngineStore>, clock: Arc<ManualClock>) {
     let stop = Arc::new(AtomicBool::new(false));
     let time = tokio::spawn(keep_time(store.clone(), clock, stop.clone()));
-    let graphs = work_through(store.clone(), Crowd { submitters: 4, flows_each: 40, workers: 6 }).await;
+    let graphs = work_through(store.clone(), FlowLoad { submitters: 4, flows_each: 40, workers: 6 }).await;
     stop.store(true, Ordering::SeqCst);
     time.await.unwrap();
     let mut ends: BTreeMap<&str, usize> = BTreeMap::new();
@@ -151,9 +154,9 @@ fn options(clock: &Arc<ManualClock>) -> SqliteOptions {
 }
 
 /// What became of a signal, where one was sent.
-fn effect(what: &What) -> Option<Effect> {
+fn effect(what: &LedgerAction) -> Option<Effect> {
     match what {
-        What::Signalled(_, _, told) => Some(told.effect),
+        LedgerAction::Signalled(_, _, told) => Some(told.effect),
         _ => None,
     }
 }

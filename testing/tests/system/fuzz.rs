@@ -4,10 +4,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use ff_core::api_key::SecretKey;
 use ff_core::contracts::{Cursor, FlowCursor};
-use ff_core::dice::SystemDice;
+use ff_core::entropy::SystemEntropy;
 use ff_core::event::EventCursor;
-use ff_core::key::SecretKey;
 use ff_core::policy::Policy;
 use ff_core::signal::FeedCursor;
 use ff_core::suspension::{Condition, OperatorDecision, ResumePolicy};
@@ -241,7 +241,7 @@ fn read_as_every_body(body: &[u8]) -> bool {
         read(body, |body: ff_api::TagFlow| body.into_args(flow)),
         read(body, |body: ff_api::WaitForChildren| body.into_args(id)),
         read(body, |body: ff_api::RotateSecret| body.into_args()),
-        read(body, |body: ff_api::CreateKey| body.into_args(&SystemDice)),
+        read(body, |body: ff_api::CreateKey| body.into_args(&SystemEntropy)),
     ];
     read.contains(&true)
 }

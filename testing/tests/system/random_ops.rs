@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use ff_core::dice::{Dice, Nonce, SystemDice};
+use ff_core::entropy::{Entropy, Nonce, SystemEntropy};
 use ff_random_ops::{Coverage, Make, Making, Mix, Options, Setup, run};
 use ff_testing::number;
 use ff_testing::random_ops::{http_over_memory, memory, postgres, redis, shared_postgres, sqlite, valkey};
@@ -96,15 +96,15 @@ async fn compare(make: Make, mix: Mix, runs: usize, transitions: usize, happened
 
 /// Hands out other leases than the model.
 fn with_entropy_of_its_own(options: Options) -> Making {
-    memory(Options { dice: Arc::new(OtherNonces(options.dice)), ..options })
+    memory(Options { entropy: Arc::new(OtherNonces(options.entropy)), ..options })
 }
 
 /// The secret of the run, and nonces of its own.
-struct OtherNonces(Arc<dyn Dice>);
+struct OtherNonces(Arc<dyn Entropy>);
 
-impl Dice for OtherNonces {
+impl Entropy for OtherNonces {
     fn nonce(&self) -> Nonce {
-        SystemDice.nonce()
+        SystemEntropy.nonce()
     }
 
     fn secret(&self) -> [u8; 32] {

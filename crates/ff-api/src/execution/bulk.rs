@@ -17,7 +17,7 @@ use crate::object::word;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Bulk {
-    pub action: Bulking,
+    pub action: BulkVerb,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,14 +59,14 @@ pub struct Bulk {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", try_from = "String")]
-pub enum Bulking {
+pub enum BulkVerb {
     /// What lives is cancelled.
     Cancel,
     /// What has finished is run again.
     Replay,
 }
 
-impl TryFrom<String> for Bulking {
+impl TryFrom<String> for BulkVerb {
     type Error = &'static str;
 
     fn try_from(word: String) -> Result<Self, Self::Error> {
@@ -82,9 +82,9 @@ impl Bulk {
     /// The call as it travels.
     pub fn of(args: BulkArgs) -> Self {
         let (action, reason, requested_by, reopen_downstream) = match args.action {
-            BulkAction::Cancel { reason, requested_by } => (Bulking::Cancel, reason, requested_by, false),
+            BulkAction::Cancel { reason, requested_by } => (BulkVerb::Cancel, reason, requested_by, false),
             BulkAction::Replay { reason, requested_by, reopen_downstream } => {
-                (Bulking::Replay, reason, requested_by, reopen_downstream)
+                (BulkVerb::Replay, reason, requested_by, reopen_downstream)
             }
         };
         let filter = args.filter;
@@ -111,11 +111,11 @@ impl Bulk {
     pub fn into_args(self) -> Result<BulkArgs, Refusal> {
         let (reason, requested_by, reopen_downstream) = (self.reason, self.requested_by, self.reopen_downstream);
         let action = match self.action {
-            Bulking::Cancel if reopen_downstream => {
+            BulkVerb::Cancel if reopen_downstream => {
                 return Err(Refusal::invalid("reopen_downstream", "is allowed with the action replay only"));
             }
-            Bulking::Cancel => BulkAction::Cancel { reason, requested_by },
-            Bulking::Replay => BulkAction::Replay { reason, requested_by, reopen_downstream },
+            BulkVerb::Cancel => BulkAction::Cancel { reason, requested_by },
+            BulkVerb::Replay => BulkAction::Replay { reason, requested_by, reopen_downstream },
         };
         let filter = Filter {
             namespace: self.namespace.unwrap_or_else(Namespace::default_name),

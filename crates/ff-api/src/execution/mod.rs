@@ -6,7 +6,7 @@ pub(crate) mod submit;
 mod tags;
 mod view;
 
-pub use bulk::{Bulk, Bulking};
-pub use submit::{Batch, Batched, Submit, Tried, TriedOutcome};
+pub use bulk::{Bulk, BulkVerb};
+pub use submit::{Batch, BatchItem, BatchReply, Submit, TriedOutcome};
 pub use tags::SetTags;
-pub use view::{Ended, Page, PayloadView};
+pub use view::{ExecutionEnd, Page, PayloadView};

@@ -142,14 +142,14 @@ pub struct Batch {
 /// What became of each, in the order they were sent.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Batched {
-    pub results: Vec<Tried>,
+pub struct BatchReply {
+    pub results: Vec<BatchItem>,
 }
 
 /// What became of one, with the status it would have had on its own.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Tried {
+pub struct BatchItem {
     pub status: u16,
     #[serde(flatten)]
     pub outcome: TriedOutcome,
@@ -166,7 +166,7 @@ pub enum TriedOutcome {
     Refused { error: Problem },
 }
 
-impl From<Result<Submitted, EngineError>> for Tried {
+impl From<Result<Submitted, EngineError>> for BatchItem {
     fn from(answer: Result<Submitted, EngineError>) -> Self {
         match answer {
             Ok(submitted) => {
@@ -181,8 +181,8 @@ impl From<Result<Submitted, EngineError>> for Tried {
     }
 }
 
-impl From<Tried> for Result<Submitted, EngineError> {
-    fn from(tried: Tried) -> Self {
+impl From<BatchItem> for Result<Submitted, EngineError> {
+    fn from(tried: BatchItem) -> Self {
         match tried.outcome {
             TriedOutcome::Submitted(submitted) => Ok(submitted),
             TriedOutcome::Refused { error } => Err(error.into_error()),
@@ -192,11 +192,12 @@ impl From<Tried> for Result<Submitted, EngineError> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use ff_core::contracts::Start;
     use ff_core::payload::Payload;
     use ff_core::trace::TraceContext;
     use ff_core::types::ExecutionId;
+
+    use super::*;
 
     fn full() -> SubmitArgs {
         let mut args = SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::bytes(vec![0, 255, 7]));
@@ -262,8 +263,8 @@ mod tests {
         };
         let refused = EngineError::Refused(Refusal::invalid("kind", "is required"));
         for answer in [Ok(submitted), Err(refused)] {
-            let text = serde_json::to_string(&Tried::from(answer.clone())).unwrap();
-            let tried: Tried = serde_json::from_str(&text).unwrap();
+            let text = serde_json::to_string(&BatchItem::from(answer.clone())).unwrap();
+            let tried: BatchItem = serde_json::from_str(&text).unwrap();
             assert_eq!(Result::from(tried), answer, "{text}");
         }
     }

@@ -64,7 +64,7 @@ impl PayloadView {
 /// How an execution ended, with what it produced.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Ended {
+pub struct ExecutionEnd {
     pub execution_id: ExecutionId,
     pub outcome: Outcome,
     pub finished_at: TimestampMs,
@@ -79,9 +79,9 @@ pub struct Ended {
     pub failure: Option<Failure>,
 }
 
-impl Ended {
+impl ExecutionEnd {
     /// An end as it travels.
-    pub fn of(ended: contracts::Ended, encoding: Encoding) -> Self {
+    pub fn of(ended: contracts::ExecutionEnd, encoding: Encoding) -> Self {
         let content = ended.result.map(|result| Content::of(&result, encoding)).unwrap_or_default();
         Self {
             execution_id: ended.execution_id,
@@ -96,9 +96,9 @@ impl Ended {
     }
 
     /// The end, or what cannot be read of it.
-    pub fn into_ended(self) -> Result<contracts::Ended, Refusal> {
+    pub fn into_ended(self) -> Result<contracts::ExecutionEnd, Refusal> {
         let content = Content { json: self.result, base64: self.result_base64, content_type: self.content_type };
-        Ok(contracts::Ended {
+        Ok(contracts::ExecutionEnd {
             execution_id: self.execution_id,
             outcome: self.outcome,
             at: self.finished_at,
@@ -111,12 +111,13 @@ impl Ended {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use uuid::Uuid;
+
+    use super::*;
 
     #[test]
     fn an_end_arrives_as_it_was_sent() {
-        let ended = contracts::Ended {
+        let ended = contracts::ExecutionEnd {
             execution_id: ExecutionId::new(3, Uuid::from_u128(9)),
             outcome: Outcome::Success,
             at: TimestampMs(17),
@@ -125,8 +126,8 @@ mod tests {
             failure: None,
         };
         for encoding in [Encoding::Json, Encoding::Base64] {
-            let text = serde_json::to_string(&Ended::of(ended.clone(), encoding)).unwrap();
-            let back = serde_json::from_str::<Ended>(&text).unwrap().into_ended();
+            let text = serde_json::to_string(&ExecutionEnd::of(ended.clone(), encoding)).unwrap();
+            let back = serde_json::from_str::<ExecutionEnd>(&text).unwrap().into_ended();
             assert_eq!(back, Ok(ended.clone()), "{text}");
         }
     }

@@ -4,12 +4,12 @@ use std::str::FromStr;
 
 use ff_core::contracts::{self, GrowFlowArgs, JoinSpec, MemberRef};
 use ff_core::engine_error::Refusal;
-use ff_core::flow::Passing;
+use ff_core::flow::PassMode;
 use ff_core::lease::Fence;
 use ff_core::types::{AttemptId, ExecutionId, FlowId, IdempotencyKey, LeaseEpoch, LeaseId, NodeName};
 use serde::{Deserialize, Serialize};
 
-use super::{Joining, Nodes, passing};
+use super::{JoinBody, Nodes, passing};
 use crate::Strict;
 
 /// What is to be added; all of it, or nothing.
@@ -43,7 +43,7 @@ pub struct GrownEdge {
     pub upstream: String,
     pub downstream: String,
     #[serde(default, deserialize_with = "passing::read", skip_serializing_if = "Option::is_none")]
-    pub passes: Option<Passing>,
+    pub passes: Option<PassMode>,
 }
 
 /// How the edges into a member join.
@@ -52,7 +52,7 @@ pub struct GrownEdge {
 #[serde(deny_unknown_fields)]
 pub struct JoinOf {
     pub member: String,
-    pub join: Joining,
+    pub join: JoinBody,
 }
 
 /// A running member and the fence of its lease.
@@ -74,7 +74,7 @@ impl GrowFlow {
             downstream: edge.downstream.to_string(),
             passes: edge.passes,
         };
-        let join = |spec: JoinSpec| JoinOf { member: spec.member.to_string(), join: Joining(spec.join) };
+        let join = |spec: JoinSpec| JoinOf { member: spec.member.to_string(), join: JoinBody(spec.join) };
         let holder = |(execution_id, fence): (ExecutionId, Fence)| {
             let Fence { lease_id, lease_epoch, attempt_id } = fence;
             HolderOf { execution_id, lease_id, lease_epoch, attempt_id }
@@ -138,12 +138,13 @@ fn member(text: &str, field: &str) -> Result<MemberRef, Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use ff_core::contracts::NodeSpec;
     use ff_core::flow::{Join, OnSatisfied};
     use ff_core::json;
     use ff_core::payload::Payload;
     use ff_core::types::Kind;
+
+    use super::*;
 
     fn node(text: &str) -> MemberRef {
         MemberRef::Node(NodeName::parse(text).unwrap())
@@ -160,7 +161,7 @@ mod tests {
             nodes: vec![NodeSpec::new(NodeName::parse("b").unwrap(), kind, Payload::bytes(vec![1]))],
             joins: vec![JoinSpec { member: node("p"), join }],
             edges: vec![
-                contracts::GrownEdge { upstream: node("b"), downstream: node("p"), passes: Some(Passing::Payload) },
+                contracts::GrownEdge { upstream: node("b"), downstream: node("p"), passes: Some(PassMode::Payload) },
                 contracts::GrownEdge { upstream: MemberRef::Execution(execution), downstream: node("b"), passes: None },
             ],
             holder: Some((execution, fence)),

@@ -13,12 +13,12 @@ use crate::object::word;
 /// unless it is said that they do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Joining(pub Join);
+pub struct JoinBody(pub Join);
 
 /// The long form.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Told {
+struct JoinObject {
     r#type: String,
     #[serde(default)]
     k: Option<u32>,
@@ -26,7 +26,7 @@ struct Told {
     on_satisfied: Option<OnSatisfied>,
 }
 
-impl Told {
+impl JoinObject {
     fn join(self) -> Result<Join, &'static str> {
         let on_satisfied = self.on_satisfied.unwrap_or(OnSatisfied::LetRun);
         match (self.r#type.as_str(), self.k) {
@@ -43,15 +43,15 @@ impl Told {
     }
 }
 
-impl<'de> Deserialize<'de> for Joining {
+impl<'de> Deserialize<'de> for JoinBody {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WordOrMore).map(Self)
+        deserializer.deserialize_any(JoinVisitor).map(Self)
     }
 }
 
-struct WordOrMore;
+struct JoinVisitor;
 
-impl<'de> Visitor<'de> for WordOrMore {
+impl<'de> Visitor<'de> for JoinVisitor {
     type Value = Join;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,7 +68,7 @@ impl<'de> Visitor<'de> for WordOrMore {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Join, A::Error> {
-        Told::deserialize(MapAccessDeserializer::new(map))?.join().map_err(A::Error::custom)
+        JoinObject::deserialize(MapAccessDeserializer::new(map))?.join().map_err(A::Error::custom)
     }
 }
 
@@ -81,11 +81,11 @@ mod tests {
         let each = [OnSatisfied::LetRun, OnSatisfied::CancelRemaining];
         let joins = each.map(|on_satisfied| [Join::AnyOf { on_satisfied }, Join::Quorum { k: 2, on_satisfied }]);
         for join in joins.into_iter().flatten().chain([Join::AllOf]) {
-            let text = serde_json::to_string(&Joining(join)).unwrap();
-            assert_eq!(serde_json::from_str::<Joining>(&text).unwrap().0, join, "{text}");
+            let text = serde_json::to_string(&JoinBody(join)).unwrap();
+            assert_eq!(serde_json::from_str::<JoinBody>(&text).unwrap().0, join, "{text}");
         }
         let words = ["\"all_of\"", "\"any_of\"", r#"{"type":"quorum","k":2}"#];
-        let meant = words.map(|text| serde_json::from_str::<Joining>(text).unwrap().0);
+        let meant = words.map(|text| serde_json::from_str::<JoinBody>(text).unwrap().0);
         let on_satisfied = OnSatisfied::LetRun;
         assert_eq!(meant, [Join::AllOf, Join::AnyOf { on_satisfied }, Join::Quorum { k: 2, on_satisfied }]);
     }
@@ -104,7 +104,7 @@ mod tests {
             (r#"{"type":"all_of","on_satisfied":"let_run"}"#, "none remain"),
             (r#"{"type":"any_of","on_satisfid":"let_run"}"#, "unknown field"),
         ] {
-            let error = serde_json::from_str::<Joining>(text).unwrap_err().to_string();
+            let error = serde_json::from_str::<JoinBody>(text).unwrap_err().to_string();
             assert!(error.contains(why), "{text}: {error}");
         }
     }

@@ -13,7 +13,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::{After, Joining};
+use super::{IncomingEdge, JoinBody};
 use crate::content::present;
 use crate::execution::start;
 use crate::execution::submit::{policy, tags};
@@ -50,14 +50,17 @@ pub struct Node {
     #[cfg_attr(feature = "schema", schemars(with = "Option<Policy>"))]
     pub policy: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub after: Vec<After>,
+    pub after: Vec<IncomingEdge>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub join: Option<Joining>,
+    pub join: Option<JoinBody>,
 }
 
 impl Nodes {
     /// Nodes as they travel, their bytes exactly, each with the edges into it that `after` has for it.
-    pub fn of(specs: Vec<NodeSpec>, mut after: impl FnMut(&NodeName) -> Vec<After>) -> Result<Self, serde_json::Error> {
+    pub fn of(
+        specs: Vec<NodeSpec>,
+        mut after: impl FnMut(&NodeName) -> Vec<IncomingEdge>,
+    ) -> Result<Self, serde_json::Error> {
         let node = |spec: NodeSpec| {
             let entering = after(&spec.name);
             Ok((spec.name.clone(), Node::of(spec, entering)?))
@@ -70,7 +73,7 @@ impl Nodes {
         let (mut nodes, mut edges) = (Vec::with_capacity(self.0.len()), Vec::new());
         for (name, mut node) in self.0 {
             let entering = std::mem::take(&mut node.after).into_iter();
-            edges.extend(entering.map(|After { node: upstream, passes }| EdgeSpec {
+            edges.extend(entering.map(|IncomingEdge { node: upstream, passes }| EdgeSpec {
                 upstream,
                 downstream: name.clone(),
                 passes,
@@ -86,7 +89,7 @@ impl Nodes {
 }
 
 impl Node {
-    fn of(spec: NodeSpec, after: Vec<After>) -> Result<Self, serde_json::Error> {
+    fn of(spec: NodeSpec, after: Vec<IncomingEdge>) -> Result<Self, serde_json::Error> {
         let content = Content::of(&spec.payload, Encoding::Base64);
         let (delay_ms, start_at) = start::write(spec.start);
         let policy = (!spec.policy.is_default()).then(|| serde_json::value::to_raw_value(&spec.policy)).transpose()?;
@@ -102,7 +105,7 @@ impl Node {
             start_at,
             policy,
             after,
-            join: (spec.join != Join::AllOf).then_some(Joining(spec.join)),
+            join: (spec.join != Join::AllOf).then_some(JoinBody(spec.join)),
         })
     }
 
@@ -117,7 +120,7 @@ impl Node {
             tags: tags(self.tags)?,
             start: start::read(self.delay_ms, self.start_at)?,
             policy: self.policy.map_or_else(|| Ok(Policy::default()), |json| policy(&json))?,
-            join: self.join.map_or(Join::AllOf, |Joining(join)| join),
+            join: self.join.map_or(Join::AllOf, |JoinBody(join)| join),
         })
     }
 }
@@ -132,13 +135,13 @@ impl Serialize for Nodes {
 
 impl<'de> Deserialize<'de> for Nodes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ByName)
+        deserializer.deserialize_map(NodesVisitor)
     }
 }
 
-struct ByName;
+struct NodesVisitor;
 
-impl<'de> Visitor<'de> for ByName {
+impl<'de> Visitor<'de> for NodesVisitor {
     type Value = Nodes;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,7 +7,7 @@ use ff_core::engine_error::Refusal;
 use ff_core::types::{FlowId, IdempotencyKey, Kind, Namespace, NodeName, TagValue};
 use serde::{Deserialize, Serialize};
 
-use super::{After, Nodes};
+use super::{IncomingEdge, Nodes};
 use crate::execution::submit::tags;
 use crate::{Strict, Trace, trace};
 
@@ -49,9 +49,12 @@ pub enum NewFlow {
 impl SubmitFlow {
     /// A whole flow as it travels.
     pub fn of(args: SubmitFlowArgs) -> Result<Self, serde_json::Error> {
-        let mut entering: HashMap<NodeName, Vec<After>> = HashMap::new();
+        let mut entering: HashMap<NodeName, Vec<IncomingEdge>> = HashMap::new();
         for edge in args.edges {
-            entering.entry(edge.downstream).or_default().push(After { node: edge.upstream, passes: edge.passes });
+            entering
+                .entry(edge.downstream)
+                .or_default()
+                .push(IncomingEdge { node: edge.upstream, passes: edge.passes });
         }
         let nodes = Nodes::of(args.nodes, |name| entering.remove(name).unwrap_or_default())?;
         Ok(Self { nodes, ..Self::headed(args.header) })
@@ -102,14 +105,15 @@ impl SubmitFlow {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use ff_core::contracts::{EdgeSpec, NodeSpec, Start};
     use ff_core::engine_error::Code;
-    use ff_core::flow::{Join, OnSatisfied, Passing};
+    use ff_core::flow::{Join, OnSatisfied, PassMode};
     use ff_core::json;
     use ff_core::payload::Payload;
     use ff_core::trace::TraceContext;
     use ff_core::types::{InputName, LaneId, Priority, TagKey};
+
+    use super::*;
 
     fn name(text: &str) -> NodeName {
         NodeName::parse(text).unwrap()
@@ -142,8 +146,8 @@ mod tests {
             header: FlowHeader { tags: tags.into_iter().collect(), trace, ..FlowHeader::new(kind("etl")) },
             nodes: vec![c, NodeSpec::new(name("a"), kind("k"), Payload::default()), b],
             edges: vec![
-                edge("a", "c", Some(Passing::Payload)),
-                edge("b", "c", Some(Passing::Input(InputName::parse("rows").unwrap()))),
+                edge("a", "c", Some(PassMode::Payload)),
+                edge("b", "c", Some(PassMode::Input(InputName::parse("rows").unwrap()))),
                 edge("a", "b", None),
             ],
         }

@@ -5,7 +5,7 @@ use ff_core::engine_error::Refusal;
 use ff_core::limits;
 use serde::{Deserialize, Serialize};
 
-use crate::{Problem, Unshown};
+use crate::{Problem, Redacted};
 
 /// An operator brings a new secret.
 #[derive(Serialize, Deserialize)]
@@ -14,7 +14,7 @@ use crate::{Problem, Unshown};
 pub struct RotateSecret {
     /// Text, whatever it is: what is wrong with a kid has a code of its own.
     pub kid: String,
-    pub secret_hex: Unshown,
+    pub secret_hex: Redacted,
     /// How long the secret before goes on verifying.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grace_ms: Option<u64>,
@@ -23,7 +23,7 @@ pub struct RotateSecret {
 impl RotateSecret {
     /// The call as it travels.
     pub fn of(args: &RotateSecretArgs) -> Self {
-        let secret_hex = Unshown(args.secret.expose_hex());
+        let secret_hex = Redacted(args.secret.expose_hex());
         Self { kid: args.kid.to_string(), secret_hex, grace_ms: Some(args.grace_ms) }
     }
 
@@ -85,11 +85,12 @@ pub struct Secrets {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use ff_core::contracts::Rotated;
     use ff_core::engine_error::{Code, EngineError};
     use ff_core::json;
     use ff_core::types::Kid;
+
+    use super::*;
 
     #[test]
     fn a_rotation_arrives_as_it_was_sent() {

@@ -4,7 +4,7 @@ use ff_core::contracts::{CreateWaitpointArgs, SuspendArgs, Suspended, Timeout, W
 use ff_core::engine_error::Refusal;
 use ff_core::lease::Fence;
 use ff_core::limits;
-use ff_core::suspension::{Condition, Handed, ResumePolicy, SuspendReason, SuspendedBy, TimeoutBehavior};
+use ff_core::suspension::{Condition, ResumePolicy, SignalSelection, SuspendReason, SuspendedBy, TimeoutBehavior};
 use ff_core::types::{
     AttemptId, ExecutionId, IdempotencyKey, LeaseEpoch, LeaseId, TimestampMs, WaitpointId, WaitpointKey,
 };
@@ -155,9 +155,10 @@ impl Suspend {
         };
         let (reason, resume_policy) = match asks {
             // All answers are handed over, so that the first of several that came early can be told from the rest.
-            true => {
-                (SuspendReason::WaitingForApproval, ResumePolicy { handed: Handed::All, ..ResumePolicy::default() })
-            }
+            true => (
+                SuspendReason::WaitingForApproval,
+                ResumePolicy { handed: SignalSelection::All, ..ResumePolicy::default() },
+            ),
             false => (SuspendReason::WaitingForSignal, ResumePolicy::default()),
         };
         let timeout = match (self.timeout_in_ms, self.timeout_at) {
@@ -250,7 +251,7 @@ mod tests {
             reason: SuspendReason::WaitingForApproval,
             timeout: Some(Timeout::At(TimestampMs(9))),
             timeout_behavior: TimeoutBehavior::Escalate,
-            resume_policy: ResumePolicy { resume_delay_ms: 5, handed: Handed::All },
+            resume_policy: ResumePolicy { resume_delay_ms: 5, handed: SignalSelection::All },
             continuation: Some("page 7".into()),
             idempotency_key: Some(IdempotencyKey::parse("once").unwrap()),
             dedup_ttl_ms: 7,
@@ -291,7 +292,7 @@ mod tests {
         let args = read(r#""approval":{"question":"Deploy?"}"#).unwrap();
         assert_eq!(args.waitpoints, [WaitpointBinding::Fresh { key: key("approval") }]);
         assert_eq!(args.condition, Condition::approval(&key("approval")));
-        assert_eq!((args.reason, args.resume_policy.handed), (SuspendReason::WaitingForApproval, Handed::All));
+        assert_eq!((args.reason, args.resume_policy.handed), (SuspendReason::WaitingForApproval, SignalSelection::All));
         let named = read(r#""approval":{"question":"Deploy?"},"waitpoints":[{"key":"deploy"}],"timeout_in_ms":5"#);
         let named = named.unwrap();
         assert_eq!((named.condition, named.timeout), (Condition::approval(&key("deploy")), Some(Timeout::After(5))));

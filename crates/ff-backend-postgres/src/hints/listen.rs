@@ -14,10 +14,10 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_postgres::{AsyncMessage, Client};
 
-use super::company::{Company, sit_down};
+use super::presence::{ListenerPresence, register};
 use super::{channel, inbox_channel, note};
 use crate::connector::Connector;
-use crate::trouble::Trouble;
+use crate::driver_error::DriverError;
 
 /// How long to wait before listening again, at first and at most.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -37,23 +37,23 @@ pub(crate) struct Listener {
     pub(crate) class: i32,
     /// By which a program knows its own notes.
     pub(crate) ourselves: String,
-    pub(crate) company: Company,
+    pub(crate) presence: ListenerPresence,
     pub(crate) outages: Arc<OutageLog>,
 }
 
 /// Notes as they come, for as long as the connection lives; nothing instead of one when there is something in the inbox.
 pub(crate) struct Subscription {
-    notes: mpsc::UnboundedReceiver<Heard>,
+    notes: mpsc::UnboundedReceiver<Notification>,
     /// What came while it was waited for an answer to the hello.
-    early: VecDeque<Heard>,
+    early: VecDeque<Notification>,
     client: Client,
 }
 
-type Heard = Option<String>;
+type Notification = Option<String>;
 
 impl Subscription {
     /// Nothing once the connection is lost.
-    async fn next(&mut self) -> Option<Heard> {
+    async fn next(&mut self) -> Option<Notification> {
         match self.early.pop_front() {
             Some(heard) => Some(heard),
             None => self.notes.recv().await,
@@ -63,7 +63,7 @@ impl Subscription {
 
 impl Listener {
     /// Begins to listen.
-    pub(crate) async fn subscribe(&self) -> Result<Subscription, Trouble> {
+    pub(crate) async fn subscribe(&self) -> Result<Subscription, DriverError> {
         let (client, mut conversation) = self.connector.converse("listener").await?;
         let (hear, notes) = mpsc::unbounded_channel();
         let hints = channel(&self.connector.place);
@@ -78,17 +78,17 @@ impl Listener {
             }
         });
         let listen = format!("LISTEN {hints}; LISTEN {}", inbox_channel(&self.connector.place));
-        client.batch_execute(&listen).await.map_err(|error| Trouble::of(&error))?;
+        client.batch_execute(&listen).await.map_err(|error| DriverError::of(&error))?;
         let mut subscription = Subscription { notes, early: VecDeque::new(), client };
         self.join(&mut subscription).await?;
         Ok(subscription)
     }
 
     /// Makes sure that those who listen already tell what they do from now on.
-    async fn join(&self, subscription: &mut Subscription) -> Result<(), Trouble> {
-        sit_down(&subscription.client, self.class).await?;
+    async fn join(&self, subscription: &mut Subscription) -> Result<(), DriverError> {
+        register(&subscription.client, self.class).await?;
         self.say(&subscription.client, &note::hello(&self.ourselves)).await?;
-        let others = self.company.look(&subscription.client, self.class).await?;
+        let others = self.presence.look(&subscription.client, self.class).await?;
         let (notes, early) = (&mut subscription.notes, &mut subscription.early);
         let answered = async {
             let mut known = HashSet::new();
@@ -106,9 +106,9 @@ impl Listener {
         Ok(())
     }
 
-    async fn say(&self, client: &Client, note: &str) -> Result<(), Trouble> {
+    async fn say(&self, client: &Client, note: &str) -> Result<(), DriverError> {
         let told = client.execute("SELECT pg_notify($1, $2)", &[&channel(&self.connector.place), &note]).await;
-        told.map(drop).map_err(|error| Trouble::of(&error))
+        told.map(drop).map_err(|error| DriverError::of(&error))
     }
 
     /// Takes note that somebody else was heard, and answers whoever says hello.
@@ -116,11 +116,11 @@ impl Listener {
         if note::sender(text) == self.ourselves {
             return;
         }
-        self.company.may_be_there();
+        self.presence.may_be_there();
         if note::is_hello(text)
-            && let Err(trouble) = self.say(client, &note::write(&self.ourselves, &[])).await
+            && let Err(error) = self.say(client, &note::write(&self.ourselves, &[])).await
         {
-            tracing::debug!(why = trouble.why(), "somebody who came was not answered");
+            tracing::debug!(why = error.why(), "somebody who came was not answered");
         }
     }
 
@@ -129,7 +129,7 @@ impl Listener {
         loop {
             match self.subscribe().await {
                 Ok(subscription) => return subscription,
-                Err(trouble) => tracing::debug!(why = trouble.why(), "still nobody to listen to"),
+                Err(error) => tracing::debug!(why = error.why(), "still nobody to listen to"),
             }
             #[allow(clippy::disallowed_methods, reason = "nothing signals that a server is back")]
             tokio::time::sleep(pause).await;
@@ -139,8 +139,8 @@ impl Listener {
 
     /// Looks whether those who were heard are still there. A connection that cannot tell is about to be found lost.
     async fn look_around(&self, client: &Client) {
-        if let (false, Err(trouble)) = (self.company.is_absent(), self.company.look(client, self.class).await) {
-            tracing::debug!(why = trouble.why(), "who else listens is not known");
+        if let (false, Err(error)) = (self.presence.is_absent(), self.presence.look(client, self.class).await) {
+            tracing::debug!(why = error.why(), "who else listens is not known");
         }
     }
 }
@@ -172,7 +172,7 @@ pub(crate) async fn pass_on(
         tokio::task::yield_now().await;
         let lost = EngineError::Unavailable("the connection over which hints come is lost".into());
         listener.outages.noted("hints", &lost);
-        listener.company.may_be_there();
+        listener.presence.may_be_there();
         subscription = listener.subscribe_again().await;
         announcer.announce(vec![Hint::Missed]);
         inbox.notify_one();

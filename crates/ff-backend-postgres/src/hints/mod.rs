@@ -1,22 +1,22 @@
 //! Hints between programs: each commit sends at most one note, and none while nobody else listens; every program passes on
 //! what the others tell. A program tells itself without a detour.
 
-mod company;
 mod listen;
 mod note;
 mod poll;
+mod presence;
 
 use std::sync::Arc;
 
 use ff_backend_sql::Value;
 use ff_core::hint::Hint;
 
-use crate::url::Place;
+use crate::url::StoreLocation;
 use crate::value::Parameter;
 
-pub(crate) use company::Company;
 pub(crate) use listen::{Listener, pass_on};
 pub(crate) use poll::poll;
+pub(crate) use presence::ListenerPresence;
 
 /// Sends the hints of commits to other programs.
 #[derive(Clone)]
@@ -26,16 +26,16 @@ pub(crate) struct Notes {
     sender: Arc<str>,
     /// Where they are told; nowhere when they are put up to be looked for.
     channel: Option<Arc<str>>,
-    company: Company,
+    presence: ListenerPresence,
 }
 
 impl Notes {
-    pub(crate) fn new(place: &Place, sender: &str, company: Company) -> Self {
+    pub(crate) fn new(place: &StoreLocation, sender: &str, presence: ListenerPresence) -> Self {
         let (sql, channel) = match place.listen {
             true => ("SELECT pg_notify($1, $2)", Some(channel(place).into())),
             false => ("INSERT INTO notice (note) VALUES ($1)", None),
         };
-        Self { sql: sql.into(), sender: sender.into(), channel, company }
+        Self { sql: sql.into(), sender: sender.into(), channel, presence }
     }
 
     /// What a transaction writes to tell others, where they look for it.
@@ -46,12 +46,12 @@ impl Notes {
     /// What follows a commit to tell others, where any listen. It is no part of the transaction: of those that notify the
     /// server commits one at a time, and each until it is on disk.
     pub(crate) fn to_tell(&self, hints: &[Hint]) -> Option<(Arc<str>, Vec<Parameter>)> {
-        (self.channel.is_some() && !self.company.is_absent()).then(|| self.note(hints)).flatten()
+        (self.channel.is_some() && !self.presence.is_absent()).then(|| self.note(hints)).flatten()
     }
 
     /// Whether it is certain that no other program is there.
     pub(crate) fn are_for_nobody(&self) -> bool {
-        self.company.is_absent()
+        self.presence.is_absent()
     }
 
     /// Nothing when there is nothing to tell.
@@ -66,11 +66,11 @@ impl Notes {
 }
 
 /// Where programs are told that something was left in the inbox.
-fn inbox_channel(place: &Place) -> String {
+fn inbox_channel(place: &StoreLocation) -> String {
     format!("{}_inbox", place.schema)
 }
 
 /// Where the notes of a store are told. Stores in one database do not hear each other.
-fn channel(place: &Place) -> String {
+fn channel(place: &StoreLocation) -> String {
     format!("{}_hints", place.schema)
 }

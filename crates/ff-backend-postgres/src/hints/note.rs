@@ -17,7 +17,7 @@ const BYTES: usize = 8_000;
 
 /// The note that tells these hints, each once. One that would be too long tells everybody to look everywhere.
 pub(super) fn write(sender: &str, hints: &[Hint]) -> String {
-    let mut told = Told::default();
+    let mut told = UrgentHints::default();
     hints.iter().for_each(|hint| told.add(hint));
     let note = told.lines.into_iter().chain(told.ready.iter().map(ready)).chain(told.due.iter().map(due));
     let note = std::iter::once(sender.to_owned()).chain(note).collect::<Vec<_>>().join("\n");
@@ -53,13 +53,13 @@ const HELLO: &str = "h";
 
 /// Hints of which only the most urgent counts, and all others as they are written.
 #[derive(Default)]
-struct Told<'h> {
+struct UrgentHints<'h> {
     ready: BTreeMap<(u16, &'h LaneId, &'h Kind), Head>,
     due: BTreeMap<u16, TimestampMs>,
     lines: Vec<String>,
 }
 
-impl<'h> Told<'h> {
+impl<'h> UrgentHints<'h> {
     fn add(&mut self, hint: &'h Hint) {
         let line = match hint {
             Hint::Ready { partition, lane, kind, head } => {

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use super::note;
 use crate::connection::Connection;
 use crate::connector::Connector;
-use crate::trouble::Trouble;
+use crate::driver_error::DriverError;
 use crate::value::Parameter;
 
 /// How often to look.
@@ -23,21 +23,21 @@ const BACK: i64 = 256;
 
 /// Looks for ever. When it could not, it says that something was missed.
 pub(crate) async fn poll(connector: Arc<Connector>, announcer: Announcer, ourselves: String, inbox: Arc<Notify>) {
-    let mut board = Board::new(connector);
+    let mut board = NoticeTable::new(connector);
     let mut failed = false;
     loop {
         match board.look().await {
-            Ok(Seen { notes, letters }) => {
+            Ok(NoticePage { notes, has_inbox_rows }) => {
                 if std::mem::take(&mut failed) {
                     announcer.announce(vec![Hint::Missed]);
                 }
                 notes.iter().for_each(|text| announcer.announce(note::read(&ourselves, text)));
-                if letters {
+                if has_inbox_rows {
                     inbox.notify_one();
                 }
             }
-            Err(trouble) => {
-                tracing::debug!(why = trouble.why(), "hints cannot be looked for");
+            Err(error) => {
+                tracing::debug!(why = error.why(), "hints cannot be looked for");
                 (board.connection, failed) = (None, true);
             }
         }
@@ -47,14 +47,14 @@ pub(crate) async fn poll(connector: Arc<Connector>, announcer: Announcer, oursel
 }
 
 /// What was found.
-struct Seen {
+struct NoticePage {
     notes: Vec<String>,
     /// Whether something lies in the inbox.
-    letters: bool,
+    has_inbox_rows: bool,
 }
 
 /// Where notes are put up.
-struct Board {
+struct NoticeTable {
     connector: Arc<Connector>,
     connection: Option<Connection>,
     look: Arc<str>,
@@ -65,7 +65,7 @@ struct Board {
     seen: BTreeSet<i64>,
 }
 
-impl Board {
+impl NoticeTable {
     fn new(connector: Arc<Connector>) -> Self {
         let schema = &connector.place.schema;
         let look = format!(
@@ -77,7 +77,7 @@ impl Board {
         Self { connector, connection: None, look, tidy, looks: 0, highest: None, seen: BTreeSet::new() }
     }
 
-    async fn look(&mut self) -> Result<Seen, Trouble> {
+    async fn look(&mut self) -> Result<NoticePage, DriverError> {
         let mut connection = match self.connection.take().filter(|connection| !connection.is_closed()) {
             Some(connection) => connection,
             None => self.connector.open("board").await?,
@@ -90,10 +90,10 @@ impl Board {
         }
         self.connection = Some(connection);
         let first = self.highest.is_none();
-        let mut seen = Seen { notes: Vec::new(), letters: false };
+        let mut seen = NoticePage { notes: Vec::new(), has_inbox_rows: false };
         for row in rows {
             let (id, text): (i64, String) = (row.get(0), row.get(1));
-            seen.letters |= id == 0;
+            seen.has_inbox_rows |= id == 0;
             // What was up before the first look is older than this program.
             if id > 0 && self.seen.insert(id) && !first {
                 seen.notes.push(text);

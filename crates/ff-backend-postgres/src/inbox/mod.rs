@@ -1,22 +1,22 @@
 //! Submitting within a transaction of one's own: a row in an inbox, which the store takes up once it is committed. The work
 //! exists if and only if the transaction commits, and no lock of the store is held meanwhile.
 
-mod letter;
-mod taker;
+mod consumer;
+mod row;
 
 use ff_backend_sql::Value;
 use ff_core::contracts::SubmitArgs;
 use ff_core::engine_error::Refusal;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::ExecutionId;
-use letter::Letter;
+use row::InboxRow;
 use tokio_postgres::GenericClient;
 
 use crate::ConnectError;
 use crate::url::{SCHEMA, schema};
 use crate::value::Parameter;
 
-pub(crate) use taker::take_up;
+pub(crate) use consumer::take_up;
 
 /// Where work is left for a store.
 ///
@@ -87,15 +87,15 @@ impl Inbox {
         let schema = &self.schema;
         // The name holds nothing but letters, digits and underscores.
         let insert = format!(
-            "INSERT INTO {schema}.inbox (letter, content_type, bytes) VALUES ($1, $2, $3)
+            "INSERT INTO {schema}.inbox (submission, content_type, bytes) VALUES ($1, $2, $3)
              RETURNING (SELECT value FROM {schema}.meta WHERE key = 'num_flow_partitions')"
         );
         // The driver logs what is bound, and this is somebody's work.
-        let letter = Parameter::one(Value::Text(serde_json::to_string(&Letter::of(&work))?));
+        let inbox_row = Parameter::one(Value::Text(serde_json::to_string(&InboxRow::of(&work))?));
         let content_type = Parameter::one(work.payload.content_type.as_str().into());
         let bytes = Parameter::one(Value::Bytes(work.payload.bytes.clone()));
         let failed = |source| InboxError::Postgres { schema: schema.clone(), source };
-        let row = client.query_one(&insert, &[&letter, &content_type, &bytes]).await.map_err(failed)?;
+        let row = client.query_one(&insert, &[&inbox_row, &content_type, &bytes]).await.map_err(failed)?;
         let count = row.get::<_, Option<i64>>(0).and_then(|count| u16::try_from(count).ok());
         let num_flow_partitions = count.ok_or_else(|| InboxError::NoStore { schema: schema.clone() })?;
         Ok(work.execution_id(&PartitionConfig { num_flow_partitions, ..PartitionConfig::default() }))

@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 use ff_backend_sql::{Columns, Key, Load, Read, Row, SqlError, Table, Value};
 
-use super::Writing;
-use crate::request::{Asked, Request};
-use crate::trouble::Trouble;
+use super::WriterSession;
+use crate::driver_error::DriverError;
+use crate::request::{PendingRequest, Request};
 
 #[async_trait]
-impl Read for Writing {
+impl Read for WriterSession {
     fn asks_ahead(&self) -> bool {
         true
     }
@@ -21,7 +21,7 @@ impl Read for Writing {
         self.send_all().await?;
         match self.send_ahead(next).await {
             Ok(()) => Ok(()),
-            Err(trouble) => Err(self.before_commit(trouble).await),
+            Err(error) => Err(self.before_commit(error).await),
         }
     }
 
@@ -46,17 +46,17 @@ impl Read for Writing {
     }
 }
 
-impl Writing {
+impl WriterSession {
     async fn read(&mut self, load: Load) -> Result<Vec<Vec<Row>>, SqlError> {
         self.send_all().await?;
         match self.found(load).await {
             Ok(found) => found,
-            Err(trouble) => Err(self.before_commit(trouble).await),
+            Err(error) => Err(self.before_commit(error).await),
         }
     }
 
     /// Takes the answer that is on its way, or else asks. What comes otherwise than foreseen makes the rest of no use.
-    async fn found(&mut self, load: Load) -> Result<Result<Vec<Vec<Row>>, SqlError>, Trouble> {
+    async fn found(&mut self, load: Load) -> Result<Result<Vec<Vec<Row>>, SqlError>, DriverError> {
         match self.ahead.pop_front().filter(|(ahead, _)| *ahead == load) {
             Some((_, asked)) => asked.found().await,
             None => {
@@ -69,7 +69,7 @@ impl Writing {
 
     /// Sends questions in the order they are going to be asked in. Each is known to the server before the first is sent: an
     /// answer nobody takes yet keeps all others waiting, once it is long, and so would keep that of a statement being prepared.
-    pub(super) async fn send_ahead(&mut self, next: Vec<Load>) -> Result<(), Trouble> {
+    pub(super) async fn send_ahead(&mut self, next: Vec<Load>) -> Result<(), DriverError> {
         self.ahead.clear();
         let mut requests = Vec::with_capacity(next.len());
         for load in next {
@@ -82,19 +82,19 @@ impl Writing {
         Ok(())
     }
 
-    async fn ask(&mut self, request: Request) -> Result<Asked, Trouble> {
+    async fn ask(&mut self, request: Request) -> Result<PendingRequest, DriverError> {
         match &mut self.connection {
             Some(connection) => request.send(connection).await,
-            None => Err(Trouble::Lost("the connection was lost".into())),
+            None => Err(DriverError::Lost("the connection was lost".into())),
         }
     }
 
     /// A question as a statement the server knows.
-    async fn request(&mut self, load: &Load) -> Result<Request, Trouble> {
+    async fn request(&mut self, load: &Load) -> Result<Request, DriverError> {
         let Some(connection) = &mut self.connection else {
-            return Err(Trouble::Lost("the connection was lost".into()));
+            return Err(DriverError::Lost("the connection was lost".into()));
         };
-        let request = Request::of(&mut self.phrases, connection, load).await?;
+        let request = Request::of(&mut self.statement_cache, connection, load).await?;
         connection.prepare(&request.sql).await?;
         Ok(request)
     }

@@ -8,9 +8,9 @@ use ff_core::hint::Hint;
 use ff_core::outage::OutageLog;
 use tokio::task::yield_now;
 
-use super::Writing;
+use super::WriterSession;
 use crate::connection::Answer;
-use crate::trouble::Trouble;
+use crate::driver_error::DriverError;
 use crate::value::Parameter;
 
 /// A commit that is sent and not yet answered.
@@ -21,12 +21,12 @@ enum Commit {
     Behind(Answer),
 }
 
-impl Writing {
+impl WriterSession {
     pub(super) async fn commit_and_tell(&mut self, hints: Vec<Hint>) -> Result<(), SqlError> {
         // Preparing it is all that can fail so far.
         let commit = match self.send_commit(&hints).await {
             Ok(commit) => commit,
-            Err(trouble) => return Err(self.before_commit(trouble).await),
+            Err(error) => return Err(self.before_commit(error).await),
         };
         self.tell(&hints).await;
         // Whoever is told of work asks this writer for it, and so finds it committed, or that it is not there. They are told
@@ -40,17 +40,17 @@ impl Writing {
             Commit::Within(answer) => (answer.await, true),
             Commit::Behind(answer) => (answer.await, false),
         };
-        if let Err(trouble) = written {
-            self.note_setback(&trouble);
-            return Err(trouble.with_commit());
+        if let Err(error) = written {
+            self.note_setback(&error);
+            return Err(error.with_commit());
         }
-        if let Err(trouble) = committed {
-            self.note_setback(&trouble);
+        if let Err(error) = committed {
+            self.note_setback(&error);
             if is_within {
-                return Err(trouble.within_commit());
+                return Err(error.within_commit());
             }
             self.lose_connection();
-            return Err(SqlError::Failed(trouble.why().to_owned()));
+            return Err(SqlError::Failed(error.why().to_owned()));
         }
         self.connector.meter.commits.fetch_add(1, Ordering::Relaxed);
         // Those who asked are answered first: a task begins once this one waits.
@@ -60,11 +60,11 @@ impl Writing {
     }
 
     /// Sends what is still to be written and what makes it durable.
-    async fn send_commit(&mut self, hints: &[Hint]) -> Result<Commit, Trouble> {
+    async fn send_commit(&mut self, hints: &[Hint]) -> Result<Commit, DriverError> {
         let moment = vec![Parameter::one(self.now.into()), Parameter::one(Value::Int(self.slot.into()))];
         self.notes.to_put_up(hints).into_iter().for_each(|note| self.unsent.add(note));
         self.unsent.add((self.frame.remember.clone(), moment));
-        let mut writes = self.unsent.take(&mut self.phrases);
+        let mut writes = self.unsent.take(&mut self.statement_cache);
         if let ([_], false) = (&writes[..], self.in_transaction)
             && let Some((sql, parameters)) = writes.pop()
         {
@@ -80,7 +80,7 @@ impl Writing {
     /// did not happen after all they are told in vain.
     async fn tell(&mut self, hints: &[Hint]) {
         if let (Some((sql, note)), Some(connection)) = (self.notes.to_tell(hints), &mut self.connection) {
-            self.told = connection.send(&sql, note).await.map_err(|trouble| not_told(&self.outages, &trouble)).ok();
+            self.told = connection.send(&sql, note).await.map_err(|error| not_told(&self.outages, &error)).ok();
         }
     }
 }
@@ -91,10 +91,10 @@ fn is_of_work(hint: &Hint) -> bool {
 }
 
 /// A server that does not answer says so with every commit, so that belongs to its outage.
-pub(super) fn not_told(outages: &OutageLog, trouble: &Trouble) {
-    let why = format!("other programs were not told of a commit and find out when they look: {}", trouble.why());
-    match trouble {
-        Trouble::Lost(_) => outages.noted("tell", &EngineError::Unavailable(why)),
+pub(super) fn not_told(outages: &OutageLog, error: &DriverError) {
+    let why = format!("other programs were not told of a commit and find out when they look: {}", error.why());
+    match error {
+        DriverError::Lost(_) => outages.noted("tell", &EngineError::Unavailable(why)),
         _ => tracing::warn!("{why}"),
     }
 }

@@ -2,35 +2,37 @@
 //! that a batch crosses the network a few times and not once per table.
 
 mod asking;
-mod circumstances;
 mod committing;
-mod held;
+mod locks;
 mod opening;
-mod unsent;
+mod send_buffer;
+mod server_state;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ff_backend_sql::{Announcer, Begun, Debts, FEED, Key, LANE, Load, Put, Session, SqlError, Table};
+use ff_backend_sql::{
+    Announcer, FEED, Key, LANE, Load, OutboxChanges, Put, Session, SqlError, Table, TransactionContext,
+};
 use ff_core::clock::Clock;
 use ff_core::hint::Hint;
 use ff_core::outage::OutageLog;
 use ff_core::types::TimestampMs;
 
-use self::circumstances::CIRCUMSTANCES;
-use self::held::{Held, LEAVE, TAKE};
+use self::locks::{LEAVE, SessionLocks, TAKE};
 use self::opening::LOCK;
-use self::unsent::Unsent;
+use self::send_buffer::SendBuffer;
+use self::server_state::SERVER_STATE;
 use crate::connection::{Answer, Connection};
 use crate::connector::{Connector, WRITER};
-use crate::dialect::Phrases;
+use crate::dialect::StatementCache;
+use crate::driver_error::DriverError;
 use crate::hints::Notes;
 use crate::meta::REMEMBER;
 use crate::outbox;
-use crate::request::{Asked, Request};
-use crate::trouble::Trouble;
+use crate::request::{PendingRequest, Request};
 use crate::value::Parameter;
 
 /// How long to wait before trying again, at first and at most.
@@ -44,27 +46,27 @@ struct Frame {
     lock: Arc<str>,
     take: Arc<str>,
     leave: Arc<str>,
-    circumstances: Arc<str>,
+    server_state: Arc<str>,
     remember: Arc<str>,
     commit: Arc<str>,
     rollback: Arc<str>,
 }
 
 /// A connection that writes, made again whenever it is lost.
-pub(crate) struct Writing {
+pub(crate) struct WriterSession {
     connector: Arc<Connector>,
     connection: Option<Connection>,
     frame: Frame,
-    phrases: Phrases,
+    statement_cache: StatementCache,
     /// Statements sent and not yet answered, in order.
     sent: Vec<Answer>,
     /// What is going to be asked, sent and not yet answered, in order.
-    ahead: VecDeque<(Load, Asked)>,
-    unsent: Unsent,
+    ahead: VecDeque<(Load, PendingRequest)>,
+    unsent: SendBuffer,
     /// The note of the last commit, sent and not yet answered.
     told: Option<Answer>,
     in_transaction: bool,
-    held: Held,
+    locks: SessionLocks,
     /// Names the locks of this store among those of others.
     class: i32,
     /// Which of the remembered moments is this writer's.
@@ -78,7 +80,7 @@ pub(crate) struct Writing {
     setbacks: u32,
 }
 
-impl Writing {
+impl WriterSession {
     pub(crate) fn new(
         connector: Arc<Connector>,
         (class, slot): (i32, i32),
@@ -93,7 +95,7 @@ impl Writing {
             lock: LOCK.into(),
             take: TAKE.into(),
             leave: LEAVE.into(),
-            circumstances: CIRCUMSTANCES.into(),
+            server_state: SERVER_STATE.into(),
             remember: REMEMBER.into(),
             commit: "COMMIT".into(),
             rollback: "ROLLBACK".into(),
@@ -102,13 +104,13 @@ impl Writing {
             connector,
             connection: None,
             frame,
-            phrases: Phrases::default(),
+            statement_cache: StatementCache::default(),
             sent: Vec::new(),
             ahead: VecDeque::new(),
-            unsent: Unsent::default(),
+            unsent: SendBuffer::default(),
             told: None,
             in_transaction: false,
-            held: Held::default(),
+            locks: SessionLocks::default(),
             class,
             slot,
             clock,
@@ -120,52 +122,52 @@ impl Writing {
         }
     }
 
-    async fn connection(&mut self) -> Result<&mut Connection, Trouble> {
+    async fn connection(&mut self) -> Result<&mut Connection, DriverError> {
         if self.connection.as_ref().is_none_or(Connection::is_closed) {
             self.lose_connection();
             self.connection = Some(self.connector.open(WRITER).await?);
         }
-        self.connection.as_mut().ok_or_else(|| Trouble::Lost("there is no connection".into()))
+        self.connection.as_mut().ok_or_else(|| DriverError::Lost("there is no connection".into()))
     }
 
     /// Gives up the connection, and with it what the server keeps for it: a transaction, locks, answers.
     fn lose_connection(&mut self) {
         self.connection = None;
         self.in_transaction = false;
-        self.held.end();
+        self.locks.end();
         self.sent.clear();
         self.ahead.clear();
         self.told = None;
     }
 
     /// Sends a statement, and gives what its answer is to be.
-    async fn ask_for(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<Answer, Trouble> {
+    async fn ask_for(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<Answer, DriverError> {
         match &mut self.connection {
             Some(connection) => connection.send(sql, parameters).await,
-            None => Err(Trouble::Lost("the connection was lost".into())),
+            None => Err(DriverError::Lost("the connection was lost".into())),
         }
     }
 
     /// Sends a statement whose answer is asked for later.
-    async fn send(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<(), Trouble> {
+    async fn send(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<(), DriverError> {
         let answer = self.ask_for(sql, parameters).await?;
         self.sent.push(answer);
         Ok(())
     }
 
     /// Sends what is written so far.
-    async fn flush(&mut self) -> Result<(), Trouble> {
+    async fn flush(&mut self) -> Result<(), DriverError> {
         if self.unsent.is_empty() {
             return Ok(());
         }
-        for (sql, parameters) in self.unsent.take(&mut self.phrases) {
+        for (sql, parameters) in self.unsent.take(&mut self.statement_cache) {
             self.send_write(&sql, parameters).await?;
         }
         Ok(())
     }
 
     /// Sends a statement that writes and is not the last of its batch.
-    async fn send_write(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<(), Trouble> {
+    async fn send_write(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<(), DriverError> {
         // What was asked before does not know of this.
         self.ahead.clear();
         if !self.in_transaction {
@@ -175,7 +177,7 @@ impl Writing {
     }
 
     /// Waits for everything sent so far. The first that went wrong is why the others did.
-    async fn answers(&mut self) -> Result<(), Trouble> {
+    async fn answers(&mut self) -> Result<(), DriverError> {
         let mut first_trouble = None;
         for answer in std::mem::take(&mut self.sent) {
             first_trouble = first_trouble.or(answer.await.err());
@@ -184,17 +186,17 @@ impl Writing {
     }
 
     /// Says what became of a transaction that had not got to its commit.
-    async fn before_commit(&mut self, trouble: Trouble) -> SqlError {
+    async fn before_commit(&mut self, error: DriverError) -> SqlError {
         self.unsent.clear();
         self.ahead.clear();
-        let trouble = self.answers().await.err().unwrap_or(trouble);
-        self.note_setback(&trouble);
-        trouble.before_commit()
+        let error = self.answers().await.err().unwrap_or(error);
+        self.note_setback(&error);
+        error.before_commit()
     }
 
-    fn note_setback(&mut self, trouble: &Trouble) {
+    fn note_setback(&mut self, error: &DriverError) {
         self.setbacks += 1;
-        if trouble.is_lost() {
+        if error.is_lost() {
             self.lose_connection();
         }
     }
@@ -203,7 +205,7 @@ impl Writing {
     async fn send_all(&mut self) -> Result<(), SqlError> {
         match self.flush().await {
             Ok(()) => Ok(()),
-            Err(trouble) => Err(self.before_commit(trouble).await),
+            Err(error) => Err(self.before_commit(error).await),
         }
     }
 
@@ -212,48 +214,48 @@ impl Writing {
         self.send_all().await?;
         match self.send_write(sql, parameters).await {
             Ok(()) => Ok(()),
-            Err(trouble) => Err(self.before_commit(trouble).await),
+            Err(error) => Err(self.before_commit(error).await),
         }
     }
 }
 
 #[async_trait]
-impl Session for Writing {
+impl Session for WriterSession {
     fn is_alone(&self) -> bool {
         false
     }
 
-    async fn begin(&mut self, partitions: &[u16], first: Vec<Load>) -> Result<Begun, SqlError> {
+    async fn begin(&mut self, partitions: &[u16], first: Vec<Load>) -> Result<TransactionContext, SqlError> {
         self.rollback().await?;
         if self.setbacks > 0 {
             #[allow(clippy::disallowed_methods, reason = "nothing signals that a server is back, or less busy")]
             tokio::time::sleep((PAUSE * 2_u32.pow(self.setbacks.min(8) - 1)).min(PAUSE_MAX)).await;
         }
         match self.open(partitions, first).await {
-            Ok(begun) => {
-                (self.now, self.setbacks) = (begun.now, 0);
-                Ok(begun)
+            Ok(context) => {
+                (self.now, self.setbacks) = (context.now, 0);
+                Ok(context)
             }
-            Err(trouble) => Err(self.before_commit(trouble).await),
+            Err(error) => Err(self.before_commit(error).await),
         }
     }
 
     async fn put(&mut self, table: &'static Table, rows: Vec<Put>) -> Result<(), SqlError> {
         if [LANE.name, FEED.name].contains(&table.name) {
-            self.held.forget_circumstances();
+            self.locks.forget_circumstances();
         }
         self.unsent.put(table, rows);
         Ok(())
     }
 
     async fn delete(&mut self, table: &'static Table, keys: &[Key]) -> Result<(), SqlError> {
-        let request = Request::delete(&mut self.phrases, table, keys);
+        let request = Request::delete(&mut self.statement_cache, table, keys);
         self.write_next(&request.sql, request.parameters).await
     }
 
-    async fn note_debts(&mut self, debts: &Debts) -> Result<(), SqlError> {
-        for (sql, parameters) in outbox::requests(debts, self.now) {
-            let sql = self.phrases.alone(sql);
+    async fn note_pending_ends(&mut self, outbox_changes: &OutboxChanges) -> Result<(), SqlError> {
+        for (sql, parameters) in outbox::requests(outbox_changes, self.now) {
+            let sql = self.statement_cache.alone(sql);
             self.write_next(&sql, parameters).await?;
         }
         Ok(())
@@ -268,10 +270,10 @@ impl Session for Writing {
         self.ahead.clear();
         if std::mem::take(&mut self.in_transaction)
             && self.connection.is_some()
-            && let Err(trouble) = self.send(&self.frame.rollback.clone(), vec![]).await
+            && let Err(error) = self.send(&self.frame.rollback.clone(), vec![]).await
         {
             // Without a connection there is nothing to undo: the server has.
-            tracing::debug!(why = trouble.why(), "a transaction ended with its connection");
+            tracing::debug!(why = error.why(), "a transaction ended with its connection");
             self.lose_connection();
         }
         Ok(())

@@ -4,14 +4,14 @@ use ff_backend_postgres::PostgresBackend;
 use ff_backend_postgres::dispatch::{DispatchOutcome, dispatch_completion};
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{CascadeArgs, Cascaded, FlowEventsArgs};
-use ff_core::flow::FlowWhat;
+use ff_core::flow::FlowEventKind;
 use ff_core::limits::{self, FLOW_STEP};
 use ff_core::state::PublicState;
 use ff_core::types::FlowId;
 use ff_engine::Orchestration;
 
 use crate::flows::{chain, claim, complete, count, drain, fan_out, member, run};
-use crate::{Place, findings};
+use crate::{StoreLocation, findings};
 
 const WIDTH: usize = 300;
 
@@ -26,7 +26,7 @@ async fn owing(store: &PostgresBackend, width: usize) -> FlowId {
 }
 
 /// Every event: its number, whose end it is about, how that was, and whether it is stamped.
-async fn events(place: &Place) -> Vec<(i64, String, String, bool)> {
+async fn events(place: &StoreLocation) -> Vec<(i64, String, String, bool)> {
     let sql = "
         SELECT event_id, '{fp:' || partition || '}:' || uuid, outcome, dispatched_at_ms >= created_at_ms IS TRUE
         FROM ff_completion_event ORDER BY event_id";
@@ -41,7 +41,7 @@ fn told(resolved: usize) -> DispatchOutcome {
 
 #[tokio::test]
 async fn an_end_told_at_once_leaves_no_event() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open().await;
     let id = store.submit_flow(chain(5)).await.unwrap().flow_id;
     run(&store, &id).await;
@@ -50,7 +50,7 @@ async fn an_end_told_at_once_leaves_no_event() {
 
 #[tokio::test]
 async fn a_dispatch_tells_what_is_owed_and_a_repeat_does_nothing() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open().await;
     let id = owing(&store, WIDTH).await;
     let root = member(&store, &id, 0).to_string();
@@ -71,7 +71,7 @@ async fn a_dispatch_tells_what_is_owed_and_a_repeat_does_nothing() {
 /// The first program dies after one step of it; another finds the event as it was and tells only the rest.
 #[tokio::test]
 async fn a_dispatch_that_ends_half_way_is_taken_up_by_another() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open().await;
     let id = owing(&store, WIDTH).await;
     let step = store.cascade(CascadeArgs { execution_id: member(&store, &id, 0), owed_since: None }).await.unwrap();
@@ -88,7 +88,7 @@ async fn a_dispatch_that_ends_half_way_is_taken_up_by_another() {
 /// The stamp is part of the transaction that does the work: without the one there is not the other.
 #[tokio::test]
 async fn what_cannot_be_stamped_is_not_told() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open().await;
     let width = FLOW_STEP + 9;
     let id = owing(&store, width).await;
@@ -110,7 +110,7 @@ async fn what_cannot_be_stamped_is_not_told() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pumps_and_dispatchers_together_pay_once() {
     const WIDE: usize = 1_000;
-    let place = Place::new();
+    let place = StoreLocation::new();
     let (one, two) = (place.open().await, place.open().await);
     let id = owing(&one, WIDE).await;
     let dispatched = async |store| dispatch_completion(store, 1).await.unwrap();
@@ -128,8 +128,8 @@ async fn pumps_and_dispatchers_together_pay_once() {
     let (mut released, mut from) = (0, 0);
     loop {
         let page = one.flow_events(FlowEventsArgs { flow_id: id, from, limit: limits::PAGE }).await.unwrap();
-        let freed = |what: &FlowWhat| match what {
-            FlowWhat::Moved { from, execution_id, .. } => {
+        let freed = |what: &FlowEventKind| match what {
+            FlowEventKind::Moved { from, execution_id, .. } => {
                 *from == PublicState::WaitingChildren && *execution_id != root
             }
             _ => false,
@@ -147,7 +147,7 @@ async fn pumps_and_dispatchers_together_pay_once() {
 
 #[tokio::test]
 async fn what_the_pump_pays_is_stamped_as_well() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open().await;
     let id = owing(&store, WIDTH).await;
     drain(&store, &id).await;

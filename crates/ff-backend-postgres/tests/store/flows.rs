@@ -12,7 +12,7 @@ use ff_core::types::{ExecutionId, FlowId, Kind, NodeName};
 use ff_engine::Orchestration;
 use uuid::Uuid;
 
-use crate::{Place, claim_on, findings};
+use crate::{StoreLocation, claim_on, findings};
 
 fn name(n: usize) -> NodeName {
     NodeName::parse(&format!("n{n}")).unwrap()
@@ -83,7 +83,7 @@ pub(crate) async fn count(store: &PostgresBackend, id: &FlowId, state: PublicSta
 
 #[tokio::test]
 async fn programs_work_through_a_flow_in_turns() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let stores = [place.open().await, place.open().await];
     let id = stores[0].submit_flow(chain(9)).await.unwrap().flow_id;
     for store in stores.iter().cycle().take(9) {
@@ -99,7 +99,7 @@ async fn programs_work_through_a_flow_in_turns() {
 /// However wide, a step tells a bounded number, in a bounded number of statements: rows go together.
 #[tokio::test]
 async fn a_thousand_dependents_are_released_in_bounded_steps() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open().await;
     let id = store.submit_flow(fan_out(1_000)).await.unwrap().flow_id;
     drain(&store, &id).await;

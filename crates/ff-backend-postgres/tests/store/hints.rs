@@ -14,7 +14,7 @@ use futures_util::StreamExt;
 use tokio::time::timeout;
 
 use crate::flows::{chain, run};
-use crate::{Place, claim_on, signal, suspended, work};
+use crate::{StoreLocation, claim_on, signal, suspended, work};
 
 fn cancel(execution_id: ExecutionId) -> CancelArgs {
     CancelArgs { execution_id, reason: None, requested_by: None }
@@ -23,7 +23,7 @@ fn cancel(execution_id: ExecutionId) -> CancelArgs {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hint_comes_after_the_commit_is_visible_here_and_elsewhere() {
     const MANY: usize = 100;
-    let place = Place::new();
+    let place = StoreLocation::new();
     let (store, other) = (Arc::new(place.open().await), Arc::new(place.open().await));
     let listener = |looking: Arc<PostgresBackend>| {
         let ended = looking.hints().filter_map(async |hint| match hint {
@@ -49,7 +49,7 @@ async fn a_hint_comes_after_the_commit_is_visible_here_and_elsewhere() {
 
 #[tokio::test]
 async fn whatever_is_worth_telling_is_told_elsewhere_as_it_is_here() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let (store, other) = (place.open().await, place.open().await);
     let (mut here, mut elsewhere) = (store.hints(), other.hints());
     store.submit(SubmitArgs { start: Start::After(60_000), ..work() }).await.unwrap();
@@ -67,7 +67,7 @@ async fn whatever_is_worth_telling_is_told_elsewhere_as_it_is_here() {
 
 #[tokio::test]
 async fn who_follows_a_flow_hears_elsewhere_that_it_moves_and_ends() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let (store, other) = (place.open().await, place.open().await);
     let mut hints = other.hints();
     let flow_id = store.submit_flow(chain(2)).await.unwrap().flow_id;
@@ -84,7 +84,7 @@ async fn who_follows_a_flow_hears_elsewhere_that_it_moves_and_ends() {
 /// Telling costs as much as a small transaction, so a program that is alone does not.
 #[tokio::test]
 async fn nothing_is_told_until_somebody_else_listens() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open().await;
     let (ear, mut overheard) = place.overhear().await;
     store.submit(work()).await.unwrap();
@@ -100,7 +100,7 @@ async fn nothing_is_told_until_somebody_else_listens() {
 /// A program that lost its ear looks everywhere once it hears again.
 #[tokio::test]
 async fn who_could_not_hear_is_told_so() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let (store, other) = (place.open().await, place.open().await);
     let mut hints = other.hints();
     let kill = "

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use tokio_postgres::Client;
 
 use crate::load::few;
-use crate::{Place, findings, work};
+use crate::{StoreLocation, findings, work};
 
 async fn ready(hints: &mut Hints) {
     let ready = async { while !matches!(hints.next().await, Some(Hint::Ready { .. })) {} };
@@ -39,7 +39,7 @@ async fn emptied(client: &Client) {
 
 #[tokio::test]
 async fn work_exists_if_and_only_if_its_transaction_commits() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open_with(few()).await;
     let mut hints = store.hints();
     let mut client = place.look().await;
@@ -68,7 +68,7 @@ async fn work_exists_if_and_only_if_its_transaction_commits() {
 
 #[tokio::test]
 async fn work_that_lay_there_before_is_taken_up_once_whoever_comes() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     drop(place.open_with(few()).await);
     let client = place.look().await;
     let mut ids = Vec::new();
@@ -87,7 +87,7 @@ async fn work_that_lay_there_before_is_taken_up_once_whoever_comes() {
 
 #[tokio::test]
 async fn work_that_cannot_be_submitted_stays_and_says_why() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open_with(few()).await;
     let client = place.look().await;
     let keyed = |kind: &str| SubmitArgs {
@@ -117,7 +117,7 @@ async fn work_that_cannot_be_submitted_stays_and_says_why() {
 /// Where a pooler stands between, hints and the inbox are looked for instead of listened to.
 #[tokio::test]
 async fn without_listening_programs_still_learn_of_each_others_work() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let url = format!("{}&listen=off", place.url());
     let open = async || ff_backend_postgres::connect(&url, few()).await.unwrap();
     let (one, two) = (open().await, open().await);

@@ -7,7 +7,7 @@ use ff_core::backend::Perform;
 use ff_core::contracts::{ListLanesArgs, SubmitArgs};
 use ff_core::types::{LaneId, Namespace};
 
-use crate::{Place, work};
+use crate::{StoreLocation, work};
 
 /// Lanes another tenant has.
 const MANY: i64 = 30_000;
@@ -16,7 +16,7 @@ const MANY: i64 = 30_000;
 /// takes does not depend on them.
 #[tokio::test]
 async fn listing_a_tenants_lanes_takes_no_longer_for_the_lanes_of_another() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open().await;
     let tenants = ["default", "zeta"].map(|name| Namespace::parse(name).unwrap());
     for namespace in &tenants {

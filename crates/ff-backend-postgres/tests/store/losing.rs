@@ -9,13 +9,13 @@ use tokio::time::{interval, timeout};
 
 use crate::load::{Load, few};
 use crate::support::{Disk, Postgres};
-use crate::{Place, findings, work};
+use crate::{StoreLocation, findings, work};
 
 const PATIENCE: Duration = Duration::from_secs(100);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_killed_at_random_lose_nothing() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let load = Load::new(vec![place.open_with(few()).await, place.open_with(few()).await], 100);
     let client = place.look().await;
     let killing = async {
@@ -65,7 +65,7 @@ async fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
 /// Whether a commit happened whose answer got lost, nobody can know, and so nobody claims to.
 #[tokio::test]
 async fn a_commit_whose_answer_is_lost_has_an_unknown_outcome() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open_with(few()).await;
     let client = place.look().await;
     let at_commit = "

@@ -31,9 +31,9 @@ use tokio::sync::mpsc;
 use tokio_postgres::{AsyncMessage, Client, NoTls};
 
 /// A server of its own for a test, and the schema of its store.
-struct Place(Postgres);
+struct StoreLocation(Postgres);
 
-impl Place {
+impl StoreLocation {
     fn new() -> Self {
         Self(Postgres::quick())
     }

@@ -1,11 +1,11 @@
 //! Who may use a database, and which databases.
 
-use ff_backend_postgres::{ConnectError, Migrated, PostgresOptions, migrate};
+use ff_backend_postgres::{ConnectError, MigrationReport, PostgresOptions, migrate};
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::partition::PartitionConfig;
 use futures_util::future::join_all;
 
-use crate::{Place, findings, work};
+use crate::{StoreLocation, findings, work};
 
 fn with(partitions: PartitionConfig) -> PostgresOptions {
     PostgresOptions { partitions: Some(partitions), ..PostgresOptions::default() }
@@ -15,7 +15,7 @@ fn few() -> PartitionConfig {
     PartitionConfig { num_flow_partitions: 4, num_budget_partitions: 2, num_quota_partitions: 1 }
 }
 
-async fn refusal(place: &Place, options: PostgresOptions) -> ConnectError {
+async fn refusal(place: &StoreLocation, options: PostgresOptions) -> ConnectError {
     match ff_backend_postgres::connect(&place.url(), options).await {
         Ok(_) => panic!("it was opened"),
         Err(error) => error,
@@ -24,7 +24,7 @@ async fn refusal(place: &Place, options: PostgresOptions) -> ConnectError {
 
 #[tokio::test]
 async fn programs_that_start_at_once_make_one_store() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let stores = join_all((0..6).map(|_| place.open_with(with(few())))).await;
     for store in &stores {
         store.submit(work()).await.unwrap();
@@ -39,17 +39,17 @@ async fn programs_that_start_at_once_make_one_store() {
 
 #[tokio::test]
 async fn a_store_is_brought_up_to_date_once() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let migrated = async || migrate(&place.url(), with(few())).await.unwrap();
-    let Migrated { from, to } = migrated().await;
+    let MigrationReport { from, to } = migrated().await;
     assert!(from == 0 && to > 0);
-    assert_eq!(migrated().await, Migrated { from: to, to });
+    assert_eq!(migrated().await, MigrationReport { from: to, to });
     assert_eq!(place.open().await.partitions(), few());
 }
 
 #[tokio::test]
 async fn a_newer_schema_is_refused_and_left_alone() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     drop(place.open().await);
     let client = place.look().await;
     client.execute("UPDATE meta SET value = 99 WHERE key = 'schema_version'", &[]).await.unwrap();
@@ -63,7 +63,7 @@ async fn a_newer_schema_is_refused_and_left_alone() {
 
 #[tokio::test]
 async fn partition_counts_are_those_the_store_was_made_with() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     drop(place.open_with(with(few())).await);
     assert_eq!(place.open().await.partitions(), few(), "not said");
     let other = PartitionConfig { num_flow_partitions: 8, ..few() };
@@ -78,7 +78,7 @@ async fn partition_counts_are_those_the_store_was_made_with() {
 
 #[tokio::test]
 async fn a_database_without_a_store_is_left_alone_when_asked_to() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let existing = || PostgresOptions { existing: true, ..PostgresOptions::default() };
     let error = refusal(&place, existing()).await;
     assert_eq!(error.to_string(), "the schema flowfabric holds no store: `ff migrate` makes one");
@@ -90,7 +90,7 @@ async fn a_database_without_a_store_is_left_alone_when_asked_to() {
 
 #[tokio::test]
 async fn tables_of_something_else_are_left_alone() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let client = place.look().await;
     client.batch_execute("CREATE SCHEMA flowfabric; CREATE TABLE flowfabric.diary (entry text)").await.unwrap();
     let error = refusal(&place, PostgresOptions::default()).await;
@@ -102,7 +102,7 @@ async fn tables_of_something_else_are_left_alone() {
 /// A user who may not make tables can use a store somebody else has made.
 #[tokio::test]
 async fn a_user_without_rights_to_change_tables_can_work() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     drop(place.open().await);
     let client = place.look().await;
     client.batch_execute("CREATE ROLE worker LOGIN").await.unwrap();
@@ -124,7 +124,7 @@ async fn a_user_without_rights_to_change_tables_can_work() {
 
 #[tokio::test]
 async fn two_schemas_are_two_stores() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let other = ff_backend_postgres::connect(&place.0.url("other"), with(few())).await.unwrap();
     let id = place.open_with(with(few())).await.submit(work()).await.unwrap().execution_id;
     assert!(other.describe(&id).await.is_err());
@@ -132,7 +132,7 @@ async fn two_schemas_are_two_stores() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_named() {
-    let mut place = Place::new();
+    let mut place = StoreLocation::new();
     place.0.kill();
     let error = refusal(&place, PostgresOptions::default()).await;
     assert!(matches!(error, ConnectError::Unreachable { .. }), "{error}");

@@ -4,7 +4,7 @@ use ff_backend_sql::QUERIES;
 use serde_json::Value;
 use tokio_postgres::Client;
 
-use crate::Place;
+use crate::StoreLocation;
 
 /// Which indexes answer which query, when it is not the key of its one table.
 const ANSWERED_FROM: &[(&str, &[&str])] = &[
@@ -69,7 +69,7 @@ async fn plan(client: &Client, sql: &str) -> Vec<Value> {
 }
 
 /// As a store's connections are set up, in a database that has not counted its rows yet.
-async fn as_the_store(place: &Place) -> Client {
+async fn as_the_store(place: &StoreLocation) -> Client {
     drop(place.open().await);
     let client = place.look().await;
     let settings = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off;
@@ -80,7 +80,7 @@ async fn as_the_store(place: &Place) -> Client {
 
 #[tokio::test]
 async fn every_query_is_answered_from_its_index() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let client = as_the_store(&place).await;
     for (name, sql) in QUERIES.iter().filter(|(name, _)| !READS_A_SMALL_TABLE.contains(name)) {
         let steps = plan(&client, sql).await;
@@ -110,7 +110,7 @@ fn sorted<'i>(indexes: &[&'i str]) -> Vec<&'i str> {
 /// Would the test above notice? These are questions without an index.
 #[tokio::test]
 async fn a_query_without_an_index_looks_different() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let client = as_the_store(&place).await;
     let scan = plan(&client, "SELECT uuid FROM execution WHERE holder = $1").await;
     assert!(!scan.last().unwrap()["Filter"].is_null(), "{scan:?}");

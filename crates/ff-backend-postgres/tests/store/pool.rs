@@ -6,11 +6,11 @@ use ff_core::backend::Perform;
 use ff_core::engine_error::Code;
 
 use crate::load::few;
-use crate::{Place, work};
+use crate::{StoreLocation, work};
 
 #[tokio::test]
 async fn who_finds_no_connection_free_is_told_so_in_time() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let url = format!("{}&readers=1", place.url());
     let store = Arc::new(ff_backend_postgres::connect(&url, few()).await.unwrap());
     let id = store.submit(work()).await.unwrap().execution_id;

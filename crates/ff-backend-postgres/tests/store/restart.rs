@@ -6,11 +6,11 @@ use ff_backend_postgres::PostgresOptions;
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::clock::ManualClock;
 
-use crate::{Place, at, standing_clock, work};
+use crate::{StoreLocation, at, standing_clock, work};
 
 #[tokio::test]
 async fn time_does_not_run_backwards_whoever_looks_at_the_clock() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let clock = standing_clock();
     let options =
         |clock: &Arc<ManualClock>| PostgresOptions { clock: Some(clock.clone()), ..PostgresOptions::default() };

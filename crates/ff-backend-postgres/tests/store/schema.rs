@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use ff_backend_sql::{Holds, TABLES};
+use ff_backend_sql::{ColumnType, TABLES};
 use ff_core::backend::Perform;
 use ff_core::contracts::{CancelArgs, Filter, ListArgs, SubmitArgs};
 use ff_core::types::{IdempotencyKey, LaneId, Namespace, TagKey, TagValue};
 use ff_engine::Orchestration;
 
 use crate::flows::{chain, run};
-use crate::{Place, claim_on, findings, work};
+use crate::{StoreLocation, claim_on, findings, work};
 
 #[tokio::test]
 async fn the_migrations_make_the_tables_the_code_describes() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     drop(place.open().await);
     let client = place.look().await;
     for table in TABLES {
@@ -26,13 +26,13 @@ async fn the_migrations_make_the_tables_the_code_describes() {
         for (column, row) in table.columns.iter().zip(found) {
             let (holds, collation): (String, Option<String>) = (row.get(1), row.get(2));
             let expected: &[&str] = match column.holds {
-                Holds::Int => &["bigint", "integer", "smallint"],
-                Holds::Text => &["text"],
-                Holds::Uuid => &["uuid"],
-                Holds::Bytes => &["bytea"],
+                ColumnType::Int => &["bigint", "integer", "smallint"],
+                ColumnType::Text => &["text"],
+                ColumnType::Uuid => &["uuid"],
+                ColumnType::Bytes => &["bytea"],
             };
             assert!(expected.contains(&holds.as_str()), "{}.{} is {holds}", table.name, column.name);
-            let byte_by_byte = (column.holds == Holds::Text).then_some("C");
+            let byte_by_byte = (column.holds == ColumnType::Text).then_some("C");
             assert_eq!(collation.as_deref(), byte_by_byte, "{}.{}", table.name, column.name);
         }
         let key = "
@@ -47,7 +47,7 @@ async fn the_migrations_make_the_tables_the_code_describes() {
 
 #[tokio::test]
 async fn people_read_ids_lanes_and_times_as_they_know_them() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open().await;
     let (acme, mail) = (Namespace::parse("acme").unwrap(), LaneId::parse("mail").unwrap());
     let id = store.submit(SubmitArgs { namespace: acme, lane: mail, ..work() }).await.unwrap().execution_id;
@@ -64,7 +64,7 @@ async fn people_read_ids_lanes_and_times_as_they_know_them() {
 
 #[tokio::test]
 async fn people_read_of_a_flow_what_it_is_and_who_is_in_it() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open().await;
     let flow = store.submit_flow(chain(2)).await.unwrap().flow_id.to_string();
     let client = place.look().await;
@@ -82,7 +82,7 @@ async fn people_read_of_a_flow_what_it_is_and_who_is_in_it() {
 /// What had finished and what had labels before anybody forgot or searched is forgotten and found like the rest.
 #[tokio::test]
 async fn what_is_there_is_found_by_its_labels_and_forgotten_in_its_time() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let (acme, store) = (Namespace::parse("acme").unwrap(), place.open().await);
     let tags = [(TagKey::parse("team").unwrap(), TagValue::parse("blue").unwrap())];
     let mut labelled = SubmitArgs { namespace: acme.clone(), tags: tags.clone().into(), ..work() };

@@ -18,7 +18,7 @@ use tokio_postgres::Client;
 use crate::flows::{chain, claim, complete, run};
 use crate::load::few;
 use crate::trying_again::{lock, unlock, until_somebody_waits, work_on};
-use crate::{Place, claim_on, findings, signal, suspended};
+use crate::{StoreLocation, claim_on, findings, signal, suspended};
 
 const PARTITION: u16 = 2;
 
@@ -34,7 +34,7 @@ async fn submit(store: &PostgresBackend) -> u64 {
 
 #[tokio::test]
 async fn what_follows_on_a_partition_is_one_question_and_one_statement_that_writes() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open_with(few()).await;
     for _ in 0..TRIES {
         if submit(&store).await <= 2 {
@@ -47,7 +47,7 @@ async fn what_follows_on_a_partition_is_one_question_and_one_statement_that_writ
 /// What a flow was submitted with is in mind for as long as its partition stays: who goes on with it asks for nothing.
 #[tokio::test]
 async fn a_member_of_a_flow_is_claimed_and_completed_by_the_two_statements_that_write() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open_with(few()).await;
     for _ in 0..TRIES {
         let flow = store.submit_flow(chain(3)).await.unwrap().flow_id;
@@ -71,7 +71,7 @@ async fn a_member_of_a_flow_is_claimed_and_completed_by_the_two_statements_that_
 
 #[tokio::test]
 async fn a_worker_is_handed_what_was_signalled_a_moment_ago_by_the_statement_that_writes() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open_with(few()).await;
     for _ in 0..TRIES {
         let (id, granted) = suspended(&store).await;
@@ -91,7 +91,7 @@ async fn a_worker_is_handed_what_was_signalled_a_moment_ago_by_the_statement_tha
 
 #[tokio::test]
 async fn a_program_that_says_nothing_gets_a_partition_from_one_that_rests() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let (store, outsider) = (place.open_with(few()).await, place.look().await);
     submit(&store).await;
     lock(&outsider, PARTITION.into()).await;
@@ -105,7 +105,7 @@ async fn a_program_that_says_nothing_gets_a_partition_from_one_that_rests() {
 
 #[tokio::test]
 async fn a_program_that_says_nothing_gets_a_partition_from_one_that_never_rests() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let (store, outsider) = (place.open_with(few()).await, place.look().await);
     let done = AtomicBool::new(false);
     let working = async {
@@ -135,7 +135,7 @@ async fn a_program_that_froze_with_partitions_is_waited_for_at_most_five_seconds
             submit(&store).await;
         }
     }
-    let place = Place::new();
+    let place = StoreLocation::new();
     let name = "staying::a_program_that_froze_with_partitions_is_waited_for_at_most_five_seconds";
     let mut program = Command::new(std::env::current_exe().unwrap());
     let mut program = Program(program.args(["--exact", name]).env(STORE, place.url()).spawn().unwrap());
@@ -183,7 +183,7 @@ impl Drop for Program {
 /// What one has in mind is nothing once another may have written.
 #[tokio::test]
 async fn what_another_program_did_is_seen_by_the_one_that_was_alone() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let first = place.open_with(few()).await;
     let work: SubmitArgs = work_on(&first, PARTITION);
     let id = first.submit(work).await.unwrap().execution_id;

@@ -10,7 +10,7 @@ use tokio_postgres::Client;
 use uuid::Uuid;
 
 use crate::load::few;
-use crate::{Place, findings, work};
+use crate::{StoreLocation, findings, work};
 
 /// Has the next so many writes fail with a code.
 async fn fail_next(client: &Client, times: u32, code: &str) {
@@ -28,7 +28,7 @@ async fn fail_next(client: &Client, times: u32, code: &str) {
 
 #[tokio::test]
 async fn what_the_server_could_not_serialise_is_tried_again() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open_with(few()).await;
     let client = place.look().await;
     for code in ["40001", "40P01"] {
@@ -41,7 +41,7 @@ async fn what_the_server_could_not_serialise_is_tried_again() {
 
 #[tokio::test]
 async fn what_never_succeeds_is_not_tried_for_ever_and_leaves_nothing() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open_with(few()).await;
     let client = place.look().await;
     fail_next(&client, 1_000, "40001").await;
@@ -57,7 +57,7 @@ async fn what_never_succeeds_is_not_tried_for_ever_and_leaves_nothing() {
 /// store looks.
 #[tokio::test]
 async fn a_deadlock_is_survived() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let url = format!("{}&writers=1", place.url());
     let store = ff_backend_postgres::connect(&url, few()).await.unwrap();
     let (outsider, observer) = (place.look().await, place.look().await);

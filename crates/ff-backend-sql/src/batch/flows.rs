@@ -9,8 +9,8 @@ use ff_core::view::Side;
 use uuid::Uuid;
 
 use super::misses::read_record;
-use super::waits::load;
-use crate::desk::{Desk, Ends, Members, Shortlist};
+use super::suspensions::load;
+use crate::batch_state::{BatchState, EdgeRange, IndexPrefix, Members};
 use crate::error::SqlError;
 use crate::flow::{group_beside, key_of_edge, key_of_flow, key_of_flow_key, read_edge, read_flow_key, read_group};
 use crate::queries::{EDGES_IN, EDGES_INTO, EDGES_OUT, MEMBERS_AFTER};
@@ -21,80 +21,80 @@ use crate::value::{Row, Value};
 
 /// The misses of a batch, each once, and in the same order whenever they are asked for.
 #[derive(Clone, Default)]
-pub(super) struct MissedFlows {
+pub(super) struct FlowMisses {
     pub(super) flows: BTreeSet<FlowId>,
     pub(super) edges: BTreeSet<(FlowId, EdgeId)>,
     pub(super) groups: BTreeSet<ExecutionId>,
     pub(super) keys: BTreeSet<(FlowId, IdempotencyKey)>,
-    pub(super) ends: Wants<Ends>,
+    pub(super) ends: ListLengths<EdgeRange>,
     /// Edges into a member, without what is at their other ends.
-    pub(super) bare: Wants<Ends>,
-    pub(super) members: Wants<Members>,
+    pub(super) bare: ListLengths<EdgeRange>,
+    pub(super) members: ListLengths<Members>,
 }
 
 /// Lists that are wanted, each as long as whoever wants most of it.
 #[derive(Clone)]
-pub(super) struct Wants<K>(BTreeMap<K, usize>);
+pub(super) struct ListLengths<K>(BTreeMap<K, usize>);
 
-impl<K: Ord> Wants<K> {
+impl<K: Ord> ListLengths<K> {
     pub(super) fn want(&mut self, list: K, length: usize) {
         self.0.entry(list).and_modify(|longest| *longest = length.max(*longest)).or_insert(length);
     }
 }
 
-impl<K> Default for Wants<K> {
+impl<K> Default for ListLengths<K> {
     fn default() -> Self {
         Self(BTreeMap::new())
     }
 }
 
-impl MissedFlows {
+impl FlowMisses {
     /// Loads everything missed. What cannot be read concerns only those who ask for it.
     pub(super) async fn load(
         self,
         reader: &mut dyn Read,
-        desk: &mut Desk,
+        state: &mut BatchState,
         partitions: &PartitionConfig,
     ) -> Result<(), SqlError> {
         let home = |flow: &FlowId| flow_partition(flow, partitions).index;
-        let shelves = &mut desk.flows;
+        let records = &mut state.flows;
         let key = |id: &FlowId| key_of_flow(id, home(id));
         let table = (&FLOW, &["record"][..]);
-        load(reader, &mut shelves.flows, self.flows, table, key, |_, row| record::read(row.text(0)?)).await?;
+        load(reader, &mut records.flows, self.flows, table, key, |_, row| record::read(row.text(0)?)).await?;
 
         let key = |(flow, edge): &(_, _)| key_of_edge(flow, edge);
         let edge = |(flow, _): &(FlowId, _), row: &Row| read_edge(*flow, home(flow), row);
         let columns = &["edge_id", "upstream", "downstream", "passes", "round", "state", "passed_bytes"][..];
-        load(reader, &mut shelves.edges, self.edges, (&EDGE, columns), key, edge).await?;
+        load(reader, &mut records.edges, self.edges, (&EDGE, columns), key, edge).await?;
 
         let columns =
             &["flow_id", "joined_by", "n", "succeeded", "failed", "skipped", "state", "fired_at", "round"][..];
         let group = |id: &ExecutionId, row: &Row| read_group(*id, row, 0);
-        load(reader, &mut shelves.groups, self.groups, (&EDGE_GROUP, columns), key_of, group).await?;
+        load(reader, &mut records.groups, self.groups, (&EDGE_GROUP, columns), key_of, group).await?;
 
         let key = |(flow, key): &(_, _)| key_of_flow_key(flow, key);
         let entry = |(_, key): &(_, IdempotencyKey), row: &Row| read_flow_key(key.clone(), row, 0);
-        load(reader, &mut shelves.keys, self.keys, (&FLOW_KEY, &["until", "answer"][..]), key, entry).await?;
+        load(reader, &mut records.keys, self.keys, (&FLOW_KEY, &["until", "answer"][..]), key, entry).await?;
 
         let (out, into): (Vec<_>, Vec<_>) = self.ends.0.into_iter().partition(|(ends, _)| ends.side == Side::Outgoing);
-        load_ends(reader, desk, out, EDGES_OUT).await?;
-        load_ends(reader, desk, into, EDGES_IN).await?;
-        load_bare(reader, desk, self.bare.0.into_iter().collect()).await?;
-        load_members(reader, desk, self.members.0.into_iter().collect(), home).await
+        load_ends(reader, state, out, EDGES_OUT).await?;
+        load_ends(reader, state, into, EDGES_IN).await?;
+        load_bare(reader, state, self.bare.0.into_iter().collect()).await?;
+        load_members(reader, state, self.members.0.into_iter().collect(), home).await
     }
 }
 
 /// Loads lists of edges, with the executions at their other ends and, where those wait for the edges, their groups.
 async fn load_ends(
     reader: &mut dyn Read,
-    desk: &mut Desk,
-    lists: Vec<(Ends, usize)>,
+    state: &mut BatchState,
+    lists: Vec<(EdgeRange, usize)>,
     sql: &'static str,
 ) -> Result<(), SqlError> {
     if lists.is_empty() {
         return Ok(());
     }
-    let parameters = |(ends, limit): &(Ends, usize)| {
+    let parameters = |(ends, limit): &(EdgeRange, usize)| {
         let after = ends.after.map_or(Uuid::nil(), |after| *after.as_uuid());
         vec![ends.member.partition().into(), Value::Uuid(ends.member.uuid()), Value::Uuid(after), Value::number(*limit)]
     };
@@ -102,41 +102,45 @@ async fn load_ends(
     for ((ends, limit), rows) in lists.into_iter().zip(found) {
         let mut edges = Vec::with_capacity(rows.len());
         for row in &rows {
-            edges.push(lay_edge(desk, &ends, row)?);
+            edges.push(lay_edge(state, &ends, row)?);
             let other = row.id(if ends.side == Side::Outgoing { 2 } else { 1 }, ends.member.partition())?;
-            if !desk.has(&other) {
+            if !state.has(&other) {
                 let stored = if row.is_null(7) { Ok(None) } else { read_record(row, 7).map(Some) };
-                desk.lay(other, stored);
+                state.lay(other, stored);
             }
-            if ends.side == Side::Outgoing && !desk.flows.groups.has(&other) {
-                desk.flows.groups.lay(other, group_beside(other, row, 8).map_err(|error| error.to_string()));
+            if ends.side == Side::Outgoing && !state.flows.groups.has(&other) {
+                state.flows.groups.lay(other, group_beside(other, row, 8).map_err(|error| error.to_string()));
             }
         }
-        desk.flows.lay_ends(ends, Shortlist::new(edges, limit));
+        state.flows.lay_ends(ends, IndexPrefix::new(edges, limit));
     }
     Ok(())
 }
 
 /// Loads lists of edges into members, and nothing else.
-async fn load_bare(reader: &mut dyn Read, desk: &mut Desk, lists: Vec<(Ends, usize)>) -> Result<(), SqlError> {
+async fn load_bare(
+    reader: &mut dyn Read,
+    state: &mut BatchState,
+    lists: Vec<(EdgeRange, usize)>,
+) -> Result<(), SqlError> {
     if lists.is_empty() {
         return Ok(());
     }
-    let parameters = |(ends, limit): &(Ends, usize)| vec![Value::Uuid(ends.member.uuid()), Value::number(*limit)];
+    let parameters = |(ends, limit): &(EdgeRange, usize)| vec![Value::Uuid(ends.member.uuid()), Value::number(*limit)];
     let found = reader.query(EDGES_INTO, &lists.iter().map(parameters).collect::<Vec<_>>()).await?;
     for ((ends, limit), rows) in lists.into_iter().zip(found) {
-        let edges = rows.iter().map(|row| lay_edge(desk, &ends, row)).collect::<Result<_, _>>()?;
-        desk.flows.lay_ends(ends, Shortlist::new(edges, limit));
+        let edges = rows.iter().map(|row| lay_edge(state, &ends, row)).collect::<Result<_, _>>()?;
+        state.flows.lay_ends(ends, IndexPrefix::new(edges, limit));
     }
     Ok(())
 }
 
 /// Puts an edge on the desk, and says which it is.
-fn lay_edge(desk: &mut Desk, ends: &Ends, row: &Row) -> Result<EdgeId, SqlError> {
+fn lay_edge(state: &mut BatchState, ends: &EdgeRange, row: &Row) -> Result<EdgeId, SqlError> {
     let id = EdgeId::from_uuid(row.uuid(0)?);
-    if !desk.flows.edges.has(&(ends.flow, id)) {
+    if !state.flows.edges.has(&(ends.flow, id)) {
         let edge = read_edge(ends.flow, ends.member.partition(), row);
-        desk.flows.edges.lay((ends.flow, id), edge.map(Some).map_err(|error| error.to_string()));
+        state.flows.edges.lay((ends.flow, id), edge.map(Some).map_err(|error| error.to_string()));
     }
     Ok(id)
 }
@@ -144,7 +148,7 @@ fn lay_edge(desk: &mut Desk, ends: &Ends, row: &Row) -> Result<EdgeId, SqlError>
 /// Loads lists of members, with their records and their groups.
 async fn load_members(
     reader: &mut dyn Read,
-    desk: &mut Desk,
+    state: &mut BatchState,
     lists: Vec<(Members, usize)>,
     home: impl Fn(&FlowId) -> u16,
 ) -> Result<(), SqlError> {
@@ -161,10 +165,10 @@ async fn load_members(
         for row in &rows {
             let id = row.id(0, home(&members.flow))?;
             ids.push(id);
-            desk.lay(id, read_record(row, 1).map(Some));
-            desk.flows.groups.lay(id, group_beside(id, row, 2).map_err(|error| error.to_string()));
+            state.lay(id, read_record(row, 1).map(Some));
+            state.flows.groups.lay(id, group_beside(id, row, 2).map_err(|error| error.to_string()));
         }
-        desk.flows.lay_members(members, Shortlist::new(ids, limit));
+        state.flows.lay_members(members, IndexPrefix::new(ids, limit));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use ff_core::change::KeyEntry;
 
 use super::writes::delete_all;
-use crate::desk::{Desk, Flows};
+use crate::batch_state::{BatchState, Flows};
 use crate::error::SqlError;
 use crate::execution::labels_of;
 use crate::schema::{
@@ -19,17 +19,17 @@ static BELONGINGS: [&Table; 8] =
     [&PAYLOAD, &RESULT, &ATTEMPT, &LEASE_EVENT, &WAITPOINT, &SUSPEND_KEY, &SIGNAL, &SIGNAL_KEY];
 
 /// Deletes what belongs to the executions that go, but their own rows. Says whether anything goes.
-pub(super) async fn forget(session: &mut dyn Session, desk: &Desk) -> Result<bool, SqlError> {
-    let keys: Vec<Key> = desk.going().map(|(id, _)| key_of(id)).collect();
+pub(super) async fn forget(session: &mut dyn Session, state: &BatchState) -> Result<bool, SqlError> {
+    let keys: Vec<Key> = state.going().map(|(id, _)| key_of(id)).collect();
     if keys.is_empty() {
         return Ok(false);
     }
     for table in BELONGINGS {
         session.delete(table, &keys).await?;
     }
-    let labels = desk.going().filter_map(|(_, stored)| stored).flat_map(labels_of);
+    let labels = state.going().filter_map(|(_, stored)| stored).flat_map(labels_of);
     delete_all(session, &TAG, labels.collect()).await?;
-    delete_all(session, &IDEMPOTENCY, desk.beside.freed.iter().map(key_of_entry).collect()).await?;
+    delete_all(session, &IDEMPOTENCY, state.side_writes.freed.iter().map(key_of_entry).collect()).await?;
     Ok(true)
 }
 

@@ -10,11 +10,11 @@ use ff_core::view::{EdgesOf, Miss};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::flows::MissedFlows;
-use super::operating::MissedOperating;
-use super::waiting::load_waiting;
-use super::waits::MissedWaits;
-use crate::desk::{Desk, Shortlist, Wanted};
+use super::eligible::load_waiting;
+use super::flows::FlowMisses;
+use super::registry::RegistryMisses;
+use super::suspensions::SuspensionMisses;
+use crate::batch_state::{BatchState, ClaimFilter, IndexPrefix};
 use crate::error::SqlError;
 use crate::queries::DUE;
 use crate::record;
@@ -28,18 +28,18 @@ pub(super) struct Misses {
     executions: BTreeSet<ExecutionId>,
     keys: BTreeSet<(Namespace, IdempotencyKey)>,
     /// With how many are needed: as many as all who ask could take.
-    waiting: BTreeMap<Wanted, usize>,
+    waiting: BTreeMap<ClaimFilter, usize>,
     /// Of executions and of flows, which are found together.
     due: BTreeMap<u16, usize>,
     due_flows: BTreeMap<u16, usize>,
-    waits: MissedWaits,
-    flows: MissedFlows,
-    operating: MissedOperating,
+    suspensions: SuspensionMisses,
+    flows: FlowMisses,
+    registry: RegistryMisses,
 }
 
 impl Misses {
-    pub(super) fn add(&mut self, desk: &Desk, miss: Miss) {
-        let length = desk.length_beyond(&miss);
+    pub(super) fn add(&mut self, state: &BatchState, miss: Miss) {
+        let length = state.length_beyond(&miss);
         match miss {
             Miss::Execution(id) => {
                 self.executions.insert(id);
@@ -48,22 +48,22 @@ impl Misses {
                 self.keys.insert((namespace, key));
             }
             Miss::Eligible(query) => {
-                self.waiting.entry(Wanted::by(&query)).and_modify(|more| *more += query.limit).or_insert(length);
+                self.waiting.entry(ClaimFilter::by(&query)).and_modify(|more| *more += query.limit).or_insert(length);
             }
             Miss::Due(query) => {
                 self.due.entry(query.partition).and_modify(|more| *more += query.limit).or_insert(length);
             }
             Miss::Waitpoint(id, waitpoint) => {
-                self.waits.waitpoints.insert((id, waitpoint));
+                self.suspensions.waitpoints.insert((id, waitpoint));
             }
             Miss::SuspendKey(id, key) => {
-                self.waits.suspend_keys.insert((id, key));
+                self.suspensions.suspend_keys.insert((id, key));
             }
             Miss::SignalKey(id, waitpoint, key) => {
-                self.waits.signal_keys.insert((id, waitpoint, key));
+                self.suspensions.signal_keys.insert((id, waitpoint, key));
             }
             Miss::Ring(partition) => {
-                self.waits.rings.insert(partition);
+                self.suspensions.rings.insert(partition);
             }
             Miss::DueFlows(query) => {
                 self.due_flows.entry(query.partition).and_modify(|more| *more += query.limit).or_insert(length);
@@ -81,62 +81,67 @@ impl Misses {
                 self.flows.keys.insert((flow, key));
             }
             Miss::Lane(partition, lane) => {
-                self.operating.lanes.insert((partition, lane));
+                self.registry.lanes.insert((partition, lane));
             }
             Miss::Active(partition, lane) => {
-                self.operating.held.insert((partition, lane));
+                self.registry.held.insert((partition, lane));
             }
             Miss::Worker(instance) => {
-                self.operating.workers.insert(instance);
+                self.registry.workers.insert(instance);
             }
             Miss::ApiKey(id) => {
-                self.operating.api_keys.insert(id);
+                self.registry.api_keys.insert(id);
             }
             Miss::Feed(partition) => {
-                self.operating.feeds.insert(partition);
+                self.registry.feeds.insert(partition);
             }
             Miss::Edges(query) => self.flows.ends.want((&query).into(), length),
             Miss::Members(query) => self.flows.members.want((&query).into(), length),
-            Miss::All(several) => several.into_iter().for_each(|miss| self.add(desk, miss)),
+            Miss::All(several) => several.into_iter().for_each(|miss| self.add(state, miss)),
         }
     }
 
     /// Adds edges into a member that are wanted without what is at their other ends.
-    pub(super) fn add_bare(&mut self, desk: &Desk, query: &EdgesOf) {
-        self.flows.bare.want(query.into(), desk.length_beyond(&Miss::Edges(*query)));
+    pub(super) fn add_bare(&mut self, state: &BatchState, query: &EdgesOf) {
+        self.flows.bare.want(query.into(), state.length_beyond(&Miss::Edges(*query)));
     }
 
     /// Loads everything missed onto the desk.
-    pub(super) async fn load(self, reader: &mut dyn Read, desk: &mut Desk, at: &Conditions) -> Result<(), SqlError> {
-        load_executions(reader, desk, self.executions.into_iter().collect()).await?;
-        load_keys(reader, desk, self.keys.into_iter().collect(), &at.partitions).await?;
-        load_waiting(reader, desk, self.waiting.into_iter().collect()).await?;
+    pub(super) async fn load(
+        self,
+        reader: &mut dyn Read,
+        state: &mut BatchState,
+        at: &Conditions,
+    ) -> Result<(), SqlError> {
+        load_executions(reader, state, self.executions.into_iter().collect()).await?;
+        load_keys(reader, state, self.keys.into_iter().collect(), &at.partitions).await?;
+        load_waiting(reader, state, self.waiting.into_iter().collect()).await?;
         let mut due = self.due;
         for (partition, length) in self.due_flows {
             due.entry(partition).and_modify(|longest| *longest = length.max(*longest)).or_insert(length);
         }
-        load_due(reader, desk, due.into_iter().collect(), at.now).await?;
-        self.operating.load(reader, desk).await?;
-        self.waits.load(reader, &mut desk.waits).await?;
-        self.flows.load(reader, desk, &at.partitions).await
+        load_due(reader, state, due.into_iter().collect(), at.now).await?;
+        self.registry.load(reader, state).await?;
+        self.suspensions.load(reader, &mut state.suspensions).await?;
+        self.flows.load(reader, state, &at.partitions).await
     }
 }
 
-async fn load_executions(reader: &mut dyn Read, desk: &mut Desk, ids: Vec<ExecutionId>) -> Result<(), SqlError> {
+async fn load_executions(reader: &mut dyn Read, state: &mut BatchState, ids: Vec<ExecutionId>) -> Result<(), SqlError> {
     if ids.is_empty() {
         return Ok(());
     }
     let keys: Vec<_> = ids.iter().map(key_of).collect();
     let rows = reader.load(&EXECUTION, EXECUTION.named(&["record"]), &keys).await?;
     for (id, row) in ids.into_iter().zip(rows) {
-        desk.lay(id, row.map(|row| read_record(&row, 0)).transpose());
+        state.lay(id, row.map(|row| read_record(&row, 0)).transpose());
     }
     Ok(())
 }
 
 async fn load_keys(
     reader: &mut dyn Read,
-    desk: &mut Desk,
+    state: &mut BatchState,
     names: Vec<(Namespace, IdempotencyKey)>,
     partitions: &PartitionConfig,
 ) -> Result<(), SqlError> {
@@ -151,7 +156,7 @@ async fn load_keys(
     let rows = reader.load(&IDEMPOTENCY, IDEMPOTENCY.named(&["partition", "uuid", "until"]), &keys).await?;
     for ((namespace, key), row) in names.into_iter().zip(rows) {
         let entry = row.map(|row| key_entry(&namespace, &key, &row)).transpose()?;
-        desk.lay_key(namespace, key, entry);
+        state.lay_key(namespace, key, entry);
     }
     Ok(())
 }
@@ -163,7 +168,7 @@ fn key_entry(namespace: &Namespace, key: &IdempotencyKey, row: &Row) -> Result<K
 
 async fn load_due(
     reader: &mut dyn Read,
-    desk: &mut Desk,
+    state: &mut BatchState,
     lists: Vec<(u16, usize)>,
     now: TimestampMs,
 ) -> Result<(), SqlError> {
@@ -181,18 +186,18 @@ async fn load_due(
                 let id = ExecutionId::new(partition, uuid);
                 executions.push((at, id));
                 if has_come {
-                    desk.lay(id, read_record(&row, 3).map(Some));
+                    state.lay(id, read_record(&row, 3).map(Some));
                 }
             } else {
                 let id = FlowId::from_uuid(uuid);
                 flows.push((at, id));
                 if has_come {
-                    desk.flows.flows.lay(id, read_record(&row, 3).map(Some));
+                    state.flows.flows.lay(id, read_record(&row, 3).map(Some));
                 }
             }
         }
-        desk.lay_due(partition, Shortlist::new(executions, limit));
-        desk.flows.lay_due(partition, Shortlist::new(flows, limit));
+        state.lay_due(partition, IndexPrefix::new(executions, limit));
+        state.flows.lay_due(partition, IndexPrefix::new(flows, limit));
     }
     Ok(())
 }

@@ -1,39 +1,39 @@
 //! A batch: several operations decided one after the other and committed once.
 
-mod brought;
+mod attachments;
 mod decide;
+mod eligible;
 mod flows;
-mod foresight;
 mod forgetting;
 mod misses;
-mod operating;
-mod rehearsal;
+mod predict;
+mod prefetch;
+mod registry;
 mod signals;
-mod waiting;
-mod waits;
+mod suspensions;
 mod writes;
 
 use std::collections::BTreeSet;
 
 use ff_core::backend::Answer;
-use ff_core::dice::Nonce;
 use ff_core::engine_error::EngineError;
+use ff_core::entropy::Nonce;
 use ff_core::hint::lane_hints;
 use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::outage::is_away;
 use ff_core::partition::PartitionConfig;
 
-use self::rehearsal::first_loads;
-use crate::desk::{Desk, Known};
+use self::prefetch::first_loads;
+use crate::batch_state::{BatchState, WriterCache};
+use crate::engine::ready_on;
 use crate::error::SqlError;
 use crate::session::{Read, Session};
-use crate::upkeep::ready_on;
 
 /// How often a batch is tried that the store undoes.
 const TRIES: usize = 8;
 
 /// An operation a writer has taken up, with the randomness it keeps however often it is decided.
-pub struct TakenUp {
+pub struct QueuedOperation {
     /// What is to be done.
     pub operation: Operation,
     /// Its one nonce.
@@ -43,14 +43,14 @@ pub struct TakenUp {
 /// Decides operations in order, each seeing what those before it did, and commits what they changed, once. A refused one
 /// writes nothing and stops no other. Gives an answer for each, in order.
 ///
-/// What is `known` from the batches before is used, and brought up to date, where nobody else writes.
+/// What is `cache` from the batches before is used, and brought up to date, where nobody else writes.
 pub async fn execute(
     session: &mut dyn Session,
-    known: &mut Known,
-    batch: &[TakenUp],
+    cache: &mut WriterCache,
+    batch: &[QueuedOperation],
     partitions: &PartitionConfig,
 ) -> Vec<Answer<Reply>> {
-    match persist(session, known, batch, partitions).await {
+    match persist(session, cache, batch, partitions).await {
         Ok(answers) => answers,
         Err(error) => {
             // Each caller learns that the store did not answer, and logs it where it logs outages.
@@ -68,31 +68,31 @@ pub async fn execute(
 /// by then.
 async fn persist(
     session: &mut dyn Session,
-    known: &mut Known,
-    batch: &[TakenUp],
+    cache: &mut WriterCache,
+    batch: &[QueuedOperation],
     partitions: &PartitionConfig,
 ) -> Answer<Vec<Answer<Reply>>> {
     for _ in 1..TRIES {
-        match attempt(session, known, batch, partitions).await {
-            Err(Unfinished::Undone(why)) => tracing::debug!(why, "a batch was undone; trying again"),
-            Err(Unfinished::Failed(error)) => return Err(error),
+        match attempt(session, cache, batch, partitions).await {
+            Err(AttemptError::Undone(why)) => tracing::debug!(why, "a batch was undone; trying again"),
+            Err(AttemptError::Failed(error)) => return Err(error),
             Ok(answers) => return Ok(answers),
         }
     }
-    attempt(session, known, batch, partitions).await.map_err(|unfinished| match unfinished {
-        Unfinished::Undone(why) => EngineError::Unavailable(why),
-        Unfinished::Failed(error) => error,
+    attempt(session, cache, batch, partitions).await.map_err(|unfinished| match unfinished {
+        AttemptError::Undone(why) => EngineError::Unavailable(why),
+        AttemptError::Failed(error) => error,
     })
 }
 
 /// Why an attempt brought no answers.
-enum Unfinished {
+enum AttemptError {
     /// Nothing happened, and it may be tried again.
     Undone(String),
     Failed(EngineError),
 }
 
-impl From<SqlError> for Unfinished {
+impl From<SqlError> for AttemptError {
     fn from(error: SqlError) -> Self {
         match error {
             SqlError::Undone(why) => Self::Undone(why),
@@ -103,40 +103,41 @@ impl From<SqlError> for Unfinished {
 
 async fn attempt(
     session: &mut dyn Session,
-    known: &mut Known,
-    batch: &[TakenUp],
+    cache: &mut WriterCache,
+    batch: &[QueuedOperation],
     partitions: &PartitionConfig,
-) -> Result<Vec<Answer<Reply>>, Unfinished> {
-    let kept = std::mem::take(known);
-    let mut desk = Desk::with(if session.is_alone() { kept } else { kept.without_records() });
-    let answers = commit(session, &mut desk, batch, partitions).await?;
-    *known = desk.settled();
+) -> Result<Vec<Answer<Reply>>, AttemptError> {
+    let kept = std::mem::take(cache);
+    let mut state = BatchState::with(if session.is_alone() { kept } else { kept.without_records() });
+    let answers = commit(session, &mut state, batch, partitions).await?;
+    *cache = state.settled();
     Ok(answers)
 }
 
 async fn commit(
     session: &mut dyn Session,
-    desk: &mut Desk,
-    batch: &[TakenUp],
+    state: &mut BatchState,
+    batch: &[QueuedOperation],
     partitions: &PartitionConfig,
-) -> Result<Vec<Answer<Reply>>, Unfinished> {
-    let involved: BTreeSet<_> = batch.iter().map(|taken_up| taken_up.operation.partition(partitions)).collect();
+) -> Result<Vec<Answer<Reply>>, AttemptError> {
+    let involved: BTreeSet<_> =
+        batch.iter().map(|queued_operation| queued_operation.operation.partition(partitions)).collect();
     let involved: Vec<_> = involved.into_iter().collect();
-    let first = if session.asks_ahead() { first_loads(desk, batch, partitions, &involved).await? } else { Vec::new() };
-    let begun = session.begin(&involved, first).await?;
-    desk.known.note(&begun);
-    desk.begin(begun.stay, &involved);
-    let now = begun.now;
+    let first = if session.asks_ahead() { first_loads(state, batch, partitions, &involved).await? } else { Vec::new() };
+    let context = session.begin(&involved, first).await?;
+    state.cache.note(&context);
+    state.begin(context.lock_session, &involved);
+    let now = context.now;
     let at = |nonce| Conditions { partitions: *partitions, nonce, now };
-    let conditions: Vec<_> = batch.iter().map(|taken_up| at(taken_up.nonce)).collect();
-    match prepare(session, desk, batch, &conditions, &involved).await {
-        Ok((answers, true)) => match session.commit(std::mem::take(&mut desk.hints)).await {
+    let conditions: Vec<_> = batch.iter().map(|queued_operation| at(queued_operation.nonce)).collect();
+    match prepare(session, state, batch, &conditions, &involved).await {
+        Ok((answers, true)) => match session.commit(std::mem::take(&mut state.hints)).await {
             Ok(()) => Ok(answers),
             Err(error) => {
                 undo(session).await;
                 Err(match error {
-                    SqlError::Undone(why) => Unfinished::Undone(why),
-                    other => Unfinished::Failed(EngineError::Unknown(other.to_string())),
+                    SqlError::Undone(why) => AttemptError::Undone(why),
+                    other => AttemptError::Failed(EngineError::Unknown(other.to_string())),
                 })
             }
         },
@@ -154,29 +155,29 @@ async fn commit(
 /// Everything short of the commit: the answers, and whether there is anything to commit.
 async fn prepare(
     session: &mut dyn Session,
-    desk: &mut Desk,
-    batch: &[TakenUp],
+    state: &mut BatchState,
+    batch: &[QueuedOperation],
     conditions: &[Conditions],
     involved: &[u16],
 ) -> Result<(Vec<Answer<Reply>>, bool), SqlError> {
     // Everything that happens may have to be told, so it is known from the start who follows.
-    let unknown = desk.known.unknown_feeds(involved);
-    operating::load_feeds(session, &mut desk.known, unknown).await?;
-    let replies = decide::decide(session, desk, batch, conditions).await?;
-    let answers = brought::attach(session, desk, replies).await?;
-    let written = writes::write(session, desk).await?;
-    opened_lanes(session, desk).await?;
+    let unknown = state.cache.unknown_feeds(involved);
+    registry::load_feeds(session, &mut state.cache, unknown).await?;
+    let replies = decide::decide(session, state, batch, conditions).await?;
+    let answers = attachments::attach(session, state, replies).await?;
+    let written = writes::write(session, state).await?;
+    opened_lanes(session, state).await?;
     Ok((answers, written))
 }
 
 /// Hints at what waits where a lane may hand out again.
-async fn opened_lanes(reader: &mut dyn Read, desk: &mut Desk) -> Result<(), SqlError> {
-    for ((partition, key), after) in desk.known.lanes.written() {
-        let before = desk.known.lanes.stored(&(*partition, key.clone()));
+async fn opened_lanes(reader: &mut dyn Read, state: &mut BatchState) -> Result<(), SqlError> {
+    for ((partition, key), after) in state.cache.lanes.written() {
+        let before = state.cache.lanes.stored(&(*partition, key.clone()));
         // Most changes count grants and leave the settings alone.
         if before.is_none_or(|before| before.settings != after.settings) {
             let ready = ready_on(reader, *partition).await?;
-            desk.hints.extend(lane_hints(*partition, before, after, ready));
+            state.hints.extend(lane_hints(*partition, before, after, ready));
         }
     }
     Ok(())

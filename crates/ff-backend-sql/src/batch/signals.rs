@@ -8,7 +8,7 @@ use ff_core::engine_error::EngineError;
 use ff_core::signal::RecordedSignal;
 use ff_core::types::{ExecutionId, SignalId};
 
-use crate::desk::Desk;
+use crate::batch_state::BatchState;
 use crate::error::SqlError;
 use crate::schema::SIGNAL;
 use crate::session::Read;
@@ -17,16 +17,16 @@ use crate::table::Columns;
 
 /// What was found of the signals that tasks are resumed with.
 #[derive(Default)]
-pub(super) struct Handed(HashMap<Name, Result<ReceivedSignal, SqlError>>);
+pub(super) struct ClaimSignals(HashMap<Name, Result<ReceivedSignal, SqlError>>);
 
 /// A signal of an execution.
 type Name = (ExecutionId, SignalId);
 
-impl Handed {
+impl ClaimSignals {
     /// Finds what these tasks are handed. Most are handed nothing, and then nothing is looked for.
     pub(super) async fn find<'t>(
         reader: &mut dyn Read,
-        desk: &Desk,
+        state: &BatchState,
         tasks: impl Iterator<Item = &'t Task>,
     ) -> Result<Self, SqlError> {
         let mut found = Self::default();
@@ -34,11 +34,11 @@ impl Handed {
         if wanted.peek().is_none() {
             return Ok(found);
         }
-        let signals = desk.waits.signals.iter().map(|new| &new.recorded);
+        let signals = state.suspensions.signals.iter().map(|new| &new.recorded);
         let new: HashMap<Name, _> = signals.map(|of| ((of.signal.execution_id, of.signal.id), of)).collect();
         let (mut whole, mut bare) = (Vec::new(), Vec::new());
         for (name, with_payload) in wanted {
-            match new.get(&name).copied().or_else(|| desk.waits.recorded(&name)) {
+            match new.get(&name).copied().or_else(|| state.suspensions.recorded(&name)) {
                 Some(recorded) => {
                     found.0.insert(name, Ok(received(recorded, with_payload)));
                 }

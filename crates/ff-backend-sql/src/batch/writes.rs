@@ -7,16 +7,16 @@ use ff_core::execution::Attempt;
 use ff_core::payload::Payload;
 use ff_core::types::ExecutionId;
 
-use super::brought::bodies;
+use super::attachments::bodies;
 use super::forgetting::{forget, forget_flows};
-use crate::desk::{Desk, Flows, Waits};
+use crate::api_key::api_key_of;
+use crate::batch_state::{BatchState, Flows, SuspensionRecords};
 use crate::error::SqlError;
 use crate::event::{feed_of, tell_events};
 use crate::execution::{body_of, labels_put_and_deleted, put};
 use crate::flow::{
-    debts, edge_put, flow_event_of, flow_key_of, flow_put, group_put, key_of_edge, key_of_flow, trim_events,
+    edge_put, flow_event_of, flow_key_of, flow_put, group_put, key_of_edge, key_of_flow, outbox_changes, trim_events,
 };
-use crate::key::api_key_of;
 use crate::lane::lane_of_record;
 use crate::lease::{event_of, trim};
 use crate::record;
@@ -32,52 +32,52 @@ use crate::value::Value;
 use crate::worker::worker_of;
 
 /// Writes everything the desk has beyond what is stored, and says whether that is anything.
-pub(super) async fn write(session: &mut dyn Session, desk: &mut Desk) -> Result<bool, SqlError> {
-    let mut written = forget(session, desk).await?;
-    let mut executions: Vec<_> = desk.rewritten().collect();
+pub(super) async fn write(session: &mut dyn Session, state: &mut BatchState) -> Result<bool, SqlError> {
+    let mut written = forget(session, state).await?;
+    let mut executions: Vec<_> = state.rewritten().collect();
     executions.sort_unstable_by_key(|(_, after)| in_order(&after.id));
     // The labels of what goes are gone already.
-    let labelled = executions.iter().map(|(before, after)| (before.filter(|_| !desk.is_going(&after.id)), *after));
+    let labelled = executions.iter().map(|(before, after)| (before.filter(|_| !state.is_going(&after.id)), *after));
     let (labels, unlabelled) = labels_put_and_deleted(labelled);
     let executions = executions.into_iter().map(|(before, after)| put(before, after));
     written |= put_all(session, &EXECUTION, executions.collect::<Result<_, _>>()?).await?;
     written |= delete_all(session, &TAG, unlabelled).await? | put_all(session, &TAG, labels).await?;
-    written |= delete_all(session, &EXECUTION, desk.forgotten().map(key_of).collect()).await?;
+    written |= delete_all(session, &EXECUTION, state.forgotten().map(key_of).collect()).await?;
 
-    let mut beside = std::mem::take(&mut desk.beside);
-    inject(session, &mut beside.payloads).await?;
-    desk.keep_small(&beside.payloads);
-    written |= write_bodies(session, &PAYLOAD, beside.payloads).await?;
-    written |= write_bodies(session, &RESULT, beside.results).await?;
-    let attempts = beside.attempts.iter().map(attempt_of).collect::<Result<_, _>>()?;
+    let mut side_writes = std::mem::take(&mut state.side_writes);
+    inject(session, &mut side_writes.payloads).await?;
+    state.keep_small(&side_writes.payloads);
+    written |= write_bodies(session, &PAYLOAD, side_writes.payloads).await?;
+    written |= write_bodies(session, &RESULT, side_writes.results).await?;
+    let attempts = side_writes.attempts.iter().map(attempt_of).collect::<Result<_, _>>()?;
     written |= put_all(session, &ATTEMPT, attempts).await?;
-    let leases = beside.leases.iter().map(|(id, event)| event_of(id, event)).collect::<Result<_, _>>()?;
+    let leases = side_writes.leases.iter().map(|(id, event)| event_of(id, event)).collect::<Result<_, _>>()?;
     written |= put_all(session, &LEASE_EVENT, leases).await?;
-    trim(session, &beside.leases).await?;
-    written |= put_all(session, &IDEMPOTENCY, beside.keys.values().map(key_entry).collect()).await?;
-    written |= write_waits(session, &desk.waits).await?;
-    written |= write_flows(session, &desk.flows).await?;
-    written |= write_operating(session, desk).await?;
-    let debts = debts(desk.rewritten());
-    if !debts.is_empty() {
-        session.note_debts(&debts).await?;
+    trim(session, &side_writes.leases).await?;
+    written |= put_all(session, &IDEMPOTENCY, side_writes.keys.values().map(key_entry).collect()).await?;
+    written |= write_waits(session, &state.suspensions).await?;
+    written |= write_flows(session, &state.flows).await?;
+    written |= write_operating(session, state).await?;
+    let outbox_changes = outbox_changes(state.rewritten());
+    if !outbox_changes.is_empty() {
+        session.note_pending_ends(&outbox_changes).await?;
     }
     Ok(written)
 }
 
 /// Lanes, workers, API keys, and what happened.
-async fn write_operating(session: &mut dyn Session, desk: &Desk) -> Result<bool, SqlError> {
-    let lanes = desk.known.lanes.written().map(|((partition, _), lane)| lane_of_record(*partition, lane));
+async fn write_operating(session: &mut dyn Session, state: &BatchState) -> Result<bool, SqlError> {
+    let lanes = state.cache.lanes.written().map(|((partition, _), lane)| lane_of_record(*partition, lane));
     let mut written = put_all(session, &LANE, lanes.collect::<Result<_, _>>()?).await?;
-    let workers = desk.workers.written().map(|(_, worker)| worker_of(worker));
+    let workers = state.workers.written().map(|(_, worker)| worker_of(worker));
     written |= put_all(session, &WORKER, workers.collect::<Result<_, _>>()?).await?;
-    let gone = desk.workers.removed().map(|instance| vec![instance.as_str().into()]);
+    let gone = state.workers.removed().map(|instance| vec![instance.as_str().into()]);
     written |= delete_all(session, &WORKER, gone.collect()).await?;
-    let keys = desk.api_keys.written().map(|(_, key)| api_key_of(key));
+    let keys = state.api_keys.written().map(|(_, key)| api_key_of(key));
     written |= put_all(session, &API_KEY, keys.collect::<Result<_, _>>()?).await?;
-    let feeds = desk.known.feeds.written().map(|(partition, feed)| feed_of(*partition, feed));
+    let feeds = state.cache.feeds.written().map(|(partition, feed)| feed_of(*partition, feed));
     written |= put_all(session, &FEED, feeds.collect()).await?;
-    written |= tell_events(session, &desk.telling).await?;
+    written |= tell_events(session, &state.events).await?;
     Ok(written)
 }
 
@@ -102,18 +102,18 @@ async fn write_flows(session: &mut dyn Session, flows: &Flows) -> Result<bool, S
     Ok(written)
 }
 
-async fn write_waits(session: &mut dyn Session, waits: &Waits) -> Result<bool, SqlError> {
-    let waitpoints = waits.waitpoints.written().map(|(_, waitpoint)| waitpoint_of(waitpoint));
+async fn write_waits(session: &mut dyn Session, suspensions: &SuspensionRecords) -> Result<bool, SqlError> {
+    let waitpoints = suspensions.waitpoints.written().map(|(_, waitpoint)| waitpoint_of(waitpoint));
     let mut written = put_all(session, &WAITPOINT, waitpoints.collect::<Result<_, _>>()?).await?;
-    let keys = waits.suspend_keys.written().map(|(_, entry)| suspend_key_of(entry));
+    let keys = suspensions.suspend_keys.written().map(|(_, entry)| suspend_key_of(entry));
     written |= put_all(session, &SUSPEND_KEY, keys.collect::<Result<_, _>>()?).await?;
-    let rings = waits.rings.written().map(|(partition, ring)| ring_of(*partition, ring));
+    let rings = suspensions.rings.written().map(|(partition, ring)| ring_of(*partition, ring));
     written |= put_all(session, &KEY_RING, rings.collect::<Result<_, _>>()?).await?;
-    let signals = waits.signals.iter().map(signal_of);
+    let signals = suspensions.signals.iter().map(signal_of);
     written |= put_all(session, &SIGNAL, signals.collect::<Result<_, _>>()?).await?;
-    let keys = waits.signal_keys.written().map(|(_, entry)| signal_key_of(entry));
+    let keys = suspensions.signal_keys.written().map(|(_, entry)| signal_key_of(entry));
     written |= put_all(session, &SIGNAL_KEY, keys.collect()).await?;
-    tell(session, &waits.signals).await?;
+    tell(session, &suspensions.signals).await?;
     Ok(written)
 }
 

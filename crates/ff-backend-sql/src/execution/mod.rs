@@ -1,8 +1,8 @@
-//! The room of executions: their rows, and what is read of them.
+//! The domain of executions: their rows, and what is read of them.
 
 mod read;
 mod row;
-mod walk;
+mod search;
 
 pub(crate) use read::{attempts_of, found, leases_of, namespace_in};
 pub(crate) use row::{

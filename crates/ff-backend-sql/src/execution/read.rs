@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;
-use ff_core::contracts::{Attempts, Ended, ExecutionInfo, ListArgs, Page};
+use ff_core::contracts::{Attempts, ExecutionEnd, ExecutionInfo, ListArgs, Page};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{Attempt, Execution};
 use ff_core::lease::LeaseEvent;
@@ -14,7 +14,7 @@ use ff_core::types::{ExecutionId, Namespace};
 use serde::de::DeserializeOwned;
 
 use super::read_body;
-use super::walk::search;
+use super::search::search;
 use crate::error::{SqlError, unreadable};
 use crate::flow::is_there;
 use crate::queries::{ATTEMPTS_OF, LEASES_OF};
@@ -66,9 +66,9 @@ impl Question for ReadPayload {
 
 #[async_trait]
 impl Question for ReadResult {
-    type Answer = Ended;
+    type Answer = ExecutionEnd;
 
-    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Ended> {
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<ExecutionEnd> {
         let execution = found(reader, &self.execution_id).await?;
         let result = body(reader, &RESULT, &self.execution_id).await?;
         let state = execution.public_state();
@@ -81,9 +81,9 @@ impl Question for ReadResult {
 
 #[async_trait]
 impl Question for EndOf {
-    type Answer = Option<Ended>;
+    type Answer = Option<ExecutionEnd>;
 
-    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Option<Ended>> {
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Option<ExecutionEnd>> {
         let execution = found(reader, &self.execution_id).await?;
         Ok(execution.ended(body(reader, &RESULT, &self.execution_id).await?))
     }

@@ -140,7 +140,7 @@ pub(crate) fn read_body_at(row: &Row, at: usize) -> Result<Payload, SqlError> {
 #[cfg(test)]
 mod tests {
     use ff_core::contracts::{CancelArgs, SubmitArgs};
-    use ff_core::dice::{Dice, SeededDice};
+    use ff_core::entropy::{Entropy, SeededEntropy};
     use ff_core::model::Model;
     use ff_core::operation::{Ask, Conditions};
     use ff_core::partition::PartitionConfig;
@@ -152,7 +152,7 @@ mod tests {
     fn before_and_after_a_cancel() -> (Execution, Execution) {
         let at = Conditions {
             partitions: PartitionConfig::default(),
-            nonce: SeededDice::new(1).nonce(),
+            nonce: SeededEntropy::new(1).nonce(),
             now: TimestampMs(5),
         };
         let mut model = Model::default();

@@ -1,11 +1,11 @@
-//! The room of flows: flows, edges, groups and events as rows, and what is read of them.
+//! The domain of flows: flows, edges, groups and events as rows, and what is read of them.
 
-mod debt;
+mod outbox;
 mod read;
 mod row;
 
-pub(crate) use debt::debts;
-pub use debt::{Debt, Debts};
+pub(crate) use outbox::outbox_changes;
+pub use outbox::{OutboxChanges, PendingEnd};
 pub(crate) use read::{edges_after, events_from, is_there};
 pub(crate) use row::{
     edge_put, flow_event_of, flow_key_of, flow_put, flow_strays, group_beside, group_put, key_of_edge, key_of_flow,

@@ -38,7 +38,7 @@ fn row(flow: &Flow, record: Value) -> Vec<Value> {
         flow.started_at.into(),
         flow.ended_at.into(),
         flow.staging.map(|staging| staging.until).into(),
-        flow.tour.map(|tour| tour.errand.as_str()).into(),
+        flow.member_sweep.map(|member_sweep| member_sweep.action.as_str()).into(),
         flow.next_due().into(),
         record,
     ]);
@@ -182,7 +182,7 @@ pub(crate) fn group_beside(downstream: ExecutionId, row: &Row, from: usize) -> R
 #[cfg(test)]
 mod tests {
     use ff_core::contracts::{CreateFlowArgs, FlowHeader};
-    use ff_core::dice::{Dice, SeededDice};
+    use ff_core::entropy::{Entropy, SeededEntropy};
     use ff_core::model::Model;
     use ff_core::operation::{Ask, Conditions};
     use ff_core::partition::PartitionConfig;
@@ -193,7 +193,7 @@ mod tests {
     fn flow() -> Flow {
         let at = Conditions {
             partitions: PartitionConfig::default(),
-            nonce: SeededDice::new(1).nonce(),
+            nonce: SeededEntropy::new(1).nonce(),
             now: TimestampMs(5),
         };
         let mut model = Model::default();

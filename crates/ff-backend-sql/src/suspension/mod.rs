@@ -1,4 +1,4 @@
-//! The room of suspensions: waitpoints, remembered answers and secrets as rows, and what is read of them.
+//! The domain of suspensions: waitpoints, remembered answers and secrets as rows, and what is read of them.
 
 mod ring;
 

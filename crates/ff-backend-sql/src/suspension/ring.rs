@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::PartitionKids;
-use ff_core::dice::Dice;
+use ff_core::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use ff_core::query::{ListKids, ReadKeyRing};
 use ff_core::token::{KeyRing, Secret};
@@ -32,7 +32,7 @@ pub(crate) fn read_ring(text: &str) -> Result<KeyRing, SqlError> {
 pub fn missing_rings(
     stored: &BTreeMap<u16, String>,
     partitions: &PartitionConfig,
-    dice: &dyn Dice,
+    entropy: &dyn Entropy,
 ) -> Result<Vec<(u16, String)>, SqlError> {
     let missing: Vec<_> = (0..partitions.num_flow_partitions).filter(|of| !stored.contains_key(of)).collect();
     if missing.is_empty() {
@@ -40,7 +40,7 @@ pub fn missing_rings(
     }
     let ring = match stored.values().next() {
         Some(known) => known.clone(),
-        None => record::text(&KeyRing::of(Kid::first(), Secret::drawn(dice.secret())))?,
+        None => record::text(&KeyRing::of(Kid::first(), Secret::drawn(entropy.secret())))?,
     };
     Ok(missing.into_iter().map(|partition| (partition, ring.clone())).collect())
 }
@@ -77,7 +77,7 @@ impl Question for ListKids {
 
 #[cfg(test)]
 mod tests {
-    use ff_core::dice::SeededDice;
+    use ff_core::entropy::SeededEntropy;
 
     use super::*;
 
@@ -85,7 +85,7 @@ mod tests {
         PartitionConfig { num_flow_partitions: 3, num_budget_partitions: 1, num_quota_partitions: 1 };
 
     fn missing(stored: &BTreeMap<u16, String>, seed: u64) -> Vec<(u16, String)> {
-        missing_rings(stored, &THREE, &SeededDice::new(seed)).unwrap()
+        missing_rings(stored, &THREE, &SeededEntropy::new(seed)).unwrap()
     }
 
     #[test]
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(first.iter().map(|(partition, _)| *partition).collect::<Vec<_>>(), [0, 1, 2]);
         assert!(first.iter().all(|(_, ring)| *ring == first[0].1));
         let ring = read_ring(&first[0].1).unwrap();
-        assert_eq!(ring, KeyRing::of(Kid::first(), Secret::drawn(SeededDice::new(1).secret())));
+        assert_eq!(ring, KeyRing::of(Kid::first(), Secret::drawn(SeededEntropy::new(1).secret())));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use ff_core::partition::PartitionConfig;
 use ff_core::signal::FeedCursor;
 
 use super::{findings, signal, suspended};
-use crate::Place;
+use crate::StoreLocation;
 
 async fn read(store: &SqlStore<impl Driver>, after: Option<FeedCursor>, limit: usize) -> DeliveriesPage {
     store.deliveries(DeliveriesArgs { after, limit }).await.unwrap()
@@ -16,7 +16,7 @@ async fn read(store: &SqlStore<impl Driver>, after: Option<FeedCursor>, limit: u
 
 #[tokio::test]
 async fn a_reader_sees_what_was_delivered_on_any_partition_once() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open_store(None).await;
     let tail = read(&store, None, 10).await;
     assert_eq!((tail.deliveries, &tail.next), (vec![], &FeedCursor::default()));
@@ -45,7 +45,7 @@ async fn a_reader_sees_what_was_delivered_on_any_partition_once() {
 /// Most of a full feed is put there behind the store's back; what it tells then pushes the oldest out.
 #[tokio::test]
 async fn a_full_feed_keeps_its_newest_and_says_when_some_were_missed() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let one = PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
     let store = place.open_store(Some(one)).await;
     let (id, granted) = suspended(&store).await;

@@ -5,11 +5,11 @@ use ff_core::contracts::RevokeArgs;
 use ff_core::limits;
 
 use super::{claim_on, work};
-use crate::Place;
+use crate::StoreLocation;
 
 #[tokio::test]
 async fn the_newest_lost_leases_are_kept_and_older_ones_are_not() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open_store(None).await;
     let id = store.submit(work()).await.unwrap().execution_id;
     let revoke = RevokeArgs { execution_id: id, lease_id: None, reason: None };

@@ -1,5 +1,5 @@
 //! What tests of the SQL stores share: what they submit and claim, and the promises both keep in the same words. The tests of
-//! a store bring a `Place` of their own, and say how a store is opened there.
+//! a store bring a `StoreLocation` of their own, and say how a store is opened there.
 
 mod feed;
 mod history;

@@ -16,7 +16,7 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use uuid::Uuid;
 
-use crate::{Place, at, claim_on, findings, options, signal, suspended, work};
+use crate::{StoreLocation, at, claim_on, findings, options, signal, suspended, work};
 
 /// A clock that a writer, beginning a batch, waits at until it is let through.
 #[derive(Default)]
@@ -54,14 +54,14 @@ impl Clock for Gate {
 }
 
 /// A store whose writer is busy with a first submission until the gate is opened.
-struct Busy {
+struct BusyStore {
     store: Arc<SqliteBackend>,
     gate: Arc<Gate>,
     first: Pin<Box<dyn Future<Output = Answer<Submitted>>>>,
 }
 
-impl Busy {
-    fn new(place: &Place) -> Self {
+impl BusyStore {
+    fn new(place: &StoreLocation) -> Self {
         let gate = Arc::new(Gate::default());
         let options = SqliteOptions { clock: gate.clone(), ..options() };
         let store = Arc::new(ff_backend_sqlite::open(&place.path(), options).unwrap());
@@ -92,8 +92,8 @@ fn nobody() -> ExecutionId {
 
 #[tokio::test]
 async fn what_comes_together_is_committed_together() {
-    let place = Place::new();
-    let busy = Busy::new(&place);
+    let place = StoreLocation::new();
+    let busy = BusyStore::new(&place);
     let store = busy.store.clone();
     let answers = busy.together(join_all((0..100).map(|_| store.submit(work())))).await;
     let ids: HashSet<_> = answers.into_iter().map(|answer| answer.unwrap().execution_id).collect();
@@ -103,7 +103,7 @@ async fn what_comes_together_is_committed_together() {
 
 #[tokio::test]
 async fn one_alone_is_committed_at_once() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     for expected in 1..=5 {
         store.submit(work()).await.unwrap();
@@ -113,8 +113,8 @@ async fn one_alone_is_committed_at_once() {
 
 #[tokio::test]
 async fn a_refused_one_writes_nothing_and_the_others_go_on() {
-    let place = Place::new();
-    let busy = Busy::new(&place);
+    let place = StoreLocation::new();
+    let busy = BusyStore::new(&place);
     let store = busy.store.clone();
     let all = async { tokio::join!(store.submit(work()), store.cancel(cancel(nobody())), store.submit(work())) };
     let (one, refused, two) = busy.together(all).await;
@@ -128,7 +128,7 @@ async fn a_refused_one_writes_nothing_and_the_others_go_on() {
 
 #[tokio::test]
 async fn what_changes_nothing_is_not_written() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let work = work();
     let id = store.submit(work.clone()).await.unwrap().execution_id;
@@ -142,11 +142,11 @@ async fn what_changes_nothing_is_not_written() {
 /// What is there only since the same batch is handed on like everything else.
 #[tokio::test]
 async fn a_claim_is_handed_the_signal_that_came_together_with_it() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let (id, granted) = suspended(&store).await;
     drop(store);
-    let busy = Busy::new(&place);
+    let busy = BusyStore::new(&place);
     let store = busy.store.clone();
     let args = DeliverArgs { payload: Some(Payload::json("1")), ..signal(&id, &granted, "go") };
     let all = async { tokio::join!(biased; store.deliver(args), store.claim(claim_on(&id))) };
@@ -161,8 +161,8 @@ async fn a_claim_is_handed_the_signal_that_came_together_with_it() {
 /// Everybody wants the same few, in one batch with those who submit them: nobody is given what another has.
 #[tokio::test]
 async fn claims_together_take_each_execution_once() {
-    let place = Place::new();
-    let busy = Busy::new(&place);
+    let place = StoreLocation::new();
+    let busy = BusyStore::new(&place);
     let store = busy.store.clone();
     // One key is one partition; without a window it is forgotten at once.
     let mut keyed = SubmitArgs { idempotency_key: Some(IdempotencyKey::parse("same").unwrap()), ..work() };

@@ -5,11 +5,11 @@ use ff_core::contracts::{CompleteArgs, SubmitArgs};
 use ff_core::payload::Payload;
 use ff_core::types::ContentType;
 
-use crate::{Place, claim_on, work};
+use crate::{StoreLocation, claim_on, work};
 
 #[tokio::test]
 async fn every_byte_value_comes_back_as_it_was() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let all: Vec<u8> = (0..=255).collect();
     for bytes in [vec![], vec![0], all.clone(), all.repeat(4_096)] {

@@ -5,11 +5,11 @@ use ff_core::engine_error::Code;
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 
-use crate::{Place, beside, work};
+use crate::{StoreLocation, beside, work};
 
 #[tokio::test]
 async fn what_was_queued_is_done_before_the_store_closes() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let submissions = join_all((0..100).map(|_| store.submit(work())));
     let (submitted, ()) = tokio::join!(submissions, store.close());
@@ -23,7 +23,7 @@ async fn what_was_queued_is_done_before_the_store_closes() {
 
 #[tokio::test]
 async fn a_closed_store_says_so_and_leaves_one_file() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let id = store.submit(work()).await.unwrap().execution_id;
     store.describe(&id).await.unwrap();
@@ -37,7 +37,7 @@ async fn a_closed_store_says_so_and_leaves_one_file() {
 
 #[tokio::test]
 async fn hints_end_with_their_store() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let mut hints = store.hints();
     drop(store);

@@ -3,12 +3,12 @@
 use ff_core::backend::Perform;
 use ff_core::contracts::CompleteArgs;
 
-use crate::{Place, claim_on, work};
+use crate::{StoreLocation, claim_on, work};
 
 /// Work that never waits for anybody pays nothing for those that do: a statement more than these would be one too many.
 #[tokio::test]
 async fn submitting_claiming_and_completing_take_so_many_statements() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let mut taken = Vec::new();
     let mut before = store.statements();

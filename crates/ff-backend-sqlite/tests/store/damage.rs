@@ -6,19 +6,19 @@ use ff_core::backend::Perform;
 use ff_core::engine_error::Code;
 use ff_core::types::ExecutionId;
 
-use crate::{Place, beside, findings, work};
+use crate::{StoreLocation, beside, findings, work};
 
 const SUBMITTED: usize = 30;
 
 /// A store as it is on the disk when its process is killed: everything since it was opened is in the log.
-async fn killed(damage: impl Fn(&mut Vec<u8>)) -> (Place, Vec<ExecutionId>) {
-    let living = Place::new();
+async fn killed(damage: impl Fn(&mut Vec<u8>)) -> (StoreLocation, Vec<ExecutionId>) {
+    let living = StoreLocation::new();
     let store = living.open();
     let mut acknowledged = Vec::new();
     for _ in 0..SUBMITTED {
         acknowledged.push(store.submit(work()).await.unwrap().execution_id);
     }
-    let killed = Place::new();
+    let killed = StoreLocation::new();
     fs::copy(living.path(), killed.path()).unwrap();
     let mut log = fs::read(beside(&living.path(), "-wal")).unwrap();
     damage(&mut log);
@@ -27,7 +27,7 @@ async fn killed(damage: impl Fn(&mut Vec<u8>)) -> (Place, Vec<ExecutionId>) {
 }
 
 /// How many of what was acknowledged are there, once it is certain that they are the first.
-async fn first_ones_there(place: &Place, acknowledged: &[ExecutionId]) -> usize {
+async fn first_ones_there(place: &StoreLocation, acknowledged: &[ExecutionId]) -> usize {
     let store = place.open();
     let mut there = Vec::new();
     for id in acknowledged {

@@ -9,9 +9,9 @@ use ff_core::types::ExecutionId;
 use ff_engine::Orchestration;
 
 use crate::flows::{chain, partition_of, run};
-use crate::{Place, claim_on, findings, key, signal, suspended, work};
+use crate::{StoreLocation, claim_on, findings, key, signal, suspended, work};
 
-async fn with_one_execution(place: &Place) -> ExecutionId {
+async fn with_one_execution(place: &StoreLocation) -> ExecutionId {
     let store = place.open();
     let id = store.submit(work()).await.unwrap().execution_id;
     store.submit(work()).await.unwrap();
@@ -19,7 +19,7 @@ async fn with_one_execution(place: &Place) -> ExecutionId {
     id
 }
 
-fn spoil(place: &Place, id: &ExecutionId, sql: &str) {
+fn spoil(place: &StoreLocation, id: &ExecutionId, sql: &str) {
     let spoilt = place.look().execute(sql, [id.uuid().as_bytes()]).unwrap();
     assert_eq!(spoilt, 1);
 }
@@ -34,7 +34,7 @@ async fn a_column_that_does_not_follow_from_its_record_is_found() {
         ("namespace = 'acme'", 2),
         ("deadline_at = 7", 2),
     ] {
-        let place = Place::new();
+        let place = StoreLocation::new();
         let id = with_one_execution(&place).await;
         spoil(&place, &id, &format!("UPDATE execution SET {change} WHERE uuid = ?1"));
         let findings = findings(&place.open()).await;
@@ -45,7 +45,7 @@ async fn a_column_that_does_not_follow_from_its_record_is_found() {
 
 #[tokio::test]
 async fn a_flow_that_is_not_as_its_record_says_or_cannot_be_read_is_found_and_harms_no_other() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let id = store.submit_flow(chain(2)).await.unwrap().flow_id;
     // On another partition, so that no claim comes upon both.
@@ -77,7 +77,7 @@ async fn what_waits_is_looked_at_as_well() {
         ("UPDATE signal SET nth = 1 WHERE uuid = ?1", &["I8"]),
         ("UPDATE signal SET bytes = x'00' WHERE uuid = ?1", &["I17"]),
     ] {
-        let place = Place::new();
+        let place = StoreLocation::new();
         let store = place.open();
         let id = store.submit(work()).await.unwrap().execution_id;
         let fence = store.claim(claim_on(&id)).await.unwrap().claimed.remove(0).task.fence;
@@ -99,7 +99,7 @@ async fn what_waits_is_looked_at_as_well() {
 #[tokio::test]
 async fn a_waitpoint_or_secrets_that_cannot_be_read_stop_only_who_needs_them() {
     for (table, column) in [("waitpoint", "uuid = ?1"), ("key_ring", "?1 IS NOT NULL")] {
-        let place = Place::new();
+        let place = StoreLocation::new();
         let store = place.open();
         let (id, granted) = suspended(&store).await;
         store.close().await;
@@ -115,7 +115,7 @@ async fn a_waitpoint_or_secrets_that_cannot_be_read_stop_only_who_needs_them() {
 
 #[tokio::test]
 async fn a_payload_that_is_gone_is_found() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let id = with_one_execution(&place).await;
     spoil(&place, &id, "DELETE FROM payload WHERE uuid = ?1");
     let store = place.open();
@@ -127,7 +127,7 @@ async fn a_payload_that_is_gone_is_found() {
 
 #[tokio::test]
 async fn a_record_that_cannot_be_read_is_found_and_stops_only_who_needs_it() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let id = with_one_execution(&place).await;
     spoil(&place, &id, "UPDATE execution SET record = '{' WHERE uuid = ?1");
     let store = place.open();

@@ -7,7 +7,7 @@ use ff_core::flow::FlowState;
 use ff_core::types::FlowId;
 use ff_engine::Orchestration;
 
-use crate::Place;
+use crate::StoreLocation;
 use crate::flows::{chain, claim, complete, drain, fan_in, graph, partition_of};
 
 /// Counts the statements since it was last asked.
@@ -30,7 +30,7 @@ impl<'s> Counter<'s> {
 /// One hop is one commit that completes and one that claims.
 #[tokio::test]
 async fn a_hop_takes_two_commits_and_so_many_statements() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let id = store.submit_flow(chain(10)).await.unwrap().flow_id;
     assert_eq!(store.commits(), 1, "it is there at once");
@@ -51,7 +51,7 @@ async fn a_hop_takes_two_commits_and_so_many_statements() {
 /// A pump asks for executions and flows together.
 #[tokio::test]
 async fn a_pump_that_finds_nothing_takes_one_query() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     store.pump(0).await.unwrap();
     let mut count = Counter::new(&store);
@@ -70,7 +70,7 @@ async fn all_claimed(store: &SqliteBackend, id: &FlowId, width: usize) -> Vec<Cl
 
 #[tokio::test]
 async fn completing_one_of_a_thousand_upstreams_costs_as_much_as_one_of_ten() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let mut costs = Vec::new();
     for width in [10, 1_000] {
@@ -89,7 +89,7 @@ async fn completing_one_of_a_thousand_upstreams_costs_as_much_as_one_of_ten() {
 /// What is released is loaded with one query and written row by row, a bounded number of rows at a time.
 #[tokio::test]
 async fn a_thousand_dependents_are_released_in_bounded_steps() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let id = store.submit_flow(graph(1_001, (1..=1_000).map(|n| crate::flows::edge(0, n)))).await.unwrap().flow_id;
     let root = all_claimed(&store, &id, 1).await.remove(0);

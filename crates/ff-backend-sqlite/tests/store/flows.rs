@@ -7,7 +7,7 @@ use ff_core::contracts::{
     FlowMembersArgs, ListArgs, ListFlowsArgs, NodeSpec, Start, SubmitArgs, SubmitFlowArgs,
 };
 use ff_core::engine_error::Code;
-use ff_core::flow::{FlowState, FlowWhat, Passing, member_id};
+use ff_core::flow::{FlowEventKind, FlowState, PassMode, member_id};
 use ff_core::limits;
 use ff_core::partition::flow_partition;
 use ff_core::payload::Payload;
@@ -18,7 +18,7 @@ use ff_engine::Orchestration;
 use futures_util::FutureExt;
 use uuid::Uuid;
 
-use crate::{Place, claim_on, findings, options, standing_clock, work};
+use crate::{StoreLocation, claim_on, findings, options, standing_clock, work};
 
 pub(crate) fn name(n: usize) -> NodeName {
     NodeName::parse(&format!("n{n}")).unwrap()
@@ -92,7 +92,7 @@ fn everything() -> ListArgs {
 
 #[tokio::test]
 async fn a_flow_is_seen_whole_with_its_members_edges_and_events() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let args = graph(4, [edge(0, 1), edge(0, 2), edge(1, 3), edge(2, 3)]);
     let id = store.submit_flow(args.clone()).await.unwrap().flow_id;
@@ -120,8 +120,8 @@ async fn a_flow_is_seen_whole_with_its_members_edges_and_events() {
         events.extend(page.events);
         ended = page.ended;
     }
-    assert_eq!(events[0].what, FlowWhat::Opened { nodes: 4, edges: 4 });
-    assert_eq!(events.last().unwrap().what, FlowWhat::Ended { state: FlowState::Completed });
+    assert_eq!(events[0].what, FlowEventKind::Opened { nodes: 4, edges: 4 });
+    assert_eq!(events.last().unwrap().what, FlowEventKind::Ended { state: FlowState::Completed });
     assert!(events.iter().map(|event| event.seq).eq(0..events.len() as u64));
     assert_eq!(findings(&store).await, []);
 }
@@ -129,7 +129,7 @@ async fn a_flow_is_seen_whole_with_its_members_edges_and_events() {
 /// Most of a full list is put there behind the store's back; what happens then pushes the oldest out.
 #[tokio::test]
 async fn the_newest_events_are_kept_and_who_missed_some_is_told() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let id = store.submit_flow(chain(2)).await.unwrap().flow_id;
     let before = store.flow_events(FlowEventsArgs { flow_id: id, from: 0, limit: 9 }).await.unwrap().next;
@@ -155,12 +155,12 @@ async fn the_newest_events_are_kept_and_who_missed_some_is_told() {
 
 #[tokio::test]
 async fn results_are_handed_on_byte_for_byte() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let bytes = Payload::bytes(vec![0, 159, 146, 150, 255, 10]);
     let mut args = graph(3, [edge(0, 1), edge(0, 2)]);
-    args.edges[0].passes = Some(Passing::Input(InputName::parse("image").unwrap()));
-    args.edges[1].passes = Some(Passing::Payload);
+    args.edges[0].passes = Some(PassMode::Input(InputName::parse("image").unwrap()));
+    args.edges[1].passes = Some(PassMode::Payload);
     let id = store.submit_flow(args).await.unwrap().flow_id;
     let upstream = claim(&store, &id, 1).await.remove(0);
     assert!(upstream.inputs.is_empty());
@@ -176,7 +176,7 @@ async fn results_are_handed_on_byte_for_byte() {
 
 #[tokio::test]
 async fn a_submission_that_stopped_half_way_is_not_there_and_then_gone() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let clock = standing_clock();
     let store = ff_backend_sqlite::open(&place.path(), SqliteOptions { clock: clock.clone(), ..options() }).unwrap();
     let large = graph(500, (1..500).map(|n| edge(0, n)));
@@ -207,7 +207,7 @@ async fn a_submission_that_stopped_half_way_is_not_there_and_then_gone() {
 
 #[tokio::test]
 async fn a_large_flow_is_there_at_once_and_listed_as_its_members_are_opened() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let id = store.submit_flow(graph(450, (1..450).map(|n| edge(0, n)))).await.unwrap().flow_id;
     assert_eq!(store.describe_flow(&id).await.unwrap().nodes, 450);
@@ -223,7 +223,7 @@ async fn a_large_flow_is_there_at_once_and_listed_as_its_members_are_opened() {
 
 #[tokio::test]
 async fn flows_are_listed_newest_first_by_what_is_asked_for() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let clock = standing_clock();
     let store = ff_backend_sqlite::open(&place.path(), SqliteOptions { clock: clock.clone(), ..options() }).unwrap();
     let mut ids = Vec::new();
@@ -264,7 +264,7 @@ async fn flows_are_listed_newest_first_by_what_is_asked_for() {
 /// A store as it is on the disk when its process is killed with much still owed.
 #[tokio::test]
 async fn what_was_owed_when_the_process_was_killed_is_paid_by_the_next() {
-    let (living, killed) = (Place::new(), Place::new());
+    let (living, killed) = (StoreLocation::new(), StoreLocation::new());
     let store = living.open();
     let id = store.submit_flow(graph(300, (1..300).map(|n| edge(0, n)))).await.unwrap().flow_id;
     drain(&store, &id).await;

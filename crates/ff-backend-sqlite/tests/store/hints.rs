@@ -10,12 +10,12 @@ use ff_core::signal::FeedCursor;
 use ff_engine::Orchestration;
 use futures_util::StreamExt;
 
-use crate::{Place, signal, suspended, work};
+use crate::{StoreLocation, signal, suspended, work};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hint_comes_after_the_commit_is_visible() {
     const MANY: usize = 200;
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = Arc::new(place.open());
     let ended = store.hints().filter_map(async |hint| match hint {
         Hint::Ended { execution_id } => Some(execution_id),
@@ -37,7 +37,7 @@ async fn a_hint_comes_after_the_commit_is_visible() {
 
 #[tokio::test]
 async fn a_listener_that_fell_behind_is_told() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let mut hints = store.hints();
     for _ in 0..5 {
@@ -50,7 +50,7 @@ async fn a_listener_that_fell_behind_is_told() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_is_told_of_a_signal_finds_it_in_the_feed() {
     const MANY: usize = 50;
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = Arc::new(place.open());
     let told = store.hints().filter_map(async |hint| match hint {
         Hint::SignalDelivered { partition } => Some(partition),

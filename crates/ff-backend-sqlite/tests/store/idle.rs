@@ -6,11 +6,11 @@ use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{Start, SubmitArgs};
 use futures_util::StreamExt;
 
-use crate::{Place, work};
+use crate::{StoreLocation, work};
 
 #[tokio::test]
 async fn an_idle_store_runs_no_statement() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     store.submit(SubmitArgs { start: Start::After(5), ..work() }).await.unwrap();
     let before = store.statements();

@@ -12,8 +12,8 @@ mod flow_cost;
 mod flows;
 mod hints;
 mod idle;
+mod lanes_and_events;
 mod opening;
-mod operating;
 mod plans;
 mod restart;
 mod schema;
@@ -21,7 +21,7 @@ mod searching;
 mod secrets;
 #[path = "../../../ff-backend-sql/tests/shared/mod.rs"]
 mod shared;
-mod waiting;
+mod suspensions;
 
 use std::path::{Path, PathBuf};
 
@@ -31,9 +31,9 @@ use shared::{at, claim_on, findings, key, signal, standing_clock, suspended, wor
 use tempfile::TempDir;
 
 /// A directory of its own for a test, and the file of its store.
-struct Place(TempDir);
+struct StoreLocation(TempDir);
 
-impl Place {
+impl StoreLocation {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }

@@ -7,7 +7,7 @@ use ff_backend_sqlite::{OpenError, SqliteOptions};
 use ff_core::backend::Perform;
 use ff_core::partition::PartitionConfig;
 
-use crate::{Place, options};
+use crate::{StoreLocation, options};
 
 fn with(partitions: PartitionConfig) -> SqliteOptions {
     SqliteOptions { partitions: Some(partitions), ..options() }
@@ -17,7 +17,7 @@ fn few() -> PartitionConfig {
     PartitionConfig { num_flow_partitions: 4, num_budget_partitions: 2, num_quota_partitions: 1 }
 }
 
-fn refusal(place: &Place, options: SqliteOptions) -> OpenError {
+fn refusal(place: &StoreLocation, options: SqliteOptions) -> OpenError {
     match ff_backend_sqlite::open(&place.path(), options) {
         Ok(_) => panic!("it was opened"),
         Err(error) => error,
@@ -26,7 +26,7 @@ fn refusal(place: &Place, options: SqliteOptions) -> OpenError {
 
 #[test]
 fn a_file_has_one_owner() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let error = refusal(&place, options());
     assert!(matches!(error, OpenError::InUse { .. }), "{error}");
@@ -38,7 +38,7 @@ fn a_file_has_one_owner() {
 #[cfg(unix)]
 #[test]
 fn a_link_to_a_file_is_that_file() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let _store = place.open();
     let link = place.0.path().join("link.db");
     std::os::unix::fs::symlink(place.path(), &link).unwrap();
@@ -49,7 +49,7 @@ fn a_link_to_a_file_is_that_file() {
 #[test]
 fn a_new_file_and_what_lies_beside_it_is_for_its_user_only() {
     use std::os::unix::fs::PermissionsExt;
-    let place = Place::new();
+    let place = StoreLocation::new();
     let _store = place.open();
     for beside in ["", "-wal", "-lock"] {
         let file = format!("{}{beside}", place.path().display());
@@ -66,7 +66,7 @@ fn another_process_is_told_that_the_file_is_in_use() {
         println!("opening says: {}", opened.err().map_or("opened".into(), |error| error.to_string()));
         return;
     }
-    let place = Place::new();
+    let place = StoreLocation::new();
     let try_to_open = || {
         let this = std::env::current_exe().unwrap();
         let name = "opening::another_process_is_told_that_the_file_is_in_use";
@@ -83,7 +83,7 @@ fn another_process_is_told_that_the_file_is_in_use() {
 
 #[test]
 fn partition_counts_are_those_the_file_was_made_with() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     drop(ff_backend_sqlite::open(&place.path(), with(few())).unwrap());
     assert_eq!(place.open().partitions(), few(), "not said");
     let other = PartitionConfig { num_flow_partitions: 8, ..few() };
@@ -96,7 +96,7 @@ fn partition_counts_are_those_the_file_was_made_with() {
 
 #[test]
 fn a_store_without_partitions_is_refused() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let none = PartitionConfig { num_flow_partitions: 0, ..few() };
     assert!(matches!(refusal(&place, with(none)), OpenError::NoPartitions { .. }));
     assert!(!place.path().exists());
@@ -104,7 +104,7 @@ fn a_store_without_partitions_is_refused() {
 
 #[test]
 fn a_newer_schema_is_refused_and_left_alone() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     drop(place.open());
     place.look().execute("UPDATE meta SET value = 99 WHERE key = 'schema_version'", []).unwrap();
     let error = refusal(&place, options());
@@ -116,10 +116,13 @@ fn a_newer_schema_is_refused_and_left_alone() {
 #[test]
 fn a_file_of_something_else_is_refused_and_left_alone() {
     for (make, why) in [
-        ((|place| fs::write(place.path(), "Dear diary, ").unwrap()) as fn(&Place), "it is not a SQLite database"),
+        (
+            (|place| fs::write(place.path(), "Dear diary, ").unwrap()) as fn(&StoreLocation),
+            "it is not a SQLite database",
+        ),
         (|place| place.look().execute_batch("CREATE TABLE diary (entry TEXT)").unwrap(), "of something else"),
     ] {
-        let place = Place::new();
+        let place = StoreLocation::new();
         make(&place);
         let before = fs::read(place.path()).unwrap();
         let error = refusal(&place, options());
@@ -132,14 +135,14 @@ fn a_file_of_something_else_is_refused_and_left_alone() {
 
 #[test]
 fn an_empty_file_is_a_new_store() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     fs::write(place.path(), "").unwrap();
     assert_eq!(place.open().partitions(), PartitionConfig::default());
 }
 
 #[test]
 fn a_missing_directory_is_named() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let missing = place.0.path().join("not-there");
     let error = ff_backend_sqlite::open(&missing.join("work.db"), options()).err().unwrap();
     assert!(matches!(&error, OpenError::NoDirectory { path } if *path == missing), "{error}");
@@ -151,7 +154,7 @@ fn a_missing_directory_is_named() {
 
 #[test]
 fn a_directory_is_not_a_store() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     fs::create_dir(place.path()).unwrap();
     assert!(matches!(refusal(&place, options()), OpenError::Io { .. }));
 }

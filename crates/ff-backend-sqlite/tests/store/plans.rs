@@ -2,7 +2,7 @@
 
 use ff_backend_sql::QUERIES;
 
-use crate::Place;
+use crate::StoreLocation;
 
 /// Which index answers which query.
 const ANSWERED_FROM: &[(&str, &str)] = &[
@@ -141,7 +141,7 @@ const ITS_PAYLOAD: &str = "payload USING PRIMARY KEY (uuid=? AND partition=?) LE
 /// Asked only by the doctor, which reads everything anyway: keys, or tables that are their own index.
 const READS_EVERYTHING: &[&str] = &["executions_on", "flows_on", "lanes_on", "workers_on", "labels_on"];
 
-fn plan(place: &Place, sql: &str) -> Vec<String> {
+fn plan(place: &StoreLocation, sql: &str) -> Vec<String> {
     let sqlite = place.look();
     let mut statement = sqlite.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
     let parameters = vec![0; statement.parameter_count()];
@@ -151,7 +151,7 @@ fn plan(place: &Place, sql: &str) -> Vec<String> {
 
 #[test]
 fn every_query_is_answered_from_its_index() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     drop(place.open());
     for (name, sql) in QUERIES {
         let plan = plan(&place, sql);
@@ -177,7 +177,7 @@ fn every_query_is_answered_from_its_index() {
 /// Would the test above notice? These are the same questions without their indexes.
 #[test]
 fn a_query_without_an_index_looks_different() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     drop(place.open());
     let scan = plan(&place, "SELECT uuid FROM execution WHERE holder = $1");
     assert!(scan[0].starts_with("SCAN "), "{scan:?}");

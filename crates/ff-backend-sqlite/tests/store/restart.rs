@@ -9,12 +9,12 @@ use ff_core::contracts::{CompleteArgs, DeliverArgs, RevokeArgs, Start, SubmitArg
 use ff_core::payload::Payload;
 use ff_core::types::IdempotencyKey;
 
-use crate::{Place, at, claim_on, findings, options, signal, standing_clock, suspended, work};
+use crate::{StoreLocation, at, claim_on, findings, options, signal, standing_clock, suspended, work};
 
 /// A store is opened as it is by default, so that the disk is waited for as well.
 #[tokio::test]
 async fn everything_is_there_after_reopening() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = ff_backend_sqlite::open(&place.path(), SqliteOptions::default()).unwrap();
     let keyed = SubmitArgs { idempotency_key: Some(IdempotencyKey::parse("order 7").unwrap()), ..work() };
     let done = store.submit(keyed.clone()).await.unwrap().execution_id;
@@ -54,7 +54,7 @@ async fn everything(store: &SqliteBackend) -> Vec<ff_core::snapshot::Snapshot> {
 
 #[tokio::test]
 async fn time_does_not_run_backwards_over_a_restart() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let clock = standing_clock();
     let store = ff_backend_sqlite::open(&place.path(), SqliteOptions { clock: clock.clone(), ..options() }).unwrap();
     clock.advance(5_000);

@@ -1,17 +1,17 @@
 //! The file is what the code says it is, and what people can read.
 
-use ff_backend_sql::{Holds, TABLES};
+use ff_backend_sql::{ColumnType, TABLES};
 use ff_core::backend::Perform;
 use ff_core::contracts::{CancelArgs, Filter, ListArgs, SubmitArgs, SuspendArgs};
 use ff_core::types::{ExecutionId, IdempotencyKey, LaneId, Namespace, TagKey, TagValue};
 use ff_engine::Orchestration;
 
 use crate::flows::{chain, run};
-use crate::{Place, claim_on, findings, key, signal, work};
+use crate::{StoreLocation, claim_on, findings, key, signal, work};
 
 #[test]
 fn the_migrations_make_the_tables_the_code_describes() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     drop(place.open());
     let sqlite = place.look();
     for table in TABLES {
@@ -20,9 +20,9 @@ fn the_migrations_make_the_tables_the_code_describes() {
         let found: Vec<(String, String, u32)> = statement.query_map([], column).unwrap().map(Result::unwrap).collect();
         let described = table.columns.iter().zip(1..).map(|(column, place)| {
             let holds = match column.holds {
-                Holds::Int => "INTEGER",
-                Holds::Text => "TEXT",
-                Holds::Uuid | Holds::Bytes => "BLOB",
+                ColumnType::Int => "INTEGER",
+                ColumnType::Text => "TEXT",
+                ColumnType::Uuid | ColumnType::Bytes => "BLOB",
             };
             let in_key = if place as usize <= table.key { place } else { 0 };
             (column.name.to_owned(), holds.to_owned(), in_key)
@@ -34,7 +34,7 @@ fn the_migrations_make_the_tables_the_code_describes() {
 /// What had finished and what had labels before anybody forgot or searched is forgotten and found like the rest.
 #[tokio::test]
 async fn what_is_there_is_found_by_its_labels_and_forgotten_in_its_time() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let (acme, store) = (Namespace::parse("acme").unwrap(), place.open());
     let tags = [(TagKey::parse("team").unwrap(), TagValue::parse("blue").unwrap())];
     let mut labelled = SubmitArgs { namespace: acme.clone(), tags: tags.clone().into(), ..work() };
@@ -63,8 +63,8 @@ async fn what_is_there_is_found_by_its_labels_and_forgotten_in_its_time() {
 }
 
 /// A file as the program made it that knew only the first so many steps of the schema, with work in it.
-async fn of_an_older_schema(place: &Place, steps: &[&str], tables: &[&str]) -> ExecutionId {
-    let newer = Place::new();
+async fn of_an_older_schema(place: &StoreLocation, steps: &[&str], tables: &[&str]) -> ExecutionId {
+    let newer = StoreLocation::new();
     let store = newer.open();
     let id = store.submit(work()).await.unwrap().execution_id;
     store.close().await;
@@ -93,14 +93,14 @@ async fn a_file_of_an_older_schema_is_brought_up_to_date_with_what_is_in_it() {
     let first = include_str!("../../migrations/0001_executions_and_leases.sql");
     let second = include_str!("../../migrations/0002_suspensions_and_signals.sql");
     let third = include_str!("../../migrations/0003_flows.sql");
-    let fresh = Place::new();
+    let fresh = StoreLocation::new();
     drop(fresh.open());
     for (steps, tables) in [
         (&[first][..], &["meta", "execution", "payload"][..]),
         (&[first, second], &["meta", "execution", "payload", "key_ring"]),
         (&[first, second, third], &["meta", "execution", "payload", "key_ring"]),
     ] {
-        let older = Place::new();
+        let older = StoreLocation::new();
         let id = of_an_older_schema(&older, steps, tables).await;
         let store = older.open();
         assert_eq!(findings(&store).await, []);
@@ -115,7 +115,7 @@ async fn a_file_of_an_older_schema_is_brought_up_to_date_with_what_is_in_it() {
     }
 }
 
-fn schema(place: &Place) -> Vec<(String, Option<String>)> {
+fn schema(place: &StoreLocation) -> Vec<(String, Option<String>)> {
     let sqlite = place.look();
     let mut statement = sqlite.prepare("SELECT name, sql FROM sqlite_schema ORDER BY name").unwrap();
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
@@ -124,7 +124,7 @@ fn schema(place: &Place) -> Vec<(String, Option<String>)> {
 
 #[tokio::test]
 async fn people_read_of_a_flow_what_it_is_and_who_is_in_it() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let flow = store.submit_flow(chain(2)).await.unwrap().flow_id;
     store.close().await;
@@ -141,7 +141,7 @@ async fn people_read_of_a_flow_what_it_is_and_who_is_in_it() {
 
 #[tokio::test]
 async fn people_read_ids_lanes_and_times_as_they_know_them() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let (acme, mail) = (Namespace::parse("acme").unwrap(), LaneId::parse("mail").unwrap());
     let id = store.submit(SubmitArgs { namespace: acme, lane: mail, ..work() }).await.unwrap().execution_id;

@@ -7,8 +7,8 @@ use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, Kind, LaneId, Namespace};
 use ff_engine::Orchestration;
 
-use crate::operating::{cancel, labels, store};
-use crate::{Place, work};
+use crate::lanes_and_events::{cancel, labels, store};
+use crate::{StoreLocation, work};
 
 fn all() -> Filter {
     Filter::everything(Namespace::default_name())
@@ -31,7 +31,7 @@ async fn search(store: &SqliteBackend, filter: Filter, limit: usize) -> Vec<Exec
 
 #[tokio::test]
 async fn a_search_finds_what_fits_and_nothing_else_in_pages_of_any_size() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let (store, clock) = store(&place, None);
     let mut ids = Vec::new();
     for nth in 0..60_usize {
@@ -84,7 +84,7 @@ async fn a_search_finds_what_fits_and_nothing_else_in_pages_of_any_size() {
 
 #[tokio::test]
 async fn a_search_under_writes_shows_what_stays_exactly_once() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let (store, clock) = store(&place, None);
     let mut ids = Vec::new();
     for _ in 0..20 {
@@ -109,7 +109,7 @@ async fn a_search_under_writes_shows_what_stays_exactly_once() {
 
 #[tokio::test]
 async fn a_search_for_what_is_rare_ends_a_page_before_it_has_looked_at_everything() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let (store, clock) = store(&place, None);
     let rare = SubmitArgs { kind: Kind::parse("rare").unwrap(), ..work() };
     let id = store.submit(rare).await.unwrap().execution_id;
@@ -125,7 +125,7 @@ async fn a_search_for_what_is_rare_ends_a_page_before_it_has_looked_at_everythin
 
 #[tokio::test]
 async fn many_are_cancelled_by_what_they_are_after_somebody_has_seen_which() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let (store, _) = store(&place, None);
     let tags = labels(&[("team", "blue")]);
     let blue = (0..25).map(|_| SubmitArgs { tags: tags.clone(), ..work() });

@@ -6,7 +6,7 @@ use ff_core::contracts::{RotateSecretArgs, Rotated};
 use ff_core::token::KeyRing;
 use ff_engine::Orchestration;
 
-use crate::{Place, signal, suspended};
+use crate::{StoreLocation, signal, suspended};
 
 async fn rings(store: &SqliteBackend) -> Vec<Option<KeyRing>> {
     let mut rings = Vec::new();
@@ -18,7 +18,7 @@ async fn rings(store: &SqliteBackend) -> Vec<Option<KeyRing>> {
 
 #[tokio::test]
 async fn every_partition_has_the_same_secret_from_the_start_and_keeps_it() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let before = rings(&store).await;
     assert!(before[0].is_some() && before.iter().all(|ring| *ring == before[0]));
@@ -32,13 +32,13 @@ async fn every_partition_has_the_same_secret_from_the_start_and_keeps_it() {
 
 #[tokio::test]
 async fn two_stores_do_not_share_a_secret() {
-    let (one, two) = (Place::new(), Place::new());
+    let (one, two) = (StoreLocation::new(), StoreLocation::new());
     assert_ne!(rings(&one.open()).await[0], rings(&two.open()).await[0]);
 }
 
 #[tokio::test]
 async fn a_partition_that_lost_its_secrets_gets_those_of_the_others() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let before = rings(&place.open()).await;
     assert_eq!(place.look().execute("DELETE FROM key_ring WHERE partition IN (0, 7)", []), Ok(2));
     assert_eq!(rings(&place.open()).await, before);
@@ -46,7 +46,7 @@ async fn a_partition_that_lost_its_secrets_gets_those_of_the_others() {
 
 #[tokio::test]
 async fn a_rotation_reaches_every_partition_at_once_and_can_be_repeated() {
-    let place = Place::new();
+    let place = StoreLocation::new();
     let store = place.open();
     let rotation = RotateSecretArgs::parse("k2", "c0ffee5ec4e7c0ffee5ec4e7c0ffee5e", 1_000).unwrap();
     let first = store.rotate_secret(rotation.clone()).await.unwrap();

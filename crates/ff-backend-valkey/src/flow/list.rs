@@ -10,7 +10,7 @@ use ff_core::types::FlowId;
 use ff_script::flow::ff_list_flows;
 
 use crate::ValkeyBackend;
-use crate::newest::{Newest, Part, newest};
+use crate::newest::{NewestRows, Part, newest};
 
 impl ValkeyBackend {
     /// The newest of all partitions together. What a partition finds it tells whole, so nothing is read twice.
@@ -20,7 +20,7 @@ impl ValkeyBackend {
         let (asked, kept) = (&args, &found);
         let partitions = self.partitions_of(&args.namespace).await?;
         let begin = partitions.map(|partition| (partition, args.after));
-        let Newest { rows: mut newest, .. } =
+        let NewestRows { rows: mut newest, .. } =
             newest(begin, args.limit, usize::MAX, |partition, after, few| async move {
                 let some = ListFlowsArgs { limit: few, ..asked.clone() };
                 let listed = ff_list_flows(&*self.calls, partition, &some, after).await?;

@@ -1,4 +1,4 @@
-//! The room of flows, on Valkey.
+//! The domain of flows, on Valkey.
 
 mod list;
 mod read;
@@ -17,7 +17,7 @@ use ff_core::partition::flow_partition;
 use ff_core::query::DescribeFlow;
 use ff_core::types::{FlowId, Namespace};
 use ff_script::flow::{
-    FlowLook, ff_cancel_flow, ff_close_flow, ff_create_flow, ff_grow_flow, ff_move_to_waiting_children,
+    FlowQuery, ff_cancel_flow, ff_close_flow, ff_create_flow, ff_grow_flow, ff_move_to_waiting_children,
     ff_set_flow_tags, ff_submit_flow,
 };
 
@@ -59,7 +59,7 @@ functions! {
 
 impl Handle<DescribeFlow, FlowInfo> for ValkeyBackend {
     async fn handle(&self, DescribeFlow { flow_id: ref id }: DescribeFlow) -> Answer<FlowInfo> {
-        Ok(self.flow(id, FlowLook::default()).await?.info())
+        Ok(self.flow(id, FlowQuery::default()).await?.info())
     }
 }
 

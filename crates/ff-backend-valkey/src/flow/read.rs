@@ -9,7 +9,7 @@ use ff_core::flow::{Edge, Flow};
 use ff_core::partition::flow_partition;
 use ff_core::types::{EdgeId, FlowId};
 use ff_script::flow::{
-    EdgeFields, FlowLook, MemberFields, ff_read_flow, ff_read_flow_edges, ff_read_flow_events, ff_read_flow_members,
+    EdgeFields, FlowQuery, MemberFields, ff_read_flow, ff_read_flow_edges, ff_read_flow_events, ff_read_flow_members,
 };
 
 use crate::ValkeyBackend;
@@ -19,7 +19,7 @@ const CALL: usize = 50;
 
 impl ValkeyBackend {
     /// A flow as it is kept.
-    pub(crate) async fn flow(&self, id: &FlowId, look: FlowLook) -> Answer<Flow> {
+    pub(crate) async fn flow(&self, id: &FlowId, look: FlowQuery) -> Answer<Flow> {
         let fields = ff_read_flow(&*self.calls, &self.partitions, id, look).await?;
         Ok(fields.flow(*id, flow_partition(id, &self.partitions).index)?)
     }
@@ -64,7 +64,7 @@ impl ValkeyBackend {
 
     /// As many events as one call reads.
     async fn some_events(&self, id: &FlowId, from: u64, limit: usize) -> Answer<FlowEventsPage> {
-        let (limit, look) = (limit.min(CALL), FlowLook { staged: false, awaited: true });
+        let (limit, look) = (limit.min(CALL), FlowQuery { staged: false, awaited: true });
         Ok(ff_read_flow_events(&*self.calls, &self.partitions, id, from, limit, look).await?.page(from)?)
     }
 

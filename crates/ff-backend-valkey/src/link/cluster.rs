@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::node::{Node, SILENCE};
 use super::single::connect;
 use super::topology::{Address, SLOTS, Topology, address};
-use super::{Failed, Plain, Post};
+use super::{CallFailure, Plain, Post};
 
 /// How often a call may be sent on to where its slot is said to be.
 const REDIRECTIONS: usize = 5;
@@ -58,22 +58,22 @@ impl ClusterLink {
     }
 
     /// Sends commands together to where the slot of a key is, and gives the reply to the last.
-    pub(super) async fn send(&self, key: &str, commands: &[Cmd]) -> Result<Value, Failed> {
+    pub(super) async fn send(&self, key: &str, commands: &[Cmd]) -> Result<Value, CallFailure> {
         let slot = cluster_slot(key);
-        let mut node = self.0.owner(slot).await.map_err(Failed::Unsent)?;
+        let mut node = self.0.owner(slot).await.map_err(CallFailure::Unsent)?;
         let mut asking = false;
         for _ in 0..REDIRECTIONS {
             let look = || drop(self.0.look_up());
             if node.is_failing() {
                 look();
                 let failed = (ErrorKind::ClusterConnectionNotFound, "the cluster takes its primary for failed");
-                return Err(Failed::Unsent(failed.into()));
+                return Err(CallFailure::Unsent(failed.into()));
             }
             let failed = match node.ask(commands, asking, look).await {
                 Ok(reply) => return Ok(reply),
                 Err(failed) => failed,
             };
-            let (Failed::Sent(error) | Failed::Unsent(error)) = &failed;
+            let (CallFailure::Sent(error) | CallFailure::Unsent(error)) = &failed;
             let Some(elsewhere) = error.redirect_node().and_then(|(named, _)| address(named)) else {
                 if error.is_io_error() || matches!(error.code(), Some("CLUSTERDOWN" | "READONLY")) {
                     look();
@@ -84,27 +84,27 @@ impl ClusterLink {
             if asking && commands.iter().any(calls_a_function) {
                 return Err(failed);
             }
-            node = self.0.redirected(slot, &node, elsewhere, asking).map_err(Failed::Unsent)?;
+            node = self.0.redirected(slot, &node, elsewhere, asking).map_err(CallFailure::Unsent)?;
         }
-        Err(Failed::Unsent((ErrorKind::ClusterConnectionNotFound, "the slot moved too often").into()))
+        Err(CallFailure::Unsent((ErrorKind::ClusterConnectionNotFound, "the slot moved too often").into()))
     }
 
     /// A connection of its own to every primary that the cluster does not take for failed.
-    pub(super) async fn primaries(&self) -> Result<Vec<Plain>, Failed> {
-        self.0.known().await.map_err(Failed::Unsent)?;
+    pub(super) async fn primaries(&self) -> Result<Vec<Plain>, CallFailure> {
+        self.0.known().await.map_err(CallFailure::Unsent)?;
         let (known, mut primaries) = (self.0.map().primaries(), Vec::new());
         for node in known {
             if !node.is_failing() {
-                primaries.push(Plain::new(connect(node.client()).await.map_err(Failed::Unsent)?));
+                primaries.push(Plain::new(connect(node.client()).await.map_err(CallFailure::Unsent)?));
             }
         }
         Ok(primaries)
     }
 
     /// A connection of its own to the primary that has the slot of a key.
-    pub(super) async fn primary_of(&self, key: &str) -> Result<Plain, Failed> {
-        let node = self.0.owner(cluster_slot(key)).await.map_err(Failed::Unsent)?;
-        Ok(Plain::new(connect(node.client()).await.map_err(Failed::Unsent)?))
+    pub(super) async fn primary_of(&self, key: &str) -> Result<Plain, CallFailure> {
+        let node = self.0.owner(cluster_slot(key)).await.map_err(CallFailure::Unsent)?;
+        Ok(Plain::new(connect(node.client()).await.map_err(CallFailure::Unsent)?))
     }
 
     /// The address of the primary that is known to have the slot of a key.
@@ -210,7 +210,7 @@ impl Cluster {
                     answered.insert(node.address.clone());
                     views.push(view);
                 }
-                Some((_, Err(Failed::Sent(error) | Failed::Unsent(error)))) => failure = Some(error),
+                Some((_, Err(CallFailure::Sent(error) | CallFailure::Unsent(error)))) => failure = Some(error),
                 None => break,
             }
         }

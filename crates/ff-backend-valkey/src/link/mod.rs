@@ -42,7 +42,7 @@ pub(crate) enum Link {
 
 /// Why there is no reply.
 #[derive(Clone)]
-pub(crate) enum Failed {
+pub(crate) enum CallFailure {
     /// There is no connection; nothing was sent.
     Unsent(redis::RedisError),
     /// It may have been sent.
@@ -51,7 +51,7 @@ pub(crate) enum Failed {
 
 impl Link {
     /// Sends commands together, all about the slot of one key, and gives the reply to the last.
-    pub(crate) async fn send(&self, key: &str, commands: &[Cmd]) -> Result<Value, Failed> {
+    pub(crate) async fn send(&self, key: &str, commands: &[Cmd]) -> Result<Value, CallFailure> {
         match self {
             Self::Single(link) => link.send(commands).await,
             Self::Cluster(link) => link.send(key, commands).await,
@@ -59,7 +59,7 @@ impl Link {
     }
 
     /// A connection of its own to every server that writes go to.
-    pub(crate) async fn primaries(&self) -> Result<Vec<Plain>, Failed> {
+    pub(crate) async fn primaries(&self) -> Result<Vec<Plain>, CallFailure> {
         match self {
             Self::Single(link) => Ok(vec![link.own().await?]),
             Self::Cluster(link) => link.primaries().await,
@@ -67,7 +67,7 @@ impl Link {
     }
 
     /// A connection of its own to the server that has the slot of a key.
-    pub(crate) async fn primary_of(&self, key: &str) -> Result<Plain, Failed> {
+    pub(crate) async fn primary_of(&self, key: &str) -> Result<Plain, CallFailure> {
         match self {
             Self::Single(link) => link.own().await,
             Self::Cluster(link) => link.primary_of(key).await,

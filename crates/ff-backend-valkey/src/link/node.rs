@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::shared::SharedConnection;
 use super::single::connect;
 use super::topology::{Address, View, questions};
-use super::{Failed, last};
+use super::{CallFailure, last};
 
 /// How long a node may answer nothing before the others are asked whether it was replaced.
 pub(super) const SILENCE: Duration = Duration::from_millis(200);
@@ -47,15 +47,20 @@ impl Node {
 
     /// Sends commands together and gives the reply to the last. `on_silence` is called each time the node answered nothing,
     /// neither this nor anything else, for a while.
-    pub(super) async fn ask(&self, commands: &[Cmd], asking: bool, on_silence: impl Fn()) -> Result<Value, Failed> {
+    pub(super) async fn ask(
+        &self,
+        commands: &[Cmd],
+        asking: bool,
+        on_silence: impl Fn(),
+    ) -> Result<Value, CallFailure> {
         let mut asked = pin!(self.send(commands, asking));
         loop {
             let answers = self.answers.load(Ordering::Relaxed);
             tokio::select! {
                 biased;
-                reply = &mut asked => return last(reply?).map_err(Failed::Sent),
+                reply = &mut asked => return last(reply?).map_err(CallFailure::Sent),
                 () = self.retired.cancelled() => {
-                    return Err(Failed::Sent((redis::ErrorKind::Io, "the cluster takes it for failed").into()));
+                    return Err(CallFailure::Sent((redis::ErrorKind::Io, "the cluster takes it for failed").into()));
                 }
                 () = a_while() => {
                     if self.answers.load(Ordering::Relaxed) == answers {
@@ -68,20 +73,20 @@ impl Node {
     }
 
     /// What it says of the cluster.
-    pub(super) async fn view(&self) -> Result<View, Failed> {
+    pub(super) async fn view(&self) -> Result<View, CallFailure> {
         let replies = self.send(&questions(), false).await?;
         let read = || -> RedisResult<View> {
             let [slots, nodes] = <[Value; 2]>::try_from(replies)
                 .map_err(|_| RedisError::from((redis::ErrorKind::UnexpectedReturnType, "two replies were expected")))?;
             View::read(slots.extract_error()?, nodes.extract_error()?, &self.address.0)
         };
-        read().map_err(Failed::Sent)
+        read().map_err(CallFailure::Sent)
     }
 
-    async fn send(&self, commands: &[Cmd], asking: bool) -> Result<Vec<Value>, Failed> {
+    async fn send(&self, commands: &[Cmd], asking: bool) -> Result<Vec<Value>, CallFailure> {
         let client = self.client.clone();
         let connect = || async move { connect(&client).await };
-        let (number, mut connection) = self.connection.get(connect).await.map_err(Failed::Unsent)?;
+        let (number, mut connection) = self.connection.get(connect).await.map_err(CallFailure::Unsent)?;
         let mut pipeline = pipe();
         if asking {
             pipeline.add_command(cmd("ASKING"));
@@ -101,7 +106,7 @@ impl Node {
                 if error.is_unrecoverable_error() || error.is_timeout() {
                     self.connection.broke(number);
                 }
-                Err(Failed::Sent(error))
+                Err(CallFailure::Sent(error))
             }
         }
     }

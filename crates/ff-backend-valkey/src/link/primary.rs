@@ -8,7 +8,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{FromRedisValue, cmd};
 
 use super::value;
-use crate::trouble::{lacks_the_library, trouble};
+use crate::call_error::{engine_error, lacks_the_library};
 
 /// A connection to one server that nobody else uses.
 pub(crate) struct Plain(MultiplexedConnection);
@@ -29,15 +29,15 @@ impl Primary for Plain {
         match self.ask::<redis::Value>(cmd("FCALL").arg(call.signature.name).arg(0)).await {
             Ok(reply) => Ok(Some(value(reply))),
             Err(error) if lacks_the_library(&error) => Ok(None),
-            Err(error) => Err(trouble(&error)),
+            Err(error) => Err(engine_error(&error)),
         }
     }
 
     async fn load(&self, library: &str) -> Result<(), EngineError> {
         let load = cmd("FUNCTION").arg("LOAD").arg("REPLACE").arg(library).clone();
-        self.ask::<redis::Value>(&load).await.map_err(|error| trouble(&error))?;
+        self.ask::<redis::Value>(&load).await.map_err(|error| engine_error(&error))?;
         // What the functions remembered went with those that were there, so whoever listens has to look everywhere.
         let missed = cmd("PUBLISH").arg(HINTS_CHANNEL).arg("missed").clone();
-        self.ask::<redis::Value>(&missed).await.map(drop).map_err(|error| trouble(&error))
+        self.ask::<redis::Value>(&missed).await.map(drop).map_err(|error| engine_error(&error))
     }
 }

@@ -18,7 +18,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 pub(super) struct SharedConnection<Connection>(Arc<Mutex<State<Connection>>>);
 
 struct State<Connection> {
-    current: Current<Connection>,
+    current: ConnectionState<Connection>,
     /// Connections are numbered from 1.
     number: u64,
     /// The number of the last connection that broke, as reported by the caller that found out.
@@ -27,18 +27,18 @@ struct State<Connection> {
     resting: Option<(Instant, RedisError)>,
 }
 
-enum Current<Connection> {
+enum ConnectionState<Connection> {
     Absent,
-    Making(Made<Connection>),
+    Making(PendingConnection<Connection>),
     There(Connection),
 }
 
 /// What became of a connection that is being made: nothing yet, or the connection and its number, or why there is none.
-type Made<Connection> = watch::Receiver<Option<RedisResult<(u64, Connection)>>>;
+type PendingConnection<Connection> = watch::Receiver<Option<RedisResult<(u64, Connection)>>>;
 
 impl<Connection: Clone + Send + Sync + 'static> SharedConnection<Connection> {
     pub(super) fn absent() -> Self {
-        let state = State { current: Current::Absent, number: 0, broken: 0, pause: PAUSE, resting: None };
+        let state = State { current: ConnectionState::Absent, number: 0, broken: 0, pause: PAUSE, resting: None };
         Self(Arc::new(Mutex::new(state)))
     }
 
@@ -48,42 +48,42 @@ impl<Connection: Clone + Send + Sync + 'static> SharedConnection<Connection> {
         Making: Future<Output = RedisResult<Connection>> + Send + 'static,
     {
         let mut made = match self.look(make)? {
-            Look::There(number, connection) => return Ok((number, connection)),
-            Look::Making(made) => made,
+            Lookup::There(number, connection) => return Ok((number, connection)),
+            Lookup::Making(made) => made,
         };
         let reported = made.wait_for(Option::is_some).await.ok().and_then(|made| made.clone());
         reported.unwrap_or_else(|| Err((ErrorKind::Io, "the connection was not made: the program is stopping").into()))
     }
 
     /// What there is, or what is being made, begun now if it must be.
-    fn look<Making>(&self, make: impl FnOnce() -> Making) -> RedisResult<Look<Connection>>
+    fn look<Making>(&self, make: impl FnOnce() -> Making) -> RedisResult<Lookup<Connection>>
     where
         Making: Future<Output = RedisResult<Connection>> + Send + 'static,
     {
         let mut state = lock(&self.0);
         match &state.current {
-            Current::There(connection) if state.number > state.broken => {
-                return Ok(Look::There(state.number, connection.clone()));
+            ConnectionState::There(connection) if state.number > state.broken => {
+                return Ok(Lookup::There(state.number, connection.clone()));
             }
             // If its task ended without a report, the connection is made again.
-            Current::Making(made) if made.has_changed().is_ok() => return Ok(Look::Making(made.clone())),
+            ConnectionState::Making(made) if made.has_changed().is_ok() => return Ok(Lookup::Making(made.clone())),
             _ => {}
         }
-        state.current = Current::Absent;
+        state.current = ConnectionState::Absent;
         if let Some((until, error)) = &state.resting
             && Instant::now() < *until
         {
             return Err(error.clone());
         }
         let (report, made) = watch::channel(None);
-        state.current = Current::Making(made.clone());
+        state.current = ConnectionState::Making(made.clone());
         let (shared, making) = (self.0.clone(), make());
         tokio::spawn(async move {
             let made = making.await;
             let made = lock(&shared).settle(made);
             report.send(Some(made)).ok();
         });
-        Ok(Look::Making(made))
+        Ok(Lookup::Making(made))
     }
 
     /// Says that a connection is of no more use.
@@ -93,9 +93,9 @@ impl<Connection: Clone + Send + Sync + 'static> SharedConnection<Connection> {
     }
 }
 
-enum Look<Connection> {
+enum Lookup<Connection> {
     There(u64, Connection),
-    Making(Made<Connection>),
+    Making(PendingConnection<Connection>),
 }
 
 impl<Connection: Clone> State<Connection> {
@@ -103,12 +103,12 @@ impl<Connection: Clone> State<Connection> {
         match made {
             Ok(connection) => {
                 self.number += 1;
-                self.current = Current::There(connection.clone());
+                self.current = ConnectionState::There(connection.clone());
                 (self.pause, self.resting) = (PAUSE, None);
                 Ok((self.number, connection))
             }
             Err(error) => {
-                self.current = Current::Absent;
+                self.current = ConnectionState::Absent;
                 self.resting = Some((Instant::now() + self.pause, error.clone()));
                 self.pause = (self.pause * 2).min(PAUSE_MAX);
                 Err(error)

@@ -4,7 +4,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, Cmd, ConnectionInfo, RedisError, RedisResult, Value, pipe};
 
 use super::shared::SharedConnection;
-use super::{CONNECT_TIMEOUT, Failed, Plain, RESPONSE_TIMEOUT, last};
+use super::{CONNECT_TIMEOUT, CallFailure, Plain, RESPONSE_TIMEOUT, last};
 
 /// Calls queued on a connection before one has to wait for a place: more than there ever are. A call that waits for a place
 /// is given one even if its caller does not poll it, and callers that do would find all places taken.
@@ -25,15 +25,15 @@ impl SingleLink {
     }
 
     /// Sends commands together and gives the reply to the last.
-    pub(super) async fn send(&self, commands: &[Cmd]) -> Result<Value, Failed> {
-        let [one] = commands else { return last(self.send_all(commands).await?).map_err(Failed::Sent) };
+    pub(super) async fn send(&self, commands: &[Cmd]) -> Result<Value, CallFailure> {
+        let [one] = commands else { return last(self.send_all(commands).await?).map_err(CallFailure::Sent) };
         let (number, mut connection) = self.connected().await?;
         let reply = connection.send_packed_command(one).await.and_then(Value::extract_error);
         reply.map_err(|error| self.failed(number, error))
     }
 
     /// Sends commands together and gives the reply to each.
-    pub(crate) async fn send_all(&self, commands: &[Cmd]) -> Result<Vec<Value>, Failed> {
+    pub(crate) async fn send_all(&self, commands: &[Cmd]) -> Result<Vec<Value>, CallFailure> {
         let (number, mut connection) = self.connected().await?;
         let mut pipeline = pipe();
         for command in commands {
@@ -43,25 +43,25 @@ impl SingleLink {
         replies.map_err(|error| self.failed(number, error))
     }
 
-    async fn connected(&self) -> Result<(u64, MultiplexedConnection), Failed> {
+    async fn connected(&self) -> Result<(u64, MultiplexedConnection), CallFailure> {
         let connect = || {
             let client = self.client.clone();
             async move { connect(&client).await }
         };
-        self.connection.get(connect).await.map_err(Failed::Unsent)
+        self.connection.get(connect).await.map_err(CallFailure::Unsent)
     }
 
-    fn failed(&self, number: u64, error: RedisError) -> Failed {
+    fn failed(&self, number: u64, error: RedisError) -> CallFailure {
         // A connection that went silent may never break by itself.
         if error.is_unrecoverable_error() || error.is_timeout() {
             self.connection.broke(number);
         }
-        Failed::Sent(error)
+        CallFailure::Sent(error)
     }
 
     /// A connection nobody else uses.
-    pub(crate) async fn own(&self) -> Result<Plain, Failed> {
-        let connection = connect(&self.client).await.map_err(Failed::Unsent)?;
+    pub(crate) async fn own(&self) -> Result<Plain, CallFailure> {
+        let connection = connect(&self.client).await.map_err(CallFailure::Unsent)?;
         Ok(Plain::new(connection))
     }
 }

@@ -10,7 +10,7 @@ use ff_core::limits;
 use ff_core::partition::{Partition, PartitionFamily, flow_partition};
 use ff_core::snapshot::Snapshot;
 use ff_core::types::{ExecutionId, FlowId};
-use ff_script::flow::{FlowLook, MemberFields, ff_read_flow, ff_read_flow_events, ff_read_flow_keys};
+use ff_script::flow::{FlowQuery, MemberFields, ff_read_flow, ff_read_flow_events, ff_read_flow_keys};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::{FromRedisValue, cmd};
 
@@ -89,7 +89,7 @@ impl ValkeyBackend {
     }
 
     async fn found_flow(&self, id: FlowId) -> Answer<FoundFlow> {
-        let look = FlowLook { staged: true, awaited: false };
+        let look = FlowQuery { staged: true, awaited: false };
         let fields = ff_read_flow(&*self.calls, &self.partitions, &id, look).await?;
         let partition = flow_partition(&id, &self.partitions).index;
         let flow = fields.flow(id, partition)?;
@@ -118,7 +118,7 @@ impl ValkeyBackend {
         let mut events: Vec<FlowEvent> = Vec::new();
         loop {
             let from = events.last().map_or(0, |last| last.seq + 1);
-            let look = FlowLook { staged: true, awaited: false };
+            let look = FlowQuery { staged: true, awaited: false };
             let read = ff_read_flow_events(&*self.calls, &self.partitions, id, from, limits::PAGE, look).await?;
             let page = read.page(from)?;
             if page.events.is_empty() {

@@ -1,7 +1,7 @@
 //! Everything a partition holds, read piece by piece while it goes on.
 
 mod flow;
-mod waiting;
+mod suspension;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -19,7 +19,7 @@ use ff_core::snapshot::Snapshot;
 use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, TagKey, TagValue, WorkerInstanceId};
 use ff_script::event::ff_read_feed;
-use ff_script::execution::{Beside, ff_read_execution};
+use ff_script::execution::{ExtraReads, ff_read_execution};
 use ff_script::lane::{ff_read_lanes, lane_of_index};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::{FromRedisValue, cmd};
@@ -50,7 +50,7 @@ impl ValkeyBackend {
 
     async fn records(&self, snapshot: &mut Snapshot, names: &mut Names, ids: BTreeSet<ExecutionId>) -> Answer<()> {
         let read =
-            ids.into_iter().map(|id| async move { (id, ff_read_execution(&*self.calls, &id, Beside::ALL).await) });
+            ids.into_iter().map(|id| async move { (id, ff_read_execution(&*self.calls, &id, ExtraReads::ALL).await) });
         let mut read = stream::iter(read).buffered(AT_ONCE);
         let mut waited = Vec::new();
         while let Some((id, kept)) = read.next().await {

@@ -8,7 +8,7 @@ use ff_core::clock::ManualClock;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
 
-use crate::look::{Held, held};
+use crate::look::{ServerContents, held};
 use crate::support::{Flavour, Process, free_port};
 use crate::{FEW_PARTITIONS, connect, options, stand_in};
 
@@ -63,7 +63,7 @@ async fn a_server_that_does_not_answer() {
     refused(&server.url(), options(), &["cannot reach", &server.port.to_string()]).await;
     tokio::time::resume();
     server.thaw();
-    assert_eq!(held(&address(&server)).await, Held::default());
+    assert_eq!(held(&address(&server)).await, ServerContents::default());
 }
 
 #[tokio::test]
@@ -79,7 +79,7 @@ async fn a_wrong_password_or_none() {
         let error = refused(&url, options(), &["does not let us in"]).await;
         assert!(matches!(error, ConnectError::NotAllowed { .. }), "{error:?}");
     }
-    assert_eq!(held(&format!(":correct@{address}")).await, Held::default());
+    assert_eq!(held(&format!(":correct@{address}")).await, ServerContents::default());
     connect(&format!("valkey://:correct@{address}")).await;
 }
 
@@ -100,7 +100,7 @@ async fn a_server_without_functions() {
     denied.ask(&["ACL", "SETUSER", "default", "-function"]);
     refused(&denied.url(), options(), &["has no functions", "NOPERM"]).await;
     denied.ask(&["ACL", "SETUSER", "default", "+function"]);
-    assert_eq!(held(&address(&denied)).await, Held::default());
+    assert_eq!(held(&address(&denied)).await, ServerContents::default());
 }
 
 #[tokio::test]
@@ -108,7 +108,7 @@ async fn functions_that_may_be_seen_and_not_given() {
     let server = Process::start(Flavour::Valkey, &[]);
     server.ask(&["ACL", "SETUSER", "default", "-function|load"]);
     refused(&server.url(), options(), &["NOPERM", "function|load"]).await;
-    assert_eq!(held(&address(&server)).await, Held::default());
+    assert_eq!(held(&address(&server)).await, ServerContents::default());
 }
 
 #[tokio::test]
@@ -116,13 +116,13 @@ async fn a_cluster_url_for_a_single_server_and_the_other_way_round() {
     let single = Process::start(Flavour::Valkey, &[]);
     let url = single.url().replace("valkey:", "valkey+cluster:");
     refused(&url, options(), &["is not a cluster", "must be valkey:// without +cluster"]).await;
-    assert_eq!(held(&address(&single)).await, Held::default());
+    assert_eq!(held(&address(&single)).await, ServerContents::default());
 
     let bus = free_port().to_string();
     let node = Process::start(Flavour::Valkey, &["--cluster-enabled", "yes", "--cluster-port", &bus]);
     let url = node.url().replace("valkey:", "redis:");
     refused(&url, options(), &["is part of a cluster", "must be redis+cluster://"]).await;
-    assert_eq!(held(&address(&node)).await, Held::default());
+    assert_eq!(held(&address(&node)).await, ServerContents::default());
 }
 
 #[tokio::test]
@@ -146,7 +146,7 @@ async fn no_store_where_there_has_to_be_one() {
     let server = Process::start(Flavour::Valkey, &[]);
     let existing = || ValkeyOptions { existing: true, ..options() };
     refused(&server.url(), existing(), &["no store"]).await;
-    assert_eq!(held(&address(&server)).await, Held::default());
+    assert_eq!(held(&address(&server)).await, ServerContents::default());
     drop(connect(&server.url()).await);
     ValkeyBackend::connect(&server.url(), existing()).await.unwrap();
 }
@@ -157,7 +157,7 @@ async fn no_partitions_at_all() {
     let none = PartitionConfig { num_budget_partitions: 0, ..FEW_PARTITIONS };
     let options = ValkeyOptions { partitions: Some(none), ..ValkeyOptions::default() };
     refused(&server.url(), options, &["partitions: must be at least 1 of each family", "0 budget"]).await;
-    assert_eq!(held(&address(&server)).await, Held::default());
+    assert_eq!(held(&address(&server)).await, ServerContents::default());
 }
 
 #[tokio::test]
@@ -191,7 +191,7 @@ async fn waiting_for_the_disk_where_that_does_not_work() {
     for (server, why) in cases {
         let url = format!("{}?durability=fsync", server.url());
         refused(&url, options(), &["durability: fsync does not work here", why]).await;
-        assert_eq!(held(&address(&server)).await, Held::default());
+        assert_eq!(held(&address(&server)).await, ServerContents::default());
     }
 }
 

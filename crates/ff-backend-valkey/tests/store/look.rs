@@ -8,13 +8,13 @@ use crate::support::Process;
 
 /// What a server holds: how many functions, and every key with its bytes.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct ServerContents {
     pub(crate) libraries: usize,
     pub(crate) keys: BTreeMap<String, Vec<u8>>,
 }
 
 /// Everything a server holds. The address may have a password before it, with an `@` between.
-pub(crate) async fn held(address: &str) -> Held {
+pub(crate) async fn held(address: &str) -> ServerContents {
     let client = Client::open(format!("redis://{address}")).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();
     let libraries: Vec<redis::Value> = cmd("FUNCTION").arg("LIST").query_async(&mut connection).await.unwrap();
@@ -24,7 +24,7 @@ pub(crate) async fn held(address: &str) -> Held {
         let bytes = cmd("DUMP").arg(&name).query_async(&mut connection).await.unwrap();
         keys.insert(name, bytes);
     }
-    Held { libraries: libraries.len(), keys }
+    ServerContents { libraries: libraries.len(), keys }
 }
 
 /// How many listen for hints.

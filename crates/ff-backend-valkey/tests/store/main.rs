@@ -4,6 +4,7 @@
 
 mod bytes;
 mod cluster;
+mod coalescing;
 mod connecting;
 mod durability;
 mod failover;
@@ -20,9 +21,8 @@ mod stand_in;
 mod steps;
 #[path = "../support/mod.rs"]
 mod support;
+mod suspensions;
 mod tls;
-mod together;
-mod waiting;
 
 use std::time::Duration;
 

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::KIND;
 use crate::floor::{PostgresFloor, SqliteFloor, ValkeyFloor};
-use crate::timed::Timed;
+use crate::timed_store::TimedStore;
 
 pub(super) use postgres::Database;
 pub(super) use sqlite::File;
@@ -33,13 +33,13 @@ pub struct NotAStore;
 /// A store that is being measured.
 pub(super) struct Subject {
     pub(super) flowfabric: FlowFabric,
-    pub(super) timed: Arc<Timed>,
-    pub(super) bare: Bare,
+    pub(super) timed: Arc<TimedStore>,
+    pub(super) bare: BareStore,
     engine: Engine,
 }
 
 /// The way to a store that leads past FlowFabric.
-pub(super) enum Bare {
+pub(super) enum BareStore {
     /// There is nothing below.
     Memory,
     Sqlite(File),
@@ -49,7 +49,7 @@ pub(super) enum Bare {
 
 /// What a store has done and holds at a moment. Where it cannot be told, it is zero before and after.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Reading {
+pub(super) struct StoreUsage {
     pub(super) bytes: u64,
     /// Transactions committed.
     pub(super) commits: u64,
@@ -63,62 +63,62 @@ impl Subject {
     /// Opens a store and starts its engine.
     pub(super) async fn open(url: &str) -> anyhow::Result<Self> {
         let (store, bare): (Arc<dyn EngineStore>, _) = match Target::parse(url)? {
-            Target::Memory => (Arc::new(ff_backend_memory::MemoryBackend::default()), Bare::Memory),
+            Target::Memory => (Arc::new(ff_backend_memory::MemoryBackend::default()), BareStore::Memory),
             Target::Sqlite { path, synchronous } => {
                 let (store, file) = File::open(&path, synchronous.into())?;
-                (store, Bare::Sqlite(file))
+                (store, BareStore::Sqlite(file))
             }
             Target::Postgres => {
                 let (store, database) = Database::connect(url).await?;
-                (store, Bare::Postgres(Box::new(database)))
+                (store, BareStore::Postgres(Box::new(database)))
             }
             Target::Valkey => {
                 let (store, servers) = Servers::connect(url).await?;
-                (store, Bare::Valkey(servers))
+                (store, BareStore::Valkey(servers))
             }
             Target::Http => {
                 return Err(NotAStore.into());
             }
         };
-        let timed = Arc::new(Timed::over(store));
+        let timed = Arc::new(TimedStore::over(store));
         let engine = Engine::start(timed.clone());
         Ok(Self { flowfabric: FlowFabric::over(timed.clone()), timed, bare, engine })
     }
 
     /// A worker that does nothing to as many executions at once as asked, until it is told to stop.
-    pub(super) fn work(&self, at_once: usize) -> Working {
+    pub(super) fn work(&self, at_once: usize) -> NoopWorker {
         let (started, starts) = tokio::sync::mpsc::unbounded_channel();
         let worker = self.flowfabric.worker("bench").concurrency(at_once).on(KIND, move |_| {
             // Fails when nobody wants to know any more.
             started.send(Instant::now()).ok();
             async { Ok(ff_sdk::Reply::done()) }
         });
-        Working { running: self.run(worker), starts }
+        NoopWorker { running: self.run(worker), starts }
     }
 
     /// Sets a worker to work until it is told to stop.
-    pub(super) fn run(&self, worker: Worker) -> Running {
+    pub(super) fn run(&self, worker: Worker) -> WorkerTask {
         let stop = CancellationToken::new();
         let stopped = stop.clone();
-        Running { stop, task: tokio::spawn(worker.run_until(async move { stopped.cancelled().await })) }
+        WorkerTask { stop, task: tokio::spawn(worker.run_until(async move { stopped.cancelled().await })) }
     }
 
-    pub(super) async fn reading(&mut self) -> anyhow::Result<Reading> {
+    pub(super) async fn reading(&mut self) -> anyhow::Result<StoreUsage> {
         match &mut self.bare {
-            Bare::Memory => Ok(Reading::default()),
-            Bare::Sqlite(file) => file.reading(),
-            Bare::Postgres(database) => database.reading().await,
-            Bare::Valkey(servers) => servers.reading().await,
+            BareStore::Memory => Ok(StoreUsage::default()),
+            BareStore::Sqlite(file) => file.reading(),
+            BareStore::Postgres(database) => database.reading().await,
+            BareStore::Valkey(servers) => servers.reading().await,
         }
     }
 
     /// What the store is and how durable, for the report.
     pub(super) async fn settings(&mut self) -> anyhow::Result<BTreeMap<&'static str, Value>> {
         let mut settings = match &mut self.bare {
-            Bare::Memory => BTreeMap::from([("server", Value::from("memory"))]),
-            Bare::Sqlite(file) => file.settings(),
-            Bare::Postgres(database) => database.settings().await?,
-            Bare::Valkey(servers) => servers.settings().await?,
+            BareStore::Memory => BTreeMap::from([("server", Value::from("memory"))]),
+            BareStore::Sqlite(file) => file.settings(),
+            BareStore::Postgres(database) => database.settings().await?,
+            BareStore::Valkey(servers) => servers.settings().await?,
         };
         settings.insert("flowfabric", env!("CARGO_PKG_VERSION").into());
         settings.insert("partitions", self.flowfabric.backend().partitions().num_flow_partitions.into());
@@ -128,14 +128,14 @@ impl Subject {
     /// The same lifecycles on the bare store, and how long they took; nothing where there is no bare store.
     pub(super) async fn floor(&mut self, load: &FloorLoad) -> anyhow::Result<Option<Duration>> {
         match &mut self.bare {
-            Bare::Memory => Ok(None),
-            Bare::Sqlite(file) => {
+            BareStore::Memory => Ok(None),
+            BareStore::Sqlite(file) => {
                 let (load, beside, durability) = (load.clone(), file.beside(), file.durability());
                 let floor = move || SqliteFloor::make(&beside, durability)?.run(&load);
                 Ok(Some(tokio::task::spawn_blocking(floor).await.context("the floor broke off")??))
             }
-            Bare::Postgres(database) => Ok(Some(PostgresFloor::over(database).run(load).await?)),
-            Bare::Valkey(servers) => Ok(Some(ValkeyFloor::over(servers).run(load).await?)),
+            BareStore::Postgres(database) => Ok(Some(PostgresFloor::over(database).run(load).await?)),
+            BareStore::Valkey(servers) => Ok(Some(ValkeyFloor::over(servers).run(load).await?)),
         }
     }
 
@@ -144,9 +144,9 @@ impl Subject {
         self.flowfabric.shutdown().await;
         self.engine.stop().await;
         match self.bare {
-            Bare::Sqlite(file) => file.close().await,
-            Bare::Postgres(database) => database.close().await,
-            Bare::Memory | Bare::Valkey(_) => {}
+            BareStore::Sqlite(file) => file.close().await,
+            BareStore::Postgres(database) => database.close().await,
+            BareStore::Memory | BareStore::Valkey(_) => {}
         }
     }
 }
@@ -163,13 +163,13 @@ pub(super) struct FloorLoad {
 }
 
 /// A worker that does nothing, at work.
-pub(super) struct Working {
-    running: Running,
+pub(super) struct NoopWorker {
+    running: WorkerTask,
     /// When each handler began.
     pub(super) starts: tokio::sync::mpsc::UnboundedReceiver<Instant>,
 }
 
-impl Working {
+impl NoopWorker {
     /// Drops what nobody asked of the handlers that began so far.
     pub(super) fn forget_starts(&mut self) {
         while self.starts.try_recv().is_ok() {}
@@ -182,12 +182,12 @@ impl Working {
 }
 
 /// A worker at work.
-pub(super) struct Running {
+pub(super) struct WorkerTask {
     stop: CancellationToken,
     task: JoinHandle<Result<(), ff_sdk::Error>>,
 }
 
-impl Running {
+impl WorkerTask {
     /// Lets it finish what it holds.
     pub(super) async fn end(self) -> anyhow::Result<()> {
         self.stop.cancel();

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::Context;
-use ff_backend_postgres::{Place, PostgresBackend, PostgresOptions};
+use ff_backend_postgres::{PostgresBackend, PostgresOptions, StoreLocation};
 use ff_sdk::ConnectError;
 use serde_json::Value;
 use tokio_postgres::Client;
 
-use super::Reading;
+use super::StoreUsage;
 
 /// The database of a store, the store in it, and another way to it.
 pub(crate) struct Database {
     store: Arc<PostgresBackend>,
-    place: Place,
+    place: StoreLocation,
     client: Client,
 }
 
@@ -22,7 +22,7 @@ impl Database {
     pub(super) async fn connect(url: &str) -> anyhow::Result<(Arc<PostgresBackend>, Self)> {
         let connected = ff_backend_postgres::connect(url, PostgresOptions::default()).await;
         let store = Arc::new(connected.map_err(ConnectError::from)?);
-        let place = Place::parse(url)?;
+        let place = StoreLocation::parse(url)?;
         let client = place.connect().await?;
         Ok((store.clone(), Self { store, place, client }))
     }
@@ -42,12 +42,12 @@ impl Database {
         self.store.statements()
     }
 
-    pub(super) async fn reading(&self) -> anyhow::Result<Reading> {
+    pub(super) async fn reading(&self) -> anyhow::Result<StoreUsage> {
         let sizes = "
             SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::int8 FROM pg_class c
             JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'";
         let bytes: i64 = self.client.query_one(sizes, &[&self.place.schema()]).await?.get(0);
-        Ok(Reading { bytes: u64::try_from(bytes)?, commits: self.store.commits(), ..Reading::default() })
+        Ok(StoreUsage { bytes: u64::try_from(bytes)?, commits: self.store.commits(), ..StoreUsage::default() })
     }
 
     pub(super) async fn settings(&self) -> anyhow::Result<BTreeMap<&'static str, Value>> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ff_backend_sqlite::{Durability, SqliteBackend, SqliteOptions};
 use serde_json::Value;
 
-use super::Reading;
+use super::StoreUsage;
 
 /// The file of a store, and the store in it.
 pub(crate) struct File {
@@ -33,8 +33,8 @@ impl File {
         self.durability
     }
 
-    pub(super) fn reading(&self) -> anyhow::Result<Reading> {
-        Ok(Reading { bytes: pages(&self.path)?, commits: self.store.commits(), ..Reading::default() })
+    pub(super) fn reading(&self) -> anyhow::Result<StoreUsage> {
+        Ok(StoreUsage { bytes: pages(&self.path)?, commits: self.store.commits(), ..StoreUsage::default() })
     }
 
     pub(super) fn settings(&self) -> BTreeMap<&'static str, Value> {

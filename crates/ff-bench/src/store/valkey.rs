@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use ff_backend_valkey::{Place, ValkeyBackend, ValkeyOptions};
+use ff_backend_valkey::{StoreLocation, ValkeyBackend, ValkeyOptions};
 use ff_sdk::ConnectError;
 use redis::aio::MultiplexedConnection;
 use redis::cluster::ClusterClient;
@@ -13,7 +13,7 @@ use redis::cluster_routing::{MultipleNodeRoutingInfo, RoutingInfo};
 use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, cmd};
 use serde_json::Value;
 
-use super::Reading;
+use super::StoreUsage;
 
 /// The servers of a store, reached by the client the store uses.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ pub(crate) enum Servers {
 impl Servers {
     pub(super) async fn connect(url: &str) -> anyhow::Result<(Arc<ValkeyBackend>, Self)> {
         let store = ValkeyBackend::connect(url, ValkeyOptions::default()).await.map_err(ConnectError::from)?;
-        let place = Place::parse(url)?;
+        let place = StoreLocation::parse(url)?;
         let servers = if place.is_cluster() {
             let connection = ClusterClient::new(place.nodes().to_vec())?.get_async_connection().await?;
             Self::Cluster { connection }
@@ -71,8 +71,8 @@ impl Servers {
         }
     }
 
-    pub(super) async fn reading(&mut self) -> anyhow::Result<Reading> {
-        let mut reading = Reading::default();
+    pub(super) async fn reading(&mut self) -> anyhow::Result<StoreUsage> {
+        let mut reading = StoreUsage::default();
         for info in self.ask_all::<String>(cmd("INFO").arg("memory").arg("commandstats")).await? {
             reading.bytes += field(&info, "used_memory").and_then(|bytes| bytes.parse().ok()).unwrap_or(0);
             for (command, calls) in info.lines().filter_map(calls) {

@@ -3,7 +3,7 @@
 use clap::Args;
 use clap_complete::Shell;
 
-use crate::config::Typed;
+use crate::config::TypedCommand;
 use crate::exit::Exit;
 use crate::output;
 
@@ -25,7 +25,7 @@ For good:
   powershell  ff completions powershell >> $PROFILE";
 
 impl Completions {
-    pub(crate) fn run(self, typed: &Typed) -> anyhow::Result<Exit> {
+    pub(crate) fn run(self, typed: &TypedCommand) -> anyhow::Result<Exit> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut typed.words.clone(), "ff", &mut script);
         output::bytes(&script)?;

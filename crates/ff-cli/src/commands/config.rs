@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use crate::config::{self, Typed};
+use crate::config::{self, TypedCommand};
 use crate::exit::Exit;
 use crate::output;
 use crate::settings::Settings;
@@ -14,7 +14,7 @@ use crate::table::Table;
 pub(crate) struct Config {}
 
 impl Config {
-    pub(crate) fn run(self, settings: &Settings, typed: &Typed) -> anyhow::Result<Exit> {
+    pub(crate) fn run(self, settings: &Settings, typed: &TypedCommand) -> anyhow::Result<Exit> {
         let found = config::in_force(typed)?;
         let path = typed.file.as_ref().map(|file| file.path.display().to_string());
         if settings.json {

@@ -26,7 +26,7 @@ pub(super) fn start(
     settings: &Settings,
     stop: CancellationToken,
 ) -> JoinHandle<anyhow::Result<()>> {
-    let voice = Voice { aside: settings.json };
+    let voice = DemoOutput { aside: settings.json };
     let worker = flowfabric
         .worker("demo")
         .concurrency(4)
@@ -45,7 +45,7 @@ pub(super) fn start(
 }
 
 /// Submits the jobs and tells how each ends.
-async fn play(client: &Client, voice: Voice, stop: &CancellationToken) -> anyhow::Result<()> {
+async fn play(client: &Client, voice: DemoOutput, stop: &CancellationToken) -> anyhow::Result<()> {
     voice.say("\nThe demo submits four jobs:");
     let mut waiting = JoinSet::new();
     for job in jobs() {
@@ -68,7 +68,7 @@ async fn play(client: &Client, voice: Voice, stop: &CancellationToken) -> anyhow
     Ok(())
 }
 
-async fn end(client: &Client, voice: Voice, kind: &str, id: &ExecutionId) -> anyhow::Result<()> {
+async fn end(client: &Client, voice: DemoOutput, kind: &str, id: &ExecutionId) -> anyhow::Result<()> {
     let end = client.wait(id).await?;
     match end.json::<Value>() {
         Ok(result) => voice.say(format_args!("  {kind:<12} completed: {result}")),
@@ -78,13 +78,13 @@ async fn end(client: &Client, voice: Voice, kind: &str, id: &ExecutionId) -> any
 }
 
 /// A job and what there is to see in it.
-struct Shown {
+struct DemoJob {
     kind: &'static str,
     job: Job,
     promise: &'static str,
 }
 
-fn jobs() -> [Shown; 4] {
+fn jobs() -> [DemoJob; 4] {
     let mut soon = Policy::default();
     soon.retry_policy.backoff = Backoff::Fixed { delay_ms: 1_000, jitter: false };
     let resize = Job::new("demo.resize", &json!({ "file": "cat.png", "width": 200 }));
@@ -92,10 +92,10 @@ fn jobs() -> [Shown; 4] {
     let remind = Job::new("demo.remind", &json!({ "who": "Ada" })).delay(Duration::from_secs(3));
     let import = Job::new("demo.import", &json!("rows; not a table")).tag("source", "upload");
     [
-        Shown { kind: "demo.resize", job: resize, promise: "tells how far it is" },
-        Shown { kind: "demo.charge", job: charge, promise: "fails the first time and is tried again" },
-        Shown { kind: "demo.remind", job: remind, promise: "waits three seconds before it starts" },
-        Shown { kind: "demo.import", job: import, promise: "cannot succeed and fails for good" },
+        DemoJob { kind: "demo.resize", job: resize, promise: "tells how far it is" },
+        DemoJob { kind: "demo.charge", job: charge, promise: "fails the first time and is tried again" },
+        DemoJob { kind: "demo.remind", job: remind, promise: "waits three seconds before it starts" },
+        DemoJob { kind: "demo.import", job: import, promise: "cannot succeed and fails for good" },
     ]
 }
 
@@ -104,7 +104,7 @@ async fn resize(work: Context, picture: Value) -> Result<Value, Fault> {
     for percent in [0, 25, 50, 75] {
         steps.tick().await;
         work.progress(Some(percent), Some("resizing")).await?;
-        work.state::<Voice>()?.say(format_args!("  demo.resize  {percent}%"));
+        work.state::<DemoOutput>()?.say(format_args!("  demo.resize  {percent}%"));
     }
     steps.tick().await;
     Ok(json!({ "file": picture["file"], "bytes": 18_113 }))
@@ -112,7 +112,7 @@ async fn resize(work: Context, picture: Value) -> Result<Value, Fault> {
 
 async fn charge(work: Context, order: Value) -> Result<Value, Fault> {
     if work.task().attempt_index.0 == 0 {
-        work.state::<Voice>()?.say("  demo.charge  the bank does not answer; again in a second");
+        work.state::<DemoOutput>()?.say("  demo.charge  the bank does not answer; again in a second");
         return Err(Fault::retryable("network", "the bank does not answer"));
     }
     Ok(json!({ "order": order["order"], "paid": true }))
@@ -128,11 +128,11 @@ async fn import(_: Context, rows: Value) -> Result<Value, Fault> {
 
 /// Where the demo speaks: on standard output, or aside when that is for a program.
 #[derive(Clone, Copy)]
-struct Voice {
+struct DemoOutput {
     aside: bool,
 }
 
-impl Voice {
+impl DemoOutput {
     fn say(self, line: impl fmt::Display) {
         if self.aside {
             tell(line);

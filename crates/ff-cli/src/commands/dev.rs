@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::demo;
 use crate::exit::Exit;
 use crate::output;
-use crate::serving::Serving;
+use crate::served_store::ServedStore;
 use crate::serving_flags::address;
 use crate::settings::Settings;
 
@@ -45,7 +45,7 @@ impl Dev {
         let file = file.to_str().with_context(|| format!("the name of {folder} is not text"))?;
         let store = format!("sqlite:{file}");
         let options = ServerOptions { public_url: self.public_url, ..ServerOptions::default() };
-        let serving = Serving::start(Connect::to(&store), self.listen, None, options).await?;
+        let serving = ServedStore::start(Connect::to(&store), self.listen, None, options).await?;
         let server = serving.url();
         if settings.json {
             output::json(&json!({ "store": store, "server": server }))?;

@@ -1,13 +1,13 @@
 //! What happens to executions, as it happens.
 
 use clap::Args;
-use ff_core::event::{EventCursor, Told, What};
+use ff_core::event::{EventCursor, EventKind, EventRecord};
 use ff_core::state::TerminalOutcome;
 use serde_json::json;
 
 use crate::exit::{Exit, note, tell};
 use crate::input::cursor;
-use crate::serving::Signals;
+use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::{output, screen, span};
 
@@ -58,13 +58,13 @@ async fn show(settings: &Settings, events: &mut ff_sdk::Events, follow: bool) ->
 }
 
 /// One event as a line.
-pub(super) fn line(told: &Told) -> String {
+pub(super) fn line(told: &EventRecord) -> String {
     let (time, what) = (span::clock(told.position.at), sentence(told.what));
     format!("{time}  {what:<28}  {}  {}  {}", told.kind, told.lane_id, told.execution_id)
 }
 
 /// One event on a screen of so many columns: the whole id, and then as much as there is room for.
-pub(super) fn narrow(told: &Told, width: Option<usize>) -> String {
+pub(super) fn narrow(told: &EventRecord, width: Option<usize>) -> String {
     let whole = line(told);
     let Some(width) = width.filter(|width| screen::columns_of(&whole) > *width) else { return whole };
     let time: String = span::clock(told.position.at).chars().take(8).collect();
@@ -72,25 +72,25 @@ pub(super) fn narrow(told: &Told, width: Option<usize>) -> String {
 }
 
 /// What happened, in words.
-fn sentence(what: What) -> String {
+fn sentence(what: EventKind) -> String {
     match what {
-        What::Submitted => "submitted".to_owned(),
-        What::Promoted => "waits for a worker".to_owned(),
-        What::Started { attempt } => format!("started, attempt {attempt}"),
-        What::Resumed { attempt } => format!("goes on, attempt {attempt}"),
-        What::Delayed { until } => format!("put off until {}", span::clock(until)),
-        What::RetryScheduled { at } => format!("failed, again at {}", span::clock(at)),
-        What::LeaseExpired => "its worker was lost".to_owned(),
-        What::LeaseRevoked => "taken from its worker".to_owned(),
-        What::Suspended => "suspended".to_owned(),
-        What::WaitsForChildren => "waits for its children".to_owned(),
-        What::Unblocked => "waits for nothing more".to_owned(),
-        What::Released { by } => format!("released by {}", by.as_str().replace('_', " ")),
-        What::Escalated => "escalated".to_owned(),
-        What::WaitpointExpired => "a waitpoint expired".to_owned(),
-        What::Finished { outcome } => format!("finished: {}", TerminalOutcome::from(outcome).as_str()),
-        What::Replayed => "replayed".to_owned(),
-        What::Prioritised { from, to } => format!("priority {from} became {to}"),
-        What::Tagged => "labelled".to_owned(),
+        EventKind::Submitted => "submitted".to_owned(),
+        EventKind::Promoted => "waits for a worker".to_owned(),
+        EventKind::Started { attempt } => format!("started, attempt {attempt}"),
+        EventKind::Resumed { attempt } => format!("goes on, attempt {attempt}"),
+        EventKind::Delayed { until } => format!("put off until {}", span::clock(until)),
+        EventKind::RetryScheduled { at } => format!("failed, again at {}", span::clock(at)),
+        EventKind::LeaseExpired => "its worker was lost".to_owned(),
+        EventKind::LeaseRevoked => "taken from its worker".to_owned(),
+        EventKind::Suspended => "suspended".to_owned(),
+        EventKind::WaitsForChildren => "waits for its children".to_owned(),
+        EventKind::Unblocked => "waits for nothing more".to_owned(),
+        EventKind::Released { by } => format!("released by {}", by.as_str().replace('_', " ")),
+        EventKind::Escalated => "escalated".to_owned(),
+        EventKind::WaitpointExpired => "a waitpoint expired".to_owned(),
+        EventKind::Finished { outcome } => format!("finished: {}", TerminalOutcome::from(outcome).as_str()),
+        EventKind::Replayed => "replayed".to_owned(),
+        EventKind::Prioritised { from, to } => format!("priority {from} became {to}"),
+        EventKind::Tagged => "labelled".to_owned(),
     }
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use ff_api::NewKey;
+use ff_core::api_key::{KeyInfo, Role, SecretKey};
 use ff_core::clock::{Clock, SystemClock};
 use ff_core::contracts::{CreateKeyArgs, CreatedKey, KeysPage, ListKeysArgs};
-use ff_core::dice::SystemDice;
-use ff_core::key::{KeyInfo, Role, SecretKey};
+use ff_core::entropy::SystemEntropy;
 use ff_core::limits;
 use ff_core::types::{KeyId, KeyName, TimestampMs};
 use ff_sdk::{Client, Connect, FlowFabric, Target};
@@ -94,7 +94,7 @@ async fn open(store: &str) -> anyhow::Result<FlowFabric> {
 
 impl Create {
     async fn run(self, settings: &Settings, client: &Client) -> anyhow::Result<()> {
-        let key = SecretKey::draw(&SystemDice);
+        let key = SecretKey::draw(&SystemEntropy);
         let of_all = self.every_namespace || (self.roles.contains(&Role::Admin) && settings.namespace().is_default());
         let args = CreateKeyArgs {
             key_id: key.id().clone(),

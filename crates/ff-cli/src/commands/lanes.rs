@@ -24,11 +24,11 @@ pub(crate) struct Lanes {
 enum Command {
     List(List),
     /// Have a lane hand out no more work; it goes on taking it, and what is held goes on
-    Pause(Named),
+    Pause(LaneArg),
     /// Have a lane take and hand out work again
-    Resume(Named),
+    Resume(LaneArg),
     /// Have a lane take no more new work; it goes on handing out what is there
-    Drain(Named),
+    Drain(LaneArg),
     Set(Set),
 }
 
@@ -41,7 +41,7 @@ struct List {
 }
 
 #[derive(Args)]
-struct Named {
+struct LaneArg {
     lane: LaneId,
 }
 
@@ -65,7 +65,7 @@ struct Set {
 
 impl Lanes {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let stand = |named: Named, state| ConfigureLaneArgs::state(settings.namespace(), named.lane, state);
+        let stand = |named: LaneArg, state| ConfigureLaneArgs::state(settings.namespace(), named.lane, state);
         let args = match self.command {
             Command::List(list) => return list.run(settings).await,
             Command::Pause(named) => stand(named, LaneState::Paused),

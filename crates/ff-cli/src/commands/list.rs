@@ -11,7 +11,7 @@ use ff_sdk::Client;
 use super::get::blocked_on;
 use super::submit::tag;
 use crate::exit::{Exit, tell};
-use crate::filter::{self, Term, When};
+use crate::filter::{self, Term, TimeArg};
 use crate::input::{cursor, whole};
 use crate::settings::Settings;
 use crate::table::Table;
@@ -38,11 +38,11 @@ pub(crate) struct List {
 
     /// Only those submitted since: 2h ago, or a moment in milliseconds since 1970
     #[arg(long, value_name = "WHEN")]
-    since: Option<When>,
+    since: Option<TimeArg>,
 
     /// Only those submitted before: 10m ago, or a moment in milliseconds since 1970
     #[arg(long, value_name = "WHEN")]
-    until: Option<When>,
+    until: Option<TimeArg>,
 
     /// How many at most
     #[arg(long, value_name = "N", default_value_t = limits::PAGE_DEFAULT, value_parser = whole::<usize>)]

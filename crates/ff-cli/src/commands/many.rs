@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::exit::{Exit, tell};
 use crate::filter::{self, Term};
 use crate::output;
-use crate::serving::Signals;
+use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::table::printable;
 

@@ -1,7 +1,7 @@
 //! Bringing a database to the schema this program knows.
 
 use clap::Args;
-use ff_backend_postgres::{Migrated, PostgresOptions, migrate};
+use ff_backend_postgres::{MigrationReport, PostgresOptions, migrate};
 use ff_sdk::Target;
 use ff_sdk::store_url::without_password;
 use serde_json::json;
@@ -26,7 +26,7 @@ impl Migrate {
             );
         }
         let migrated = migrate(&self.store, PostgresOptions::default()).await;
-        let Migrated { from, to } = migrated.map_err(ff_sdk::ConnectError::from)?;
+        let MigrationReport { from, to } = migrated.map_err(ff_sdk::ConnectError::from)?;
         let store = without_password(&self.store);
         if settings.json {
             output::json(&json!({ "store": store, "from": from, "to": to }))?;

@@ -9,7 +9,7 @@ use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 use ff_core::clock::{Clock, SystemClock};
 use ff_core::contracts::{PartitionKids, RotateSecretArgs, Rotated, RotationReport};
-use ff_core::dice::{Dice, SystemDice};
+use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::limits;
 use ff_core::token::Secret;
 use ff_core::types::{Kid, TimestampMs};
@@ -72,7 +72,7 @@ impl Rotate {
     async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let secret = match &self.secret_file {
             Some(path) => read(path)?,
-            None => Secret::drawn(SystemDice.secret()),
+            None => Secret::drawn(SystemEntropy.secret()),
         };
         let kid = match self.kid {
             Some(kid) => kid,

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::exit::Exit;
 use crate::output;
-use crate::serving::Serving;
+use crate::served_store::ServedStore;
 use crate::serving_flags::{ServingFlags, address};
 use crate::settings::Settings;
 
@@ -44,7 +44,7 @@ impl Server {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let connect = Connect::to(&self.store);
         let connect = if self.strict_durability { connect.strict_durability() } else { connect };
-        let serving = Serving::start(connect, self.listen, self.metrics_listen, self.serving.into()).await?;
+        let serving = ServedStore::start(connect, self.listen, self.metrics_listen, self.serving.into()).await?;
         let (store, server) = (without_password(&self.store), serving.url());
         if settings.json {
             let mut started = json!({ "store": store, "server": server, "asks_for_keys": serving.asks_for_keys() });

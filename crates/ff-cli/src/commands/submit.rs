@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use super::workers;
 use crate::exit::{Exit, tell};
-use crate::input::{Input, Traced, whole};
+use crate::input::{Input, TraceArgs, whole};
 use crate::settings::Settings;
 use crate::{ending, output, span};
 
@@ -66,7 +66,7 @@ pub(crate) struct Submit {
     policy: Option<Input>,
 
     #[command(flatten)]
-    traced: Traced,
+    traced: TraceArgs,
 
     /// Wait for the end and print the result
     #[arg(long)]

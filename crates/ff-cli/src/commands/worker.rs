@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::exit::{Exit, tell};
 use crate::program::Program;
-use crate::serving::Signals;
+use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::span;
 

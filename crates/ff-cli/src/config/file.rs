@@ -11,11 +11,11 @@ use crate::exit::Usage;
 /// A file that says only what can be meant.
 pub(crate) struct File {
     pub(crate) path: PathBuf,
-    said: Vec<Said>,
+    said: Vec<FileSetting>,
 }
 
 /// One setting the file says, with its values as they would be typed.
-struct Said {
+struct FileSetting {
     section: &'static str,
     name: String,
     values: Vec<String>,
@@ -51,7 +51,7 @@ impl File {
 
     /// What it says of a setting.
     pub(super) fn values(&self, setting: &Setting) -> Option<&[String]> {
-        let is_it = |said: &&Said| said.section == setting.section && said.name == setting.name();
+        let is_it = |said: &&FileSetting| said.section == setting.section && said.name == setting.name();
         self.said.iter().find(is_it).map(|said| said.values.as_slice())
     }
 }
@@ -67,7 +67,12 @@ fn unknown_section(name: &str, settings: &[Setting]) -> String {
     }
 }
 
-fn read(section: &'static str, key: &str, value: &Spanned<DeValue>, settings: &[Setting]) -> Result<Said, String> {
+fn read(
+    section: &'static str,
+    key: &str,
+    value: &Spanned<DeValue>,
+    settings: &[Setting],
+) -> Result<FileSetting, String> {
     let of_section = || settings.iter().filter(|setting| setting.section == section);
     let Some(setting) = of_section().find(|setting| setting.name() == flag(key)) else {
         let meant = nearest(&flag(key), of_section().map(Setting::name));
@@ -88,7 +93,7 @@ fn read(section: &'static str, key: &str, value: &Spanned<DeValue>, settings: &[
         Some((value, why)) => {
             Err(format!("{section}.{key}:{} {why}", shown(&ff_sdk::store_url::without_password(value))))
         }
-        None => Ok(Said { section, name: flag(key), values }),
+        None => Ok(FileSetting { section, name: flag(key), values }),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Settings and where they come from: a flag, an `FF_*` variable, `flowfabric.toml`, or what is so unless said.
 
+mod effective;
 mod file;
-mod force;
 mod setting;
 
 use std::ffi::OsString;
@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Command};
+pub(crate) use effective::in_force;
 use ff_sdk::store_url::without_password;
 use file::File;
-pub(crate) use force::in_force;
 use serde_json::json;
 use setting::settings;
 
@@ -21,14 +21,14 @@ use crate::exit::{self, Usage};
 const FILE: &str = "flowfabric.toml";
 
 /// A command line, and what decides what it means.
-pub(crate) struct Typed {
+pub(crate) struct TypedCommand {
     /// The words there are, as the tool knows them by itself.
     pub(crate) words: Command,
     pub(crate) matches: ArgMatches,
     pub(crate) file: Option<File>,
 }
 
-impl Typed {
+impl TypedCommand {
     /// Reads the command line of this process. One that is not understood is answered at once, and the process ends.
     pub(crate) fn read(words: Command) -> anyhow::Result<Self> {
         let file = read(&words)?;

@@ -30,7 +30,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> FormatEvent<S, JsonFields> for Line
                 line.extend(fields);
             }
         }
-        event.record(&mut Recorded(&mut line));
+        event.record(&mut FieldRecorder(&mut line));
         let mut time = String::new();
         SystemTime.format_time(&mut Writer::new(&mut time))?;
         let metadata = event.metadata();
@@ -42,9 +42,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> FormatEvent<S, JsonFields> for Line
 }
 
 /// The fields of an event, entered one by one.
-struct Recorded<'l>(&'l mut Map<String, Value>);
+struct FieldRecorder<'l>(&'l mut Map<String, Value>);
 
-impl Visit for Recorded<'_> {
+impl Visit for FieldRecorder<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.enter(field, format!("{value:?}").into());
     }
@@ -66,7 +66,7 @@ impl Visit for Recorded<'_> {
     }
 }
 
-impl Recorded<'_> {
+impl FieldRecorder<'_> {
     fn enter(&mut self, field: &Field, value: Value) {
         self.0.insert(field.name().to_owned(), value);
     }

@@ -50,7 +50,7 @@ impl Program {
         let mut running = Box::pin(see_through(&mut child, payload));
         tokio::select! {
             ended = &mut running => {
-                let Ended { status, output, complaint } = ended?;
+                let ProgramExit { status, output, complaint } = ended?;
                 group.disband();
                 verdict::judge(status, &complaint)?;
                 Ok(self.reply(output))
@@ -111,19 +111,19 @@ impl Program {
 }
 
 /// What a program left when it ended.
-struct Ended {
+struct ProgramExit {
     status: ExitStatus,
     output: Vec<u8>,
     complaint: String,
 }
 
 /// Feeds the program, reads what it writes, and waits for its end: all at once, since it may do them in any order.
-async fn see_through(child: &mut Child, payload: Bytes) -> Result<Ended, Fault> {
+async fn see_through(child: &mut Child, payload: Bytes) -> Result<ProgramExit, Fault> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let ended = async { child.wait().await.map_err(|error| broken("cannot wait for it", &error)) };
     let ((), output, complaint, status) =
         tokio::try_join!(feed(stdin, payload), collect(stdout), tail::follow(stderr), ended)?;
-    Ok(Ended { status, output, complaint })
+    Ok(ProgramExit { status, output, complaint })
 }
 
 /// Writes the payload. A program need not read it: one that has closed its input wants no more.

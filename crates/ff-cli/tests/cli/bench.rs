@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::servers::{Flavour, Process};
-use crate::world::{Ran, command};
+use crate::world::{CommandRun, command};
 
 #[test]
 fn a_lifecycle_is_measured_beside_its_floor_on_a_file() {
@@ -28,7 +28,7 @@ fn a_lifecycle_is_measured_beside_its_floor_on_a_server() {
     assert!(inner > 8.0 && inner <= 28.0, "{report}");
     assert_eq!(server.ask(&["EVAL", "return #redis.call('KEYS', 'ff:bench*')", "0"]), ":0");
     assert!(!server.ask(&["FUNCTION", "LIST"]).contains("flowfabric_bench"));
-    let doctor = Ran::of(command(folder.path(), &["doctor", "--store", &server.url()])).ok();
+    let doctor = CommandRun::of(command(folder.path(), &["doctor", "--store", &server.url()])).ok();
     assert!(doctor.ends_with("nothing is wrong"), "{doctor}");
 }
 
@@ -40,7 +40,7 @@ fn claims_are_compared_by_how_many_wait() {
     percentiles(&report, &["claim_4000", "claim_8000"]);
     assert!(report["figures"]["cost_of_many_over_few"].as_f64().unwrap() > 0.0, "{report}");
     let backwards = ["bench", "claim", "--store", "memory:", "--waiting", "8000,4000"];
-    Ran::of(command(folder.path(), &backwards)).refused(2, "the fewest first");
+    CommandRun::of(command(folder.path(), &backwards)).refused(2, "the fewest first");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_suspension_is_measured_on_a_file_and_on_a_server() {
         assert_eq!(report["scenario"], "suspend");
         assert!(report["throughput_per_s"].as_f64().is_some_and(|rate| rate > 0.0), "{report}");
         percentiles(&report, &["suspend", "deliver", "claim", "suspend_to_resume"]);
-        let doctor = Ran::of(command(folder.path(), &["doctor", "--store", store])).ok();
+        let doctor = CommandRun::of(command(folder.path(), &["doctor", "--store", store])).ok();
         assert!(doctor.ends_with("nothing is wrong"), "{doctor}");
     }
 }
@@ -67,7 +67,7 @@ fn an_idle_engine_asks_a_server_next_to_nothing() {
 #[test]
 fn what_cannot_be_measured_is_said_to_be() {
     let folder = tempfile::tempdir().unwrap();
-    let bench = |args: &[&str]| Ran::of(command(folder.path(), &[&["bench", "lifecycle"], args].concat()));
+    let bench = |args: &[&str]| CommandRun::of(command(folder.path(), &[&["bench", "lifecycle"], args].concat()));
     bench(&["--store", "http://127.0.0.1:7070"]).refused(2, "a server, not a store");
     bench(&["--store", "memory:", "--workers", "0"]).refused(2, "must be a whole number from 1 to 1000000000");
     let most = u64::MAX.to_string();
@@ -77,7 +77,7 @@ fn what_cannot_be_measured_is_said_to_be() {
 }
 
 fn bench(folder: &std::path::Path, args: &[&str]) -> Value {
-    Ran::of(command(folder, &[&["bench"], args, &["--json"]].concat())).json()
+    CommandRun::of(command(folder, &[&["bench"], args, &["--json"]].concat())).json()
 }
 
 /// Both sides were measured, and the ratio is of them.

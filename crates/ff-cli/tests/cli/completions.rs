@@ -6,10 +6,10 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::world::{Ran, command};
+use crate::world::{CommandRun, command};
 
 fn script(shell: &str) -> String {
-    Ran::of(command(Path::new(env!("CARGO_TARGET_TMPDIR")), &["completions", shell])).ok()
+    CommandRun::of(command(Path::new(env!("CARGO_TARGET_TMPDIR")), &["completions", shell])).ok()
 }
 
 #[test]
@@ -34,5 +34,5 @@ fn every_shell_has_its_own() {
     ] {
         assert!(script(shell).contains(word), "{shell}");
     }
-    Ran::of(command(Path::new(env!("CARGO_TARGET_TMPDIR")), &["completions", "tcsh"])).refused(2, "bash");
+    CommandRun::of(command(Path::new(env!("CARGO_TARGET_TMPDIR")), &["completions", "tcsh"])).refused(2, "bash");
 }

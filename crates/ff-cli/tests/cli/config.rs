@@ -5,15 +5,15 @@ use std::path::Path;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::world::{Ran, World, command};
+use crate::world::{CommandRun, World, command};
 
 /// `ff` beside a file with this in it.
-fn beside(file: &str, args: &[&str], variables: &[(&str, &str)]) -> Ran {
+fn beside(file: &str, args: &[&str], variables: &[(&str, &str)]) -> CommandRun {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("flowfabric.toml"), file).unwrap();
     let mut command = command(folder.path(), args);
     command.envs(variables.iter().copied());
-    Ran::of(command)
+    CommandRun::of(command)
 }
 
 /// What is in force of a setting, and where that came from.
@@ -65,11 +65,11 @@ fn what_the_file_says_is_done() {
     std::fs::write(world.folder.path().join("other.toml"), text).unwrap();
     let ff = |args: &[&str]| command(world.folder.path(), &[args, &["--config", "other.toml"]].concat());
     let _worker = crate::world::Process::start(ff(&["worker"]));
-    let id = Ran::of(ff(&["submit", "b", "--lane", "mail", "--payload", "17"])).ok();
-    assert_eq!(Ran::of(ff(&["result", &id, "--wait"])).ok(), "17");
+    let id = CommandRun::of(ff(&["submit", "b", "--lane", "mail", "--payload", "17"])).ok();
+    assert_eq!(CommandRun::of(ff(&["result", &id, "--wait"])).ok(), "17");
     let mut named = command(world.folder.path(), &["get", &id, "--json"]);
     named.env("FF_CONFIG", "other.toml");
-    assert_eq!(Ran::of(named).json()["namespace"], "acme");
+    assert_eq!(CommandRun::of(named).json()["namespace"], "acme");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_password_is_never_shown() {
 #[test]
 fn every_setting_is_on_the_page() {
     const BEGIN: &str = "<!-- Written by `FF_BLESS=1 cargo test -p ff-cli --test cli on_the_page`. -->\n";
-    let config = Ran::of(command(TempDir::new().unwrap().path(), &["config", "--json"])).json();
+    let config = CommandRun::of(command(TempDir::new().unwrap().path(), &["config", "--json"])).json();
     let mut rows = "| in the file | flag | variable | unless said | |\n|---|---|---|---|---|\n".to_owned();
     for one in config["settings"].as_array().unwrap() {
         let text = |field: &str| one[field].as_str().unwrap_or_default().replace('|', "\\|");

@@ -8,15 +8,15 @@ use ff_sdk::{Context, Decision, Fault};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use crate::world::{Ran, World};
+use crate::world::{CommandRun, World};
 
 /// A server, and a worker whose handlers wait. It is gone when its test ends.
-struct Asking {
+struct SuspendedWork {
     world: World,
     _working: Runtime,
 }
 
-impl Asking {
+impl SuspendedWork {
     fn start() -> Self {
         Self::at(World::start())
     }
@@ -74,7 +74,7 @@ async fn hurry(ctx: Context) -> Result<(), Fault> {
 
 #[test]
 fn what_waits_is_listed_with_why_and_since_when() {
-    let asking = Asking::start();
+    let asking = SuspendedWork::start();
     let empty = asking.world.ok(&["waiting"]);
     assert!(empty.starts_with("ID") && empty.lines().count() == 1, "{empty}");
     let id = asking.waits("deploy");
@@ -104,7 +104,7 @@ fn what_waits_is_listed_with_why_and_since_when() {
 
 #[test]
 fn what_waits_is_paged_like_any_listing() {
-    let asking = Asking::start();
+    let asking = SuspendedWork::start();
     (0..3).for_each(|_| drop(asking.waits("order")));
     let first = asking.world.run(&["waiting", "--limit", "2"]);
     assert_eq!((first.code, first.text().lines().count()), (Some(0), 3));
@@ -116,7 +116,7 @@ fn what_waits_is_paged_like_any_listing() {
 
 #[test]
 fn an_operator_approves_rejects_or_lets_go_on() {
-    let asking = Asking::start();
+    let asking = SuspendedWork::start();
     let id = asking.waits("deploy");
     let done = asking.world.ok(&["approve", &id, "--by", "ada", "--reason", "looked at it"]);
     assert_eq!(done, format!("{id} was approved, and is waiting"));
@@ -143,7 +143,7 @@ fn an_operator_approves_rejects_or_lets_go_on() {
 
 #[test]
 fn a_signal_is_delivered_with_a_token_or_as_an_operator() {
-    let asking = Asking::start();
+    let asking = SuspendedWork::start();
     let id = asking.waits("order");
     asking.world.run(&["signal", &id, "paid", "--waitpoint", "paid", "--token", "k1:00"]).refused(1, "invalid_token");
     asking.world.run(&["signal", &id, "paid", "--waitpoint", "elsewhere"]).refused(1, "open are: paid");
@@ -170,7 +170,7 @@ fn a_signal_is_delivered_with_a_token_or_as_an_operator() {
 
 #[test]
 fn links_lead_to_the_public_address_and_work_after_a_rotation() {
-    let asking = Asking::at(World::with(&["--public-url", "https://ff.example.org/"]));
+    let asking = SuspendedWork::at(World::with(&["--public-url", "https://ff.example.org/"]));
     let id = asking.waits("deploy");
     let token = || {
         let links = asking.world.json(&["waiting", "--links"])["links"].clone();
@@ -183,7 +183,7 @@ fn links_lead_to_the_public_address_and_work_after_a_rotation() {
     let answer = |token: &str, name: &str| {
         let mut signal = asking.world.command(&["signal", &id, name, "--waitpoint", "Deploy 1.4?"]);
         signal.env("FF_TOKEN", token);
-        Ran::of(signal)
+        CommandRun::of(signal)
     };
     answer(&old, "rejected").refused(1, "retired");
     assert!(answer(&token(), "rejected").ok().contains("goes on"));
@@ -193,7 +193,7 @@ fn links_lead_to_the_public_address_and_work_after_a_rotation() {
 
 #[test]
 fn links_are_printed_for_whoever_is_to_answer() {
-    let asking = Asking::start();
+    let asking = SuspendedWork::start();
     let id = asking.waits("deploy");
     let links = asking.world.json(&["waiting", "--links"])["links"].clone();
     let link = links[0]["approval_url"].as_str().unwrap();
@@ -204,13 +204,13 @@ fn links_are_printed_for_whoever_is_to_answer() {
     assert!(!asking.world.ok(&["waiting"]).contains(&token), "only who asks for links sees tokens");
     let mut signal = asking.world.command(&["signal", &id, "approved", "--waitpoint", "Deploy 1.4?"]);
     signal.env("FF_TOKEN", token);
-    assert!(Ran::of(signal).ok().contains("goes on"));
+    assert!(CommandRun::of(signal).ok().contains("goes on"));
     assert_eq!(asking.result(&id), r#""yes from cli: ""#);
 }
 
 #[test]
 fn a_wait_that_took_too_long_is_told_as_that() {
-    let asking = Asking::start();
+    let asking = SuspendedWork::start();
     let id = asking.world.ok(&["submit", "hurry"]);
     asking.world.run(&["result", &id, "--wait"]).refused(5, "expired: what it waited for did not come in time");
     assert!(asking.world.ok(&["attempts", &id]).contains("waited too long"));
@@ -234,7 +234,7 @@ fn secrets_are_rotated_and_never_shown() {
     assert!(!listed.contains(secret));
 
     let piped = world.command(&["secrets", "rotate", "--kid", "k2", "--secret-file", "-"]);
-    let conflict = Ran::fed(piped, b"facadefacadefacadefacadefacadefa");
+    let conflict = CommandRun::fed(piped, b"facadefacadefacadefacadefacadefa");
     assert_eq!(conflict.code, Some(1));
     assert!(
         conflict.stderr.contains("rotation_conflict") && conflict.stderr.contains("another --kid"),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Ran, World, command};
+use crate::world::{CommandRun, World, command};
 
 #[test]
 fn a_sound_store_is_found_sound() {
@@ -15,8 +15,8 @@ fn a_sound_store_is_found_sound() {
     assert!(world.ok(&["doctor"]).contains("2 executions"));
     let folder = world.stop();
     let direct = ["doctor", "--store", "sqlite:.flowfabric/flowfabric.db"];
-    assert!(Ran::of(command(folder.path(), &direct)).ok().contains("2 executions"));
-    let direct = Ran::of(command(folder.path(), &[&direct[..], &["--json"]].concat())).json();
+    assert!(CommandRun::of(command(folder.path(), &direct)).ok().contains("2 executions"));
+    let direct = CommandRun::of(command(folder.path(), &[&direct[..], &["--json"]].concat())).json();
     assert_eq!(direct, through_server);
 }
 
@@ -28,7 +28,7 @@ fn damage_is_told_with_what_it_is_about() {
     let file = folder.path().join(".flowfabric/flowfabric.db");
     rusqlite::Connection::open(file).unwrap().execute("DELETE FROM payload", ()).unwrap();
 
-    let direct = Ran::of(command(folder.path(), &["doctor", "--store", "sqlite:.flowfabric/flowfabric.db"]));
+    let direct = CommandRun::of(command(folder.path(), &["doctor", "--store", "sqlite:.flowfabric/flowfabric.db"]));
     assert_eq!((direct.code, direct.stderr.as_str()), (Some(1), ""));
     let told = direct.text();
     assert!(
@@ -46,7 +46,7 @@ fn damage_is_told_with_what_it_is_about() {
 #[test]
 fn a_store_that_cannot_be_examined_is_not_called_sound() {
     let world = World::start();
-    let doctor = |store: &str| Ran::of(command(world.folder.path(), &["doctor", "--store", store]));
+    let doctor = |store: &str| CommandRun::of(command(world.folder.path(), &["doctor", "--store", store]));
     doctor("sqlite:.flowfabric/flowfabric.db").refused(1, "in use");
     doctor("sqlite:missing.db").refused(1, "missing.db");
     assert!(!world.folder.path().join("missing.db").exists());

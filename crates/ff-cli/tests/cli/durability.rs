@@ -4,14 +4,14 @@ use std::path::Path;
 
 use crate::postgres_server::{Disk, Postgres};
 use crate::servers::{Flavour, Process as Valkey};
-use crate::world::{Process, Ran, command};
+use crate::world::{CommandRun, Process, command};
 
 fn serve(folder: &Path, store: &str) -> Process {
     Process::start(command(folder, &["server", "--store", store, "--listen", "127.0.0.1:0"]))
 }
 
-fn serve_strictly(folder: &Path, store: &str) -> Ran {
-    Ran::of(command(folder, &["server", "--store", store, "--listen", "127.0.0.1:0", "--strict-durability"]))
+fn serve_strictly(folder: &Path, store: &str) -> CommandRun {
+    CommandRun::of(command(folder, &["server", "--store", store, "--listen", "127.0.0.1:0", "--strict-durability"]))
 }
 
 fn url(server: &Process) -> String {
@@ -83,7 +83,7 @@ fn a_database_that_is_away_is_logged_every_ten_seconds_and_once_when_it_is_back(
     let (folder, mut database) = (tempfile::tempdir().unwrap(), Postgres::start(Disk::Waited, &[]));
     let server = serve(folder.path(), &database.url("flowfabric"));
     let address = url(&server);
-    let submit = |kind: &str| Ran::of(command(folder.path(), &["submit", kind, "--server", &address, "--wait"]));
+    let submit = |kind: &str| CommandRun::of(command(folder.path(), &["submit", kind, "--server", &address, "--wait"]));
     let work = ["worker", "--kind", "echo", "--exec", "cat", "--server", &address];
     let worker = Process::start(command(folder.path(), &work));
     submit("echo").ok();

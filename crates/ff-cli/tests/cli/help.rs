@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::world::{Ran, command};
+use crate::world::{CommandRun, command};
 
-fn ff(args: &[&str]) -> Ran {
-    Ran::of(command(Path::new(env!("CARGO_TARGET_TMPDIR")), args))
+fn ff(args: &[&str]) -> CommandRun {
+    CommandRun::of(command(Path::new(env!("CARGO_TARGET_TMPDIR")), args))
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_slip_of_the_finger_is_answered_with_what_was_meant() {
     ] {
         let mut ff = command(Path::new(env!("CARGO_TARGET_TMPDIR")), args);
         ff.env("FF_SERVER", "http://127.0.0.1:1").env("FF_NAMESPACE", "acme");
-        let ran = Ran::of(ff);
+        let ran = CommandRun::of(ff);
         assert!(ran.stderr.lines().any(|line| line == usage), "{args:?}: {}", ran.stderr);
     }
     for (args, why) in [
@@ -157,7 +157,7 @@ fn a_bad_url_is_refused_by_its_part_and_never_shows_a_password() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = command(folder.path(), &["config"]);
     config.env("FF_STORE", "http://u:hunter2@x");
-    let ran = Ran::of(config);
+    let ran = CommandRun::of(config);
     assert!(!ran.stderr.contains("hunter2"), "{}", ran.stderr);
     ran.refused(2, "scheme: is that of a server");
 }

@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::world::{Process, Ran, command};
+use crate::world::{CommandRun, Process, command};
 
 /// A store with keys, and a server over it.
-struct Secured {
+struct KeyedServer {
     folder: TempDir,
     admin: String,
     server: Process,
     url: String,
 }
 
-impl Secured {
+impl KeyedServer {
     fn start(flags: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let create = ["keys", "create", "--store", "sqlite:a.db", "--name", "root", "--role", "admin"];
-        let made = Ran::of(command(folder.path(), &create));
+        let made = CommandRun::of(command(folder.path(), &create));
         assert!(made.stderr.contains("shown this once"), "{}", made.stderr);
         let admin = made.text().trim_end().to_owned();
         let serve = [&["server", "--store", "sqlite:a.db", "--listen", "0.0.0.0:0"], flags].concat();
@@ -39,13 +39,13 @@ impl Secured {
 
     fn create(&self, args: &[&str]) -> Value {
         let create = [&["keys", "create", "--name", "ci", "--json"], args].concat();
-        Ran::of(self.with(&self.admin, &create)).json()
+        CommandRun::of(self.with(&self.admin, &create)).json()
     }
 }
 
 #[test]
 fn keys_that_travel_in_the_clear_are_warned_of() {
-    let secured = Secured::start(&[]);
+    let secured = KeyedServer::start(&[]);
     secured.server.says("keys travel in the clear to 0.0.0.0:");
     let folder = secured.folder.path();
     let loopback = ["server", "--store", "sqlite:a.db", "--listen", "127.0.0.1:0"];
@@ -58,27 +58,27 @@ fn keys_that_travel_in_the_clear_are_warned_of() {
 
 #[test]
 fn a_worker_whose_key_was_revoked_ends_with_an_error() {
-    let secured = Secured::start(&[]);
+    let secured = KeyedServer::start(&[]);
     let made = secured.create(&["--role", "submit", "--role", "work", "--namespace", "acme"]);
     let (id, key) = (made["key_id"].as_str().unwrap(), made["key"].as_str().unwrap());
     let worker = Process::start(secured.with(key, &["worker", "--kind", "echo", "--exec", "cat"]));
     worker.says("takes echo");
-    Ran::of(secured.with(&secured.admin, &["keys", "revoke", id])).ok();
-    let refused = |_: &usize| Ran::of(secured.with(key, &["list"])).code == Some(1);
+    CommandRun::of(secured.with(&secured.admin, &["keys", "revoke", id])).ok();
+    let refused = |_: &usize| CommandRun::of(secured.with(key, &["list"])).code == Some(1);
     assert!((0..500).find(refused).is_some(), "the key still works");
     let submitter = secured.create(&["--role", "submit", "--namespace", "acme"]);
-    Ran::of(secured.with(submitter["key"].as_str().unwrap(), &["submit", "echo", "--payload", "1"])).ok();
+    CommandRun::of(secured.with(submitter["key"].as_str().unwrap(), &["submit", "echo", "--payload", "1"])).ok();
     worker.says("error: unauthenticated");
     assert_eq!(worker.wait().code(), Some(1));
 }
 
 #[test]
 fn the_namespace_of_a_key_need_not_be_named() {
-    let secured = Secured::start(&[]);
+    let secured = KeyedServer::start(&[]);
     let every = ["--role", "submit", "--role", "work", "--role", "operate", "--namespace", "acme"];
     let made = secured.create(&every);
     let key = made["key"].as_str().unwrap();
-    let run = |args: &[&str]| Ran::of(secured.with(key, args));
+    let run = |args: &[&str]| CommandRun::of(secured.with(key, args));
     let id = run(&["submit", "echo", "--payload", "1"]).ok();
     assert_eq!(run(&["get", &id, "--json"]).json()["namespace"], "acme");
     let worker = Process::start(secured.with(key, &["worker", "--kind", "echo", "--exec", "cat"]));
@@ -88,65 +88,65 @@ fn the_namespace_of_a_key_need_not_be_named() {
     assert!(run(&["lanes", "list"]).ok().contains("default"));
     assert!(run(&["flow", "list"]).ok().contains("ID"));
     assert!(worker.stop().success());
-    let seen = Ran::of(secured.with(&secured.admin, &["list", "--namespace", "acme"])).ok();
+    let seen = CommandRun::of(secured.with(&secured.admin, &["list", "--namespace", "acme"])).ok();
     assert!(seen.contains(&id), "{seen}");
 }
 
 #[test]
 fn a_namespace_that_is_given_is_that_of_the_key_or_refused() {
-    let secured = Secured::start(&[]);
+    let secured = KeyedServer::start(&[]);
     let made = secured.create(&["--role", "submit", "--role", "work", "--role", "operate", "--namespace", "acme"]);
     let key = made["key"].as_str().unwrap();
     let why = "--namespace: is default and the key belongs to acme, must be acme or left out";
     let submit = ["submit", "echo", "--payload", "1"];
-    Ran::of(secured.with(key, &[&submit[..], &["--namespace", "default"]].concat())).refused(2, why);
+    CommandRun::of(secured.with(key, &[&submit[..], &["--namespace", "default"]].concat())).refused(2, why);
     let mut by_variable = secured.with(key, &submit);
     by_variable.env("FF_NAMESPACE", "default");
-    Ran::of(by_variable).refused(2, why);
+    CommandRun::of(by_variable).refused(2, why);
     let file = |name: &str, text: &str| std::fs::write(secured.folder.path().join(name), text).unwrap();
     file("own.toml", "[client]\nnamespace = \"default\"\n");
-    Ran::of(secured.with(key, &[&submit[..], &["--config", "own.toml"]].concat())).refused(2, why);
+    CommandRun::of(secured.with(key, &[&submit[..], &["--config", "own.toml"]].concat())).refused(2, why);
     for args in [&["list"][..], &["lanes", "list"], &["worker", "--kind", "echo", "--exec", "cat"], &["events"]] {
-        Ran::of(secured.with(key, &[args, &["--namespace", "default"]].concat())).refused(2, why);
+        CommandRun::of(secured.with(key, &[args, &["--namespace", "default"]].concat())).refused(2, why);
     }
     file("default.yaml", "{kind: f, namespace: default, nodes: {a: {kind: echo}}}");
-    let in_file = Ran::of(secured.with(key, &["flow", "submit", "default.yaml"]));
+    let in_file = CommandRun::of(secured.with(key, &["flow", "submit", "default.yaml"]));
     in_file.refused(2, "default.yaml: namespace: is default and the key belongs to acme, must be acme or left out");
     for namespace in ["default", "acme"] {
-        let list = Ran::of(secured.with(&secured.admin, &["list", "--json", "--namespace", namespace])).json();
+        let list = CommandRun::of(secured.with(&secured.admin, &["list", "--json", "--namespace", namespace])).json();
         assert_eq!(list["executions"].as_array().unwrap().len(), 0, "{list}");
     }
 
     file("flow.yaml", "{kind: f, idempotency_key: nightly, nodes: {a: {kind: echo}}}");
-    let flow = Ran::of(secured.with(key, &["flow", "submit", "flow.yaml"])).ok();
-    let named = Ran::of(secured.with(key, &["flow", "submit", "flow.yaml", "--namespace", "acme"])).ok();
+    let flow = CommandRun::of(secured.with(key, &["flow", "submit", "flow.yaml"])).ok();
+    let named = CommandRun::of(secured.with(key, &["flow", "submit", "flow.yaml", "--namespace", "acme"])).ok();
     assert_eq!(flow, named);
-    assert_eq!(Ran::of(secured.with(key, &["flow", "get", &flow, "--json"])).json()["namespace"], "acme");
-    let all = Ran::of(secured.with(key, &["cancel", "--filter", "all"]));
+    assert_eq!(CommandRun::of(secured.with(key, &["flow", "get", &flow, "--json"])).json()["namespace"], "acme");
+    let all = CommandRun::of(secured.with(key, &["cancel", "--filter", "all"]));
     all.refused(2, "every execution of namespace acme");
 }
 
 #[test]
 fn a_key_lets_its_holder_do_what_it_is_for_until_it_is_revoked() {
-    let secured = Secured::start(&[]);
+    let secured = KeyedServer::start(&[]);
     let submitter = secured.create(&["--role", "submit", "--namespace", "acme", "--expires", "90d"]);
     let key = submitter["key"].as_str().unwrap();
     let submit = ["submit", "echo", "--payload", "1", "--namespace", "acme"];
-    let id = Ran::of(secured.with(key, &submit)).ok();
-    let elsewhere = Ran::of(secured.with(key, &["submit", "echo", "--payload", "1", "--namespace", "other"]));
+    let id = CommandRun::of(secured.with(key, &submit)).ok();
+    let elsewhere = CommandRun::of(secured.with(key, &["submit", "echo", "--payload", "1", "--namespace", "other"]));
     elsewhere.refused(2, "--namespace: is other and the key belongs to acme, must be acme or left out");
-    Ran::of(secured.with(key, &["keys", "list"])).refused(1, "lacks the role admin");
+    CommandRun::of(secured.with(key, &["keys", "list"])).refused(1, "lacks the role admin");
     let other = secured.create(&["--role", "submit", "--namespace", "other"]);
-    let unseen = Ran::of(secured.with(other["key"].as_str().unwrap(), &["get", &id, "--namespace", "other"]));
+    let unseen = CommandRun::of(secured.with(other["key"].as_str().unwrap(), &["get", &id, "--namespace", "other"]));
     unseen.refused(1, "execution_not_found");
 
-    let listed = Ran::of(secured.with(&secured.admin, &["keys", "list", "--json"])).json();
+    let listed = CommandRun::of(secured.with(&secured.admin, &["keys", "list", "--json"])).json();
     assert_eq!(listed["keys"].as_array().unwrap().len(), 3);
     assert!(!listed.to_string().contains(key.rsplit('_').next().unwrap()), "{listed}");
     let key_id = submitter["key_id"].as_str().unwrap();
-    Ran::of(secured.with(&secured.admin, &["keys", "revoke", key_id])).ok();
+    CommandRun::of(secured.with(&secured.admin, &["keys", "revoke", key_id])).ok();
     let until = Instant::now() + Duration::from_secs(20);
-    let asked = (0..).map(|_| Ran::of(secured.with(key, &["get", &id, "--namespace", "acme"])));
+    let asked = (0..).map(|_| CommandRun::of(secured.with(key, &["get", &id, "--namespace", "acme"])));
     let refused = asked.take_while(|_| Instant::now() < until).find(|ran| ran.code != Some(0));
     let refused = refused.expect("a revoked key goes on being heard");
     refused.refused(1, "has been revoked");
@@ -155,13 +155,13 @@ fn a_key_lets_its_holder_do_what_it_is_for_until_it_is_revoked() {
 
 #[test]
 fn without_a_key_one_is_told_to_bring_one() {
-    let secured = Secured::start(&[]);
+    let secured = KeyedServer::start(&[]);
     let mut nobody = secured.with("", &["list"]);
     nobody.env_remove("FF_API_KEY");
-    let refused = Ran::of(nobody);
+    let refused = CommandRun::of(nobody);
     assert!(refused.stderr.contains("FF_API_KEY"), "{}", refused.stderr);
     refused.refused(1, "refuses to answer");
-    let broken = Ran::of(secured.with("ff_nonsense", &["list"]));
+    let broken = CommandRun::of(secured.with("ff_nonsense", &["list"]));
     assert!(!broken.stderr.contains("nonsense"), "{}", broken.stderr);
     broken.refused(2, "FF_API_KEY: is not a key, must be ff_, an id");
 }
@@ -171,20 +171,20 @@ fn a_key_nobody_may_have_is_refused_before_anything_is_asked() {
     let folder = tempfile::tempdir().unwrap();
     let create = |args: &[&str]| {
         let args = [&["keys", "create", "--store", "sqlite:a.db", "--name", "x"], args].concat();
-        Ran::of(command(folder.path(), &args))
+        CommandRun::of(command(folder.path(), &args))
     };
     create(&["--role", "nobody"]).refused(2, "must be one of submit, work, signal, operate and admin");
     create(&["--role", "submit", "--every-namespace"]).refused(2, "namespace");
     create(&["--role", "admin", "--namespace", "acme"]).refused(2, "namespace");
     let memory = ["keys", "create", "--store", "memory:", "--name", "x", "--role", "admin"];
-    Ran::of(command(folder.path(), &memory)).refused(2, "forgets its keys");
+    CommandRun::of(command(folder.path(), &memory)).refused(2, "forgets its keys");
 }
 
 #[test]
 fn a_store_without_keys_is_served_on_loopback_only_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let anywhere = ["server", "--store", "sqlite:a.db", "--listen", "0.0.0.0:0"];
-    Ran::of(command(folder.path(), &anywhere))
+    CommandRun::of(command(folder.path(), &anywhere))
         .refused(2, "must be while the store has no API keys; create one with `ff keys create`");
     let here = Process::start(command(folder.path(), &["server", "--store", "sqlite:a.db", "--listen", "127.0.0.1:0"]));
     here.prints("the store has no API keys: listening on loopback only");
@@ -196,23 +196,23 @@ fn a_server_proves_its_name_and_a_client_believes_only_whom_it_trusts() {
     let certificates = tempfile::tempdir().unwrap();
     certify(certificates.path());
     let file = |name: &str| certificates.path().join(name).display().to_string();
-    let secured = Secured::start(&["--tls-cert", &file("server.crt"), "--tls-key", &file("server.key")]);
+    let secured = KeyedServer::start(&["--tls-cert", &file("server.crt"), "--tls-key", &file("server.key")]);
     assert!(secured.url.starts_with("https://127.0.0.1:"), "{}", secured.url);
     let mut trusting = secured.with(&secured.admin, &["keys", "list", "--json"]);
     trusting.env("FF_SERVER", format!("{}?ca={}", secured.url, file("authority.crt")));
-    assert_eq!(Ran::of(trusting).json()["keys"].as_array().unwrap().len(), 1);
-    let doubting = Ran::of(secured.with(&secured.admin, &["keys", "list"]));
+    assert_eq!(CommandRun::of(trusting).json()["keys"].as_array().unwrap().len(), 1);
+    let doubting = CommandRun::of(secured.with(&secured.admin, &["keys", "list"]));
     doubting.refused(1, "the server's certificate is not trusted");
     let mut plain = secured.with(&secured.admin, &["keys", "list"]);
     plain.env("FF_SERVER", secured.url.replace("https", "http"));
-    Ran::of(plain).refused(1, "the server speaks TLS there: use https://");
+    CommandRun::of(plain).refused(1, "the server speaks TLS there: use https://");
 
     let broken =
         ["server", "--store", "sqlite:b.db", "--tls-cert", &file("nowhere.crt"), "--tls-key", &file("server.key")];
-    Ran::of(command(secured.folder.path(), &broken)).refused(2, "nowhere.crt cannot be read");
+    CommandRun::of(command(secured.folder.path(), &broken)).refused(2, "nowhere.crt cannot be read");
     let swapped =
         ["server", "--store", "sqlite:b.db", "--tls-cert", &file("server.crt"), "--tls-key", &file("authority.key")];
-    Ran::of(command(secured.folder.path(), &swapped)).refused(2, "authority.key does not fit");
+    CommandRun::of(command(secured.folder.path(), &swapped)).refused(2, "authority.key does not fit");
 }
 
 /// An authority, and a certificate of its for this machine.

@@ -12,7 +12,8 @@ mod flows;
 mod help;
 mod keys;
 mod logging;
-mod operating;
+mod operations;
+mod operator;
 mod postgres;
 #[path = "../../../ff-backend-postgres/tests/support/mod.rs"]
 mod postgres_server;
@@ -21,12 +22,11 @@ mod reading;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 mod servers;
 mod serving;
-mod steering;
 mod submitting;
 mod tls;
 mod tracing;
 mod valkey;
-mod waiting;
+mod wait;
 mod watching;
 mod working;
 mod world;

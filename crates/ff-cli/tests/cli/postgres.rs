@@ -1,13 +1,13 @@
 //! A server in front of Postgres, its tables made ahead, and what is said of a database that cannot be used: one line.
 
 use crate::postgres_server::{Disk, Postgres};
-use crate::world::{Process as Running, Ran, command};
+use crate::world::{CommandRun, Process as Running, command};
 
 #[test]
 fn work_is_served_from_postgres_and_survives_the_server_in_front_of_it() {
     let (folder, database) = (tempfile::tempdir().unwrap(), Postgres::start(Disk::Waited, &[]));
     let store = database.url("flowfabric");
-    let ran = |args: &[&str]| Ran::of(command(folder.path(), args)).ok();
+    let ran = |args: &[&str]| CommandRun::of(command(folder.path(), args)).ok();
     assert!(ran(&["migrate", "--store", &store]).ends_with(" now, and had 0"));
     assert!(ran(&["migrate", "--store", &store]).ends_with(" already"));
 
@@ -26,7 +26,7 @@ fn work_is_served_from_postgres_and_survives_the_server_in_front_of_it() {
         assert!(ran(&["get", uuid, "--server", &address]).contains(id.as_str()));
     }
     let unknown = ["get", "00000000-0000-7000-8000-000000000000", "--server", &address];
-    Ran::of(command(folder.path(), &unknown)).refused(1, "execution_not_found");
+    CommandRun::of(command(folder.path(), &unknown)).refused(1, "execution_not_found");
     assert!(ran(&["doctor", "--server", &address]).contains("2 executions"));
     let direct = ran(&["doctor", "--store", &store]);
     assert!(direct.ends_with("nothing is wrong"), "{direct}");
@@ -44,12 +44,12 @@ fn a_database_that_cannot_be_used_is_told_in_one_line() {
         (&here.replace("/postgres?", "/jobs?"), "does not let us in: database \"jobs\" does not exist"),
         (&private, "server does not support TLS"),
     ] {
-        let ran = Ran::of(command(folder.path(), &["server", "--store", store, "--listen", "127.0.0.1:0"]));
+        let ran = CommandRun::of(command(folder.path(), &["server", "--store", store, "--listen", "127.0.0.1:0"]));
         assert!(!ran.stderr.contains("guess") && ran.stderr.trim_end().lines().count() == 1, "{}", ran.stderr);
         ran.refused(1, why);
     }
-    let doctor = Ran::of(command(folder.path(), &["doctor", "--store", &here]));
+    let doctor = CommandRun::of(command(folder.path(), &["doctor", "--store", &here]));
     doctor.refused(1, "the schema flowfabric holds no store: `ff migrate` makes one");
-    let file = Ran::of(command(folder.path(), &["migrate", "--store", "sqlite:ff.db"]));
+    let file = CommandRun::of(command(folder.path(), &["migrate", "--store", "sqlite:ff.db"]));
     file.refused(2, "--store: must be postgres://");
 }

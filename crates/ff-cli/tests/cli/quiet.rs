@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 
 use crate::postgres_server::Postgres;
 use crate::servers::{Flavour, Process as Valkey};
-use crate::world::{Process, Ran, command};
+use crate::world::{CommandRun, Process, command};
 
 const CANARY: &str = "canary-8d1f2c";
 /// The canary in base64, as it travels: as it is, and in quotes.
@@ -47,7 +47,7 @@ fn nothing_secret_is_logged(store: &str, heard: &str) {
     let folder = tempfile::tempdir().unwrap();
     let key = (store != "memory:").then(|| {
         let create = ["keys", "create", "--store", store, "--name", "root", "--role", "admin"];
-        let made = Ran::of(loud(folder.path(), &create));
+        let made = CommandRun::of(loud(folder.path(), &create));
         let key = made.text().trim_end().to_owned();
         assert!(made.code == Some(0) && !made.stderr.contains(secret_of(&key)), "{}", made.stderr);
         key
@@ -61,7 +61,7 @@ fn nothing_secret_is_logged(store: &str, heard: &str) {
     };
     let mut said = String::new();
     let mut run = |args: &[&str]| {
-        let ran = Ran::of(ff(args));
+        let ran = CommandRun::of(ff(args));
         assert_eq!(ran.code, Some(0), "{args:?} printed {} and said {}", ran.text(), ran.stderr);
         said.push_str(&ran.stderr);
         ran.text().trim_end().to_owned()
@@ -123,7 +123,7 @@ fn libraries_are_not_heard_however_much_is_asked_for() {
     let args = ["server", "--store", &store, "--listen", "127.0.0.1:0", "--log-format", "json", "-vvv"];
     let server = Process::start(command(folder.path(), &args));
     let url = server.prints("serving ").split(" at ").nth(1).unwrap().trim().to_owned();
-    Ran::of(command(folder.path(), &["submit", "later", "--server", &url])).ok();
+    CommandRun::of(command(folder.path(), &["submit", "later", "--server", &url])).ok();
     let (status, output) = server.stop_and_tell();
     assert!(status.success());
     let lines: Vec<Value> = output.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();

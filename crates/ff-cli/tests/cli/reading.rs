@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Ran, World};
+use crate::world::{CommandRun, World};
 
 #[test]
 fn a_listing_shows_ids_whole_and_newest_first() {
@@ -162,7 +162,7 @@ fn states_have_colours_for_people_who_want_them() {
     let coloured = |args: &[&str], no_color: &str| {
         let mut command = world.on_a_terminal(args);
         command.env("NO_COLOR", no_color);
-        Ran::of(command).ok().contains("\u{1b}[")
+        CommandRun::of(command).ok().contains("\u{1b}[")
     };
     assert!(coloured(&["list"], ""), "an empty NO_COLOR says nothing");
     assert!(!coloured(&["list"], "1"));
@@ -210,7 +210,7 @@ fn a_terminal_is_shown_nothing_it_would_obey() {
     let piped = world.run(&["result", &id, "--wait"]);
     assert_eq!((piped.code, piped.text()), (Some(0), payload), "a program gets the bytes");
     for args in [&["result"][..], &["get"], &["get", "--payload"], &["get", "--json"]] {
-        let shown = Ran::of(world.on_a_terminal(&[&args[..1], &[id.as_str()], &args[1..]].concat())).ok();
+        let shown = CommandRun::of(world.on_a_terminal(&[&args[..1], &[id.as_str()], &args[1..]].concat())).ok();
         assert!(shown.contains("wiped") || shown.contains("who"), "{args:?} shows {shown:?}");
         let obeyed = shown.chars().find(|shown| matches!(shown, '\u{1b}' | '\u{202e}' | '\u{9b}'));
         assert_eq!(obeyed, None, "{args:?} shows {shown:?}");

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 
 use serde_json::Value;
 
-use crate::world::{Process, Ran, World, command, dev};
+use crate::world::{CommandRun, Process, World, command, dev};
 
 #[test]
 fn the_first_screen_of_the_readme_works() {
@@ -48,7 +48,7 @@ fn what_was_submitted_is_there_after_a_restart() {
 #[test]
 fn a_second_owner_of_the_same_data_is_told_that_it_is_in_use() {
     let world = World::start();
-    Ran::of(dev(world.folder.path())).refused(1, "in use");
+    CommandRun::of(dev(world.folder.path())).refused(1, "in use");
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_port_in_use_is_said_to_be() {
     let folder = tempfile::tempdir().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let ran = Ran::of(command(folder.path(), &["dev", "--listen", &address]));
+    let ran = CommandRun::of(command(folder.path(), &["dev", "--listen", &address]));
     assert!(ran.stderr.contains(&address), "{}", ran.stderr);
     ran.refused(1, "is in use; choose another address with --listen");
 }
@@ -64,8 +64,8 @@ fn a_port_in_use_is_said_to_be() {
 #[test]
 fn nobody_beyond_this_machine_is_served() {
     let folder = tempfile::tempdir().unwrap();
-    Ran::of(command(folder.path(), &["dev", "--listen", "0.0.0.0:0"])).refused(2, "loopback");
-    Ran::of(command(folder.path(), &["dev", "--listen", "localhost"])).refused(2, "--listen");
+    CommandRun::of(command(folder.path(), &["dev", "--listen", "0.0.0.0:0"])).refused(2, "loopback");
+    CommandRun::of(command(folder.path(), &["dev", "--listen", "localhost"])).refused(2, "--listen");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn where_things_are_is_told_to_programs_too() {
     assert_eq!(told["store"], "sqlite:there/flowfabric.db");
     assert!(folder.path().join("there/flowfabric.db").exists());
     let server = told["server"].as_str().unwrap();
-    Ran::of(command(folder.path(), &["list", "--server", server])).ok();
+    CommandRun::of(command(folder.path(), &["list", "--server", server])).ok();
 }
 
 #[test]
@@ -122,13 +122,13 @@ fn a_server_serves_the_store_it_is_given() {
         let process = Process::start(server(store));
         let line = process.prints("serving");
         let url = line.rsplit(' ').next().unwrap();
-        let id = Ran::of(command(folder.path(), &["submit", "a", "--server", url])).ok();
-        assert!(Ran::of(command(folder.path(), &["list", "--server", url])).ok().contains(&id), "{store}");
+        let id = CommandRun::of(command(folder.path(), &["submit", "a", "--server", url])).ok();
+        assert!(CommandRun::of(command(folder.path(), &["list", "--server", url])).ok().contains(&id), "{store}");
         assert!(process.stop().success());
     }
-    Ran::of(server("http://127.0.0.1:7070")).refused(2, "a server, not a store");
-    Ran::of(server("mysql://host")).refused(2, "scheme: must be that of sqlite:PATH");
-    Ran::of(command(folder.path(), &["server"])).refused(2, "--store <URL>");
+    CommandRun::of(server("http://127.0.0.1:7070")).refused(2, "a server, not a store");
+    CommandRun::of(server("mysql://host")).refused(2, "scheme: must be that of sqlite:PATH");
+    CommandRun::of(command(folder.path(), &["server"])).refused(2, "--store <URL>");
 }
 
 #[test]
@@ -158,5 +158,5 @@ fn a_host_may_be_named_by_its_name() {
     let folder = tempfile::TempDir::new().unwrap();
     let dev = Process::start(command(folder.path(), &["dev", "--listen", "localhost:0"]));
     dev.prints("  server  http://127.0.0.1:");
-    Ran::of(command(folder.path(), &["dev", "--listen", "7070"])).refused(2, "HOST:PORT");
+    CommandRun::of(command(folder.path(), &["dev", "--listen", "7070"])).refused(2, "HOST:PORT");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{Ran, World};
+use crate::world::{CommandRun, World};
 
 #[test]
 fn every_option_reaches_the_execution() {
@@ -71,7 +71,7 @@ fn a_payload_comes_from_the_line_a_file_or_standard_input_unchanged() {
 
     let all_bytes: Vec<u8> = (0..=255).collect();
     let args = ["submit", "a", "--payload", "-", "--content-type", "image/png"];
-    let stdin = Ran::fed(world.command(&args), &all_bytes).ok();
+    let stdin = CommandRun::fed(world.command(&args), &all_bytes).ok();
     assert_eq!(payload(&stdin), all_bytes);
     assert_eq!(world.json(&["get", &stdin, "--payload"])["content_type"], "image/png");
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::world::{Process, Ran, World, command};
+use crate::world::{CommandRun, Process, World, command};
 
 const PAGE: &str = include_str!("../../../../docs/security.md");
 
@@ -22,8 +22,8 @@ fn serve(folder: &Path) -> (Process, u16) {
     (server, url.rsplit(':').next().unwrap().parse().unwrap())
 }
 
-fn list(folder: &Path, server: &str) -> Ran {
-    Ran::of(command(folder, &["list", "--server", server]))
+fn list(folder: &Path, server: &str) -> CommandRun {
+    CommandRun::of(command(folder, &["list", "--server", server]))
 }
 
 #[test]

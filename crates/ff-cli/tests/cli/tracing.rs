@@ -1,6 +1,6 @@
 //! Traces on the command line: said, found in the environment, shown, and handed to a program.
 
-use crate::world::{Ran, World};
+use crate::world::{CommandRun, World};
 
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
@@ -14,10 +14,10 @@ fn a_program_finds_the_trace_of_whoever_submitted() {
     assert_eq!(world.ok(&["submit", "who", "--wait"]), "|", "no trace is no trace, whatever the worker is in");
     let mut within = world.command(&["submit", "who", "--wait"]);
     within.env("TRACEPARENT", PARENT);
-    assert_eq!(Ran::of(within).ok(), format!("{PARENT}|"));
+    assert_eq!(CommandRun::of(within).ok(), format!("{PARENT}|"));
     let mut unreadable = world.command(&["submit", "who", "--wait"]);
     unreadable.env("TRACEPARENT", "nonsense");
-    assert_eq!(Ran::of(unreadable).ok(), "|");
+    assert_eq!(CommandRun::of(unreadable).ok(), "|");
 }
 
 #[test]

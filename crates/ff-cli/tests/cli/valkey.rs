@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::servers::{Flavour, Process};
-use crate::world::{Process as Running, Ran, command};
+use crate::world::{CommandRun, Process as Running, command};
 
 #[test]
 fn work_is_served_from_valkey_and_survives_the_server_in_front_of_it() {
@@ -12,7 +12,7 @@ fn work_is_served_from_valkey_and_survives_the_server_in_front_of_it() {
         || Running::start(command(folder.path(), &["server", "--store", &store.url(), "--listen", "127.0.0.1:0"]));
     let url = |server: &Running| server.prints("serving ").split(" at ").nth(1).unwrap().trim().to_owned();
     let first = serve();
-    let to = |url: &str, args: &[&str]| Ran::of(command(folder.path(), &[args, &["--server", url]].concat()));
+    let to = |url: &str, args: &[&str]| CommandRun::of(command(folder.path(), &[args, &["--server", url]].concat()));
     let address = url(&first);
     let id = to(&address, &["submit", "later", "--payload", "[1,2]"]).ok();
     let keyed = to(&address, &["submit", "later", "--payload", "[1,2]", "--idempotency-key", "order-17"]).ok();
@@ -26,7 +26,7 @@ fn work_is_served_from_valkey_and_survives_the_server_in_front_of_it() {
     }
     to(&address, &["get", "00000000-0000-7000-8000-000000000000"]).refused(1, "execution_not_found");
     assert!(to(&address, &["doctor"]).ok().contains("2 executions"));
-    let direct = Ran::of(command(folder.path(), &["doctor", "--store", &store.url()])).ok();
+    let direct = CommandRun::of(command(folder.path(), &["doctor", "--store", &store.url()])).ok();
     assert!(direct.ends_with("nothing is wrong"), "{direct}");
 }
 
@@ -38,7 +38,7 @@ fn a_store_that_hangs_is_reported_and_does_not_keep_the_server_from_stopping() {
     let server =
         Running::start(command(folder.path(), &["server", "--store", &store.url(), "--listen", "127.0.0.1:0"]));
     let url = server.prints("serving ").split(" at ").nth(1).unwrap().trim().to_owned();
-    let submit = || Ran::of(command(folder.path(), &["submit", "later", "--server", &url]));
+    let submit = || CommandRun::of(command(folder.path(), &["submit", "later", "--server", &url]));
     submit().ok();
     store.freeze();
     let began = Instant::now();
@@ -65,11 +65,11 @@ fn a_server_that_cannot_be_used_is_told_in_one_line_and_left_alone() {
         (&wrong, "does not let us in"),
         (&cluster, "is not a cluster, must be valkey://"),
     ] {
-        let ran = Ran::of(command(folder.path(), &["server", "--store", store, "--listen", "127.0.0.1:0"]));
+        let ran = CommandRun::of(command(folder.path(), &["server", "--store", store, "--listen", "127.0.0.1:0"]));
         assert!(!ran.stderr.contains("guess") && ran.stderr.trim_end().lines().count() == 1, "{}", ran.stderr);
         ran.refused(1, why);
     }
-    let doctor = Ran::of(command(folder.path(), &["doctor", "--store", &open.url()]));
+    let doctor = CommandRun::of(command(folder.path(), &["doctor", "--store", &open.url()]));
     doctor.refused(1, "the server holds no store");
     assert_eq!(open.ask(&["DBSIZE"]), ":0");
     assert!(!open.ask(&["FUNCTION", "LIST"]).contains("flowfabric"));
@@ -78,7 +78,8 @@ fn a_server_that_cannot_be_used_is_told_in_one_line_and_left_alone() {
 #[test]
 fn partition_counts_that_differ_are_both_named() {
     let (folder, store) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
-    let bench = |store: &str| Ran::of(command(folder.path(), &["bench", "idle", "--store", store, "--for", "1ms"]));
+    let bench =
+        |store: &str| CommandRun::of(command(folder.path(), &["bench", "idle", "--store", store, "--for", "1ms"]));
     bench(&format!("{}?partitions=4", store.url())).ok();
     let other = bench(&format!("{}?partitions=8", store.url()));
     assert!(other.stderr.contains("4 flow") && other.stderr.contains("8 flow"), "{}", other.stderr);

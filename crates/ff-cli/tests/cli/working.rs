@@ -3,8 +3,8 @@
 use std::process::Command;
 use std::thread;
 
-use ff_core::dice::SystemDice;
-use ff_core::key::SecretKey;
+use ff_core::api_key::SecretKey;
+use ff_core::entropy::SystemEntropy;
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -51,7 +51,7 @@ fn a_program_knows_what_it_works_on() {
 fn a_program_is_told_no_secret() {
     let world = World::start();
     let mut worker = world.command(&["worker", "--kind", "env", "--exec", "env"]);
-    let key = SecretKey::draw(&SystemDice).expose();
+    let key = SecretKey::draw(&SystemEntropy).expose();
     worker
         .env("FF_API_KEY", &key)
         .env("FF_TOKEN", "k1:00")

@@ -1,13 +1,12 @@
 //! A server of one's own and the commands typed beside it.
 
-use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::thread;
 use std::time::Duration;
+use std::{env, thread};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -69,17 +68,17 @@ impl World {
     }
 
     /// A command on a screen of so many columns.
-    pub(crate) fn on_columns(&self, columns: usize, args: &[&str]) -> Ran {
+    pub(crate) fn on_columns(&self, columns: usize, args: &[&str]) -> CommandRun {
         let mut command = self.command(args);
         command.env("COLUMNS", columns.to_string());
-        let ran = Ran::of(command);
+        let ran = CommandRun::of(command);
         assert!(ran.text().lines().all(|line| line.chars().count() <= columns), "{}", ran.text());
         ran
     }
 
     /// Runs a command to its end.
-    pub(crate) fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Ran {
-        Ran::of(self.command(args))
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> CommandRun {
+        CommandRun::of(self.command(args))
     }
 
     /// What a command that must succeed prints, without the end of its last line.
@@ -125,13 +124,13 @@ pub(crate) fn dev(folder: &Path) -> Command {
 }
 
 /// A command that has ended.
-pub(crate) struct Ran {
+pub(crate) struct CommandRun {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
 }
 
-impl Ran {
+impl CommandRun {
     pub(crate) fn of(mut command: Command) -> Self {
         Self::ended(command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}")))
     }

@@ -1,7 +1,7 @@
 //! Whoever follows learns what happens, once and in order, and goes on where it was.
 
 use ff_core::contracts::EventsArgs;
-use ff_core::event::{EventCursor, SealedPlaces, What};
+use ff_core::event::{EventCursor, EventKind, SealedPlaces};
 use ff_core::execution::Outcome;
 use ff_core::limits;
 use ff_core::signal::Position;
@@ -121,7 +121,7 @@ async fn a_reader_of_one_execution_learns_of_nothing_else(world: World) {
     }
     let of_one = EventsArgs { after: Some(start), ..of_one };
     let page = world.backend.events(of_one.clone()).await.unwrap();
-    let ended = What::Finished { outcome: Outcome::Cancelled };
+    let ended = EventKind::Finished { outcome: Outcome::Cancelled };
     let told: Vec<_> = page.events.iter().map(|told| (told.execution_id, told.what)).collect();
     assert_eq!((told, page.missed), (vec![(one, ended)], false));
     let rest = world.backend.events(EventsArgs { after: Some(page.next), ..of_one }).await.unwrap();
@@ -130,21 +130,21 @@ async fn a_reader_of_one_execution_learns_of_nothing_else(world: World) {
 
 async fn a_waiting_reader_learns_what_happens_at_once(world: World) {
     let start = follow(&world).await;
-    let (waits, args) = (world.waits.clone(), since(&start));
-    let waiting = tokio::spawn(async move { waits.next_events(args, 50_000).await.unwrap() });
+    let (long_poll, args) = (world.long_poll.clone(), since(&start));
+    let waiting = tokio::spawn(async move { long_poll.next_events(args, 50_000).await.unwrap() });
     let id = world.submit("resize", b"cat.png").await;
     let page = waiting.await.unwrap();
     assert_eq!(
         page.events.iter().map(|told| (told.execution_id, told.what)).collect::<Vec<_>>(),
-        [(id, What::Submitted)]
+        [(id, EventKind::Submitted)]
     );
 }
 
 async fn a_wait_for_something_to_happen_runs_out(world: World) {
     let start = follow(&world).await;
-    let page = world.waits.next_events(since(&start), 50).await.unwrap();
+    let page = world.long_poll.next_events(since(&start), 50).await.unwrap();
     assert_eq!((page.events, page.missed), (vec![], false));
-    assert_refused!(world.waits.next_events(since(&start), limits::LONG_POLL_MS + 1).await, "limit_exceeded");
+    assert_refused!(world.long_poll.next_events(since(&start), limits::LONG_POLL_MS + 1).await, "limit_exceeded");
 }
 
 async fn who_comes_back_too_late_learns_that_something_was_missed(world: World) {

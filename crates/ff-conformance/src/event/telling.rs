@@ -1,7 +1,7 @@
 //! Everything that happens to an execution is told.
 
 use ff_core::contracts::{ChangePriorityArgs, SetTagsArgs};
-use ff_core::event::{EventCursor, What};
+use ff_core::event::{EventCursor, EventKind};
 use ff_core::execution::Outcome;
 use ff_core::types::{AttemptIndex, ExecutionId, Priority};
 
@@ -31,11 +31,11 @@ async fn the_life_of_an_execution_is_told_in_order(world: World) {
     assert_eq!(
         [&what[..2], &what[what.len() - 3..]].concat(),
         [
-            What::Submitted,
-            What::Started { attempt: AttemptIndex(0) },
-            What::Started { attempt: AttemptIndex(1) },
-            What::Finished { outcome: Outcome::Success },
-            What::Replayed,
+            EventKind::Submitted,
+            EventKind::Started { attempt: AttemptIndex(0) },
+            EventKind::Started { attempt: AttemptIndex(1) },
+            EventKind::Finished { outcome: Outcome::Success },
+            EventKind::Replayed,
         ]
     );
 }
@@ -47,7 +47,7 @@ async fn what_time_does_is_told(world: World) {
     let held = world.worker("holder").claim().await;
     world.clock.advance(held.lease_ttl()).await;
     let what = told(&world, &start, &held.id()).await;
-    assert!(what.contains(&What::Promoted) && what.ends_with(&[What::LeaseExpired]), "{what:?}");
+    assert!(what.contains(&EventKind::Promoted) && what.ends_with(&[EventKind::LeaseExpired]), "{what:?}");
 }
 
 async fn what_operators_do_is_told(world: World) {
@@ -60,8 +60,11 @@ async fn what_operators_do_is_told(world: World) {
     world.backend.set_tags(SetTagsArgs { execution_id: id, set, remove: [].into() }).await.unwrap();
     world.cancel(&id).await.unwrap();
     let from = Priority::new(3).unwrap();
-    let ended = What::Finished { outcome: Outcome::Cancelled };
-    assert_eq!(told(&world, &start, &id).await, [What::Prioritised { from, to: priority }, What::Tagged, ended]);
+    let ended = EventKind::Finished { outcome: Outcome::Cancelled };
+    assert_eq!(
+        told(&world, &start, &id).await,
+        [EventKind::Prioritised { from, to: priority }, EventKind::Tagged, ended]
+    );
 }
 
 async fn the_end_of_a_member_names_its_flow(world: World) {
@@ -69,14 +72,14 @@ async fn the_end_of_a_member_names_its_flow(world: World) {
     let flow = world.graph("a>b").submit().await;
     flow.run().await;
     let page = read(&world, &start).await;
-    let ended = What::Finished { outcome: Outcome::Success };
+    let ended = EventKind::Finished { outcome: Outcome::Success };
     let ends: Vec<_> = page.events.iter().filter(|told| told.what == ended).collect();
     assert_eq!(ends.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [flow.member("a"), flow.member("b")]);
     assert!(ends.iter().all(|told| told.flow_id == Some(flow.id)));
 }
 
 /// What was told of an execution, in order.
-async fn told(world: &World, start: &EventCursor, id: &ExecutionId) -> Vec<What> {
+async fn told(world: &World, start: &EventCursor, id: &ExecutionId) -> Vec<EventKind> {
     let page = read(world, start).await;
     page.events.iter().filter(|told| told.execution_id == *id).map(|told| told.what).collect()
 }

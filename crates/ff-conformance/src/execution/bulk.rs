@@ -65,7 +65,7 @@ async fn a_bulk_keeps_its_order_within_a_partition(world: World) {
     let config = world.backend.partitions();
     let sent: Vec<_> = jobs.iter().map(|job| job.execution_id(&config)).collect();
     world.backend.submit_many(jobs).await.unwrap();
-    let taken: Vec<_> = world.worker("worker").claim_on(1, 50).await.iter().map(crate::Held::id).collect();
+    let taken: Vec<_> = world.worker("worker").claim_on(1, 50).await.iter().map(crate::LeasedExecution::id).collect();
     assert_eq!(taken, sent);
 }
 

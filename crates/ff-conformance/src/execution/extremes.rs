@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
+use ff_core::api_key::{Role, SecretKey};
 use ff_core::backend::Answer;
 use ff_core::contracts::{
     BulkAction, BulkArgs, ClaimArgs, ConfigureLaneArgs, ControlArgs, CreateKeyArgs, CreateWaitpointArgs, Cursor,
@@ -10,11 +11,10 @@ use ff_core::contracts::{
     GrowFlowArgs, ListArgs, ListFlowsArgs, ListKeysArgs, ListLanesArgs, ListWorkersArgs, NextArgs, RegisterWorkerArgs,
     RenewArgs, ResumeArgs, RotateSecretArgs, Setting, SignalsArgs, Start, SubmitArgs, SuspendArgs, Timeout,
 };
-use ff_core::dice::SystemDice;
 use ff_core::engine_error::EngineError;
+use ff_core::entropy::SystemEntropy;
 use ff_core::event::EventCursor;
 use ff_core::flow::{Join, OnSatisfied};
-use ff_core::key::{Role, SecretKey};
 use ff_core::lease::Holder;
 use ff_core::limits;
 use ff_core::policy::Backoff;
@@ -123,9 +123,9 @@ async fn any_number_of_a_holder_is_taken_or_refused(world: World) {
         answered(world.backend.claim(ClaimArgs { lease_ttl_ms: n, ..claim.clone() }).await, n);
         answered(world.backend.claim(ClaimArgs { max: sized(n), ..claim }).await, n);
         let next = NextArgs { kinds: Vec::new(), ..NextArgs::new(holder.clone()) };
-        answered(world.waits.next(NextArgs { max: sized(n), ..next.clone() }).await, n);
+        answered(world.long_poll.next(NextArgs { max: sized(n), ..next.clone() }).await, n);
         if n <= 1 || n > limits::LONG_POLL_MS {
-            answered(world.waits.next(NextArgs { wait_ms: n, ..next }).await, n);
+            answered(world.long_poll.next(NextArgs { wait_ms: n, ..next }).await, n);
         }
         let held = world.held().await;
         let (execution_id, fence) = (held.id(), held.fence());
@@ -203,7 +203,7 @@ async fn any_number_about_a_flow_is_taken_or_refused(world: World) {
         let events = |from, limit| FlowEventsArgs { flow_id: flow.id, from, limit };
         answered(world.backend.flow_events(events(n, 10)).await, n);
         answered(world.backend.flow_events(events(0, sized(n))).await, n);
-        answered(world.waits.next_flow_events(events(n, 10), 1).await, n);
+        answered(world.long_poll.next_flow_events(events(n, 10), 1).await, n);
         let grown = GrowFlowArgs { expected_graph_revision: Some(n), ..flow.growth(&[&format!("n{n}")], &[]) };
         answered(world.backend.grow_flow(grown).await, n);
         let quorum = Join::Quorum { k: small(n), on_satisfied: OnSatisfied::LetRun };
@@ -302,7 +302,7 @@ async fn any_number_of_an_operator_is_taken_or_refused(world: World) {
         }
         let worker = RegisterWorkerArgs { ttl_ms: n, ..crate::worker::worker("a", "default") };
         answered(world.backend.register_worker(worker).await, n);
-        let secret = SecretKey::draw(&SystemDice);
+        let secret = SecretKey::draw(&SystemEntropy);
         let key = CreateKeyArgs {
             key_id: secret.id().clone(),
             name: KeyName::parse("extreme").unwrap(),
@@ -320,15 +320,15 @@ async fn any_wait_is_taken_or_refused(world: World) {
     let held = world.held().await;
     let flow = world.graph("a").submit().await;
     for n in COUNTS.into_iter().filter(|n| *n <= 1 || *n > limits::LONG_POLL_MS) {
-        answered(world.waits.ended(&held.id(), n).await, n);
-        answered(world.waits.flow_ended(&flow.id, n).await, n);
-        answered(world.waits.next_events(events(None, 10), n).await, n);
-        answered(world.waits.next_deliveries(DeliveriesArgs { after: None, limit: 10 }, n).await, n);
+        answered(world.long_poll.ended(&held.id(), n).await, n);
+        answered(world.long_poll.flow_ended(&flow.id, n).await, n);
+        answered(world.long_poll.next_events(events(None, 10), n).await, n);
+        answered(world.long_poll.next_deliveries(DeliveriesArgs { after: None, limit: 10 }, n).await, n);
         let worker_instance_id = WorkerInstanceId::parse("hand-1").unwrap();
         let control = ControlArgs { worker_instance_id, after: None, wait_ms: 0 };
-        let after = answered(world.waits.control(control.clone()).await, n).map(|control| control.next);
+        let after = answered(world.long_poll.control(control.clone()).await, n).map(|control| control.next);
         let boot = after.as_deref().and_then(|after| after.split_once('-')).map(|(boot, _)| format!("{boot}-{n}"));
-        answered(world.waits.control(ControlArgs { after: boot, ..control.clone() }).await, n);
-        answered(world.waits.control(ControlArgs { wait_ms: n, ..control }).await, n);
+        answered(world.long_poll.control(ControlArgs { after: boot, ..control.clone() }).await, n);
+        answered(world.long_poll.control(ControlArgs { wait_ms: n, ..control }).await, n);
     }
 }

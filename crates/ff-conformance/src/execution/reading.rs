@@ -42,8 +42,8 @@ async fn there_is_no_result_before_the_end(world: World) {
 async fn who_waits_for_an_end_is_told_when_it_comes(world: World) {
     let held = world.held().await;
     let id = held.id();
-    let waits = world.waits.clone();
-    let waiting = tokio::spawn(async move { waits.ended(&id, 60_000).await });
+    let long_poll = world.long_poll.clone();
+    let waiting = tokio::spawn(async move { long_poll.ended(&id, 60_000).await });
     held.complete(b"done").await.unwrap();
     let ended = timeout(ms(10_000), waiting).await.expect("nobody was told").unwrap().unwrap().unwrap();
     assert_eq!(ended, world.ended(&held.id()).await);
@@ -54,8 +54,8 @@ async fn every_kind_of_end_is_told(world: World) {
     let cancelled = world.submit("resize", b"cat.png").await;
     let expiring = world.job("resize").deadline(ms(1_000)).submit().await;
     let wait = |id: ExecutionId| {
-        let waits = world.waits.clone();
-        tokio::spawn(async move { waits.ended(&id, 60_000).await.unwrap().unwrap().outcome })
+        let long_poll = world.long_poll.clone();
+        tokio::spawn(async move { long_poll.ended(&id, 60_000).await.unwrap().unwrap().outcome })
     };
     let waiting = [wait(failing.id()), wait(cancelled), wait(expiring)];
     failing.fail_with("input", "unreadable", true).await.unwrap();
@@ -69,22 +69,22 @@ async fn every_kind_of_end_is_told(world: World) {
 async fn an_end_that_has_come_is_told_at_once(world: World) {
     let held = world.held().await;
     held.complete(b"done").await.unwrap();
-    let ended = timeout(ms(10_000), world.waits.ended(&held.id(), 60_000)).await.expect("it has ended").unwrap();
+    let ended = timeout(ms(10_000), world.long_poll.ended(&held.id(), 60_000)).await.expect("it has ended").unwrap();
     assert_eq!(ended, Some(world.ended(&held.id()).await));
-    assert_eq!(world.waits.ended(&held.id(), 0).await.unwrap(), ended);
+    assert_eq!(world.long_poll.ended(&held.id(), 0).await.unwrap(), ended);
 }
 
 async fn a_wait_for_an_end_runs_out(world: World) {
     let held = world.held().await;
-    assert_eq!(world.waits.ended(&held.id(), 0).await.unwrap(), None);
-    assert_eq!(world.waits.ended(&held.id(), 20).await.unwrap(), None);
+    assert_eq!(world.long_poll.ended(&held.id(), 0).await.unwrap(), None);
+    assert_eq!(world.long_poll.ended(&held.id(), 20).await.unwrap(), None);
 }
 
 async fn a_wait_for_an_end_is_refused_when_it_is_too_long(world: World) {
     let held = world.held().await;
     held.complete(b"done").await.unwrap();
-    assert!(world.waits.ended(&held.id(), 60_000).await.unwrap().is_some());
-    let refusal = assert_refused!(world.waits.ended(&held.id(), 60_001).await, "limit_exceeded");
+    assert!(world.long_poll.ended(&held.id(), 60_000).await.unwrap().is_some());
+    let refusal = assert_refused!(world.long_poll.ended(&held.id(), 60_001).await, "limit_exceeded");
     assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("wait_ms"), Some((60_000, 60_001))));
 }
 
@@ -119,7 +119,7 @@ async fn every_call(world: &World, execution_id: ExecutionId) -> Vec<(&'static s
         ("payload", backend.payload(&execution_id).await.map(drop)),
         ("result", backend.result(&execution_id).await.map(drop)),
         ("attempts", backend.attempts(&execution_id).await.map(drop)),
-        ("ended", world.waits.ended(&execution_id, 0).await.map(drop)),
+        ("ended", world.long_poll.ended(&execution_id, 0).await.map(drop)),
         ("progress", backend.progress(progress).await.map(drop)),
         ("complete", backend.complete(CompleteArgs { execution_id, fence, result: None }).await.map(drop)),
         ("fail", backend.fail(FailArgs { execution_id, fence, failure }).await.map(drop)),
@@ -134,7 +134,7 @@ async fn every_call(world: &World, execution_id: ExecutionId) -> Vec<(&'static s
 async fn whose_an_execution_is_follows_from_its_id(world: World) {
     let acme = Namespace::parse("acme").unwrap();
     let (own, other) = (world.submit("resize", b"cat.png").await, world.job("resize").namespace("acme").submit().await);
-    assert_eq!(world.upkeep.namespace_of(&own).await, Ok(Some(Namespace::default_name())));
-    assert_eq!(world.upkeep.namespace_of(&other).await, Ok(Some(acme)));
-    assert_eq!(world.upkeep.namespace_of(&ExecutionId::new(0, Uuid::from_u128(9))).await, Ok(None));
+    assert_eq!(world.engine_store.namespace_of(&own).await, Ok(Some(Namespace::default_name())));
+    assert_eq!(world.engine_store.namespace_of(&other).await, Ok(Some(acme)));
+    assert_eq!(world.engine_store.namespace_of(&ExecutionId::new(0, Uuid::from_u128(9))).await, Ok(None));
 }

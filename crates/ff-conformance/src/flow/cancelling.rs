@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use ff_core::contracts::{CancelFlowArgs, FlowCancelled, NodeSpec, Start};
 use ff_core::execution::FinishedBy;
-use ff_core::flow::{CancelPolicy, FlowState, FlowWhat};
+use ff_core::flow::{CancelPolicy, FlowEventKind, FlowState};
 use ff_core::lease::LeaseEnding;
 use ff_core::policy::Backoff;
 use ff_core::suspension::OperatorDecision;
@@ -16,7 +16,7 @@ use futures_util::future::join_all;
 use crate::lease::control::{lost, told_when};
 use crate::refused::assert_refused;
 use crate::suite::promises;
-use crate::{Flow, Graph, Held, World, ms};
+use crate::{Flow, Graph, LeasedExecution, World, ms};
 
 promises! {
     cancel_all_cancels_every_member_wherever_it_stands,
@@ -46,8 +46,8 @@ async fn cancel_all_cancels_every_member_wherever_it_stands(world: World) {
     world.clock.advance(ms(60_000)).await;
     assert!(flow.start().await.is_empty());
     let told = flow.told().await;
-    let ended = FlowWhat::Ended { state: FlowState::Cancelled };
-    assert_eq!(told[1..], [FlowWhat::Cancelled { policy: CancelPolicy::CancelAll }, ended]);
+    let ended = FlowEventKind::Ended { state: FlowState::Cancelled };
+    assert_eq!(told[1..], [FlowEventKind::Cancelled { policy: CancelPolicy::CancelAll }, ended]);
 }
 
 async fn holders_in_a_cancelled_flow_are_told(world: World) {
@@ -235,7 +235,7 @@ async fn hammer(world: World, flow: Flow, nth: usize, acknowledged: Arc<AtomicBo
 }
 
 /// A flow with a member in every state a live one can be in, and one that is done.
-async fn busy(world: &World) -> (Flow, BTreeMap<String, Held>) {
+async fn busy(world: &World) -> (Flow, BTreeMap<String, LeasedExecution>) {
     let retried = |node: &mut NodeSpec| {
         node.policy.retry_policy.max_retries = 1;
         node.policy.retry_policy.backoff = Backoff::Fixed { delay_ms: 1_000, jitter: false };

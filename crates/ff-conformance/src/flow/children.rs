@@ -1,15 +1,15 @@
 //! A holder may add members to its flow and let go until they have ended.
 
 use ff_core::contracts::{GrowFlowArgs, GrownEdge, JoinSpec, NodeSpec};
-use ff_core::flow::{CancelPolicy, GroupState, Passing};
+use ff_core::flow::{CancelPolicy, GroupState, PassMode};
 use ff_core::lease::LeaseEnding;
 use ff_core::types::IdempotencyKey;
 
-use crate::lease::waiting::woken_by;
+use crate::lease::long_poll::woken_by;
 use crate::refused::{assert_refused, refused_as};
 use crate::suite::promises;
 use crate::world::graph::{any_of, grown, input, member};
-use crate::{Contents, Flow, Held, World, ms};
+use crate::{Contents, Flow, LeasedExecution, World, ms};
 
 promises! {
     a_parent_goes_on_when_its_children_have_ended,
@@ -125,7 +125,7 @@ async fn a_parent_may_wait_again_and_again(world: World) {
 async fn each_round_of_children_may_pass_the_payload_once(world: World) {
     let (flow, mut parent) = parent(&world).await;
     for (child, second) in [("x", "x2"), ("y", "y2")] {
-        let passing = |child| GrownEdge { passes: Some(Passing::Payload), ..grown(child, "parent") };
+        let passing = |child| GrownEdge { passes: Some(PassMode::Payload), ..grown(child, "parent") };
         let bear = async |child| {
             let growth = GrowFlowArgs { edges: vec![passing(child)], ..parent.growth(&[child], &[]) };
             world.backend.grow_flow(growth).await
@@ -292,7 +292,7 @@ async fn a_waiting_worker_gets_the_parent_when_its_child_ends(world: World) {
 }
 
 /// A flow whose first member is held, and another waits for it.
-async fn parent(world: &World) -> (Flow, Held) {
+async fn parent(world: &World) -> (Flow, LeasedExecution) {
     let flow = world.graph("parent>below").submit().await;
     let held = flow.start_one().await;
     (flow, held)

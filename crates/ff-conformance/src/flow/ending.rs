@@ -8,7 +8,7 @@ use ff_core::suspension::TimeoutBehavior;
 
 use crate::suite::promises;
 use crate::world::graph::lenient;
-use crate::{Flow, Held, World, ms};
+use crate::{Flow, LeasedExecution, World, ms};
 
 promises! {
     success_releases,
@@ -140,7 +140,7 @@ async fn a_holder_that_is_revoked_has_ended_nothing(world: World) {
 }
 
 /// A held member with a chain below it, and somebody who needs it or another.
-async fn watched(world: &World, change: impl FnOnce(&mut NodeSpec)) -> (Flow, Held) {
+async fn watched(world: &World, change: impl FnOnce(&mut NodeSpec)) -> (Flow, LeasedExecution) {
     let graph = world.graph("a>b>c a>either x>either").join("either", lenient(1));
     let flow = graph.with("a", change).submit().await;
     let held = flow.start().await.remove("a").unwrap();

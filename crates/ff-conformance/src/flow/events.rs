@@ -3,11 +3,11 @@
 use std::pin::pin;
 
 use ff_core::contracts::{FlowEnd, FlowEventsArgs, FlowEventsPage, NodeSpec};
-use ff_core::flow::{CancelPolicy, FlowEvent, FlowState, FlowWhat};
+use ff_core::flow::{CancelPolicy, FlowEvent, FlowEventKind, FlowState};
 use ff_core::limits;
 use futures_util::future::{Either, select};
 
-use crate::lease::waiting::{round_trips, soon, woken_by};
+use crate::lease::long_poll::{round_trips, soon, woken_by};
 use crate::refused::assert_refused;
 use crate::suite::promises;
 use crate::{Flow, World, ms};
@@ -81,14 +81,14 @@ async fn a_skip_cascade_is_told_member_by_member(world: World) {
 
 async fn who_waits_for_a_flow_hears_how_it_ended(world: World) {
     let flow = world.graph("a>b").submit().await;
-    assert_eq!(world.waits.flow_ended(&flow.id, 0).await.unwrap(), None);
+    assert_eq!(world.long_poll.flow_ended(&flow.id, 0).await.unwrap(), None);
     let held = flow.start_one().await;
     held.complete(b"done").await.unwrap();
     let last = flow.start_one().await;
     let end = ended_by(&world, &flow, async || last.complete(b"done").await.unwrap()).await;
     assert_eq!((end.flow_id, end.state, end.at), (flow.id, FlowState::Completed, world.clock.now()));
     assert_eq!(end.counts, flow.info().await.counts);
-    assert_eq!(world.waits.flow_ended(&flow.id, 0).await.unwrap(), Some(end), "and whoever asks afterwards");
+    assert_eq!(world.long_poll.flow_ended(&flow.id, 0).await.unwrap(), Some(end), "and whoever asks afterwards");
 }
 
 async fn every_end_of_a_flow_is_heard(world: World) {
@@ -112,8 +112,8 @@ async fn every_end_of_a_flow_is_heard(world: World) {
 
 async fn a_wait_for_the_end_of_a_flow_runs_out(world: World) {
     let flow = world.graph("a").submit().await;
-    assert_eq!(world.waits.flow_ended(&flow.id, 20).await.unwrap(), None);
-    let refusal = assert_refused!(world.waits.flow_ended(&flow.id, 60_001).await, "limit_exceeded");
+    assert_eq!(world.long_poll.flow_ended(&flow.id, 20).await.unwrap(), None);
+    let refusal = assert_refused!(world.long_poll.flow_ended(&flow.id, 60_001).await, "limit_exceeded");
     assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("wait_ms"), Some((60_000, 60_001))));
 }
 
@@ -121,9 +121,9 @@ async fn who_follows_a_flow_is_told_as_it_happens(world: World) {
     let flow = world.graph("a>b").submit().await;
     let next = page(&world, &flow, 0, 10).await.next;
     let args = FlowEventsArgs { flow_id: flow.id, from: next, limit: 10 };
-    assert_eq!(world.waits.next_flow_events(args, 20).await.unwrap().events, [], "nothing happens by itself");
-    let waits = world.waits.clone();
-    let waiting = tokio::spawn(async move { waits.next_flow_events(args, 60_000).await });
+    assert_eq!(world.long_poll.next_flow_events(args, 20).await.unwrap().events, [], "nothing happens by itself");
+    let long_poll = world.long_poll.clone();
+    let waiting = tokio::spawn(async move { long_poll.next_flow_events(args, 60_000).await });
     round_trips(&world).await;
     flow.start_one().await;
     let told = soon(waiting).await.unwrap().unwrap();
@@ -133,11 +133,11 @@ async fn who_follows_a_flow_is_told_as_it_happens(world: World) {
 
 async fn who_follows_a_flow_to_its_end_misses_nothing(world: World) {
     let flow = world.graph("a>b>d a>c>d c>e").submit().await;
-    let (waits, flow_id) = (world.waits.clone(), flow.id);
+    let (long_poll, flow_id) = (world.long_poll.clone(), flow.id);
     let following = tokio::spawn(async move {
         let (mut events, mut from) = (Vec::new(), 0);
         loop {
-            let page = waits.next_flow_events(FlowEventsArgs { flow_id, from, limit: 3 }, 60_000).await.unwrap();
+            let page = long_poll.next_flow_events(FlowEventsArgs { flow_id, from, limit: 3 }, 60_000).await.unwrap();
             events.extend(page.events);
             from = page.next;
             if page.ended {
@@ -149,7 +149,7 @@ async fn who_follows_a_flow_to_its_end_misses_nothing(world: World) {
     let followed: Vec<FlowEvent> = soon(following).await.unwrap();
     assert_eq!(followed, flow.events_by(limits::PAGE).await);
     let args = FlowEventsArgs { flow_id: flow.id, from: followed.len() as u64, limit: 3 };
-    let after = soon(world.waits.next_flow_events(args, 60_000)).await.unwrap();
+    let after = soon(world.long_poll.next_flow_events(args, 60_000)).await.unwrap();
     assert_eq!((after.events, after.ended), (vec![], true), "nobody waits for a flow that has ended");
 }
 
@@ -169,7 +169,7 @@ async fn a_waiting_worker_gets_what_is_submitted_in_a_flow_and_added_to_it(world
 
 /// How a flow ends that somebody already waits for when `event` happens.
 async fn ended_by<T>(world: &World, flow: &Flow, event: impl AsyncFnOnce() -> T) -> FlowEnd {
-    let waiting = pin!(world.waits.flow_ended(&flow.id, 60_000));
+    let waiting = pin!(world.long_poll.flow_ended(&flow.id, 60_000));
     let settled = pin!(round_trips(world));
     let Either::Right(((), waiting)) = select(waiting, settled).await else { panic!("there was nothing to wait for") };
     event().await;
@@ -182,9 +182,9 @@ async fn page(world: &World, flow: &Flow, from: u64, limit: usize) -> FlowEvents
 
 fn text(event: &FlowEvent) -> String {
     match &event.what {
-        FlowWhat::Opened { .. } => "opened".into(),
-        FlowWhat::Moved { node, from, to, .. } => format!("{node}: {from} to {to}"),
-        FlowWhat::Ended { state } => format!("ended {state}"),
+        FlowEventKind::Opened { .. } => "opened".into(),
+        FlowEventKind::Moved { node, from, to, .. } => format!("{node}: {from} to {to}"),
+        FlowEventKind::Ended { state } => format!("ended {state}"),
         other => format!("{other:?}"),
     }
 }

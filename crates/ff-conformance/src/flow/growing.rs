@@ -2,7 +2,7 @@
 
 use ff_core::contracts::{CreateFlowArgs, FlowHeader, GrowFlowArgs, GrownEdge, JoinSpec, MemberRef, NodeSpec, Start};
 use ff_core::engine_error::Refusal;
-use ff_core::flow::{CancelPolicy, EdgeState, FlowState, FlowWhat, Join};
+use ff_core::flow::{CancelPolicy, EdgeState, FlowEventKind, FlowState, Join};
 use ff_core::limits;
 use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, Kind};
 use uuid::Uuid;
@@ -51,8 +51,8 @@ async fn a_flow_that_is_held_open_ends_when_it_is_closed(world: World) {
     assert_eq!(flow.close().await.state, FlowState::Completed);
     assert_eq!((flow.counts().await, flow.info().await.held_open), (vec![("completed", 3)], false));
     let told = flow.told().await;
-    assert_eq!(told[1], FlowWhat::Grown { nodes: 1, edges: 0, graph_revision: 1 });
-    assert_eq!(told[3..], [FlowWhat::Closed, FlowWhat::Ended { state: FlowState::Completed }]);
+    assert_eq!(told[1], FlowEventKind::Grown { nodes: 1, edges: 0, graph_revision: 1 });
+    assert_eq!(told[3..], [FlowEventKind::Closed, FlowEventKind::Ended { state: FlowState::Completed }]);
 }
 
 async fn a_flow_closed_in_time_ends_with_its_last_member(world: World) {

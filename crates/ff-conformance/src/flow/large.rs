@@ -49,11 +49,11 @@ async fn a_quorum_cancels_two_thousand_siblings_across_a_dead_engine(world: Worl
     assert!(cancelled().await < 1_000, "a step is bounded");
     for _ in 0..3 {
         // An engine that dies in the middle of its step has taken it or not, and the next one goes on from there.
-        if let Ok(pumped) = timeout(Duration::ZERO, world.upkeep.pump(flow.partition())).await {
+        if let Ok(pumped) = timeout(Duration::ZERO, world.engine_store.pump(flow.partition())).await {
             pumped.unwrap();
         }
     }
-    world.upkeep.pump(flow.partition()).await.unwrap();
+    world.engine_store.pump(flow.partition()).await.unwrap();
     assert!(cancelled().await < 2_000, "there is still something to be done");
     world.check_invariants().await;
     flow.settle().await;

@@ -1,6 +1,6 @@
 //! What an upstream produced is handed to whoever depends on it, byte for byte.
 
-use ff_core::flow::Passing;
+use ff_core::flow::PassMode;
 use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::types::ContentType;
@@ -29,7 +29,7 @@ promises! {
 const BINARY: [u8; 9] = [0, 159, 146, 150, 255, 10, 13, 34, 0];
 
 async fn a_result_may_take_the_place_of_the_payload(world: World) {
-    let flow = world.graph("a>b").passing("a", "b", Some(Passing::Payload)).submit().await;
+    let flow = world.graph("a>b").passing("a", "b", Some(PassMode::Payload)).submit().await;
     let held = flow.start_one().await;
     assert_eq!(&held.payload.bytes[..], b"a");
     let result = Payload::new(ContentType::parse("image/png").unwrap(), BINARY.to_vec());
@@ -49,7 +49,7 @@ async fn a_result_may_be_an_input_beside_the_payload(world: World) {
 async fn inputs_come_by_their_names(world: World) {
     let graph = world.graph("a>d b>d c>d");
     let graph = graph.passing("a", "d", input("zeta")).passing("b", "d", input("alpha"));
-    let flow = graph.passing("c", "d", Some(Passing::Payload)).submit().await;
+    let flow = graph.passing("c", "d", Some(PassMode::Payload)).submit().await;
     let started = flow.start().await;
     for (name, held) in &started {
         held.complete(format!("of {name}").as_bytes()).await.unwrap();
@@ -68,7 +68,7 @@ async fn an_edge_passes_nothing_unless_it_says_so(world: World) {
 }
 
 async fn an_upstream_without_a_result_passes_nothing_on(world: World) {
-    let graph = world.graph("a>b a>c").passing("a", "b", Some(Passing::Payload)).passing("a", "c", input("rows"));
+    let graph = world.graph("a>b a>c").passing("a", "b", Some(PassMode::Payload)).passing("a", "c", input("rows"));
     let flow = graph.submit().await;
     flow.start_one().await.complete_with(None).await.unwrap();
     let started = flow.start().await;
@@ -76,7 +76,7 @@ async fn an_upstream_without_a_result_passes_nothing_on(world: World) {
 }
 
 async fn an_empty_result_is_a_result(world: World) {
-    let graph = world.graph("a>b a>c").passing("a", "b", Some(Passing::Payload)).passing("a", "c", input("rows"));
+    let graph = world.graph("a>b a>c").passing("a", "b", Some(PassMode::Payload)).passing("a", "c", input("rows"));
     let flow = graph.submit().await;
     flow.start_one().await.complete(b"").await.unwrap();
     let started = flow.start().await;
@@ -128,8 +128,8 @@ async fn a_second_try_is_handed_the_same_again(world: World) {
 }
 
 async fn what_was_passed_on_is_passed_on_in_turn(world: World) {
-    let graph = world.graph("a>b>c").passing("a", "b", Some(Passing::Payload));
-    let flow = graph.passing("b", "c", Some(Passing::Payload)).submit().await;
+    let graph = world.graph("a>b>c").passing("a", "b", Some(PassMode::Payload));
+    let flow = graph.passing("b", "c", Some(PassMode::Payload)).submit().await;
     flow.start_one().await.complete(&BINARY).await.unwrap();
     let middle = flow.start_one().await;
     let [turned, rest @ ..] = &middle.payload.bytes[..] else { panic!("nothing was passed on") };
@@ -158,7 +158,7 @@ async fn inputs_come_up_to_four_mebibytes_and_the_rest_is_named(world: World) {
 async fn a_claim_stops_at_four_mebibytes_of_what_was_passed_on(world: World) {
     let names: Vec<_> = (0..6).map(|nth| format!("n{nth}")).collect();
     let edges: Vec<_> = names.iter().map(|name| format!("a>{name}")).collect();
-    let pass = |graph: Graph, name: &String| graph.passing("a", name, Some(Passing::Payload));
+    let pass = |graph: Graph, name: &String| graph.passing("a", name, Some(PassMode::Payload));
     let flow = names.iter().fold(world.graph(&edges.join(" ")), pass).submit().await;
     flow.start_one().await.complete(&vec![7; limits::PAYLOAD_BYTES]).await.unwrap();
     let worker = world.worker("hand");

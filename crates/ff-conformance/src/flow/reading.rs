@@ -133,7 +133,7 @@ async fn a_flow_that_is_not_there_is_not_found(world: World) {
     assert_refused!(world.backend.flow_members(members).await, "flow_not_found");
     assert_refused!(world.backend.flow_edges(FlowEdgesArgs { flow_id, after: None, limit: 1 }).await, "flow_not_found");
     assert_refused!(world.backend.flow_events(FlowEventsArgs { flow_id, from: 0, limit: 1 }).await, "flow_not_found");
-    assert_refused!(world.waits.flow_ended(&flow_id, 0).await, "flow_not_found");
+    assert_refused!(world.long_poll.flow_ended(&flow_id, 0).await, "flow_not_found");
     let close = CloseFlowArgs { flow_id };
     assert_refused!(world.backend.close_flow(close).await, "flow_not_found");
 }
@@ -174,6 +174,6 @@ async fn exact(flow: &Flow) {
 
 async fn whose_a_flow_is_follows_from_its_id(world: World) {
     let flow = world.graph("a>b").submit().await;
-    assert_eq!(world.upkeep.namespace_of_flow(&flow.id).await, Ok(Some(Namespace::default_name())));
-    assert_eq!(world.upkeep.namespace_of_flow(&FlowId::new()).await, Ok(None));
+    assert_eq!(world.engine_store.namespace_of_flow(&flow.id).await, Ok(Some(Namespace::default_name())));
+    assert_eq!(world.engine_store.namespace_of_flow(&FlowId::new()).await, Ok(None));
 }

@@ -2,7 +2,7 @@
 
 use ff_core::contracts::{EdgeSpec, GrowFlowArgs, GrownEdge, MemberRef, NodeSpec, SubmitFlowArgs};
 use ff_core::engine_error::Refusal;
-use ff_core::flow::Passing;
+use ff_core::flow::PassMode;
 use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::types::{TagKey, TagValue};
@@ -81,7 +81,7 @@ async fn two_inputs_of_one_name_are_refused(world: World) {
 }
 
 async fn two_edges_that_pass_the_payload_into_one_node_are_refused(world: World) {
-    let payload = || Some(Passing::Payload);
+    let payload = || Some(PassMode::Payload);
     let graph = || world.graph("a>c b>c").passing("a", "c", payload()).passing("b", "c", payload());
     for graph in [graph(), graph().join("c", any_of())] {
         let refusal = refused(&world, graph, "invalid_input").await;
@@ -98,8 +98,8 @@ async fn two_edges_that_pass_the_payload_into_one_node_are_refused(world: World)
 }
 
 async fn a_second_payload_into_a_node_is_refused_in_a_later_change_and_by_id(world: World) {
-    let passing = |from, to| GrownEdge { passes: Some(Passing::Payload), ..grown(from, to) };
-    let flow = world.graph("a>c b x>y z").passing("a", "c", Some(Passing::Payload)).submit().await;
+    let passing = |from, to| GrownEdge { passes: Some(PassMode::Payload), ..grown(from, to) };
+    let flow = world.graph("a>c b x>y z").passing("a", "c", Some(PassMode::Payload)).submit().await;
     let growth = |edges| GrowFlowArgs { edges, ..GrowFlowArgs::new(flow.id) };
     let by_id = |from, to| GrownEdge { downstream: MemberRef::Execution(flow.member(to)), ..passing(from, to) };
     let [c, y] = ["c", "y"].map(|name| flow.member(name));
@@ -177,7 +177,7 @@ async fn a_flow_may_have_thirty_two_tags(world: World) {
 
 async fn what_was_refused_can_be_handed_in_once_it_is_right(world: World) {
     let mut args = world.graph("a>b>c").args();
-    args.edges.push(EdgeSpec { passes: Some(Passing::Payload), ..edge("c", "a") });
+    args.edges.push(EdgeSpec { passes: Some(PassMode::Payload), ..edge("c", "a") });
     refused_args(&world, args.clone(), "cycle_detected").await;
     args.edges.pop();
     assert!(!world.backend.submit_flow(args).await.unwrap().duplicate);

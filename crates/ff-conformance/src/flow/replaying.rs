@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::flow::{CancelPolicy, EdgeState, FlowState, FlowWhat, GroupState, Passing};
+use ff_core::flow::{CancelPolicy, EdgeState, FlowEventKind, FlowState, GroupState, PassMode};
 
 use crate::refused::assert_refused;
 use crate::suite::promises;
@@ -35,8 +35,8 @@ async fn a_member_may_run_again_alone(world: World) {
     assert_eq!((flow.state("b").await, flow.edge_state("a", "b").await), ("completed", EdgeState::Pending));
     assert_eq!(flow.run().await, [["a"]], "what depends on it is not run again");
     assert_eq!((flow.stands().await, flow.edge_state("a", "b").await), ("completed", EdgeState::Satisfied));
-    let ended = FlowWhat::Ended { state: FlowState::Completed };
-    assert_eq!(flow.told().await[1..], [ended.clone(), FlowWhat::Reopened, ended]);
+    let ended = FlowEventKind::Ended { state: FlowState::Completed };
+    assert_eq!(flow.told().await[1..], [ended.clone(), FlowEventKind::Reopened, ended]);
     assert_eq!(flow.group("b").await.succeeded, 1);
 }
 
@@ -129,7 +129,7 @@ async fn a_replay_that_fails_skips_what_was_opened_for_it(world: World) {
 }
 
 async fn what_was_passed_on_is_passed_on_anew(world: World) {
-    let graph = world.graph("a>b a>c").passing("a", "b", input("rows")).passing("a", "c", Some(Passing::Payload));
+    let graph = world.graph("a>b a>c").passing("a", "b", input("rows")).passing("a", "c", Some(PassMode::Payload));
     let flow = graph.submit().await;
     for result in [&b"first"[..], b"second"] {
         flow.start_one().await.complete(result).await.unwrap();

@@ -2,7 +2,7 @@
 
 use ff_core::execution::{FinishedBy, Outcome};
 
-use crate::lease::waiting::soon;
+use crate::lease::long_poll::soon;
 use crate::refused::assert_refused;
 use crate::suite::promises;
 use crate::world::graph::lenient;
@@ -60,8 +60,8 @@ async fn what_was_skipped_never_ran(world: World) {
 async fn who_waits_for_a_member_hears_that_it_was_skipped(world: World) {
     let flow = world.graph("a>b>c").submit().await;
     let held = flow.start_one().await;
-    let (waits, id) = (world.waits.clone(), flow.member("c"));
-    let waiting = tokio::spawn(async move { waits.ended(&id, 60_000).await });
+    let (long_poll, id) = (world.long_poll.clone(), flow.member("c"));
+    let waiting = tokio::spawn(async move { long_poll.ended(&id, 60_000).await });
     held.fail_for_good().await;
     let ended = soon(waiting).await.unwrap().unwrap().unwrap();
     assert_eq!(ended.outcome, Outcome::Skipped);

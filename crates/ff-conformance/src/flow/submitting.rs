@@ -2,7 +2,7 @@
 
 use ff_core::contracts::{CreateFlowArgs, FlowHeader, Start, SubmitArgs};
 use ff_core::execution::Tags;
-use ff_core::flow::{FlowState, FlowWhat, member_id};
+use ff_core::flow::{FlowEventKind, FlowState, member_id};
 use ff_core::payload::Payload;
 use ff_core::types::{FlowId, IdempotencyKey, Kind, LaneId, Namespace, NodeName, Priority, TagKey, TagValue};
 
@@ -143,7 +143,7 @@ async fn several_flows_do_not_know_each_other(world: World) {
 
 async fn a_submission_tells_once_that_the_flow_is_there(world: World) {
     let flow = world.graph("a>b").submit().await;
-    assert_eq!(flow.told().await, [FlowWhat::Opened { nodes: 2, edges: 1 }]);
+    assert_eq!(flow.told().await, [FlowEventKind::Opened { nodes: 2, edges: 1 }]);
     assert_eq!(world.describe(&flow.member("a")).await.created_at, world.clock.now());
 }
 
@@ -185,7 +185,7 @@ async fn what_follows_from_a_key_is_nobody_elses_to_name(world: World) {
     owned.header.namespace = Namespace::parse("acme").unwrap();
     owned.header = owned.header.keyed(IdempotencyKey::parse("nightly").unwrap());
     let flow_id = owned.header.flow_id;
-    let member = member_id(&flow_id, &NodeName::parse("a").unwrap(), &world.upkeep.partitions());
+    let member = member_id(&flow_id, &NodeName::parse("a").unwrap(), &world.engine_store.partitions());
     let before = world.contents().await;
     for owner in ["first", "second"] {
         let whole = world.graph("x").id(flow_id).try_submit().await;

@@ -4,7 +4,7 @@ use ff_core::contracts::{ConfigureLaneArgs, LaneStanding, Setting};
 use ff_core::limits;
 
 use crate::suite::promises;
-use crate::{Held, World, ms};
+use crate::{LeasedExecution, World, ms};
 
 promises! {
     no_more_are_held_than_the_limit,
@@ -132,7 +132,7 @@ async fn submit(world: &World, count: usize) {
 }
 
 /// Waits until there is room for so many, and takes them.
-async fn get(world: &World, count: usize) -> Vec<Held> {
+async fn get(world: &World, count: usize) -> Vec<LeasedExecution> {
     let mut held = Vec::new();
     while held.len() < count {
         let some = world.worker("waiting").next(count - held.len(), ms(50_000)).await;
@@ -142,6 +142,6 @@ async fn get(world: &World, count: usize) -> Vec<Held> {
     held
 }
 
-async fn claim(world: &World) -> Vec<Held> {
+async fn claim(world: &World) -> Vec<LeasedExecution> {
     world.worker("holder").claim_up_to(100).await
 }

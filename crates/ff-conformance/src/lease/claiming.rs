@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 
 use crate::refused::assert_refused;
 use crate::suite::promises;
-use crate::{Held, World, ms};
+use crate::{LeasedExecution, World, ms};
 
 promises! {
     a_claim_brings_everything_the_work_needs,
@@ -148,7 +148,7 @@ async fn no_two_workers_get_the_same_work(world: World) {
         let world = world.clone();
         tokio::spawn(async move { world.worker(&format!("worker-{nth}")).claim_up_to(9).await })
     });
-    let taken: Vec<Held> = join_all(claims).await.into_iter().flat_map(Result::unwrap).collect();
+    let taken: Vec<LeasedExecution> = join_all(claims).await.into_iter().flat_map(Result::unwrap).collect();
     assert_eq!(taken.len(), 60);
     assert_eq!(ids(&taken), submitted);
     let leases: BTreeSet<_> = taken.iter().map(|held| held.fence().lease_id).collect();
@@ -208,6 +208,6 @@ async fn an_epoch_is_higher_with_every_lease(world: World) {
     }
 }
 
-fn ids(held: &[Held]) -> BTreeSet<ff_core::types::ExecutionId> {
-    held.iter().map(Held::id).collect()
+fn ids(held: &[LeasedExecution]) -> BTreeSet<ff_core::types::ExecutionId> {
+    held.iter().map(LeasedExecution::id).collect()
 }

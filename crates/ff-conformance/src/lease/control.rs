@@ -6,7 +6,7 @@ use tokio::time::timeout;
 
 use crate::refused::assert_refused;
 use crate::suite::promises;
-use crate::{Held, Worker, World, ms};
+use crate::{LeasedExecution, Worker, World, ms};
 
 promises! {
     a_holder_is_told_of_a_cancellation,
@@ -118,7 +118,7 @@ async fn a_wait_for_news_is_refused_when_it_is_too_long(world: World) {
     assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("wait_ms"), Some((60_000, 60_001))));
 }
 
-async fn listening(world: &World) -> (Worker, Held) {
+async fn listening(world: &World) -> (Worker, LeasedExecution) {
     let held = world.held().await;
     (world.worker("holder"), held)
 }
@@ -137,6 +137,6 @@ pub(crate) async fn told_when<T>(worker: &Worker, event: impl AsyncFnOnce() -> T
     timeout(ms(10_000), listening).await.expect("the holder was not told").unwrap().unwrap()
 }
 
-pub(crate) fn lost(held: &Held, ended: LeaseEnding) -> LeaseLost {
+pub(crate) fn lost(held: &LeasedExecution, ended: LeaseEnding) -> LeaseLost {
     LeaseLost { execution_id: held.id(), fence: held.fence(), ended }
 }

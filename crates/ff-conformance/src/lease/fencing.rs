@@ -5,7 +5,7 @@ use ff_core::types::{AttemptId, LeaseEpoch, LeaseId};
 
 use crate::refused::assert_refused;
 use crate::suite::promises;
-use crate::{Held, World, ms};
+use crate::{LeasedExecution, World, ms};
 
 promises! {
     a_zombie_cannot_write,
@@ -116,7 +116,7 @@ async fn what_nobody_ever_held_cannot_be_finished(world: World) {
 }
 
 /// Every call a holder can make is refused with this code, and nothing changes by it.
-async fn everything_is_refused(world: &World, held: &Held, code: &str) {
+async fn everything_is_refused(world: &World, held: &LeasedExecution, code: &str) {
     let before = world.contents().await;
     crate::refused::refused_as(held.complete(b"late").await, code);
     crate::refused::refused_as(held.fail("network").await, code);

@@ -4,10 +4,10 @@ pub(crate) mod claiming;
 pub(crate) mod control;
 pub(crate) mod expiring;
 pub(crate) mod fencing;
+pub(crate) mod long_poll;
 pub(crate) mod order;
 pub(crate) mod renewing;
 pub(crate) mod revoking;
-pub(crate) mod waiting;
 
 /// What is promised here, by theme.
 #[doc(hidden)]
@@ -22,7 +22,7 @@ macro_rules! lease_promises {
             order,
             renewing,
             revoking,
-            waiting,
+            long_poll,
         }
     } };
 }

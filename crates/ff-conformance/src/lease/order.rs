@@ -3,7 +3,7 @@
 use ff_core::types::{ExecutionId, Priority};
 
 use crate::suite::promises;
-use crate::{Held, World, ms};
+use crate::{LeasedExecution, World, ms};
 
 promises! {
     the_most_important_goes_first,
@@ -58,7 +58,7 @@ async fn one_claim_keeps_the_order_across_kinds(world: World) {
     }
     expected.sort_by_key(|(priority, _)| std::cmp::Reverse(*priority));
     let taken = world.worker("worker").kinds(&["shrink", "resize"]).claim_on(0, 9).await;
-    let taken: Vec<_> = taken.iter().map(Held::id).collect();
+    let taken: Vec<_> = taken.iter().map(LeasedExecution::id).collect();
     assert_eq!(taken, expected.into_iter().map(|(_, id)| id).collect::<Vec<_>>());
 }
 

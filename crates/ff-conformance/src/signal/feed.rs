@@ -145,14 +145,14 @@ async fn what_is_in_the_feed_is_told_without_waiting(world: World) {
     let waitpoints = on_every_partition(&world).await;
     let sent = waitpoints[0].send("vote").await.unwrap().signal_id;
     let args = DeliveriesArgs { after: Some(FeedCursor::default()), limit: 9 };
-    let page = timeout(ms(10_000), world.waits.next_deliveries(args, 60_000)).await.expect("it waits").unwrap();
+    let page = timeout(ms(10_000), world.long_poll.next_deliveries(args, 60_000)).await.expect("it waits").unwrap();
     assert_eq!(ids(&page.deliveries), [sent]);
 }
 
 async fn a_wait_for_deliveries_runs_out(world: World) {
     for wait_ms in [0, 20] {
         let args = DeliveriesArgs { after: None, limit: 9 };
-        let page = world.waits.next_deliveries(args, wait_ms).await.unwrap();
+        let page = world.long_poll.next_deliveries(args, wait_ms).await.unwrap();
         assert_eq!((page.deliveries, page.missed), (Vec::new(), false));
     }
 }
@@ -163,10 +163,10 @@ async fn a_reader_that_asks_too_much_is_refused(world: World) {
         let code = if limit == 0 { "invalid_input" } else { "limit_exceeded" };
         let refusal = refused_as(world.backend.deliveries(of(limit)).await, code);
         assert_eq!(refusal.field.as_deref(), Some("limit"));
-        refused_as(world.waits.next_deliveries(of(limit), 0).await, code);
+        refused_as(world.long_poll.next_deliveries(of(limit), 0).await, code);
     }
     assert!(world.backend.deliveries(of(1_000)).await.unwrap().deliveries.is_empty());
-    let refusal = assert_refused!(world.waits.next_deliveries(of(1), 60_001).await, "limit_exceeded");
+    let refusal = assert_refused!(world.long_poll.next_deliveries(of(1), 60_001).await, "limit_exceeded");
     assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("wait_ms"), Some((60_000, 60_001))));
 }
 
@@ -186,7 +186,7 @@ async fn on_every_partition(world: &World) -> Vec<Waitpoint> {
 async fn told_when<T>(world: &World, event: impl AsyncFnOnce() -> T) -> Vec<Delivery> {
     let start = world.backend.deliveries(DeliveriesArgs { after: None, limit: 1 }).await.unwrap().next;
     let args = DeliveriesArgs { after: Some(start), limit: 9 };
-    let mut waiting = pin!(world.waits.next_deliveries(args, 60_000));
+    let mut waiting = pin!(world.long_poll.next_deliveries(args, 60_000));
     assert!(timeout(ms(20), &mut waiting).await.is_err(), "there is nothing to tell yet");
     event().await;
     timeout(ms(10_000), waiting).await.expect("nobody was told").unwrap().deliveries

@@ -10,7 +10,7 @@ use ff_core::types::WaitpointId;
 use crate::refused::{assert_refused, refused_as};
 use crate::suite::promises;
 use crate::world::conditions::{all, any, count, key, named, signal};
-use crate::{Held, Waitpoint, World, ms};
+use crate::{LeasedExecution, Waitpoint, World, ms};
 
 promises! {
     an_early_signal_is_kept_and_satisfies,
@@ -225,7 +225,7 @@ async fn what_pends_is_closed_when_the_work_ends(world: World) {
 }
 
 /// The wish to wait on one made ahead.
-fn on(held: &Held, ahead: &Waitpoint) -> SuspendArgs {
+fn on(held: &LeasedExecution, ahead: &Waitpoint) -> SuspendArgs {
     SuspendArgs { waitpoints: vec![ahead.binding()], ..held.wish(ahead.granted.waitpoint_key.as_str()) }
 }
 

@@ -7,7 +7,7 @@ use ff_core::types::SignalName;
 
 use crate::suite::promises;
 use crate::world::conditions::{all, any, count, key, named, signal};
-use crate::{Held, World};
+use crate::{LeasedExecution, World};
 
 promises! {
     a_named_signal_is_told_from_any_other,
@@ -172,7 +172,7 @@ async fn no_signal_meets_what_only_an_operator_can(world: World) {
     still_waits(&world, &held).await;
 }
 
-async fn still_waits(world: &World, held: &Held) {
+async fn still_waits(world: &World, held: &LeasedExecution) {
     assert_eq!(world.state(&held.id()).await, PublicState::Suspended);
 }
 

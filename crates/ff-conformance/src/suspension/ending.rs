@@ -119,8 +119,8 @@ async fn who_suspended_it_is_answered_after_its_end_too(world: World) {
 async fn who_waits_for_an_end_hears_of_a_wait_that_timed_out(world: World) {
     let held = world.held().await;
     let [_] = held.wait(SuspendArgs { timeout: Some(Timeout::After(1_000)), ..held.wish("approval") }).await;
-    assert_eq!(world.waits.ended(&held.id(), 20).await.unwrap(), None);
+    assert_eq!(world.long_poll.ended(&held.id(), 20).await.unwrap(), None);
     world.clock.advance(ms(1_000)).await;
-    let told = world.waits.ended(&held.id(), 60_000).await.unwrap().unwrap();
+    let told = world.long_poll.ended(&held.id(), 60_000).await.unwrap().unwrap();
     assert_eq!((told.outcome, told.by), (Outcome::Failed, FinishedBy::SuspensionTimeout));
 }

@@ -25,7 +25,7 @@ promises! {
 }
 
 async fn a_condition_may_be_four_deep(world: World) {
-    let (held, refused) = (world.held().await, Refused(&world));
+    let (held, refused) = (world.held().await, RefusalCheck(&world));
     let deep = |times| held.wish_for(nested(times, signal("a")), &["a"]);
     let refusal =
         refused.wish(deep(4), "limit_exceeded", "condition.members[0].members[0].members[0].members[0]").await;
@@ -34,7 +34,7 @@ async fn a_condition_may_be_four_deep(world: World) {
 }
 
 async fn a_condition_may_have_sixty_four_nodes(world: World) {
-    let (held, refused) = (world.held().await, Refused(&world));
+    let (held, refused) = (world.held().await, RefusalCheck(&world));
     let wide = |leaves: usize| held.wish_for(any(vec![signal("a"); leaves]), &["a"]);
     let refusal = refused.wish(wide(64), "limit_exceeded", "condition").await;
     assert_eq!(refusal.limit, Some((64, 65)));
@@ -42,7 +42,7 @@ async fn a_condition_may_have_sixty_four_nodes(world: World) {
 }
 
 async fn a_condition_may_need_a_thousand_signals(world: World) {
-    let (held, refused) = (world.held().await, Refused(&world));
+    let (held, refused) = (world.held().await, RefusalCheck(&world));
     let needing = |n| {
         let of = Distinct::Signals;
         held.wish_for(all([count(n, of, &["a"]), count(500, of, &["a"])]), &["a"])
@@ -53,7 +53,7 @@ async fn a_condition_may_need_a_thousand_signals(world: World) {
 }
 
 async fn a_count_that_cannot_be_met_is_refused(world: World) {
-    let (held, refused) = (world.held().await, Refused(&world));
+    let (held, refused) = (world.held().await, RefusalCheck(&world));
     let of = |condition| held.wish_for(condition, &["a", "b"]);
     let too_many = of(count(3, Distinct::Waitpoints, &["a", "b"]));
     let refusal = refused.wish(too_many, "invalid_input", "condition.n").await;
@@ -66,7 +66,7 @@ async fn a_count_that_cannot_be_met_is_refused(world: World) {
 }
 
 async fn a_malformed_condition_is_refused_where_it_is_wrong(world: World) {
-    let (held, refused) = (world.held().await, Refused(&world));
+    let (held, refused) = (world.held().await, RefusalCheck(&world));
     let of = |condition| held.wish_for(condition, &["a"]);
     refused.wish(of(all([])), "invalid_input", "condition.members").await;
     refused.wish(of(all([signal("a"), any([])])), "invalid_input", "condition.members[1].members").await;
@@ -82,7 +82,7 @@ async fn a_malformed_condition_is_refused_where_it_is_wrong(world: World) {
 }
 
 async fn a_suspension_waits_on_one_to_sixty_four_waitpoints(world: World) {
-    let (held, refused) = (world.held().await, Refused(&world));
+    let (held, refused) = (world.held().await, RefusalCheck(&world));
     let on = |names: &[String]| SuspendArgs {
         waitpoints: names.iter().map(|name| WaitpointBinding::Fresh { key: key(name) }).collect(),
         condition: Condition::OperatorOnly,
@@ -100,7 +100,7 @@ async fn a_suspension_waits_on_one_to_sixty_four_waitpoints(world: World) {
 }
 
 async fn a_timeout_lies_ahead_and_not_too_far(world: World) {
-    let (held, refused) = (world.held().await, Refused(&world));
+    let (held, refused) = (world.held().await, RefusalCheck(&world));
     let after = |timeout| SuspendArgs { timeout: Some(timeout), ..held.wish("a") };
     let now = world.clock.now();
     refused.wish(after(Timeout::At(now)), "invalid_input", "timeout_at").await;
@@ -116,7 +116,7 @@ async fn a_timeout_lies_ahead_and_not_too_far(world: World) {
 }
 
 async fn a_wish_keeps_to_the_limits_of_its_parts(world: World) {
-    let (held, refused) = (world.held().await, Refused(&world));
+    let (held, refused) = (world.held().await, RefusalCheck(&world));
     let policy = |resume_delay_ms| ResumePolicy { resume_delay_ms, ..ResumePolicy::default() };
     let wish = SuspendArgs {
         resume_policy: policy(limits::SPAN_MAX_MS),
@@ -184,9 +184,9 @@ async fn a_waitpoint_made_ahead_pends_for_a_while(world: World) {
 }
 
 /// Wishes that are refused, and leave everything as it is.
-struct Refused<'w>(&'w World);
+struct RefusalCheck<'w>(&'w World);
 
-impl Refused<'_> {
+impl RefusalCheck<'_> {
     async fn wish(&self, wish: SuspendArgs, code: &str, field: &str) -> Refusal {
         let before = self.0.contents().await;
         let refusal = refused_as(self.0.suspend(wish).await, code);

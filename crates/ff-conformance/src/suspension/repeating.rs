@@ -6,7 +6,7 @@ use ff_core::types::IdempotencyKey;
 
 use crate::refused::assert_refused;
 use crate::suite::promises;
-use crate::{Held, World, ms};
+use crate::{LeasedExecution, World, ms};
 
 promises! {
     suspending_twice_with_one_idempotency_key_is_one_suspension,
@@ -109,7 +109,7 @@ fn under(key: &str, wish: SuspendArgs) -> SuspendArgs {
 }
 
 /// Work that was suspended under a key and is taken up again, and what its holder was told then.
-async fn resumed_under(world: &World, key: &str) -> (Held, Suspended) {
+async fn resumed_under(world: &World, key: &str) -> (LeasedExecution, Suspended) {
     let held = world.held().await;
     let wish = under(key, held.wish("approval"));
     let [waitpoint] = held.wait(wish.clone()).await;

@@ -8,13 +8,13 @@ use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::signal::Effect;
 use ff_core::state::{BlockingReason, PublicState};
-use ff_core::suspension::{Distinct, Handed, OperatorDecision, ResumePolicy, ResumedBy, TimeoutBehavior};
+use ff_core::suspension::{Distinct, OperatorDecision, ResumePolicy, ResumedBy, SignalSelection, TimeoutBehavior};
 use ff_core::types::{AttemptIndex, ContentType};
 use tokio::time::timeout;
 
 use crate::suite::promises;
 use crate::world::conditions::{any, count, named, signal};
-use crate::{Held, World, ms};
+use crate::{LeasedExecution, World, ms};
 
 promises! {
     a_resumed_worker_goes_on_with_the_same_attempt,
@@ -87,7 +87,7 @@ async fn work_that_never_waited_brings_no_signals(world: World) {
 async fn who_asks_for_all_signals_is_handed_the_others_too(world: World) {
     let held = world.held().await;
     let either = any([count(2, Distinct::Signals, &["a"]), named("b", "go")]);
-    let resume_policy = ResumePolicy { handed: Handed::All, ..ResumePolicy::default() };
+    let resume_policy = ResumePolicy { handed: SignalSelection::All, ..ResumePolicy::default() };
     let [a, b] = held.wait(SuspendArgs { resume_policy, ..held.wish_for(either, &["a", "b"]) }).await;
     for (waitpoint, name) in [(&b, "note"), (&a, "half"), (&b, "go")] {
         waitpoint.send(name).await.unwrap();
@@ -193,7 +193,7 @@ async fn a_later_suspension_hands_only_its_own_signals(world: World) {
 }
 
 /// What a worker that already waits gets when `event` happens.
-async fn woken_by<T>(world: &World, event: impl AsyncFnOnce() -> T) -> Held {
+async fn woken_by<T>(world: &World, event: impl AsyncFnOnce() -> T) -> LeasedExecution {
     let worker = world.worker("waiting");
     let mut waiting = pin!(worker.next(1, ms(60_000)));
     assert!(timeout(ms(20), &mut waiting).await.is_err(), "there was nothing to wait for");

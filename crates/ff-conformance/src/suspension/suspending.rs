@@ -8,7 +8,7 @@ use ff_core::state::{
     TerminalOutcome,
 };
 use ff_core::suspension::{
-    BoundWaitpoint, Handed, ResumePolicy, SuspendReason, SuspendedBy, TimeoutBehavior, WaitpointState,
+    BoundWaitpoint, ResumePolicy, SignalSelection, SuspendReason, SuspendedBy, TimeoutBehavior, WaitpointState,
 };
 use ff_core::types::{ExecutionId, LeaseId, Namespace};
 use uuid::Uuid;
@@ -106,7 +106,7 @@ async fn a_suspension_reads_back_as_it_was_asked_for(world: World) {
         requested_by: SuspendedBy::Policy,
         timeout: Some(Timeout::After(60_000)),
         timeout_behavior: TimeoutBehavior::Escalate,
-        resume_policy: ResumePolicy { resume_delay_ms: 7, handed: Handed::All },
+        resume_policy: ResumePolicy { resume_delay_ms: 7, handed: SignalSelection::All },
         ..held.wish_for(all([signal("b"), signal("a")]), &["a", "b"])
     };
     let waitpoints: [_; 2] = held.wait(wish.clone()).await;

@@ -9,7 +9,7 @@ use ff_core::suspension::{Condition, Distinct, OperatorDecision, ResumePolicy, R
 use crate::refused::assert_refused;
 use crate::suite::promises;
 use crate::world::conditions::count;
-use crate::{Held, Waitpoint, World, ms};
+use crate::{LeasedExecution, Waitpoint, World, ms};
 
 promises! {
     work_whose_wait_times_out_may_fail,
@@ -165,7 +165,7 @@ async fn many_waits_may_time_out_at_once(world: World) {
 }
 
 /// Work whose wait times out in a millisecond.
-async fn waiting(world: &World, timeout_behavior: TimeoutBehavior) -> (Held, Waitpoint) {
+async fn waiting(world: &World, timeout_behavior: TimeoutBehavior) -> (LeasedExecution, Waitpoint) {
     let held = world.held().await;
     let wish = SuspendArgs { timeout: Some(Timeout::After(1_000)), timeout_behavior, ..held.wish("approval") };
     let [waitpoint] = held.wait(wish).await;
@@ -175,7 +175,7 @@ async fn waiting(world: &World, timeout_behavior: TimeoutBehavior) -> (Held, Wai
 }
 
 /// The work has ended by its timeout, its attempt with it, and its waitpoint is closed.
-async fn has_ended(world: &World, held: &Held, waitpoint: &Waitpoint, outcome: Outcome) -> Option<Failure> {
+async fn has_ended(world: &World, held: &LeasedExecution, waitpoint: &Waitpoint, outcome: Outcome) -> Option<Failure> {
     let ended = world.ended(&held.id()).await;
     assert_eq!((ended.outcome, ended.by, ended.at), (outcome, FinishedBy::SuspensionTimeout, world.clock.now()));
     let attempts = world.attempts(&held.id()).await.attempts;

@@ -38,7 +38,7 @@ pub async fn forge(world: &World, many: usize) {
         }
     }
     assert!(world.contents().await == before, "a forged token wrote something");
-    let genuine = world.upkeep.deliver(forger.current.signal("genuine")).await.unwrap();
+    let genuine = world.engine_store.deliver(forger.current.signal("genuine")).await.unwrap();
     assert_eq!(genuine.effect, Effect::Appended);
 }
 

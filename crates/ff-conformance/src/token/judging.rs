@@ -65,7 +65,7 @@ async fn a_token_opens_its_own_waitpoint_only(world: World) {
 async fn a_token_can_be_judged_without_using_it(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let judge = async |id: &ExecutionId, waitpoint: &WaitpointId, token: &PresentedToken| {
-        world.upkeep.judge_token(id, waitpoint, token).await
+        world.engine_store.judge_token(id, waitpoint, token).await
     };
     let (id, at, genuine) = (held.id(), waitpoint.id(), waitpoint.token());
     let before = world.contents().await;

@@ -93,11 +93,11 @@ async fn only_those_gone_are_swept(world: World) {
     world.clock.advance(ms(500)).await;
     world.backend.register_worker(worker("b", "acme")).await.unwrap();
     world.clock.advance(ms(500)).await;
-    let swept = world.upkeep.sweep_workers().await.unwrap();
+    let swept = world.engine_store.sweep_workers().await.unwrap();
     assert_eq!(swept.iter().map(WorkerInstanceId::as_str).collect::<Vec<_>>(), ["a"]);
-    assert_eq!(world.upkeep.sweep_workers().await.unwrap(), []);
+    assert_eq!(world.engine_store.sweep_workers().await.unwrap(), []);
     world.clock.advance(ms(500)).await;
-    world.upkeep.sweep_workers().await.unwrap();
+    world.engine_store.sweep_workers().await.unwrap();
     assert_eq!(world.contents().await, before, "nothing is left of them");
 }
 

@@ -11,25 +11,25 @@ use ff_core::types::TimestampMs;
 /// Time that stands still until a test moves it.
 #[derive(Clone)]
 pub struct WorldClock {
-    hands: Arc<Hands>,
-    upkeep: Arc<dyn EngineStore>,
+    hands: Arc<TestClock>,
+    engine_store: Arc<dyn EngineStore>,
 }
 
 /// The hands of the clock, as the store reads them.
 #[derive(Debug)]
-pub struct Hands(AtomicI64);
+pub struct TestClock(AtomicI64);
 
 /// When the next world begins: a year after the one before, so that a server they share never sees time go back.
 static NEXT: AtomicI64 = AtomicI64::new(1_700_000_000_000);
 const A_YEAR_MS: i64 = 31_536_000_000;
 
-impl Default for Hands {
+impl Default for TestClock {
     fn default() -> Self {
         Self(AtomicI64::new(NEXT.fetch_add(A_YEAR_MS, Ordering::SeqCst)))
     }
 }
 
-impl Clock for Hands {
+impl Clock for TestClock {
     fn now(&self) -> TimestampMs {
         TimestampMs(self.0.load(Ordering::SeqCst))
     }
@@ -37,8 +37,8 @@ impl Clock for Hands {
 
 impl WorldClock {
     /// The clock of a store that was made with these hands.
-    pub fn new(hands: Arc<Hands>, upkeep: Arc<dyn EngineStore>) -> Self {
-        Self { hands, upkeep }
+    pub fn new(hands: Arc<TestClock>, engine_store: Arc<dyn EngineStore>) -> Self {
+        Self { hands, engine_store }
     }
 
     /// What time it is.
@@ -64,15 +64,15 @@ impl WorldClock {
 
     /// Fires what is due on every partition until nothing is.
     pub async fn fire_due(&self) {
-        for partition in 0..self.upkeep.partitions().num_flow_partitions {
+        for partition in 0..self.engine_store.partitions().num_flow_partitions {
             self.fire_due_on(partition).await;
         }
     }
 
     /// Fires what is due on one partition until nothing is.
     pub async fn fire_due_on(&self, partition: u16) {
-        let now = self.upkeep.now().await.unwrap();
-        while self.upkeep.pump(partition).await.unwrap().next_due.is_some_and(|due| due <= now) {}
+        let now = self.engine_store.now().await.unwrap();
+        while self.engine_store.pump(partition).await.unwrap().next_due.is_some_and(|due| due <= now) {}
     }
 }
 

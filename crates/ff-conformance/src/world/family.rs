@@ -4,10 +4,10 @@ use ff_core::backend::Answer;
 use ff_core::contracts::{GrowFlowArgs, WaitForChildrenArgs, WaitedForChildren};
 use ff_core::flow::GroupState;
 
-use super::Held;
+use super::LeasedExecution;
 use super::graph::growth;
 
-impl Held {
+impl LeasedExecution {
     /// What it is called in its flow.
     pub fn node(&self) -> &str {
         self.task.flow.as_ref().expect("it should be in a flow").node.as_str()

@@ -8,7 +8,7 @@ use ff_core::contracts::{
     CancelFlowArgs, CloseFlowArgs, ClosedFlow, CreateFlowArgs, EdgeInfo, FlowCancelled, FlowEdgesArgs, FlowEventsArgs,
     FlowHeader, FlowInfo, FlowMembersArgs, GroupInfo, GrowFlowArgs, Grown, MemberInfo, ReplayArgs, Replayed,
 };
-use ff_core::flow::{CancelPolicy, EdgeState, FlowEvent, FlowWhat, edge_id, member_id};
+use ff_core::flow::{CancelPolicy, EdgeState, FlowEvent, FlowEventKind, edge_id, member_id};
 use ff_core::limits;
 use ff_core::partition::flow_partition;
 use ff_core::trace::TraceContext;
@@ -16,7 +16,7 @@ use ff_core::types::{EdgeId, ExecutionId, FlowId, Kind};
 use futures_util::{StreamExt, stream};
 
 use super::graph::{Graph, growth, named};
-use super::{Held, World};
+use super::{LeasedExecution, World};
 
 /// How many work at once on what there is to do.
 const HANDS: usize = 32;
@@ -50,7 +50,7 @@ impl World {
     /// A flow on the partition after that of the flow before, so that whoever works on one does not come across the
     /// next.
     pub(super) fn new_flow(&self) -> FlowHeader {
-        let config = self.upkeep.partitions();
+        let config = self.engine_store.partitions();
         let partition = self.flows.fetch_add(1, Ordering::SeqCst) % config.num_flow_partitions;
         let mut header = FlowHeader::new(Kind::parse("etl").unwrap());
         while flow_partition(&header.flow_id, &config).index != partition {
@@ -67,12 +67,12 @@ impl Flow {
 
     /// The partition it and everything of it is on.
     pub fn partition(&self) -> u16 {
-        flow_partition(&self.id, &self.world.upkeep.partitions()).index
+        flow_partition(&self.id, &self.world.engine_store.partitions()).index
     }
 
     /// The execution of a member.
     pub fn member(&self, name: &str) -> ExecutionId {
-        member_id(&self.id, &named(name), &self.world.upkeep.partitions())
+        member_id(&self.id, &named(name), &self.world.engine_store.partitions())
     }
 
     /// The id of an edge.
@@ -86,7 +86,7 @@ impl Flow {
     }
 
     /// Takes everything that waits for a worker, by the names of the members.
-    pub async fn start(&self) -> BTreeMap<String, Held> {
+    pub async fn start(&self) -> BTreeMap<String, LeasedExecution> {
         let worker = self.world.worker("hand");
         let mut started = BTreeMap::new();
         loop {
@@ -99,7 +99,7 @@ impl Flow {
     }
 
     /// Takes the one member that waits for a worker.
-    pub async fn start_one(&self) -> Held {
+    pub async fn start_one(&self) -> LeasedExecution {
         let mut started = self.start().await;
         assert_eq!(started.len(), 1, "not one member waits: {:?}", started.keys());
         started.pop_first().unwrap().1
@@ -194,15 +194,15 @@ impl Flow {
     }
 
     /// What it told of itself, without its members.
-    pub async fn told(&self) -> Vec<FlowWhat> {
+    pub async fn told(&self) -> Vec<FlowEventKind> {
         let events = self.events_by(limits::PAGE).await.into_iter().map(|event| event.what);
-        events.filter(|what| !matches!(what, FlowWhat::Moved { .. })).collect()
+        events.filter(|what| !matches!(what, FlowEventKind::Moved { .. })).collect()
     }
 
     /// The states a member came to, one after the other.
     pub async fn moves_of(&self, name: &str) -> Vec<&'static str> {
         let came_to = |event: FlowEvent| match event.what {
-            FlowWhat::Moved { node, to, .. } if node.as_str() == name => Some(to.as_str()),
+            FlowEventKind::Moved { node, to, .. } if node.as_str() == name => Some(to.as_str()),
             _ => None,
         };
         self.events_by(limits::PAGE).await.into_iter().filter_map(came_to).collect()
@@ -250,7 +250,7 @@ impl Flow {
 }
 
 /// Has all of these succeed without a result, several at a time.
-pub(crate) async fn complete_all(held: impl IntoIterator<Item = Held>) {
-    let completing = held.into_iter().map(async |held: Held| held.complete_with(None).await.unwrap());
+pub(crate) async fn complete_all(held: impl IntoIterator<Item = LeasedExecution>) {
+    let completing = held.into_iter().map(async |held: LeasedExecution| held.complete_with(None).await.unwrap());
     stream::iter(completing).buffer_unordered(HANDS).count().await;
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{EdgeSpec, GrowFlowArgs, GrownEdge, MemberRef, NodeSpec, SubmitFlowArgs, SubmittedFlow};
-use ff_core::flow::{Join, OnSatisfied, Passing};
+use ff_core::flow::{Join, OnSatisfied, PassMode};
 use ff_core::payload::Payload;
 use ff_core::policy::Backoff;
 use ff_core::trace::TraceContext;
@@ -57,8 +57,8 @@ pub(crate) fn growth(flow_id: FlowId, nodes: &[&str], edges: &[(&str, &str)]) ->
 }
 
 /// The result under a name.
-pub(crate) fn input(name: &str) -> Option<Passing> {
-    Some(Passing::Input(InputName::parse(name).unwrap()))
+pub(crate) fn input(name: &str) -> Option<PassMode> {
+    Some(PassMode::Input(InputName::parse(name).unwrap()))
 }
 
 /// One is enough; the others are cancelled.
@@ -114,7 +114,7 @@ impl Graph {
     }
 
     /// What an edge passes on.
-    pub fn passing(mut self, from: &str, to: &str, passes: Option<Passing>) -> Self {
+    pub fn passing(mut self, from: &str, to: &str, passes: Option<PassMode>) -> Self {
         let sought = edge(from, to);
         let is_it =
             |known: &&mut EdgeSpec| (&known.upstream, &known.downstream) == (&sought.upstream, &sought.downstream);

@@ -5,10 +5,10 @@ pub(crate) mod conditions;
 mod family;
 pub(crate) mod flow;
 pub(crate) mod graph;
-mod held;
 mod lane;
+mod leased;
 mod submission;
-mod waiting;
+mod suspension;
 mod waitpoint;
 mod worker;
 
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use ff_core::backend::{Answer, EngineBackend, EngineStore, LongPoll};
 use ff_core::contracts::{
-    Attempts, CancelArgs, Cancelled, Ended, ExecutionInfo, ReplayArgs, Replayed, RevokeArgs, Revoked,
+    Attempts, CancelArgs, Cancelled, ExecutionEnd, ExecutionInfo, ReplayArgs, Replayed, RevokeArgs, Revoked,
 };
 use ff_core::doctor;
 use ff_core::execution::Tags;
@@ -28,11 +28,11 @@ use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, TagKey, TagValue};
 use futures_util::future::BoxFuture;
 
-pub use clock::{Hands, WorldClock};
+pub use clock::{TestClock, WorldClock};
 pub use flow::Flow;
 pub use graph::Graph;
-pub use held::Held;
 pub use lane::Lane;
+pub use leased::LeasedExecution;
 pub use submission::Submission;
 pub use waitpoint::Waitpoint;
 pub use worker::Worker;
@@ -56,9 +56,9 @@ pub struct World {
     /// What callers ask.
     pub backend: Arc<dyn EngineBackend>,
     /// What callers wait for.
-    pub waits: Arc<dyn LongPoll>,
+    pub long_poll: Arc<dyn LongPoll>,
     /// The store beneath, for what only an engine asks.
-    pub upkeep: Arc<dyn EngineStore>,
+    pub engine_store: Arc<dyn EngineStore>,
     /// The time, which only the test moves.
     pub clock: WorldClock,
     /// Whether callers come through a server, which holds back who shows many wrong tokens.
@@ -68,19 +68,27 @@ pub struct World {
 }
 
 impl World {
-    /// A world whose callers reach the store as `backend` and `waits`.
+    /// A world whose callers reach the store as `backend` and `long_poll`.
     pub fn new(
         backend: Arc<dyn EngineBackend>,
-        waits: Arc<dyn LongPoll>,
-        upkeep: Arc<dyn EngineStore>,
+        long_poll: Arc<dyn LongPoll>,
+        engine_store: Arc<dyn EngineStore>,
         clock: WorldClock,
     ) -> Self {
-        Self { backend, waits, upkeep, clock, is_guarded: false, endings: Arc::default(), flows: Arc::default() }
+        Self {
+            backend,
+            long_poll,
+            engine_store,
+            clock,
+            is_guarded: false,
+            endings: Arc::default(),
+            flows: Arc::default(),
+        }
     }
 
     /// The same store, reached through a server.
-    pub fn reached_through(mut self, backend: Arc<dyn EngineBackend>, waits: Arc<dyn LongPoll>) -> Self {
-        (self.backend, self.waits, self.is_guarded) = (backend, waits, true);
+    pub fn reached_through(mut self, backend: Arc<dyn EngineBackend>, long_poll: Arc<dyn LongPoll>) -> Self {
+        (self.backend, self.long_poll, self.is_guarded) = (backend, long_poll, true);
         self
     }
 
@@ -100,7 +108,7 @@ impl World {
     }
 
     /// Submits work and has a worker take it.
-    pub async fn held(&self) -> Held {
+    pub async fn held(&self) -> LeasedExecution {
         self.submit("resize", b"cat.png").await;
         self.worker("holder").claim().await
     }
@@ -111,7 +119,7 @@ impl World {
     }
 
     /// How a finished execution ended.
-    pub async fn ended(&self, id: &ExecutionId) -> Ended {
+    pub async fn ended(&self, id: &ExecutionId) -> ExecutionEnd {
         self.backend.result(id).await.unwrap()
     }
 
@@ -149,14 +157,14 @@ impl World {
     pub async fn contents(&self) -> Contents {
         let mut contents = Vec::new();
         for partition in self.partitions() {
-            contents.push(self.upkeep.snapshot(partition).await.unwrap());
+            contents.push(self.engine_store.snapshot(partition).await.unwrap());
         }
         contents
     }
 
     /// Fails when the doctor finds anything wrong anywhere.
     pub async fn check_invariants(&self) {
-        let now = self.upkeep.now().await.unwrap();
+        let now = self.engine_store.now().await.unwrap();
         for (partition, snapshot) in self.partitions().zip(self.contents().await) {
             let findings: Vec<_> = doctor::examine(&snapshot, partition, now).iter().map(ToString::to_string).collect();
             assert!(findings.is_empty(), "partition {partition}:\n{}", findings.join("\n"));
@@ -165,7 +173,7 @@ impl World {
 
     /// Every partition of the store.
     pub fn partitions(&self) -> std::ops::Range<u16> {
-        0..self.upkeep.partitions().num_flow_partitions
+        0..self.engine_store.partitions().num_flow_partitions
     }
 
     /// Runs `ending` when this world ends, before the endings added earlier.

@@ -68,7 +68,7 @@ impl Submission {
 
     /// A uuid that lands on this partition.
     pub fn on_partition(mut self, partition: u16) -> Self {
-        let config = self.world.upkeep.partitions();
+        let config = self.world.engine_store.partitions();
         while self.args.execution_id(&config).partition() != partition {
             self.args.uuid = Uuid::now_v7();
         }

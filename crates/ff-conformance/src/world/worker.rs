@@ -8,7 +8,7 @@ use ff_core::lease::Holder;
 use ff_core::limits;
 use ff_core::types::{Kind, LaneId, Namespace};
 
-use super::{Held, World};
+use super::{LeasedExecution, World};
 
 /// A worker that takes work of one tenant's lanes.
 #[derive(Clone)]
@@ -64,12 +64,12 @@ impl Worker {
     }
 
     /// Takes one execution, from whichever partition has some.
-    pub async fn claim(&self) -> Held {
+    pub async fn claim(&self) -> LeasedExecution {
         self.claim_up_to(1).await.pop().expect("there should be something to claim")
     }
 
     /// Takes up to `max` executions, going from partition to partition.
-    pub async fn claim_up_to(&self, max: usize) -> Vec<Held> {
+    pub async fn claim_up_to(&self, max: usize) -> Vec<LeasedExecution> {
         let mut held = Vec::new();
         for partition in self.world.partitions() {
             if held.len() < max {
@@ -80,7 +80,7 @@ impl Worker {
     }
 
     /// Takes up to `max` executions of one partition.
-    pub async fn claim_on(&self, partition: u16, max: usize) -> Vec<Held> {
+    pub async fn claim_on(&self, partition: u16, max: usize) -> Vec<LeasedExecution> {
         let mut held = Vec::new();
         loop {
             let claims = self.world.backend.claim(self.claim_args(partition, max - held.len())).await.unwrap();
@@ -106,8 +106,8 @@ impl Worker {
     }
 
     /// Takes work from wherever there is some, waiting for it.
-    pub async fn next(&self, max: usize, wait: Duration) -> Vec<Held> {
-        let claimed = self.world.waits.next(self.next_args(max, wait)).await.unwrap();
+    pub async fn next(&self, max: usize, wait: Duration) -> Vec<LeasedExecution> {
+        let claimed = self.world.long_poll.next(self.next_args(max, wait)).await.unwrap();
         self.hold(claimed)
     }
 
@@ -131,10 +131,10 @@ impl Worker {
             after: after.map(str::to_owned),
             wait_ms: u64::try_from(wait.as_millis()).unwrap(),
         };
-        self.world.waits.control(args).await
+        self.world.long_poll.control(args).await
     }
 
-    fn hold(&self, claimed: Vec<Claimed>) -> Vec<Held> {
-        claimed.into_iter().map(|claimed| Held::new(self.world.clone(), claimed)).collect()
+    fn hold(&self, claimed: Vec<Claimed>) -> Vec<LeasedExecution> {
+        claimed.into_iter().map(|claimed| LeasedExecution::new(self.world.clone(), claimed)).collect()
     }
 }

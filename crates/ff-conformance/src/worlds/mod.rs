@@ -13,7 +13,7 @@ use ff_backend_memory::MemoryBackend;
 use ff_backend_sqlite::SqliteOptions;
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 use ff_core::backend::EngineStore;
-use ff_core::dice::SystemDice;
+use ff_core::entropy::SystemEntropy;
 use ff_core::partition::PartitionConfig;
 use ff_scheduler::Runtime;
 use ff_sdk::FlowFabric;
@@ -22,7 +22,7 @@ use ff_server::Server;
 use tokio_util::sync::CancellationToken;
 
 use self::servers::{Cluster, Process};
-use crate::world::{Hands, World, WorldClock};
+use crate::world::{TestClock, World, WorldClock};
 
 pub use postgres::{http_over_postgres, on_postgres};
 
@@ -32,10 +32,14 @@ fn few_partitions() -> PartitionConfig {
 }
 
 /// A store in this process, reached directly. Nobody but the test fires what is due. `closing` comes last of all.
-fn over(store: Arc<dyn EngineStore>, hands: Arc<Hands>, closing: impl Future<Output = ()> + Send + 'static) -> World {
+fn over(
+    store: Arc<dyn EngineStore>,
+    hands: Arc<TestClock>,
+    closing: impl Future<Output = ()> + Send + 'static,
+) -> World {
     let flowfabric = FlowFabric::over(store.clone());
     let clock = WorldClock::new(hands, store.clone());
-    let world = World::new(flowfabric.backend().clone(), flowfabric.waits().clone(), store, clock);
+    let world = World::new(flowfabric.backend().clone(), flowfabric.long_poll().clone(), store, clock);
     world.at_its_end(async move {
         flowfabric.shutdown().await;
         closing.await;
@@ -45,14 +49,14 @@ fn over(store: Arc<dyn EngineStore>, hands: Arc<Hands>, closing: impl Future<Out
 
 /// A store in memory.
 pub async fn memory() -> World {
-    let hands = Arc::new(Hands::default());
-    let store = MemoryBackend::new(few_partitions(), hands.clone(), Arc::new(SystemDice));
+    let hands = Arc::new(TestClock::default());
+    let store = MemoryBackend::new(few_partitions(), hands.clone(), Arc::new(SystemEntropy));
     over(Arc::new(store), hands, async {})
 }
 
 /// A store in a file of its own, as durable as a user's.
 pub async fn sqlite() -> World {
-    let hands = Arc::new(Hands::default());
+    let hands = Arc::new(TestClock::default());
     let folder = tempfile::tempdir().unwrap();
     let options =
         SqliteOptions { partitions: Some(few_partitions()), clock: hands.clone(), ..SqliteOptions::default() };
@@ -78,7 +82,7 @@ pub async fn on_cluster(cluster: &Cluster) -> World {
 }
 
 async fn at(url: &str) -> World {
-    let hands = Arc::new(Hands::default());
+    let hands = Arc::new(TestClock::default());
     let options =
         ValkeyOptions { partitions: Some(few_partitions()), clock: Some(hands.clone()), ..ValkeyOptions::default() };
     let store = ValkeyBackend::connect(url, options).await.unwrap();
@@ -102,7 +106,7 @@ pub async fn http_over_valkey(server: &Process) -> World {
 
 /// The same store as its callers reach it through a server.
 pub(super) async fn behind_a_server(world: World) -> World {
-    let runtime = Runtime::without_engine(world.upkeep.clone());
+    let runtime = Runtime::without_engine(world.engine_store.clone());
     let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let server = Server::bind(any_port, runtime.clone()).await.unwrap();
     let url = format!("http://{}", server.local_addr().unwrap());

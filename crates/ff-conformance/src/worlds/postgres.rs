@@ -8,7 +8,7 @@ use tokio_postgres::NoTls;
 
 use super::postgres_server::Postgres;
 use super::{behind_a_server, few_partitions, over};
-use crate::world::{Hands, World};
+use crate::world::{TestClock, World};
 
 /// Schemas of worlds that have ended, with the ports of their servers.
 static FREE: Mutex<Vec<(u16, String)>> = Mutex::new(Vec::new());
@@ -16,7 +16,7 @@ static FREE: Mutex<Vec<(u16, String)>> = Mutex::new(Vec::new());
 /// A store on a Postgres server, in a schema it has to itself.
 pub async fn on_postgres(server: &Postgres) -> World {
     let (port, schema) = (server.port, schema(server).await);
-    let hands = Arc::new(Hands::default());
+    let hands = Arc::new(TestClock::default());
     let options = PostgresOptions {
         partitions: Some(few_partitions()),
         clock: Some(hands.clone()),

@@ -27,7 +27,7 @@ const PROMISES: &[&str] = &[
     "flow::growing::what_is_ready_is_handed_what_a_new_upstream_had_produced",
     "flow::large::a_quorum_cancels_two_thousand_siblings_across_a_dead_engine",
     "flow::listing::flows_are_listed_by_kind_label_and_tenant",
-    "key::creating::a_key_is_found_as_it_was_created",
+    "api_key::creating::a_key_is_found_as_it_was_created",
     "lane::pausing::a_paused_lane_takes_work_and_hands_out_none",
     "signal::delivering::a_signal_reads_back_as_it_was_sent",
     "signal::repeating::a_duplicate_counts_once",

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use super::perform::run;
 use super::{Pending, Perform};
+use crate::api_key::ApiKey;
 use crate::contracts::*;
 use crate::due::Pumped;
 use crate::event::Feed;
 use crate::hint::Hints;
-use crate::key::ApiKey;
 use crate::lane::Lane;
 use crate::operation::{Ask, operations};
 use crate::outage::OutageLog;
@@ -68,14 +68,14 @@ use query_calls;
 
 /// How a partition stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Swept {
-    pub ready: Vec<Ready>,
+pub struct PartitionStatus {
+    pub ready: Vec<ReadyLane>,
     pub next_due: Option<TimestampMs>,
 }
 
 /// Executions of one kind are ready on a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ready {
+pub struct ReadyLane {
     /// As indexes name it.
     pub lane: LaneId,
     pub kind: Kind,

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::Answer;
 use crate::event::contracts::{EventsArgs, EventsPage};
-use crate::execution::contracts::Ended;
+use crate::execution::contracts::ExecutionEnd;
 use crate::flow::contracts::{FlowEnd, FlowEventsArgs, FlowEventsPage};
 use crate::lease::contracts::{Claimed, Control, ControlArgs, NextArgs};
 use crate::signal::contracts::{DeliveriesArgs, DeliveriesPage};
@@ -20,7 +20,7 @@ pub trait LongPoll: Send + Sync {
     async fn control(&self, args: ControlArgs) -> Answer<Control>;
 
     /// How an execution ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
-    async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<Ended>>;
+    async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<ExecutionEnd>>;
 
     /// What was delivered on any partition since a cursor, waiting for something up to `wait_ms`. Empty when there was
     /// nothing in time.

@@ -11,7 +11,7 @@ use std::pin::Pin;
 use crate::engine_error::EngineError;
 
 pub use engine_backend::EngineBackend;
-pub use engine_store::{EngineStore, Ready, Swept};
+pub use engine_store::{EngineStore, PartitionStatus, ReadyLane};
 pub use long_poll::LongPoll;
 pub use perform::{Handle, Perform};
 

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
 use crate::execution::{AttemptSlot, Blocker, Execution, Outcome, Phase};
-use crate::flow::{Counts, Edge, EdgeState, Flow, FlowIndex, Group, GroupState, Membership, Owed, Passing, entries};
+use crate::flow::{
+    Counts, Edge, EdgeState, Flow, FlowIndex, Group, GroupState, Membership, PassMode, Propagation, entries,
+};
 use crate::index::Score;
 use crate::lease::LeaseEnding;
 use crate::snapshot::Snapshot;
@@ -133,10 +135,10 @@ fn ends_with_its_last(flow: &Flow, members: &[(&Execution, &Membership)], findin
         findings.find("I2", &flow.id, format!("is over: {}, ended at {:?}", flow.is_over(), flow.ended_at));
     }
     let live = || members.iter().map(|(execution, _)| execution).filter(|execution| !execution.is_finished());
-    if flow.tour.is_none() && live().any(|execution| !flow.spares(execution)) {
+    if flow.member_sweep.is_none() && live().any(|execution| !flow.spares(execution)) {
         findings.find("I10", &flow.id, "is cancelled, and a member it does not spare goes on");
     }
-    let opened = flow.staging.is_none() && flow.tour.is_none();
+    let opened = flow.staging.is_none() && flow.member_sweep.is_none();
     if opened && live().any(|execution| execution.is_staged()) {
         findings.find("I9", &flow.id, "is there, and a member of it is still staged");
     }
@@ -180,7 +182,7 @@ fn member(
         findings.find("I17", &execution.id, "its payload is not as long as it says");
     }
     let entering = graph.incoming.get(&execution.id).into_iter().flatten();
-    let inputs = entering.filter(|edge| matches!(edge.passes, Some(Passing::Input(_)))).filter_map(|e| e.passed_bytes);
+    let inputs = entering.filter(|edge| matches!(edge.passes, Some(PassMode::Input(_)))).filter_map(|e| e.passed_bytes);
     let (count, bytes) = inputs.fold((0, 0), |(count, sum), bytes| (count + 1, sum + bytes));
     if (count, bytes) != (membership.inputs, membership.input_bytes) {
         findings.find("I17", &execution.id, format!("was passed {count} inputs of {bytes} bytes, and counts others"));
@@ -193,13 +195,13 @@ fn waits_for_its_join(execution: &Execution, snapshot: &Snapshot, findings: &mut
     let group = snapshot.groups.get(&execution.id).filter(|group| group.n > 0);
     let state = group.map_or(GroupState::Satisfied, |group| group.state);
     let (first, begun) = (group.is_none_or(|g| g.round == 0), matches!(execution.attempt, AttemptSlot::Open(_)));
-    let owes = execution.membership.as_ref().and_then(|membership| membership.owes);
+    let propagation = execution.membership.as_ref().and_then(|m| m.pending_propagation);
     let waited = execution.last_lease.as_ref().is_some_and(|last| last.ended == LeaseEnding::WaitingForChildren);
     match &execution.phase {
         Phase::Blocked { on: Blocker::Dependencies, .. } if state != GroupState::Pending => {
             findings.find("I9", &execution.id, format!("is blocked, and its join is {state}"));
         }
-        Phase::Blocked { on: Blocker::Reopening, .. } if owes.is_none() => {
+        Phase::Blocked { on: Blocker::Reopening, .. } if propagation.is_none() => {
             findings.find("I9", &execution.id, "waits for dependents that know already");
         }
         Phase::Waiting | Phase::Delayed { .. } if !begun && first && state != GroupState::Satisfied => {
@@ -228,12 +230,15 @@ fn told(edge: &Edge, snapshot: &Snapshot, findings: &mut Findings) {
         }
         return;
     };
-    let (owes, expected) = match upstream.phase {
-        Phase::Finished { outcome, .. } => (Owed::End, EdgeState::from(outcome)),
-        _ => (Owed::Replay { reopen: false }, EdgeState::Pending),
+    let (propagation, expected) = match upstream.phase {
+        Phase::Finished { outcome, .. } => (Propagation::End, EdgeState::from(outcome)),
+        _ => (Propagation::Replay { reopen: false }, EdgeState::Pending),
     };
-    let owed = upstream.membership.as_ref().and_then(|membership| membership.owes).is_some_and(|is| {
-        let kind = matches!((is.what, owes), (Owed::End, Owed::End) | (Owed::Replay { .. }, Owed::Replay { .. }));
+    let owed = upstream.membership.as_ref().and_then(|m| m.pending_propagation).is_some_and(|is| {
+        let kind = matches!(
+            (is.what, propagation),
+            (Propagation::End, Propagation::End) | (Propagation::Replay { .. }, Propagation::Replay { .. })
+        );
         kind && is.after.is_none_or(|after| after < edge.id)
     });
     if edge.state != expected && !owed {
@@ -254,7 +259,7 @@ fn counted(group: &Group, graph: &Graph<'_>, findings: &mut Findings) {
     if is != says {
         findings.find("I10", &group.downstream_execution_id, format!("its group counts {says:?}, has {is:?}"));
     }
-    if group.passes_payload != current.iter().any(|edge| edge.passes == Some(Passing::Payload)) {
+    if group.passes_payload != current.iter().any(|edge| edge.passes == Some(PassMode::Payload)) {
         let what = format!("its group says {} to a payload that is passed on", group.passes_payload);
         findings.find("I10", &group.downstream_execution_id, what);
     }
@@ -302,13 +307,13 @@ fn orphans(snapshot: &Snapshot, findings: &mut Findings) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::playground::{Playground, graph};
+    use crate::flow::fixture::{FlowFixture, graph};
     use crate::limits;
     use crate::operation::PumpArgs;
 
     /// What is found once a healthy flow of three was damaged.
     fn found(damage: impl FnOnce(&mut Snapshot, &dyn Fn(&str) -> ExecutionId)) -> Vec<&'static str> {
-        let mut flow = Playground::of("a>b b>c");
+        let mut flow = FlowFixture::of("a>b b>c");
         flow.run_until("a");
         let mut snapshot = flow.model.snapshot(0);
         assert_eq!(examine(&snapshot, 0), []);
@@ -340,7 +345,7 @@ mod tests {
     #[test]
     fn a_submission_that_is_half_forgotten_is_in_order() {
         let edges: Vec<_> = (0..450).map(|n| format!("a>n{n}")).collect();
-        let mut flow = Playground::empty();
+        let mut flow = FlowFixture::empty();
         let parts = graph(&edges.join(" "), &[]).plan().unwrap();
         flow.parts(&parts[..2]);
         flow.now = flow.now + limits::STAGING_MS;

@@ -36,12 +36,12 @@ fn over_its_share(lane: &Lane, key: &LaneId, snapshot: &Snapshot, partition: u16
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lane::yard::{PARTITIONS, Yard, lane};
+    use crate::lane::fixture::{LaneFixture, PARTITIONS, lane};
     use crate::partition::lane_partition;
 
     #[test]
     fn a_share_that_is_too_small_and_a_lane_under_another_name_are_found() {
-        let mut yard = Yard::new();
+        let mut yard = LaneFixture::new();
         let home = lane_partition(&lane().lane, &PARTITIONS);
         yard.submit(home, 0).unwrap();
         yard.limit(1);

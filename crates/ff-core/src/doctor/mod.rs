@@ -2,7 +2,7 @@
 
 mod flows;
 mod lanes;
-mod waiting;
+mod suspensions;
 mod workers;
 
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ pub fn examine(snapshot: &Snapshot, partition: u16, now: TimestampMs) -> Vec<Fin
         }
     }
     findings.extend(orphans(snapshot));
-    findings.extend(waiting::examine(snapshot));
+    findings.extend(suspensions::examine(snapshot));
     findings.extend(flows::examine(snapshot, partition));
     findings.extend(lanes::examine(snapshot, partition));
     findings.extend(workers::examine(snapshot, partition, now));

@@ -46,12 +46,12 @@ fn feed(snapshot: &Snapshot) -> Vec<(&'static str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Event, Feed, Told, What};
+    use crate::event::{Event, EventKind, EventRecord, Feed};
     use crate::samples::{at, waiting};
     use crate::signal::Position;
 
-    fn told(now: TimestampMs, nth: u64) -> Told {
-        Told::of(&waiting(), &Event::new(&waiting().id, now, What::Submitted), Position { at: now, nth })
+    fn told(now: TimestampMs, nth: u64) -> EventRecord {
+        EventRecord::of(&waiting(), &Event::new(&waiting().id, now, EventKind::Submitted), Position { at: now, nth })
     }
 
     fn found(damage: impl FnOnce(&mut Snapshot)) -> Vec<&'static str> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{EventCursor, Told};
+use super::{EventCursor, EventRecord};
 use crate::engine_error::{Code, Refusal, check_page};
 use crate::limits;
 use crate::partition::{PartitionConfig, check_id};
@@ -33,7 +33,7 @@ impl EventsArgs {
     }
 
     /// Whether something that happened is asked for.
-    pub fn wants(&self, told: &Told) -> bool {
+    pub fn wants(&self, told: &EventRecord) -> bool {
         self.namespace.as_ref().is_none_or(|namespace| told.namespace == *namespace)
             && self.execution.is_none_or(|id| told.execution_id == id)
     }
@@ -56,7 +56,7 @@ impl EventsArgs {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventsPage {
-    pub events: Vec<Told>,
+    pub events: Vec<EventRecord>,
     /// Where to go on.
     pub next: EventCursor,
     /// True when something may be missing before these: it was kept no longer, or nobody followed.

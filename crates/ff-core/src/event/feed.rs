@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, What};
+use super::{Event, EventKind};
 use crate::engine_error::{Code, Refusal};
 use crate::event::contracts::EventsPage;
 use crate::execution::Execution;
@@ -34,7 +34,7 @@ impl Feed {
 /// One thing that happened, as the feed tells it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Told {
+pub struct EventRecord {
     /// Where in its partition's feed it stands.
     pub position: Position,
     pub namespace: Namespace,
@@ -44,10 +44,10 @@ pub struct Told {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_id: Option<FlowId>,
     #[serde(flatten)]
-    pub what: What,
+    pub what: EventKind,
 }
 
-impl Told {
+impl EventRecord {
     /// Something that happened to an execution.
     pub fn of(execution: &Execution, event: &Event, position: Position) -> Self {
         Self {
@@ -141,7 +141,7 @@ impl SealedPlaces {
 /// The next of one partition's feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventsPart {
-    pub events: Vec<Told>,
+    pub events: Vec<EventRecord>,
     /// Whether some before them are gone.
     pub trimmed: bool,
     /// Since when it tells. Who has not read as far as this was not told what happened before.
@@ -152,7 +152,7 @@ impl EventsPart {
     /// What a feed that is kept up to its limit has for a reader.
     pub fn of<'t>(
         feed: Feed,
-        told: impl ExactSizeIterator<Item = &'t Told>,
+        told: impl ExactSizeIterator<Item = &'t EventRecord>,
         (partition, cursor): (u16, &EventCursor),
         limit: usize,
     ) -> Self {
@@ -171,7 +171,7 @@ impl EventsPage {
     pub fn merge(
         after: EventCursor,
         parts: impl IntoIterator<Item = (u16, EventsPart)>,
-        wanted: impl Fn(&Told) -> bool,
+        wanted: impl Fn(&EventRecord) -> bool,
         limit: usize,
     ) -> Self {
         let (mut all, mut missed, mut next) = (Vec::new(), false, after);
@@ -186,7 +186,7 @@ impl EventsPage {
         }
         all.sort_by_key(|(partition, told)| (told.position.at, *partition, told.position.nth));
         all.truncate(limit);
-        for (partition, Told { position, .. }) in &all {
+        for (partition, EventRecord { position, .. }) in &all {
             next.places.insert(*partition, Position { nth: position.nth + 1, ..*position });
         }
         Self { events: all.into_iter().map(|(_, told)| told).filter(|told| wanted(told)).collect(), next, missed }
@@ -199,9 +199,9 @@ mod tests {
     use crate::event::contracts::EventsArgs;
     use crate::samples::{at, waiting};
 
-    fn told(now: TimestampMs, nth: u64) -> Told {
-        let event = Event::new(&waiting().id, now, What::Submitted);
-        Told::of(&waiting(), &event, Position { at: now, nth })
+    fn told(now: TimestampMs, nth: u64) -> EventRecord {
+        let event = Event::new(&waiting().id, now, EventKind::Submitted);
+        EventRecord::of(&waiting(), &event, Position { at: now, nth })
     }
 
     fn feed() -> Feed {

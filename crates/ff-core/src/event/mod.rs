@@ -4,7 +4,7 @@ pub mod contracts;
 mod feed;
 mod follow;
 
-pub use feed::{EventCursor, EventsPart, Feed, SealedPlaces, Told};
+pub use feed::{EventCursor, EventRecord, EventsPart, Feed, SealedPlaces};
 pub use follow::follow;
 
 use serde::{Deserialize, Serialize};
@@ -19,14 +19,14 @@ pub struct Event {
     pub execution_id: ExecutionId,
     pub at: TimestampMs,
     #[serde(flatten)]
-    pub what: What,
+    pub what: EventKind,
 }
 
 /// What it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum What {
+pub enum EventKind {
     Submitted,
     Promoted,
     Started {
@@ -67,7 +67,7 @@ pub enum What {
 }
 
 impl Event {
-    pub(crate) fn new(execution: &ExecutionId, at: TimestampMs, what: What) -> Self {
+    pub(crate) fn new(execution: &ExecutionId, at: TimestampMs, what: EventKind) -> Self {
         Self { execution_id: *execution, at, what }
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::submit::Start;
 use crate::change::Change;
 use crate::engine_error::Refusal;
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::execution::{DelayReason, Execution, Phase};
 use crate::lease::{Fence, LeaseEnding};
 use crate::operation::command::{Command, Conditions, Decision, found};
@@ -68,7 +68,7 @@ fn delay(execution: &Execution, args: &DelayArgs, now: TimestampMs) -> Result<Ch
     };
     let until = later.unwrap_or(now);
     let mut change = execution.end_lease(phase, LeaseEnding::Delayed { until }, None, now);
-    change.events.push(Event::new(&execution.id, now, What::Delayed { until }));
+    change.events.push(Event::new(&execution.id, now, EventKind::Delayed { until }));
     Ok(change)
 }
 

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
-use crate::dice::Nonce;
 use crate::engine_error::Refusal;
-use crate::event::{Event, What};
+use crate::entropy::Nonce;
+use crate::event::{Event, EventKind};
 use crate::execution::{AttemptOutcome, DelayReason, End, Execution, Failure, FinishedBy, Origin, Outcome, Phase};
 use crate::lease::{Fence, LeaseEnding};
 use crate::operation::command::{Command, Conditions, Decision, check_message, found};
@@ -100,14 +100,14 @@ impl Execution {
             };
             return self.finish(end, now);
         }
-        let retry_at = now + self.policy.retry_policy.backoff.delay_ms(self.retries, nonce.roll());
+        let retry_at = now + self.policy.retry_policy.backoff.delay_ms(self.retries, nonce.jitter());
         let phase =
             if retry_at > now { Phase::Delayed { until: retry_at, why: DelayReason::Backoff } } else { Phase::Waiting };
         let next = Origin::Retry { of: self.current_index() };
         let end = (cause.outcome, Some(failure), next);
         let mut change = self.end_lease(phase, (cause.ending)(Some(retry_at)), Some(end), now);
         change.after.retries += 1;
-        change.events.push(Event::new(&self.id, now, What::RetryScheduled { at: retry_at }));
+        change.events.push(Event::new(&self.id, now, EventKind::RetryScheduled { at: retry_at }));
         change
     }
 
@@ -122,7 +122,7 @@ impl Execution {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dice::{Dice, SeededDice};
+    use crate::entropy::{Entropy, SeededEntropy};
     use crate::policy::Backoff;
     use crate::samples::{at, held, running};
     use crate::types::Kind;
@@ -134,7 +134,7 @@ mod tests {
     }
 
     fn nonce() -> Nonce {
-        SeededDice::new(1).nonce()
+        SeededEntropy::new(1).nonce()
     }
 
     fn with_fixed_backoff(retries: u32) -> Execution {

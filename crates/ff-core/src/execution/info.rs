@@ -1,6 +1,6 @@
 //! The execution as callers see it.
 
-use crate::execution::contracts::{Attempts, Ended, ExecutionInfo, LeaseInfo};
+use crate::execution::contracts::{Attempts, ExecutionEnd, ExecutionInfo, LeaseInfo};
 use crate::execution::{Attempt, AttemptSlot, Execution, Phase};
 use crate::lease::LeaseEvent;
 use crate::payload::Payload;
@@ -68,9 +68,9 @@ impl Execution {
     }
 
     /// How it ended, once it has.
-    pub fn ended(&self, result: Option<Payload>) -> Option<Ended> {
+    pub fn ended(&self, result: Option<Payload>) -> Option<ExecutionEnd> {
         let Phase::Finished { outcome, at, by } = &self.phase else { return None };
-        Some(Ended {
+        Some(ExecutionEnd {
             execution_id: self.id,
             outcome: *outcome,
             at: *at,

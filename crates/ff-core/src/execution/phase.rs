@@ -198,8 +198,8 @@ impl Execution {
 mod tests {
     use crate::due::fire;
     use crate::execution::{Execution, expire};
+    use crate::fixture::ExecutionFixture;
     use crate::samples::{at, running, waiting};
-    use crate::stage::Stage;
     use crate::suspension::SuspendReason;
     use crate::suspension::contracts::SuspendArgs;
 
@@ -224,11 +224,11 @@ mod tests {
             (SuspendReason::ManualPause, "paused_by_operator"),
             (SuspendReason::PausedByBudget, "waiting_for_budget"),
         ] {
-            let mut stage = Stage::running(at(0));
-            let args = SuspendArgs { reason, ..stage.suspension("a") };
-            stage.ask(args, at(1)).unwrap();
+            let mut fixture = ExecutionFixture::running(at(0));
+            let args = SuspendArgs { reason, ..fixture.suspension("a") };
+            fixture.ask(args, at(1)).unwrap();
             let expected = ["suspended", "unowned", "not_applicable", word, "none", "attempt_interrupted", "suspended"];
-            assert_eq!(words(stage.execution()), expected);
+            assert_eq!(words(fixture.execution()), expected);
         }
     }
 
@@ -242,7 +242,7 @@ mod tests {
             words(&running()),
             ["active", "leased", "not_applicable", "none", "none", "running_attempt", "active"]
         );
-        let nonce = crate::dice::Dice::nonce(&crate::dice::SeededDice::new(1));
+        let nonce = crate::entropy::Entropy::nonce(&crate::entropy::SeededEntropy::new(1));
         assert_eq!(
             words(&fire(&running(), &nonce, at(30_000)).unwrap().after),
             ["runnable", "unowned", "eligible_now", "waiting_for_worker", "none", "attempt_interrupted", "waiting"]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::execution::Execution;
 use crate::operation::command::{Command, Conditions, Decision, found};
 use crate::partition::{PartitionConfig, check_id};
@@ -55,7 +55,7 @@ fn change_priority(execution: &Execution, args: &ChangePriorityArgs, now: Timest
     let mut change = execution.unchanged();
     if execution.priority != args.priority {
         change.after.priority = args.priority;
-        let what = What::Prioritised { from: execution.priority, to: args.priority };
+        let what = EventKind::Prioritised { from: execution.priority, to: args.priority };
         change.events.push(Event::new(&execution.id, now, what));
     }
     Ok(change)

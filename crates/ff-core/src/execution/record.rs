@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::execution::{Attempt, AttemptEnd, AttemptOutcome, Blocker, Failure, FinishedBy, Origin, Outcome, Phase};
 use crate::flow::Membership;
 use crate::lease::{Fence, LastLease, Lease, LeaseEnding, LeaseEvent};
@@ -246,7 +246,7 @@ impl Execution {
             change.after.last_suspension = Some(PastSuspension::of(suspension, self.epoch(), ended, vec![], now));
         }
         change.after.pending_waitpoints.clear();
-        change.events.push(Event::new(&self.id, now, What::Finished { outcome: end.outcome }));
+        change.events.push(Event::new(&self.id, now, EventKind::Finished { outcome: end.outcome }));
         change
     }
 
@@ -282,10 +282,10 @@ mod tests {
     use super::*;
     use crate::execution::contracts::{CancelArgs, CompleteArgs};
     use crate::execution::{cancel, complete};
+    use crate::fixture::ExecutionFixture;
     use crate::lease::contracts::RevokeArgs;
     use crate::lease::{expire, revoke};
     use crate::samples::{at, held, running, waiting};
-    use crate::stage::Stage;
     use crate::types::LeaseId;
 
     fn refused(execution: &Execution, fence: &Fence, now: TimestampMs) -> Code {
@@ -346,13 +346,13 @@ mod tests {
         full.progress = Some(Progress { percent: Some(5), message: None, at: at(3) });
         let args = CancelArgs { execution_id: full.id, reason: Some("r".into()), requested_by: None };
         let finished = cancel(&full, &args, at(5)).unwrap().after;
-        let mut stage = Stage::running(at(0));
-        let ahead = stage.pending("ahead");
-        stage.ask(ahead, at(1)).unwrap();
-        let granted = stage.suspend("a", at(2)).waitpoints.remove(0);
-        let suspended = stage.execution().clone();
-        stage.deliver(&granted, "go", at(3));
-        let resumed = stage.execution().clone();
+        let mut fixture = ExecutionFixture::running(at(0));
+        let ahead = fixture.pending("ahead");
+        fixture.ask(ahead, at(1)).unwrap();
+        let granted = fixture.suspend("a", at(2)).waitpoints.remove(0);
+        let suspended = fixture.execution().clone();
+        fixture.deliver(&granted, "go", at(3));
+        let resumed = fixture.execution().clone();
         for execution in [waiting(), full, finished, suspended, resumed, expire(&running(), at(30_000)).after] {
             let text = serde_json::to_string(&execution).unwrap();
             assert_eq!(serde_json::from_str::<Execution>(&text).unwrap(), execution, "{text}");

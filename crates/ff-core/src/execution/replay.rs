@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Write};
 use crate::engine_error::{Code, Refusal};
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::execution::{AttemptSlot, Execution, Origin, Phase};
 use crate::operation::command::{Command, Conditions, Decision, check_message, found};
 use crate::partition::{PartitionConfig, check_id};
@@ -101,7 +101,7 @@ impl Execution {
         after.deadline_at = self.policy.timeout_policy.execution_deadline_ms.map(|ms| now + ms);
         after.attempt = AttemptSlot::Next(origin);
         change.result = Write::Remove;
-        change.events.push(Event::new(&self.id, now, What::Replayed));
+        change.events.push(Event::new(&self.id, now, EventKind::Replayed));
         change
     }
 }
@@ -111,8 +111,8 @@ mod tests {
     use super::*;
     use crate::execution::cancel;
     use crate::execution::contracts::CancelArgs;
+    use crate::fixture::ExecutionFixture;
     use crate::samples::{at, running};
-    use crate::stage::Stage;
 
     fn args() -> ReplayArgs {
         ReplayArgs {
@@ -154,14 +154,14 @@ mod tests {
 
     #[test]
     fn a_new_life_is_not_handed_what_an_earlier_one_waited_for() {
-        let mut stage = Stage::running(at(0));
-        let suspension = stage.suspension("a");
-        let first = stage.ask(suspension.clone(), at(1)).unwrap();
-        stage.deliver(&first.waitpoints[0], "go", at(2));
-        stage.ask(CancelArgs { execution_id: stage.id, reason: None, requested_by: None }, at(3)).unwrap();
-        stage.ask(ReplayArgs { execution_id: stage.id, ..args() }, at(4)).unwrap();
-        assert_eq!(stage.ask(suspension, at(5)), Ok(first), "a lost reply is still found");
-        assert_eq!(stage.claim(at(6)).resumption, None);
+        let mut fixture = ExecutionFixture::running(at(0));
+        let suspension = fixture.suspension("a");
+        let first = fixture.ask(suspension.clone(), at(1)).unwrap();
+        fixture.deliver(&first.waitpoints[0], "go", at(2));
+        fixture.ask(CancelArgs { execution_id: fixture.id, reason: None, requested_by: None }, at(3)).unwrap();
+        fixture.ask(ReplayArgs { execution_id: fixture.id, ..args() }, at(4)).unwrap();
+        assert_eq!(fixture.ask(suspension, at(5)), Ok(first), "a lost reply is still found");
+        assert_eq!(fixture.claim(at(6)).resumption, None);
     }
 
     #[test]

@@ -32,8 +32,8 @@ impl Execution {
 mod tests {
     use super::*;
     use crate::execution::contracts::CancelArgs;
+    use crate::fixture::ExecutionFixture;
     use crate::samples::{at, waiting, work};
-    use crate::stage::Stage;
     use crate::types::IdempotencyKey;
 
     fn finished(change: impl FnOnce(&mut Execution)) -> Execution {
@@ -67,17 +67,17 @@ mod tests {
         args.policy.retention_ms = Some(1_000);
         args.idempotency_key = Some(IdempotencyKey::parse("once").unwrap());
         args.policy.dedup_window_ms = 1_000;
-        let mut stage = Stage::with(&args, at(0));
-        let ahead = stage.pending("ahead");
-        stage.ask(ahead, at(1)).unwrap();
-        let granted = stage.suspend("a", at(2)).waitpoints.remove(0);
-        let mut signal = stage.signal(&granted, "go");
-        signal.idempotency_key = crate::stage::idempotency("again");
-        stage.ask(signal, at(3)).unwrap();
-        stage.ask(CancelArgs { execution_id: stage.id, reason: None, requested_by: None }, at(4)).unwrap();
-        assert_eq!(stage.pump(at(1_003)).next_due, Some(at(1_004)));
-        assert_eq!(stage.pump(at(1_004)).fired, 1);
-        let left = stage.model.snapshot(stage.id.partition());
+        let mut fixture = ExecutionFixture::with(&args, at(0));
+        let ahead = fixture.pending("ahead");
+        fixture.ask(ahead, at(1)).unwrap();
+        let granted = fixture.suspend("a", at(2)).waitpoints.remove(0);
+        let mut signal = fixture.signal(&granted, "go");
+        signal.idempotency_key = crate::fixture::idempotency("again");
+        fixture.ask(signal, at(3)).unwrap();
+        fixture.ask(CancelArgs { execution_id: fixture.id, reason: None, requested_by: None }, at(4)).unwrap();
+        assert_eq!(fixture.pump(at(1_003)).next_due, Some(at(1_004)));
+        assert_eq!(fixture.pump(at(1_004)).fired, 1);
+        let left = fixture.model.snapshot(fixture.id.partition());
         let empty = crate::snapshot::Snapshot {
             ring: left.ring.clone(),
             deliveries: left.deliveries.clone(),
@@ -90,18 +90,18 @@ mod tests {
     fn a_replay_is_kept_until_it_has_ended_again() {
         let mut args = work();
         args.policy.retention_ms = Some(1_000);
-        let mut stage = Stage::with(&args, at(0));
-        let cancel = CancelArgs { execution_id: stage.id, reason: None, requested_by: None };
-        stage.ask(cancel, at(4)).unwrap();
-        let execution_id = stage.id;
+        let mut fixture = ExecutionFixture::with(&args, at(0));
+        let cancel = CancelArgs { execution_id: fixture.id, reason: None, requested_by: None };
+        fixture.ask(cancel, at(4)).unwrap();
+        let execution_id = fixture.id;
         let replay = crate::execution::contracts::ReplayArgs {
             execution_id,
             reason: None,
             requested_by: None,
             reopen_downstream: false,
         };
-        stage.ask(replay, at(1_003)).unwrap();
-        stage.pump(at(9_000));
-        assert_eq!(stage.state(), "waiting");
+        fixture.ask(replay, at(1_003)).unwrap();
+        fixture.pump(at(9_000));
+        assert_eq!(fixture.state(), "waiting");
     }
 }

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::change::{Change, KeyEntry, Write};
 use crate::engine_error::{Code, Refusal};
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::execution::{AttemptSlot, DelayReason, Execution, Origin, Phase, Tags};
 use crate::operation::command::{Command, Conditions, Decision, check_payload};
 use crate::partition::PartitionConfig;
@@ -16,7 +16,7 @@ use crate::trace::TraceContext;
 use crate::types::{
     ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, Priority, TimestampMs, draw_execution_uuid, is_derived,
 };
-use crate::view::{Stop, View, together};
+use crate::view::{Stop, View, require_all};
 use crate::{lane, limits};
 
 /// A new piece of work. The uuid is the submitter's, so that a submission whose reply got lost can be sent again.
@@ -138,7 +138,7 @@ impl Command for SubmitArgs {
         let now = at.now;
         let id = self.execution_id(&at.partitions);
         let lane = (&self.namespace, &self.lane);
-        together([
+        require_all([
             view.lane(id.partition(), &lane.1.within(lane.0)).map(drop),
             view.execution(&id).map(drop),
             self.idempotency_key.as_ref().map_or(Ok(()), |key| view.key(&self.namespace, key).map(drop)),
@@ -159,7 +159,7 @@ impl Command for SubmitArgs {
             execution_id: reply.execution_id,
             until: now + self.policy.dedup_window_ms,
         });
-        change.events.push(Event::new(&reply.execution_id, now, What::Submitted));
+        change.events.push(Event::new(&reply.execution_id, now, EventKind::Submitted));
         Ok(Decision::of(reply, [change]))
     }
 }
@@ -241,7 +241,7 @@ pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Ex
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{Shelf, at, work};
+    use crate::samples::{RecordSet, at, work};
 
     fn keyed(text: &str) -> SubmitArgs {
         SubmitArgs { idempotency_key: Some(IdempotencyKey::parse(text).unwrap()), ..work() }
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn the_same_key_is_the_same_execution() {
-        let mut shelf = Shelf::default();
+        let mut shelf = RecordSet::default();
         let first = shelf.submit(&keyed("a"), at(0)).unwrap();
         let again = shelf.submit(&SubmitArgs { uuid: Uuid::now_v7(), ..keyed("a") }, at(10)).unwrap();
         assert!(!first.duplicate && again.duplicate);
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_key_is_forgotten_after_its_window() {
-        let mut shelf = Shelf::default();
+        let mut shelf = RecordSet::default();
         let day = limits::DEDUP_WINDOW_MS;
         let first = shelf.submit(&keyed("a"), at(0)).unwrap();
         assert!(shelf.submit(&keyed("a"), at(day - 1)).unwrap().duplicate);
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn the_same_key_for_other_work_is_a_conflict() {
-        let mut shelf = Shelf::default();
+        let mut shelf = RecordSet::default();
         shelf.submit(&keyed("a"), at(0)).unwrap();
         let other = SubmitArgs { payload: Payload::json("\"other\""), ..keyed("a") };
         assert_eq!(shelf.submit(&other, at(1)).unwrap_err().code, Code::IdempotencyConflict);
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn the_same_id_sent_again_is_the_same_execution() {
-        let mut shelf = Shelf::default();
+        let mut shelf = RecordSet::default();
         let args = work();
         shelf.submit(&args, at(0)).unwrap();
         assert!(shelf.submit(&args, at(1)).unwrap().duplicate);
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn the_same_id_under_another_key_is_a_conflict() {
-        let mut shelf = Shelf::default();
+        let mut shelf = RecordSet::default();
         shelf.submit(&keyed("a"), at(0)).unwrap();
         let same_partition = |key: &String| {
             let config = PartitionConfig::default();
@@ -303,7 +303,7 @@ mod tests {
             let parent = format!("00-{}-b7ad6b7169203331-01", id.repeat(16));
             SubmitArgs { trace: TraceContext::parse(&parent, None).ok().map(Box::new), ..keyed("a") }
         };
-        let mut shelf = Shelf::default();
+        let mut shelf = RecordSet::default();
         let first = shelf.submit(&traced("1a"), at(0)).unwrap();
         for again in [traced("2b"), keyed("a")] {
             assert!(shelf.submit(&again, at(10)).unwrap().duplicate);
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_start_in_the_past_waits_for_nothing() {
-        let mut shelf = Shelf::default();
+        let mut shelf = RecordSet::default();
         let past = SubmitArgs { start: Start::At(at(5)), ..work() };
         assert_eq!(shelf.submit(&past, at(9)).unwrap().public_state.as_str(), "waiting");
         let future = SubmitArgs { uuid: Uuid::now_v7(), start: Start::At(at(50)), ..work() };

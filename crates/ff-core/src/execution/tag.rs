@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::execution::{Execution, Tags};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision, found};
@@ -74,7 +74,7 @@ pub fn set_tags(execution: &Execution, args: &SetTagsArgs, now: TimestampMs) -> 
         return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::TAGS, tags.len()));
     }
     if *tags != execution.tags {
-        change.events.push(Event::new(&execution.id, now, What::Tagged));
+        change.events.push(Event::new(&execution.id, now, EventKind::Tagged));
     }
     Ok(change)
 }

@@ -1,7 +1,7 @@
 //! The attempt timeout: a try that ran too long counts as a failure.
 
 use crate::change::Change;
-use crate::dice::Nonce;
+use crate::entropy::Nonce;
 use crate::execution::fail::Cause;
 use crate::execution::{AttemptOutcome, Execution, Failure, FinishedBy};
 use crate::lease::LeaseEnding;
@@ -20,14 +20,14 @@ pub fn time_out(execution: &Execution, nonce: &Nonce, now: TimestampMs) -> Chang
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dice::{Dice, SeededDice};
     use crate::engine_error::Code;
+    use crate::entropy::{Entropy, SeededEntropy};
     use crate::samples::{at, held, running};
 
     #[test]
     fn a_timeout_is_retried_like_a_failure() {
         let before = running();
-        let change = time_out(&before, &SeededDice::new(1).nonce(), at(9));
+        let change = time_out(&before, &SeededEntropy::new(1).nonce(), at(9));
         assert_eq!(change.after.retries, 1);
         assert_eq!(change.after.failure.as_ref().unwrap().category.as_str(), "timeout");
         let refusal = change.after.held_by(&held(&before), at(10)).unwrap_err();
@@ -38,6 +38,6 @@ mod tests {
     fn categories_decide_about_timeouts_too() {
         let mut before = running();
         before.policy.retry_policy.retryable_categories = vec!["network".into()];
-        assert!(time_out(&before, &SeededDice::new(1).nonce(), at(9)).after.is_finished());
+        assert!(time_out(&before, &SeededEntropy::new(1).nonce(), at(9)).after.is_finished());
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CancelPolicy, Errand, Flow, FlowCancel, FlowWhat, Step};
+use super::{CancelPolicy, Flow, FlowCancel, FlowEventKind, Step, SweepAction};
 use crate::engine_error::{Code, Refusal};
 use crate::operation::command::{Command, Conditions, Decision, check_message};
 use crate::partition::{PartitionConfig, flow_partition};
@@ -76,10 +76,10 @@ impl Command for CancelFlowArgs {
             reason: self.reason.clone(),
             requested_by: self.requested_by.clone(),
         });
-        step.tell(&self.flow_id, FlowWhat::Cancelled { policy: self.policy })?;
+        step.tell(&self.flow_id, FlowEventKind::Cancelled { policy: self.policy })?;
         // A flow whose members are spared goes on opening what was staged.
         if self.policy != CancelPolicy::FlowOnly {
-            step.set_out(&self.flow_id, Errand::Cancel)?;
+            step.begin_sweep(&self.flow_id, SweepAction::Cancel)?;
         }
         let settled = step.run()?;
         let flow = settled.flow(&self.flow_id).ok_or(Code::InvariantViolation)?;
@@ -92,8 +92,8 @@ impl Command for CancelFlowArgs {
 impl Flow {
     /// Members a cancellation has not come to.
     fn unvisited(&self) -> u32 {
-        let cancelling = self.tour.filter(|tour| tour.errand == Errand::Cancel);
-        cancelling.map_or(0, |tour| self.nodes - tour.seen)
+        let cancelling = self.member_sweep.filter(|member_sweep| member_sweep.action == SweepAction::Cancel);
+        cancelling.map_or(0, |member_sweep| self.nodes - member_sweep.seen)
     }
 }
 
@@ -102,13 +102,13 @@ mod tests {
     use super::*;
     use crate::execution::contracts::FailArgs;
     use crate::execution::{Failure, FinishedBy, Phase};
-    use crate::flow::playground::{Playground, graph};
+    use crate::flow::fixture::{FlowFixture, graph};
     use crate::limits;
     use crate::types::Kind;
 
-    fn wide(width: usize) -> Playground {
+    fn wide(width: usize) -> FlowFixture {
         let names: Vec<_> = (0..width).map(|n| format!("n{n}")).collect();
-        Playground::of(&names.join(" "))
+        FlowFixture::of(&names.join(" "))
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn what_has_started_goes_on_when_only_the_rest_is_cancelled() {
-        let mut flow = Playground::of("a>b c");
+        let mut flow = FlowFixture::of("a>b c");
         flow.start();
         flow.cancel_flow(CancelPolicy::CancelPending);
         assert_eq!(flow.states("a b c"), ["active", "cancelled", "active"]);
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn an_attempt_under_way_may_finish_and_nothing_follows_it() {
-        let mut flow = Playground::of("a>b c");
+        let mut flow = FlowFixture::of("a>b c");
         flow.start();
         flow.cancel_flow(CancelPolicy::LetActiveFinish);
         assert_eq!(flow.states("a b c"), ["active", "cancelled", "active"]);
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_flow_cancelled_alone_lets_its_members_go_on() {
-        let mut flow = Playground::of("a>b");
+        let mut flow = FlowFixture::of("a>b");
         flow.cancel_flow(CancelPolicy::FlowOnly);
         assert_eq!(flow.flow_state(), "cancelled");
         let growth = flow.growth(&["c"], &[]);
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn all_can_be_cancelled_after_less_was() {
-        let mut flow = Playground::of("a b");
+        let mut flow = FlowFixture::of("a b");
         flow.start();
         flow.cancel_flow(CancelPolicy::LetActiveFinish);
         let answer = flow.cancel_flow(CancelPolicy::CancelAll);
@@ -183,14 +183,14 @@ mod tests {
 
     #[test]
     fn members_left_alone_can_still_be_cancelled() {
-        let mut flow = Playground::of("a b");
+        let mut flow = FlowFixture::of("a b");
         flow.cancel_flow(CancelPolicy::FlowOnly);
         assert_eq!(flow.cancel_flow(CancelPolicy::CancelAll).cancelled, 2);
     }
 
     #[test]
     fn what_has_ended_is_not_cancelled() {
-        let mut flow = Playground::of("a");
+        let mut flow = FlowFixture::of("a");
         flow.run();
         let args =
             CancelFlowArgs { flow_id: flow.id, policy: CancelPolicy::CancelAll, reason: None, requested_by: None };
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_flow_that_is_still_being_opened_is_cancelled_whole() {
-        let mut flow = Playground::empty();
+        let mut flow = FlowFixture::empty();
         let names: Vec<_> = (0..450).map(|n| format!("n{n}")).collect();
         flow.submit(graph(&names.join(" "), &[])).unwrap();
         flow.cancel_flow(CancelPolicy::CancelAll);

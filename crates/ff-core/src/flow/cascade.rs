@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Owed, Owes, Settled, Step};
+use super::{PendingPropagation, Propagation, Step, StepOutcome};
 use crate::engine_error::{Code, Refusal};
 use crate::operation::command::{Command, Conditions, Decision, found};
 use crate::partition::{PartitionConfig, check_id};
@@ -50,41 +50,45 @@ impl Command for CascadeArgs {
         let Some(membership) = execution.membership.as_ref().filter(|membership| membership.dependents > 0) else {
             return Ok(Decision::of(Cascaded::default(), None));
         };
-        let is_owed = |since| membership.owes.is_some_and(|owes| owes.what == Owed::End && owes.since == since);
+        let is_owed = |since| {
+            membership
+                .pending_propagation
+                .is_some_and(|propagation| propagation.what == Propagation::End && propagation.since == since)
+        };
         if self.owed_since.is_some_and(|since| !is_owed(since)) {
             return Ok(Decision::of(Cascaded::default(), None));
         }
         let mut step = Step::new(view, now);
-        if membership.owes.is_none() {
+        if membership.pending_propagation.is_none() {
             if !execution.is_finished() {
                 let state = execution.public_state();
                 let why = format!("the execution is {state}");
                 return Err(Code::ExecutionNotTerminal.refusal().in_state(state).because(why).into());
             }
-            let owes = Owes { since: now, what: Owed::End, after: None };
-            step.amend(&id, |membership| membership.owes = Some(owes))?;
+            let propagation = PendingPropagation { since: now, what: Propagation::End, after: None };
+            step.amend(&id, |membership| membership.pending_propagation = Some(propagation))?;
             step.owe(&id)?;
         } else {
             step.owed_by(execution);
         }
         let settled = step.run()?;
-        let owing = settled.after(&id).and_then(|after| after.membership.as_ref());
-        let more = owing.is_some_and(|membership| membership.owes.is_some());
+        let pending = settled.after(&id).and_then(|after| after.membership.as_ref());
+        let more = pending.is_some_and(|m| m.pending_propagation.is_some());
         let cascaded = Cascaded { resolved: settled.resolved, cascaded_children: settled.cascaded, more };
-        let nothing = cascaded == Cascaded::default() && membership.owes.is_none();
-        Ok(Decision::settled(cascaded, if nothing { Settled::default() } else { settled }))
+        let nothing = cascaded == Cascaded::default() && membership.pending_propagation.is_none();
+        Ok(Decision::settled(cascaded, if nothing { StepOutcome::default() } else { settled }))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::playground::Playground;
+    use crate::flow::fixture::FlowFixture;
     use crate::limits;
 
     #[test]
     fn there_is_nothing_left_to_tell_when_all_is_well() {
-        let mut flow = Playground::of("a>b");
+        let mut flow = FlowFixture::of("a>b");
         flow.start();
         let args = CascadeArgs { execution_id: flow.member("a"), owed_since: None };
         assert_eq!(flow.refused(args).code, Code::ExecutionNotTerminal);
@@ -98,7 +102,7 @@ mod tests {
     fn what_is_owed_is_paid_step_by_step() {
         let step = u32::try_from(limits::FLOW_STEP).unwrap();
         let edges: Vec<_> = (0..2 * step + 9).map(|n| format!("a>n{n}")).collect();
-        let mut flow = Playground::of(&edges.join(" "));
+        let mut flow = FlowFixture::of(&edges.join(" "));
         flow.drain();
         flow.start();
         flow.fail("a");
@@ -113,16 +117,16 @@ mod tests {
     #[test]
     fn an_end_that_is_owed_no_longer_is_not_told_again() {
         let edges: Vec<_> = (0..limits::FLOW_STEP + 9).map(|n| format!("a>n{n}")).collect();
-        let mut flow = Playground::of(&edges.join(" "));
+        let mut flow = FlowFixture::of(&edges.join(" "));
         flow.drain();
         flow.start();
         flow.complete("a");
-        let since = flow.execution("a").membership.as_ref().unwrap().owes.unwrap().since;
+        let since = flow.execution("a").membership.as_ref().unwrap().pending_propagation.unwrap().since;
         let of = |since| CascadeArgs { execution_id: flow.member("a"), owed_since: Some(since) };
         let (this, another) = (of(since), of(since + 1));
         assert_eq!(flow.ask(another), Ok(Cascaded::default()));
         assert_eq!(flow.ask(this).map(|told| (told.resolved, told.more)), Ok((9, false)));
         assert_eq!(flow.ask(this), Ok(Cascaded::default()));
-        assert!(flow.execution("a").membership.as_ref().unwrap().owes.is_none());
+        assert!(flow.execution("a").membership.as_ref().unwrap().pending_propagation.is_none());
     }
 }

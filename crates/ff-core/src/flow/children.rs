@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::GroupState;
 use crate::engine_error::{Code, Refusal};
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::execution::{Blocker, Phase};
 use crate::lease::{Fence, LeaseEnding};
 use crate::operation::command::{Command, Conditions, Decision, found};
@@ -58,7 +58,7 @@ impl Command for WaitForChildrenArgs {
         }
         let phase = Phase::Blocked { on: Blocker::Dependencies, until: None };
         let mut change = execution.end_lease(phase, LeaseEnding::WaitingForChildren, None, now);
-        change.events.push(Event::new(&execution.id, now, What::WaitsForChildren));
+        change.events.push(Event::new(&execution.id, now, EventKind::WaitsForChildren));
         Ok(Decision::of(WaitedForChildren { state: GroupState::Pending }, [change]))
     }
 }
@@ -68,14 +68,14 @@ mod tests {
     use super::*;
     use crate::flow::OnSatisfied;
     use crate::flow::contracts::{GrowFlowArgs, JoinSpec, MemberRef};
-    use crate::flow::playground::{Playground, any_of, named};
+    use crate::flow::fixture::{FlowFixture, any_of, named};
 
-    fn wait(flow: &mut Playground, name: &str) -> Result<GroupState, Refusal> {
+    fn wait(flow: &mut FlowFixture, name: &str) -> Result<GroupState, Refusal> {
         let args = WaitForChildrenArgs { execution_id: flow.member(name), fence: flow.fence(name) };
         Ok(flow.ask(args)?.state)
     }
 
-    fn add(flow: &mut Playground, children: &[&str]) {
+    fn add(flow: &mut FlowFixture, children: &[&str]) {
         let edges: Vec<_> = children.iter().map(|child| (*child, "p")).collect();
         let holder = Some((flow.member("p"), flow.fence("p")));
         let growth = GrowFlowArgs { holder, ..flow.growth(children, &edges) };
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_holder_waits_for_the_children_it_added_and_goes_on_with_its_attempt() {
-        let mut flow = Playground::of("p>q");
+        let mut flow = FlowFixture::of("p>q");
         flow.start();
         add(&mut flow, &["c1", "c2"]);
         assert_eq!(wait(&mut flow, "p"), Ok(GroupState::Pending));
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_child_that_failed_is_for_its_parent_to_judge() {
-        let mut flow = Playground::of("p");
+        let mut flow = FlowFixture::of("p");
         flow.start();
         add(&mut flow, &["c1"]);
         wait(&mut flow, "p").unwrap();
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_holder_may_wait_again_for_others() {
-        let mut flow = Playground::of("a>p");
+        let mut flow = FlowFixture::of("a>p");
         flow.run_until("a");
         flow.start();
         add(&mut flow, &["c1"]);
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn the_first_of_several_children_is_enough_when_it_is_asked_for() {
-        let mut flow = Playground::of("p");
+        let mut flow = FlowFixture::of("p");
         flow.start();
         let join = JoinSpec { member: MemberRef::Node(named("p")), join: any_of(OnSatisfied::CancelRemaining) };
         let holder = Some((flow.member("p"), flow.fence("p")));
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn nobody_waits_for_no_children_or_without_a_lease() {
-        let mut flow = Playground::of("p>q");
+        let mut flow = FlowFixture::of("p>q");
         flow.start();
         assert_eq!(wait(&mut flow, "p").unwrap_err().code, Code::InvalidDependency);
         flow.complete("p");

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::contracts::FlowHeader;
-use super::{Counts, Flow, FlowState, FlowWhat, Step};
+use super::{Counts, Flow, FlowEventKind, FlowState, Step};
 use crate::engine_error::{Code, Refusal};
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, flow_partition};
@@ -55,7 +55,7 @@ impl Command for CreateFlowArgs {
         }
         let mut step = Step::new(view, now);
         step.begin(Flow { held_open: true, ..Flow::new(header, &at.partitions, now) });
-        step.tell(&header.flow_id, FlowWhat::Opened { nodes: 0, edges: 0 })?;
+        step.tell(&header.flow_id, FlowEventKind::Opened { nodes: 0, edges: 0 })?;
         let settled = step.run()?;
         let flow = settled.flow(&header.flow_id).ok_or(Code::InvariantViolation)?;
         Ok(Decision::settled(SubmittedFlow::of(flow, false), settled))
@@ -82,7 +82,7 @@ impl Flow {
             held_open: false,
             started_at: None,
             cancel: None,
-            tour: None,
+            member_sweep: None,
             ended_at: None,
             events: 0,
             kept_ms: None,
@@ -109,26 +109,26 @@ mod tests {
     use super::*;
     use crate::flow::Join;
     use crate::flow::contracts::CloseFlowArgs;
-    use crate::flow::playground::{Playground, graph};
+    use crate::flow::fixture::{FlowFixture, graph};
     use crate::types::Kind;
 
-    fn args(flow: &Playground, kind: &str) -> CreateFlowArgs {
+    fn args(flow: &FlowFixture, kind: &str) -> CreateFlowArgs {
         CreateFlowArgs { header: FlowHeader { flow_id: flow.id, ..FlowHeader::new(Kind::parse(kind).unwrap()) } }
     }
 
     #[test]
     fn an_empty_flow_is_open_and_ends_when_it_is_closed() {
-        let mut flow = Playground::empty();
+        let mut flow = FlowFixture::empty();
         let args = args(&flow, "etl");
         assert_eq!(flow.ask(args).unwrap().state, FlowState::Open);
         flow.ask(CloseFlowArgs { flow_id: flow.id }).unwrap();
-        let opened = FlowWhat::Opened { nodes: 0, edges: 0 };
-        assert_eq!(flow.told(), [opened, FlowWhat::Closed, FlowWhat::Ended { state: FlowState::Completed }]);
+        let opened = FlowEventKind::Opened { nodes: 0, edges: 0 };
+        assert_eq!(flow.told(), [opened, FlowEventKind::Closed, FlowEventKind::Ended { state: FlowState::Completed }]);
     }
 
     #[test]
     fn an_id_that_is_taken_is_a_conflict() {
-        let mut flow = Playground::with(graph("a", &[("a", Join::AllOf)]));
+        let mut flow = FlowFixture::with(graph("a", &[("a", Join::AllOf)]));
         let args = args(&flow, "etl");
         assert_eq!(flow.refused(args).code, Code::IdempotencyConflict);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::contracts::{GrownEdge, JoinSpec, MemberRef, NodeSpec, check_call};
 use super::graph::{Accepts, NewEdge, Newcomers};
 use super::record::Grown;
-use super::{FlowKeyEntry, FlowWhat, Group, GroupState, Join, Step, edge_id, member_id};
+use super::{FlowEventKind, FlowKeyEntry, Group, GroupState, Join, Step, edge_id, member_id};
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Blocker, Phase};
 use crate::lease::Fence;
@@ -120,7 +120,7 @@ impl Command for GrowFlowArgs {
         let graph_revision = record.graph_revision;
         let [added_nodes, added_edges] =
             [members.len(), edges.len()].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
-        step.tell(&id, FlowWhat::Grown { nodes: added_nodes, edges: added_edges, graph_revision })?;
+        step.tell(&id, FlowEventKind::Grown { nodes: added_nodes, edges: added_edges, graph_revision })?;
         let mut states = Vec::new();
         for edge in &edges {
             let id = edge_id(&self.flow_id, &edge.upstream, &edge.downstream);
@@ -182,14 +182,14 @@ mod tests {
     use super::*;
     use crate::execution::contracts::SubmitArgs;
     use crate::flow::contracts::{CloseFlowArgs, CreateFlowArgs, FlowHeader, WaitForChildrenArgs};
-    use crate::flow::playground::{Playground, edge, graph, named, quorum, spec};
-    use crate::flow::{EdgeState, OnSatisfied, Passing};
+    use crate::flow::fixture::{FlowFixture, edge, graph, named, quorum, spec};
+    use crate::flow::{EdgeState, OnSatisfied, PassMode};
     use crate::payload::Payload;
     use crate::types::Kind;
 
     #[test]
     fn a_flow_that_is_grown_stays_open_until_it_is_closed() {
-        let mut flow = Playground::empty();
+        let mut flow = FlowFixture::empty();
         let header = FlowHeader { flow_id: flow.id, ..FlowHeader::new(Kind::parse("etl").unwrap()) };
         flow.ask(CreateFlowArgs { header: header.clone() }).unwrap();
         assert!(flow.ask(CreateFlowArgs { header }).unwrap().duplicate);
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn an_edge_onto_what_failed_skips_at_once() {
-        let mut flow = Playground::of("a b>c");
+        let mut flow = FlowFixture::of("a b>c");
         flow.start();
         flow.fail("a");
         let growth = flow.growth(&[], &[("a", "c")]);
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn what_waits_for_a_worker_waits_for_its_new_upstream_instead() {
-        let mut flow = Playground::of("a b");
+        let mut flow = FlowFixture::of("a b");
         let growth = flow.growth(&[], &[("a", "b")]);
         flow.ask(growth).unwrap();
         assert_eq!(flow.states("a b"), ["waiting", "waiting_children"]);
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_change_is_named_and_nothing_is_written() {
-        let mut flow = Playground::of("a>b b>c x");
+        let mut flow = FlowFixture::of("a>b b>c x");
         flow.claim(1);
         let stranger = flow.ask(SubmitArgs::new(Kind::parse("k").unwrap(), Payload::json("1"))).unwrap().execution_id;
         let started = if flow.state("a") == "active" { "a" } else { "x" };
@@ -261,9 +261,12 @@ mod tests {
 
     #[test]
     fn the_payload_is_passed_into_a_node_once_however_the_node_is_named() {
-        let mut flow = Playground::of("a b c d");
-        let passing =
-            |from: &str, to: MemberRef| GrownEdge { passes: Some(Passing::Payload), downstream: to, ..edge(from, "c") };
+        let mut flow = FlowFixture::of("a b c d");
+        let passing = |from: &str, to: MemberRef| GrownEdge {
+            passes: Some(PassMode::Payload),
+            downstream: to,
+            ..edge(from, "c")
+        };
         let growth = |edges| GrowFlowArgs { edges, ..GrowFlowArgs::new(flow.id) };
         let (by_name, by_id) = (MemberRef::Node(named("c")), MemberRef::Execution(flow.member("c")));
         let both = growth(vec![passing("a", by_name.clone()), passing("b", by_id.clone())]);
@@ -275,7 +278,7 @@ mod tests {
 
     #[test]
     fn a_member_of_another_flow_is_answered_as_one_that_does_not_exist() {
-        let mut flow = Playground::of("a");
+        let mut flow = FlowFixture::of("a");
         flow.start();
         let (foreign, fence) = (flow.member("a"), flow.fence("a"));
         flow.submit(graph("b", &[])).unwrap();
@@ -302,14 +305,14 @@ mod tests {
 
     #[test]
     fn a_cycle_within_one_change_is_found() {
-        let mut flow = Playground::of("a");
+        let mut flow = FlowFixture::of("a");
         let growth = flow.growth(&["b", "c"], &[("a", "b"), ("b", "c"), ("c", "b")]);
         assert_eq!(flow.refused(growth).field.as_deref(), Some("edges.c->b"));
     }
 
     #[test]
     fn what_is_skipped_the_moment_it_is_added_skips_what_was_added_behind_it() {
-        let mut flow = Playground::of("a b x");
+        let mut flow = FlowFixture::of("a b x");
         flow.start();
         flow.fail("a");
         let growth = flow.growth(&["c", "d"], &[("a", "c"), ("c", "d"), ("x", "d")]);
@@ -319,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_join_without_edges_is_met() {
-        let mut flow = Playground::of("a b");
+        let mut flow = FlowFixture::of("a b");
         let all_of = |name: &str| JoinSpec { member: MemberRef::Node(named(name)), join: Join::AllOf };
         let growth = GrowFlowArgs { joins: vec![all_of("a")], ..flow.growth(&["c"], &[]) };
         flow.ask(growth).unwrap();
@@ -340,7 +343,7 @@ mod tests {
 
     #[test]
     fn a_change_under_a_key_is_made_once() {
-        let mut flow = Playground::of("a");
+        let mut flow = FlowFixture::of("a");
         let key = Some(IdempotencyKey::parse("once").unwrap());
         let growth = GrowFlowArgs { idempotency_key: key, ..flow.growth(&["b"], &[("a", "b")]) };
         let first = flow.ask(growth.clone()).unwrap();

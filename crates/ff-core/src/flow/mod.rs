@@ -6,10 +6,10 @@ mod children;
 mod close;
 pub mod contracts;
 mod create;
+#[cfg(test)]
+pub(crate) mod fixture;
 mod graph;
 mod grow;
-#[cfg(test)]
-pub(crate) mod playground;
 mod record;
 mod replay;
 mod stage;
@@ -18,10 +18,10 @@ mod tag;
 
 pub use graph::{edge_id, member_id};
 pub use record::{
-    CancelPolicy, Counts, Edge, EdgeState, Errand, Flow, FlowCancel, FlowChange, FlowEvent, FlowIndex, FlowKeyEntry,
-    FlowState, FlowWhat, Group, GroupState, Join, Membership, OnSatisfied, Owed, Owes, Passing, Siblings, Staging,
-    Tour, entries, grace_ends,
+    CancelPolicy, Counts, Edge, EdgeState, Flow, FlowCancel, FlowChange, FlowEvent, FlowEventKind, FlowIndex,
+    FlowKeyEntry, FlowState, Group, GroupState, Join, MemberSweep, Membership, OnSatisfied, PassMode,
+    PendingPropagation, Propagation, Siblings, Staging, SweepAction, entries, grace_ends,
 };
 pub(crate) use replay::replay;
-pub use step::{Settled, edges_to_tell};
 pub(crate) use step::{Step, follow};
+pub use step::{StepOutcome, edges_to_notify};

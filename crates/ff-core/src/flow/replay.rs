@@ -1,7 +1,7 @@
 //! Replaying a member: it waits for its join as the numbers stand now, its dependents learn that it runs again, and those
 //! that have finished may run again after it.
 
-use super::{CancelPolicy, GroupState, Settled, Step};
+use super::{CancelPolicy, GroupState, Step, StepOutcome};
 use crate::change::Change;
 use crate::engine_error::Code;
 use crate::execution::Execution;
@@ -16,9 +16,9 @@ pub(crate) fn replay(
     mut change: Change,
     reopen_downstream: bool,
     now: TimestampMs,
-) -> Result<Settled, Stop> {
+) -> Result<StepOutcome, Stop> {
     let Some(membership) = &execution.membership else {
-        return Ok(Settled { changes: vec![change], ..Settled::default() });
+        return Ok(StepOutcome { changes: vec![change], ..StepOutcome::default() });
     };
     let mut step = Step::new(view, now);
     let flow = step.flow(&membership.flow_id)?;
@@ -52,11 +52,11 @@ pub(crate) fn replay(
 mod tests {
     use super::*;
     use crate::flow::OnSatisfied;
-    use crate::flow::playground::{Playground, graph, quorum};
+    use crate::flow::fixture::{FlowFixture, graph, quorum};
 
     #[test]
     fn a_replay_reopens_what_depends_on_it() {
-        let mut flow = Playground::of("a>b b>c x>c");
+        let mut flow = FlowFixture::of("a>b b>c x>c");
         flow.start();
         flow.fail("a");
         flow.complete("x");
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_replay_alone_leaves_its_dependents_as_they_are() {
-        let mut flow = Playground::of("a>b b>c");
+        let mut flow = FlowFixture::of("a>b b>c");
         flow.run();
         assert_eq!(flow.replay("b", false), Ok("waiting"));
         assert_eq!((flow.state("c"), flow.flow_state()), ("completed", "running"));
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_dependent_that_has_not_started_waits_for_the_replay() {
-        let mut flow = Playground::of("a>c b>c");
+        let mut flow = FlowFixture::of("a>c b>c");
         flow.start();
         flow.complete("a");
         assert_eq!(flow.replay("a", false), Ok("waiting"));
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_skipped_child_of_a_quorum_runs_once_its_upstreams_allow() {
-        let mut flow = Playground::with(graph("a>d b>d c>d", &[("d", quorum(2, OnSatisfied::LetRun))]));
+        let mut flow = FlowFixture::with(graph("a>d b>d c>d", &[("d", quorum(2, OnSatisfied::LetRun))]));
         flow.start();
         flow.fail("a");
         flow.fail("b");
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn many_dependents_know_before_it_runs_again() {
         let edges: Vec<_> = (0..300).map(|n| format!("a>n{n} n{n}>z")).collect();
-        let mut flow = Playground::empty();
+        let mut flow = FlowFixture::empty();
         flow.watched = false;
         flow.submit(graph(&edges.join(" "), &[])).unwrap();
         flow.run();
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn nothing_of_a_cancelled_flow_runs_again() {
-        let mut flow = Playground::of("a");
+        let mut flow = FlowFixture::of("a");
         flow.cancel_flow(CancelPolicy::CancelAll);
         assert_eq!(flow.replay("a", false), Err(Code::FlowAlreadyTerminal));
     }

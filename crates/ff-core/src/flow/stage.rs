@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::contracts::{EdgeSpec, FlowHeader, NodeSpec, check_call};
 use super::create::SubmittedFlow;
 use super::graph::{Accepts, NewEdge, Newcomers};
-use super::{Errand, Flow, FlowWhat, Staging, Step, member_id};
+use super::{Flow, FlowEventKind, Staging, Step, SweepAction, member_id};
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
@@ -107,9 +107,9 @@ impl Command for StageFlowArgs {
         }
         record.graph_revision = 1;
         let (nodes, edges, staged) = (record.nodes, record.edges, record.staging.take().is_some());
-        step.tell(&id, FlowWhat::Opened { nodes, edges })?;
+        step.tell(&id, FlowEventKind::Opened { nodes, edges })?;
         if staged {
-            step.announce_tour(&id, Errand::Open)?;
+            step.announce_sweep(&id, SweepAction::Open)?;
         }
         let settled = step.run()?;
         let flow = settled.flow(&id).ok_or(Code::InvariantViolation)?;
@@ -129,7 +129,7 @@ fn known(flow: Option<&Flow>, args: &StageFlowArgs) -> Result<Option<StagedFlow>
     match flow.staging {
         None => Ok(Some(StagedFlow::Submitted(SubmittedFlow::of(flow, true)))),
         // It is being forgotten, and can be submitted again once it is.
-        Some(_) if flow.tour.is_some() => Err(Code::FlowNotFound.refusal()),
+        Some(_) if flow.member_sweep.is_some() => Err(Code::FlowNotFound.refusal()),
         Some(staging) if args.part < staging.parts => Ok(Some(StagedFlow::Staged { next_part: staging.parts })),
         Some(staging) if args.part > staging.parts => {
             Err(Refusal::invalid("part", format!("must be {}, got {}", staging.parts, args.part)))
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
     use crate::execution::contracts::CancelArgs;
     use crate::flow::contracts::SubmitFlowArgs;
-    use crate::flow::playground::{Playground, graph, named, spec};
+    use crate::flow::fixture::{FlowFixture, graph, named, spec};
     use crate::state::PublicState;
 
     fn large() -> SubmitFlowArgs {
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn what_is_submitted_half_way_is_not_there() {
-        let mut flow = Playground::empty();
+        let mut flow = FlowFixture::empty();
         let args = large();
         flow.id = args.header.flow_id;
         let parts = args.plan().unwrap();
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn parts_that_come_again_are_the_same_parts() {
-        let mut flow = Playground::empty();
+        let mut flow = FlowFixture::empty();
         let args = large();
         flow.id = args.header.flow_id;
         let parts = args.plan().unwrap();
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn the_same_id_for_another_graph_is_a_conflict() {
-        let mut flow = Playground::of("a>b");
+        let mut flow = FlowFixture::of("a>b");
         let mut other = graph("a>b b>c", &[]);
         other.header.flow_id = flow.id;
         assert_eq!(flow.submit(other).unwrap_err().code, Code::IdempotencyConflict);
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_submission_that_is_given_up_leaves_nothing() {
-        let mut flow = Playground::empty();
+        let mut flow = FlowFixture::empty();
         let args = large();
         flow.id = args.header.flow_id;
         let parts = args.plan().unwrap();
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_part_whose_edge_goes_backwards_is_refused() {
-        let mut flow = Playground::empty();
+        let mut flow = FlowFixture::empty();
         let mut part = graph("a>b", &[]).plan().unwrap().remove(0);
         part.edges[0] = EdgeSpec { upstream: named("b"), downstream: named("a"), passes: None };
         let refusal = flow.refused(part);
@@ -253,7 +253,7 @@ mod tests {
         let nodes: Vec<_> = (0..limits::FLOW_NODES).map(|n| spec(&format!("n{n}"))).collect();
         let mut args = graph("x", &[]);
         args.nodes = nodes;
-        let mut flow = Playground::empty();
+        let mut flow = FlowFixture::empty();
         flow.watched = false;
         flow.submit(args).unwrap();
         flow.drain();

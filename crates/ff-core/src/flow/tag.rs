@@ -53,7 +53,7 @@ impl Command for SetFlowTagsArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::playground::Playground;
+    use crate::flow::fixture::FlowFixture;
     use crate::types::{TagKey, TagValue};
 
     fn tags(from: usize, until: usize) -> Tags {
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn labels_add_up_to_their_limit_and_no_further() {
-        let mut flow = Playground::of("a");
+        let mut flow = FlowFixture::of("a");
         let flow_id = flow.id;
         let all = flow.ask(SetFlowTagsArgs { flow_id, tags: tags(0, 20) }).unwrap();
         assert_eq!(all.tags.len(), 20);

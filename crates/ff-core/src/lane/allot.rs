@@ -107,88 +107,93 @@ fn longest_uncounted(lane: &Lane, now: TimestampMs) -> Vec<(u16, u64)> {
 mod tests {
     use super::*;
     use crate::hint::Hint;
-    use crate::lane::yard::Yard;
+    use crate::lane::fixture::LaneFixture;
 
-    fn full_of_work(limit: u32) -> Yard {
-        let mut yard = Yard::new();
+    fn full_of_work(limit: u32) -> LaneFixture {
+        let mut fixture = LaneFixture::new();
         for nth in 0..12 {
-            yard.submit(nth % 4, 0).unwrap();
+            fixture.submit(nth % 4, 0).unwrap();
         }
-        yard.limit(limit);
-        yard
+        fixture.limit(limit);
+        fixture
     }
 
     #[test]
     fn no_more_are_held_than_the_limit_on_all_partitions_together() {
-        let mut yard = full_of_work(4);
-        assert!(yard.claim(0, 3).limited, "nothing goes without a grant");
-        let first = yard.granted(0, 3).unwrap();
-        assert_eq!(yard.claim_with(0, first).taken.tasks.len(), 3);
-        let second = yard.granted(1, 3).unwrap();
-        assert_eq!((second.n, yard.claim_with(1, second).taken.tasks.len()), (1, 1));
-        assert_eq!(yard.granted(2, 1), None);
+        let mut fixture = full_of_work(4);
+        assert!(fixture.claim(0, 3).limited, "nothing goes without a grant");
+        let first = fixture.granted(0, 3).unwrap();
+        assert_eq!(fixture.claim_with(0, first).taken.tasks.len(), 3);
+        let second = fixture.granted(1, 3).unwrap();
+        assert_eq!((second.n, fixture.claim_with(1, second).taken.tasks.len()), (1, 1));
+        assert_eq!(fixture.granted(2, 1), None);
     }
 
     #[test]
     fn a_grant_counts_once() {
-        let mut yard = full_of_work(4);
-        let grant = yard.granted(0, 1).unwrap();
-        assert_eq!(yard.claim_with(0, grant).taken.tasks.len(), 1);
-        assert_eq!(yard.claim_with(0, grant).taken.tasks.len(), 0);
+        let mut fixture = full_of_work(4);
+        let grant = fixture.granted(0, 1).unwrap();
+        assert_eq!(fixture.claim_with(0, grant).taken.tasks.len(), 1);
+        assert_eq!(fixture.claim_with(0, grant).taken.tasks.len(), 0);
     }
 
     #[test]
     fn a_grant_of_other_settings_counts_no_more() {
-        let mut yard = full_of_work(4);
-        let grant = yard.granted(0, 1).unwrap();
-        yard.limit(1);
-        assert_eq!(yard.claim_with(0, grant).taken.tasks.len(), 0);
+        let mut fixture = full_of_work(4);
+        let grant = fixture.granted(0, 1).unwrap();
+        fixture.limit(1);
+        assert_eq!(fixture.claim_with(0, grant).taken.tasks.len(), 0);
     }
 
     #[test]
     fn what_was_not_used_is_free_once_it_is_settled() {
-        let mut yard = full_of_work(10);
-        let grant = yard.granted(0, 10).unwrap();
-        let granted = yard.claim_with(0, grant);
+        let mut fixture = full_of_work(10);
+        let grant = fixture.granted(0, 10).unwrap();
+        let granted = fixture.claim_with(0, grant);
         assert_eq!((granted.taken.tasks.len(), granted.count.held), (3, 3));
-        assert_eq!(yard.granted(1, 1), None);
-        yard.settle(vec![granted.count]);
-        assert_eq!(yard.granted(1, 10).unwrap().n, 7);
+        assert_eq!(fixture.granted(1, 1), None);
+        fixture.settle(vec![granted.count]);
+        assert_eq!(fixture.granted(1, 10).unwrap().n, 7);
     }
 
     #[test]
     fn a_lease_that_ended_makes_room_and_it_is_told() {
-        let mut yard = full_of_work(1);
-        let grant = yard.granted(0, 1).unwrap();
-        let task = yard.claim_with(0, grant).taken.tasks.remove(0);
-        yard.complete(&task);
-        assert!(yard.told.iter().any(|hint| matches!(hint, Hint::LaneFreed { partition: 0, .. })), "{:?}", yard.told);
-        assert_eq!(yard.allot(1, 1).uncounted, [], "it was counted only just now");
-        yard.now = yard.now + limits::RECOUNT_MS;
-        let refused = yard.allot(1, 1);
+        let mut fixture = full_of_work(1);
+        let grant = fixture.granted(0, 1).unwrap();
+        let task = fixture.claim_with(0, grant).taken.tasks.remove(0);
+        fixture.complete(&task);
+        assert!(
+            fixture.told.iter().any(|hint| matches!(hint, Hint::LaneFreed { partition: 0, .. })),
+            "{:?}",
+            fixture.told
+        );
+        assert_eq!(fixture.allot(1, 1).uncounted, [], "it was counted only just now");
+        fixture.now = fixture.now + limits::RECOUNT_MS;
+        let refused = fixture.allot(1, 1);
         assert_eq!(refused.uncounted, [(0, grant.seq)]);
-        let count = yard.recount(0, grant.seq);
-        assert_eq!((count.held, yard.settle(vec![count])), (0, 1));
-        assert_eq!(yard.granted(1, 1).unwrap().n, 1);
+        let count = fixture.recount(0, grant.seq);
+        assert_eq!((count.held, fixture.settle(vec![count])), (0, 1));
+        assert_eq!(fixture.granted(1, 1).unwrap().n, 1);
     }
 
     #[test]
     fn a_limit_that_came_late_counts_what_is_held_already() {
-        let mut yard = Yard::new();
-        yard.submit(2, 0).unwrap();
-        yard.submit(0, 0).unwrap();
-        yard.claim(2, 1);
-        yard.limit(1);
-        assert_eq!(yard.granted(0, 1), None);
+        let mut fixture = LaneFixture::new();
+        fixture.submit(2, 0).unwrap();
+        fixture.submit(0, 0).unwrap();
+        fixture.claim(2, 1);
+        fixture.limit(1);
+        assert_eq!(fixture.granted(0, 1), None);
     }
 
     #[test]
     fn nothing_is_granted_before_every_partition_was_counted() {
-        let mut yard = full_of_work(4);
+        let mut fixture = full_of_work(4);
         let raised = crate::lane::contracts::Setting::To(5);
-        yard.ask(crate::lane::contracts::ConfigureLaneArgs { concurrency: raised, ..crate::lane::yard::lane() })
+        fixture
+            .ask(crate::lane::contracts::ConfigureLaneArgs { concurrency: raised, ..crate::lane::fixture::lane() })
             .unwrap();
-        let allotted = yard.allot(0, 1);
+        let allotted = fixture.allot(0, 1);
         assert_eq!((allotted.grant, allotted.uncounted.len()), (None, 4));
     }
 }

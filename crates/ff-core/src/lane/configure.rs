@@ -122,77 +122,77 @@ mod tests {
     use crate::execution::contracts::{CancelArgs, ReplayArgs, SubmitArgs};
     use crate::hint::Hint;
     use crate::lane::contracts::CopyLaneArgs;
-    use crate::lane::yard::{Yard, lane};
+    use crate::lane::fixture::{LaneFixture, lane};
 
     #[test]
     fn a_paused_lane_hands_out_nothing_until_it_goes_on() {
-        let mut yard = Yard::new();
-        yard.stands(LaneState::Paused);
-        let id = yard.submit(2, 0).unwrap();
-        assert_eq!(yard.claim(2, 1).tasks, []);
-        assert_eq!(yard.model.find(&id).unwrap().public_state().as_str(), "waiting", "pausing moves nothing");
-        let open = yard.ask(ConfigureLaneArgs { state: Some(LaneState::Active), ..lane() }).unwrap();
-        let mut told = yard.told.clone();
-        yard.ask(CopyLaneArgs { partition: 2, lane: open }).unwrap();
-        told.append(&mut yard.told);
+        let mut fixture = LaneFixture::new();
+        fixture.stands(LaneState::Paused);
+        let id = fixture.submit(2, 0).unwrap();
+        assert_eq!(fixture.claim(2, 1).tasks, []);
+        assert_eq!(fixture.model.find(&id).unwrap().public_state().as_str(), "waiting", "pausing moves nothing");
+        let open = fixture.ask(ConfigureLaneArgs { state: Some(LaneState::Active), ..lane() }).unwrap();
+        let mut told = fixture.told.clone();
+        fixture.ask(CopyLaneArgs { partition: 2, lane: open }).unwrap();
+        told.append(&mut fixture.told);
         assert!(matches!(told[..], [Hint::Ready { partition: 2, .. }]), "{told:?}");
-        assert_eq!(yard.claim(2, 1).tasks.len(), 1);
+        assert_eq!(fixture.claim(2, 1).tasks.len(), 1);
     }
 
     #[test]
     fn a_draining_lane_takes_no_new_work_and_hands_out_what_is_there() {
-        let mut yard = Yard::new();
-        let work = yard.work(1);
-        yard.ask(work.clone()).unwrap();
-        let over = yard.submit(1, 0).unwrap();
-        yard.ask(CancelArgs { execution_id: over, reason: None, requested_by: None }).unwrap();
-        yard.stands(LaneState::Draining);
-        let refusal = yard.submit(1, 0).unwrap_err();
+        let mut fixture = LaneFixture::new();
+        let work = fixture.work(1);
+        fixture.ask(work.clone()).unwrap();
+        let over = fixture.submit(1, 0).unwrap();
+        fixture.ask(CancelArgs { execution_id: over, reason: None, requested_by: None }).unwrap();
+        fixture.stands(LaneState::Draining);
+        let refusal = fixture.submit(1, 0).unwrap_err();
         assert_eq!((refusal.code, refusal.field.as_deref()), (Code::NotRunnable, Some("lane")));
         assert!(refusal.to_string().contains("draining"), "{refusal}");
-        assert!(yard.ask(work).unwrap().duplicate, "what was handed in before is answered as before");
+        assert!(fixture.ask(work).unwrap().duplicate, "what was handed in before is answered as before");
         let replay = ReplayArgs::new(over);
-        assert_eq!(yard.ask(replay).unwrap_err().code, Code::NotRunnable);
-        assert_eq!(yard.claim(1, 9).tasks.len(), 1);
+        assert_eq!(fixture.ask(replay).unwrap_err().code, Code::NotRunnable);
+        assert_eq!(fixture.claim(1, 9).tasks.len(), 1);
     }
 
     #[test]
     fn what_is_not_named_stays_and_the_same_again_changes_nothing() {
-        let mut yard = Yard::new();
-        let first = yard.limit(3);
-        let second = yard.stands(LaneState::Paused);
+        let mut fixture = LaneFixture::new();
+        let first = fixture.limit(3);
+        let second = fixture.stands(LaneState::Paused);
         assert_eq!((second.revision, second.settings.concurrency), (first.revision + 1, Some(3)));
-        assert_eq!(yard.stands(LaneState::Paused).revision, second.revision);
-        let third = yard.configure(ConfigureLaneArgs { concurrency: Setting::Default, ..lane() });
+        assert_eq!(fixture.stands(LaneState::Paused).revision, second.revision);
+        let third = fixture.configure(ConfigureLaneArgs { concurrency: Setting::Default, ..lane() });
         assert_eq!((third.settings.concurrency, third.settings.state), (None, LaneState::Paused));
     }
 
     #[test]
     fn work_is_kept_as_its_lane_says_when_it_is_submitted() {
-        let mut yard = Yard::new();
-        let before = yard.submit(0, 0).unwrap();
-        yard.configure(ConfigureLaneArgs { retention_ms: Setting::To(5_000), ..lane() });
-        let after = yard.submit(0, 0).unwrap();
-        let mut own = yard.work(0);
+        let mut fixture = LaneFixture::new();
+        let before = fixture.submit(0, 0).unwrap();
+        fixture.configure(ConfigureLaneArgs { retention_ms: Setting::To(5_000), ..lane() });
+        let after = fixture.submit(0, 0).unwrap();
+        let mut own = fixture.work(0);
         own.policy.retention_ms = Some(7);
-        let own = yard.ask(SubmitArgs { ..own }).unwrap().execution_id;
-        let kept = |id| yard.model.find(id).unwrap().kept_ms();
+        let own = fixture.ask(SubmitArgs { ..own }).unwrap().execution_id;
+        let kept = |id| fixture.model.find(id).unwrap().kept_ms();
         assert_eq!((kept(&before), kept(&after), kept(&own)), (limits::RETENTION_MS, 5_000, 7));
     }
 
     #[test]
     fn old_work_goes_before_better_work_where_the_lane_weighs_age() {
-        let mut yard = Yard::new();
-        let old = yard.submit(3, 0).unwrap();
-        yard.now = yard.now + 2_001;
-        let better = yard.submit(3, 2).unwrap();
-        let first = |yard: &mut Yard| yard.claim(3, 1).tasks[0].execution_id;
-        let mut strict = Yard::new();
-        (strict.model, strict.now) = (yard.model.clone(), yard.now);
+        let mut fixture = LaneFixture::new();
+        let old = fixture.submit(3, 0).unwrap();
+        fixture.now = fixture.now + 2_001;
+        let better = fixture.submit(3, 2).unwrap();
+        let first = |fixture: &mut LaneFixture| fixture.claim(3, 1).tasks[0].execution_id;
+        let mut strict = LaneFixture::new();
+        (strict.model, strict.now) = (fixture.model.clone(), fixture.now);
         assert_eq!(first(&mut strict), better);
-        yard.configure(ConfigureLaneArgs { ageing_ms: Setting::To(1_000), ..lane() });
-        assert_eq!(first(&mut yard), old, "it has waited for longer than two steps weigh");
-        assert_eq!(first(&mut yard), better);
+        fixture.configure(ConfigureLaneArgs { ageing_ms: Setting::To(1_000), ..lane() });
+        assert_eq!(first(&mut fixture), old, "it has waited for longer than two steps weigh");
+        assert_eq!(first(&mut fixture), better);
     }
 
     #[test]

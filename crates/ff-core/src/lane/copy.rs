@@ -43,16 +43,16 @@ impl Command for CopyLaneArgs {
 mod tests {
     use super::*;
     use crate::lane::LaneState;
-    use crate::lane::yard::Yard;
+    use crate::lane::fixture::LaneFixture;
 
     #[test]
     fn an_older_copy_does_not_take_the_place_of_a_newer() {
-        let mut yard = Yard::new();
-        let older = yard.stands(LaneState::Paused);
-        let newer = yard.stands(LaneState::Active);
-        let count = yard.ask(CopyLaneArgs { partition: 2, lane: older }).unwrap();
+        let mut fixture = LaneFixture::new();
+        let older = fixture.stands(LaneState::Paused);
+        let newer = fixture.stands(LaneState::Active);
+        let count = fixture.ask(CopyLaneArgs { partition: 2, lane: older }).unwrap();
         assert_eq!(count.revision, newer.revision);
-        yard.submit(2, 0).unwrap();
-        assert_eq!(yard.claim(2, 1).tasks.len(), 1);
+        fixture.submit(2, 0).unwrap();
+        assert_eq!(fixture.claim(2, 1).tasks.len(), 1);
     }
 }

@@ -5,11 +5,11 @@ mod allot;
 mod configure;
 pub mod contracts;
 mod copy;
+#[cfg(test)]
+pub(crate) mod fixture;
 mod record;
 mod recount;
 mod settle;
-#[cfg(test)]
-pub(crate) mod yard;
 
 pub(crate) use admit::{admit, kept_ms};
 pub use record::{Lane, LaneSettings, LaneState, Share};

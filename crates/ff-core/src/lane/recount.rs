@@ -58,18 +58,18 @@ impl Command for RecountLaneArgs {
 
 #[cfg(test)]
 mod tests {
-    use crate::lane::yard::Yard;
+    use crate::lane::fixture::LaneFixture;
 
     #[test]
     fn a_grant_that_was_counted_out_cannot_be_used_any_more() {
-        let mut yard = Yard::new();
-        yard.submit(0, 0).unwrap();
-        yard.limit(1);
-        let grant = yard.granted(0, 1).unwrap();
-        let count = yard.recount(0, grant.seq);
-        assert_eq!((count.held, yard.settle(vec![count])), (0, 1));
-        let next = yard.granted(0, 1).unwrap();
-        assert_eq!(yard.claim_with(0, grant).taken.tasks, [], "it went to whoever asked next");
-        assert_eq!(yard.claim_with(0, next).taken.tasks.len(), 1);
+        let mut fixture = LaneFixture::new();
+        fixture.submit(0, 0).unwrap();
+        fixture.limit(1);
+        let grant = fixture.granted(0, 1).unwrap();
+        let count = fixture.recount(0, grant.seq);
+        assert_eq!((count.held, fixture.settle(vec![count])), (0, 1));
+        let next = fixture.granted(0, 1).unwrap();
+        assert_eq!(fixture.claim_with(0, grant).taken.tasks, [], "it went to whoever asked next");
+        assert_eq!(fixture.claim_with(0, next).taken.tasks.len(), 1);
     }
 }

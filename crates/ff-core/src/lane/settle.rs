@@ -65,28 +65,28 @@ impl Command for SettleLaneArgs {
 
 #[cfg(test)]
 mod tests {
-    use crate::lane::yard::Yard;
+    use crate::lane::fixture::LaneFixture;
 
     #[test]
     fn a_count_from_before_the_last_grant_says_nothing() {
-        let mut yard = Yard::new();
-        yard.submit(0, 0).unwrap();
-        yard.submit(0, 0).unwrap();
-        yard.limit(1);
-        let old = yard.recount(0, 0);
-        let grant = yard.granted(0, 1).unwrap();
-        assert_eq!(yard.settle(vec![old]), 0);
-        assert_eq!(yard.granted(0, 1), None, "what was granted is still reserved");
-        yard.claim_with(0, grant);
-        assert_eq!(yard.settle(vec![old]), 0);
+        let mut fixture = LaneFixture::new();
+        fixture.submit(0, 0).unwrap();
+        fixture.submit(0, 0).unwrap();
+        fixture.limit(1);
+        let old = fixture.recount(0, 0);
+        let grant = fixture.granted(0, 1).unwrap();
+        assert_eq!(fixture.settle(vec![old]), 0);
+        assert_eq!(fixture.granted(0, 1), None, "what was granted is still reserved");
+        fixture.claim_with(0, grant);
+        assert_eq!(fixture.settle(vec![old]), 0);
     }
 
     #[test]
     fn a_count_under_other_settings_says_nothing() {
-        let mut yard = Yard::new();
-        yard.limit(1);
-        let old = yard.recount(0, 0);
-        yard.limit(2);
-        assert_eq!(yard.settle(vec![old]), 0);
+        let mut fixture = LaneFixture::new();
+        fixture.limit(1);
+        let old = fixture.recount(0, 0);
+        fixture.limit(2);
+        assert_eq!(fixture.settle(vec![old]), 0);
     }
 }

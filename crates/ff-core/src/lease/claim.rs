@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
-use crate::dice::Nonce;
 use crate::engine_error::{Code, Refusal};
-use crate::event::{Event, What};
+use crate::entropy::Nonce;
+use crate::event::{Event, EventKind};
 use crate::execution::{Attempt, AttemptSlot, Execution, FinishedBy, Origin, Phase, Tags};
 use crate::flow::contracts::TaskFlow;
 use crate::lane::Lane;
@@ -19,7 +19,7 @@ use crate::trace::TraceContext;
 use crate::types::{
     AttemptId, AttemptIndex, ExecutionId, FlowId, Kind, LaneId, LeaseId, Namespace, Priority, TimestampMs,
 };
-use crate::view::{Eligible, Stop, View, together};
+use crate::view::{EligibleQuery, Stop, View, require_all};
 
 /// A worker asks one partition for work of one lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ pub struct Task {
 
 /// What a claim decided: the executions taken, and where the lane stands now.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Taken {
+pub struct ClaimDecision {
     pub tasks: Vec<Task>,
     /// The best execution of these kinds still waiting on this partition.
     pub next: Option<Head>,
@@ -135,7 +135,7 @@ impl Head {
 }
 
 impl Command for ClaimArgs {
-    type Reply = Taken;
+    type Reply = ClaimDecision;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_partition(self.partition, partitions).and(self.check())
@@ -147,17 +147,17 @@ impl Command for ClaimArgs {
 
     /// Takes up to `max` executions of a lane on a partition: by priority, then age, then id, or as the lane weighs
     /// them. Of a paused lane nothing is taken, of one with a limit nothing without a grant.
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Taken>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<ClaimDecision>, Stop> {
         let lane = self.lane.within(&self.namespace);
         let plainly = eligible(self, None);
-        together([view.lane(self.partition, &lane).map(drop), view.eligible(&plainly).map(drop)])?;
+        require_all([view.lane(self.partition, &lane).map(drop), view.eligible(&plainly).map(drop)])?;
         let known = view.lane(self.partition, &lane)?;
         if known.is_some_and(|lane| !lane.hands_out()) {
-            return Ok(Decision::of(Taken { tasks: Vec::new(), next: None, limited: false }, None));
+            return Ok(Decision::of(ClaimDecision { tasks: Vec::new(), next: None, limited: false }, None));
         }
         if known.is_some_and(|lane| lane.settings.concurrency.is_some()) {
             let limited = !view.eligible(&plainly)?.is_empty();
-            return Ok(Decision::of(Taken { tasks: Vec::new(), next: None, limited }, None));
+            return Ok(Decision::of(ClaimDecision { tasks: Vec::new(), next: None, limited }, None));
         }
         let (taken, changes) = hand_out(view, self, known, &at.nonce, at.now)?;
         Ok(Decision::of(taken, changes))
@@ -165,8 +165,8 @@ impl Command for ClaimArgs {
 }
 
 /// What a claim looks for, as its lane weighs it.
-fn eligible(args: &ClaimArgs, lane: Option<&Lane>) -> Eligible {
-    Eligible {
+fn eligible(args: &ClaimArgs, lane: Option<&Lane>) -> EligibleQuery {
+    EligibleQuery {
         partition: args.partition,
         lane: args.lane.within(&args.namespace),
         kinds: args.kinds.clone(),
@@ -188,11 +188,11 @@ pub(super) fn hand_out(
     lane: Option<&Lane>,
     nonce: &Nonce,
     now: TimestampMs,
-) -> Result<(Taken, Vec<Change>), Stop> {
+) -> Result<(ClaimDecision, Vec<Change>), Stop> {
     let max = at_once(args);
     let waiting = view.eligible(&eligible(args, lane))?;
-    together(waiting.iter().filter_map(|id| Some(view.flow(&flow_of(view.execution(id).ok()??)?))))?;
-    let mut taken = Taken { tasks: Vec::new(), next: None, limited: false };
+    require_all(waiting.iter().filter_map(|id| Some(view.flow(&flow_of(view.execution(id).ok()??)?))))?;
+    let mut taken = ClaimDecision { tasks: Vec::new(), next: None, limited: false };
     let mut passed_over = None;
     let mut changes = Vec::new();
     let mut bytes = 0;
@@ -247,12 +247,12 @@ fn take(
     let (attempt, what) = match &execution.attempt {
         AttemptSlot::Open(open) => {
             let attempt = Attempt { holder: holder.clone(), lease_epoch, ..open.clone() };
-            (attempt, What::Resumed { attempt: open.index })
+            (attempt, EventKind::Resumed { attempt: open.index })
         }
         AttemptSlot::Next(origin) => {
             let index = AttemptIndex(execution.attempts_made);
             let attempt = started(index, new_attempt, origin.clone(), holder, lease_epoch, now);
-            (attempt, What::Started { attempt: index })
+            (attempt, EventKind::Started { attempt: index })
         }
     };
     let timeout_ms = execution.policy.timeout_policy.attempt_timeout_ms;
@@ -266,7 +266,7 @@ fn take(
         limited: false,
     };
     let mut change = execution.enter(Phase::Running { lease }, now);
-    if matches!(what, What::Started { .. }) {
+    if matches!(what, EventKind::Started { .. }) {
         change.after.attempts_made += 1;
         change.after.progress = None;
     }

@@ -1,6 +1,6 @@
 //! Claiming from a lane with a limit: with the leave of the lane's home.
 
-use super::claim::{ClaimArgs, Taken, hand_out};
+use super::claim::{ClaimArgs, ClaimDecision, hand_out};
 use crate::engine_error::Refusal;
 use crate::execution::Phase;
 use crate::lane::Lane;
@@ -8,7 +8,7 @@ use crate::lane::contracts::{Grant, LaneCount};
 use crate::lease::contracts::Claims;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
-use crate::view::{Stop, View, together};
+use crate::view::{Stop, View, require_all};
 
 /// A claim with the leave it needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct GrantedClaimArgs {
 /// What such a claim took, and how many of the lane are held on its partition now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GrantedClaim {
-    pub taken: Taken,
+    pub taken: ClaimDecision,
     pub count: LaneCount,
 }
 
@@ -48,9 +48,9 @@ impl Command for GrantedClaimArgs {
         let GrantedClaimArgs { claim, grant } = self;
         let partition = claim.partition;
         let key = claim.lane.within(&claim.namespace);
-        together([view.lane(partition, &key).map(drop), view.active(partition, &key).map(drop)])?;
+        require_all([view.lane(partition, &key).map(drop), view.active(partition, &key).map(drop)])?;
         let held = view.active(partition, &key)?;
-        let nothing = Taken { tasks: Vec::new(), next: None, limited: false };
+        let nothing = ClaimDecision { tasks: Vec::new(), next: None, limited: false };
         let Some(lane) = view.lane(partition, &key)? else {
             let count = LaneCount { partition, held, seq: 0, revision: 0 };
             return Ok(Decision::of(GrantedClaim { taken: nothing, count }, None));

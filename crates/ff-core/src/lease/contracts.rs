@@ -10,7 +10,7 @@ use crate::payload::Payload;
 use crate::signal::contracts::ReceivedSignal;
 use crate::types::{ExecutionId, Kind, LaneId, Namespace, WorkerInstanceId};
 
-pub use super::claim::{ClaimArgs, Head, Taken, Task, check_claim};
+pub use super::claim::{ClaimArgs, ClaimDecision, Head, Task, check_claim};
 pub use super::claim_granted::{GrantedClaim, GrantedClaimArgs, GrantedClaims};
 pub use super::renew::{RenewArgs, Renewed};
 pub use super::revoke::{RevokeArgs, Revoked};

@@ -1,7 +1,7 @@
 //! Expiry: a holder that went silent loses the execution, and it waits for another.
 
 use crate::change::Change;
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::execution::{AttemptOutcome, End, Execution, Failure, FinishedBy, Origin, Outcome, Phase};
 use crate::lease::LeaseEnding;
 use crate::types::{Kind, TimestampMs};
@@ -30,7 +30,7 @@ pub fn expire(execution: &Execution, now: TimestampMs) -> Change {
     let end = (AttemptOutcome::LeaseExpired, None, next);
     let mut change = execution.end_lease(Phase::Waiting, LeaseEnding::Expired, Some(end), now);
     change.after.reclaims += 1;
-    change.events.push(Event::new(&execution.id, now, What::LeaseExpired));
+    change.events.push(Event::new(&execution.id, now, EventKind::LeaseExpired));
     change
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::execution::{AttemptOutcome, Execution, Origin, Phase};
 use crate::lease::LeaseEnding;
 use crate::operation::command::{Command, Conditions, Decision, check_message, found};
@@ -65,7 +65,7 @@ pub fn revoke(execution: &Execution, args: &RevokeArgs, now: TimestampMs) -> Res
             let end = (AttemptOutcome::LeaseRevoked, None, next);
             let mut change = execution.end_lease(Phase::Waiting, LeaseEnding::Revoked, Some(end), now);
             change.leases.iter_mut().for_each(|lease| lease.reason.clone_from(&args.reason));
-            change.events.push(Event::new(&execution.id, now, What::LeaseRevoked));
+            change.events.push(Event::new(&execution.id, now, EventKind::LeaseRevoked));
             Ok(change)
         }
         (Phase::Running { .. }, _) => Err(Code::StaleLease.refusal()),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::change::Change;
-use crate::event::{EventCursor, EventsPart, Feed, Told};
+use crate::event::{EventCursor, EventRecord, EventsPart, Feed};
 use crate::limits;
 use crate::signal::Position;
 use crate::snapshot::Snapshot;
@@ -12,7 +12,7 @@ use crate::snapshot::Snapshot;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Events {
     feeds: BTreeMap<u16, Feed>,
-    told: BTreeMap<u16, VecDeque<Told>>,
+    told: BTreeMap<u16, VecDeque<EventRecord>>,
 }
 
 impl Events {
@@ -42,7 +42,7 @@ impl Events {
         let told = self.told.entry(change.after.id.partition()).or_default();
         for event in &change.events {
             let position = Position::after(told.back().map(|last| last.position), event.at);
-            told.push_back(Told::of(&change.after, event, position));
+            told.push_back(EventRecord::of(&change.after, event, position));
         }
         let surplus = told.len().saturating_sub(limits::FEED);
         told.drain(..surplus);

@@ -4,12 +4,16 @@
 mod events;
 mod flows;
 mod lanes;
+mod suspension;
 mod view;
-mod waiting;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::events::Events;
+use self::flows::Flows;
+use self::suspension::SuspensionRecords;
+use crate::api_key::ApiKey;
 use crate::change::{Change, KeyEntry, Write};
 use crate::engine_error::Refusal;
 use crate::event::{EventCursor, EventsPart};
@@ -18,7 +22,6 @@ use crate::execution::{Attempt, Execution};
 use crate::flow::{Edge, Flow, FlowEvent};
 use crate::hint::{Hint, delivered, flow_hints, hints, lane_hints};
 use crate::index::{Index, Score, entries};
-use crate::key::ApiKey;
 use crate::lane::Lane;
 use crate::lease::LeaseEvent;
 use crate::lease::contracts::Head;
@@ -36,10 +39,6 @@ use crate::types::{
 use crate::view::Stop;
 use crate::worker::{Worker, WorkerChange};
 
-use self::events::Events;
-use self::flows::Flows;
-use self::waiting::Waiting;
-
 /// Everything there is.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
@@ -51,7 +50,7 @@ pub struct Model {
     keys: BTreeMap<(Namespace, IdempotencyKey), KeyEntry>,
     indexes: BTreeMap<(u16, Index), BTreeSet<(Score, ExecutionId)>>,
     due: BTreeMap<u16, BTreeSet<(TimestampMs, ExecutionId)>>,
-    waiting: Waiting,
+    waiting: SuspensionRecords,
     flows: Flows,
     /// As each partition knows them.
     lanes: BTreeMap<(u16, LaneId), Lane>,
@@ -302,13 +301,13 @@ impl Model {
     }
 
     /// What waits on a partition: the best of each lane and kind.
-    pub fn ready(&self, partition: u16) -> Vec<crate::backend::Ready> {
+    pub fn ready(&self, partition: u16) -> Vec<crate::backend::ReadyLane> {
         let here = self.indexes.iter().filter(|((of, _), _)| *of == partition);
         here.filter_map(|((_, index), members)| match index {
             Index::LaneEligibleKind(lane, kind) => {
                 let best = self.executions.get(&members.first()?.1)?;
                 let head = Head::new(best.priority, best.created_at);
-                Some(crate::backend::Ready { lane: lane.clone(), kind: kind.clone(), head })
+                Some(crate::backend::ReadyLane { lane: lane.clone(), kind: kind.clone(), head })
             }
             _ => None,
         })

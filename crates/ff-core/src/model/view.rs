@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Model;
+use crate::api_key::ApiKey;
 use crate::change::KeyEntry;
 use crate::event::Feed;
 use crate::execution::Execution;
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
 use crate::index::{Index, Score, aged_score};
-use crate::key::ApiKey;
 use crate::lane::Lane;
 use crate::limits;
 use crate::signal::SignalKeyEntry;
@@ -19,7 +19,7 @@ use crate::types::{
     EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, Priority, TimestampMs, WaitpointId,
     WorkerInstanceId,
 };
-use crate::view::{DueFirst, EdgesOf, Eligible, MembersOf, Miss, View};
+use crate::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, View};
 use crate::worker::Worker;
 
 impl View for Model {
@@ -76,7 +76,7 @@ impl View for Model {
         Ok(self.flows.members_of(query))
     }
 
-    fn due_flows(&self, query: &DueFirst) -> Result<Vec<(TimestampMs, FlowId)>, Miss> {
+    fn due_flows(&self, query: &DueQuery) -> Result<Vec<(TimestampMs, FlowId)>, Miss> {
         Ok(self.flows.due(query.partition).take(query.limit).collect())
     }
 
@@ -101,7 +101,7 @@ impl View for Model {
         Ok(self.events.feed(partition))
     }
 
-    fn eligible(&self, query: &Eligible) -> Result<Vec<ExecutionId>, Miss> {
+    fn eligible(&self, query: &EligibleQuery) -> Result<Vec<ExecutionId>, Miss> {
         let kinds: BTreeSet<_> = query.kinds.iter().collect();
         let queues = kinds.into_iter().map(|kind| Index::LaneEligibleKind(query.lane.clone(), kind.clone()));
         let queues: Vec<_> =
@@ -112,7 +112,7 @@ impl View for Model {
         Ok(first.into_iter().map(|(_, id)| id).collect())
     }
 
-    fn due(&self, query: &DueFirst) -> Result<Vec<(TimestampMs, ExecutionId)>, Miss> {
+    fn due(&self, query: &DueQuery) -> Result<Vec<(TimestampMs, ExecutionId)>, Miss> {
         Ok(self.due.get(&query.partition).into_iter().flatten().take(query.limit).copied().collect())
     }
 }
@@ -120,7 +120,7 @@ impl View for Model {
 impl Model {
     /// The first of a queue, with what decides between them. Where age counts, those are the oldest of each of its highest
     /// priorities: within one priority the older goes first whatever a wait weighs.
-    fn first_of(&self, query: &Eligible, queue: Index) -> Vec<(Score, ExecutionId)> {
+    fn first_of(&self, query: &EligibleQuery, queue: Index) -> Vec<(Score, ExecutionId)> {
         let queue = self.indexes.get(&(query.partition, queue)).into_iter().flatten();
         let Some(ageing_ms) = query.ageing_ms else { return queue.take(query.limit).copied().collect() };
         let mut by_priority: BTreeMap<Reverse<Priority>, Vec<(Score, ExecutionId)>> = BTreeMap::new();

@@ -1,12 +1,12 @@
 //! A command: the arguments of one mutation, with the rule that decides it, and what rules of all domains need for that.
 
+use crate::api_key::ApiKey;
 use crate::change::Change;
-use crate::dice::Nonce;
 use crate::engine_error::{Code, Refusal};
+use crate::entropy::Nonce;
 use crate::event::Feed;
 use crate::execution::Execution;
-use crate::flow::{FlowChange, Settled};
-use crate::key::ApiKey;
+use crate::flow::{FlowChange, StepOutcome};
 use crate::lane::Lane;
 use crate::limits;
 use crate::partition::PartitionConfig;
@@ -75,8 +75,8 @@ impl<R> Decision<R> {
     }
 
     /// A decision whose consequences within flows are drawn already.
-    pub(crate) fn settled(reply: R, settled: Settled) -> Self {
-        let Settled { changes, flows, forgotten, .. } = settled;
+    pub(crate) fn settled(reply: R, settled: StepOutcome) -> Self {
+        let StepOutcome { changes, flows, forgotten, .. } = settled;
         Self { flows, forgotten, ..Self::of(reply, changes) }
     }
 

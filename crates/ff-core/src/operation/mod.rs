@@ -29,7 +29,7 @@ macro_rules! operations {
                 /// Creates an execution, or finds the one already created under the same key or uuid.
                 submit: Submit(SubmitArgs) -> Submitted(Submitted);
                 /// Takes up to `max` executions of one lane on one partition. Answers at once, with what there is.
-                claim: Claim(ClaimArgs) -> Claimed(Claims) from Taken(Taken);
+                claim: Claim(ClaimArgs) -> Claimed(Claims) from ClaimDecision(ClaimDecision);
                 renew: Renew(RenewArgs) -> Renewed(Renewed);
                 progress: Progress(ProgressArgs) -> Noted(Noted);
                 complete: Complete(CompleteArgs) -> Completed(Completed);

@@ -11,10 +11,10 @@ use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision, check_dedup_ttl};
 use crate::partition::{PartitionConfig, check_id};
 use crate::payload::Payload;
-use crate::suspension::{BufferedSignal, SuspensionEnd, Waitpoint, WaitpointState, Weighed, Weight};
+use crate::suspension::{BufferedSignal, SignalMatch, SuspensionEnd, Waitpoint, WaitpointState, Weight};
 use crate::token::PresentedToken;
 use crate::types::{ExecutionId, IdempotencyKey, SignalId, SignalName, TimestampMs};
-use crate::view::{Stop, View, together};
+use crate::view::{Stop, View, require_all};
 
 /// Someone outside tells an execution something. The token is the whole authority.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,7 +157,7 @@ fn count(
 ) -> (Effect, Change) {
     let mut change = execution.unchanged();
     let Phase::Suspended { suspension } = &mut change.after.phase else { return (Effect::NotInCondition, change) };
-    let weight = suspension.weigh(&Weighed {
+    let weight = suspension.weigh(&SignalMatch {
         signal_id,
         waitpoint: &waitpoint.key,
         name: &args.name,
@@ -192,7 +192,7 @@ fn buffer(
 ) -> Result<(Effect, Change), Stop> {
     let live = execution.pending_waitpoints.iter().filter(|pending| now < pending.expires_at);
     let live: Vec<_> = live.map(|pending| view.waitpoint(&execution.id, &pending.id)).collect();
-    together(live.iter().cloned())?;
+    require_all(live.iter().cloned())?;
     let kept: usize = live.into_iter().flatten().flatten().map(|pending| pending.buffered.len()).sum();
     if kept >= limits::BUFFERED_SIGNALS {
         let (limit, sent) = (limits::BUFFERED_SIGNALS, kept + 1);
@@ -212,32 +212,33 @@ fn buffer(
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
     use crate::execution::AttemptSlot;
     use crate::execution::contracts::{CancelArgs, SubmitArgs};
+    use crate::fixture::{ExecutionFixture, idempotency, key};
     use crate::policy::{Policy, TimeoutPolicy};
     use crate::samples::{at, conditions, work};
-    use crate::stage::{Stage, idempotency, key};
     use crate::suspension::contracts::SuspendArgs;
     use crate::suspension::{Condition, ResumePolicy};
     use crate::types::WaitpointId;
-    use uuid::Uuid;
 
     #[test]
     fn a_signal_that_meets_the_condition_lets_the_same_attempt_go_on() {
-        let mut stage = Stage::running(at(0));
-        let before = stage.execution().clone();
-        let granted = stage.suspend("a", at(1)).waitpoints.remove(0);
-        assert_eq!(stage.deliver(&granted, "go", at(2)).effect, Effect::Satisfied);
-        let task = stage.claim(at(3));
+        let mut fixture = ExecutionFixture::running(at(0));
+        let before = fixture.execution().clone();
+        let granted = fixture.suspend("a", at(1)).waitpoints.remove(0);
+        assert_eq!(fixture.deliver(&granted, "go", at(2)).effect, Effect::Satisfied);
+        let task = fixture.claim(at(3));
         let AttemptSlot::Open(attempt) = &before.attempt else { panic!("no attempt") };
         assert_eq!((task.fence.attempt_id, task.attempt_index), (attempt.id, attempt.index));
         assert_eq!(task.fence.lease_epoch, before.epoch().next());
         assert_ne!(task.fence.lease_id, stage_lease(&before));
-        assert_eq!(stage.handed(&task), ["go"]);
+        assert_eq!(fixture.handed(&task), ["go"]);
         let resumption = task.resumption.unwrap();
         assert_eq!(resumption.with_payload, 1);
-        let payload = stage.model.signal_payload(&stage.id, &resumption.signals[0]);
+        let payload = fixture.model.signal_payload(&fixture.id, &resumption.signals[0]);
         assert_eq!(payload, Some(&Payload::json("\"go\"")));
     }
 
@@ -247,95 +248,97 @@ mod tests {
 
     #[test]
     fn a_duplicate_after_the_resume_is_told_the_first_signals_id() {
-        let mut stage = Stage::running(at(0));
-        let granted = stage.suspend("a", at(1)).waitpoints.remove(0);
+        let mut fixture = ExecutionFixture::running(at(0));
+        let granted = fixture.suspend("a", at(1)).waitpoints.remove(0);
         let once =
-            DeliverArgs { idempotency_key: idempotency("k"), dedup_ttl_ms: 1_000, ..stage.signal(&granted, "go") };
-        let first = stage.ask(once.clone(), at(2)).unwrap();
+            DeliverArgs { idempotency_key: idempotency("k"), dedup_ttl_ms: 1_000, ..fixture.signal(&granted, "go") };
+        let first = fixture.ask(once.clone(), at(2)).unwrap();
         let duplicate = Delivered { signal_id: first.signal_id, effect: Effect::Duplicate };
-        assert_eq!(stage.ask(once.clone(), at(3)), Ok(duplicate));
-        stage.claim(at(4));
-        assert_eq!(stage.ask(once.clone(), at(5)), Ok(duplicate));
+        assert_eq!(fixture.ask(once.clone(), at(3)), Ok(duplicate));
+        fixture.claim(at(4));
+        assert_eq!(fixture.ask(once.clone(), at(5)), Ok(duplicate));
         let by_key = DeliverArgs { waitpoint: WaitpointRef::Key(key("a")), ..once.clone() };
-        assert_eq!(stage.ask(by_key, at(5)), Ok(duplicate));
-        stage.ask(CancelArgs { execution_id: stage.id, reason: None, requested_by: None }, at(6)).unwrap();
-        assert_eq!(stage.ask(once.clone(), at(7)), Ok(duplicate), "whatever became of the execution");
-        assert_eq!(stage.refused(once, at(1_002)), Code::TargetNotSignalable);
-        assert_eq!(stage.execution().signals_taken, 1);
+        assert_eq!(fixture.ask(by_key, at(5)), Ok(duplicate));
+        fixture.ask(CancelArgs { execution_id: fixture.id, reason: None, requested_by: None }, at(6)).unwrap();
+        assert_eq!(fixture.ask(once.clone(), at(7)), Ok(duplicate), "whatever became of the execution");
+        assert_eq!(fixture.refused(once, at(1_002)), Code::TargetNotSignalable);
+        assert_eq!(fixture.execution().signals_taken, 1);
     }
 
     #[test]
     fn a_resume_delay_is_waited_and_then_runs() {
-        let mut stage = Stage::running(at(0));
+        let mut fixture = ExecutionFixture::running(at(0));
         let resume_policy = ResumePolicy { resume_delay_ms: 500, ..ResumePolicy::default() };
-        let args = SuspendArgs { resume_policy, ..stage.suspension("a") };
-        let granted = stage.ask(args, at(1)).unwrap().waitpoints.remove(0);
-        stage.deliver(&granted, "go", at(100));
-        let words = stage.execution().state_vector();
+        let args = SuspendArgs { resume_policy, ..fixture.suspension("a") };
+        let granted = fixture.ask(args, at(1)).unwrap().waitpoints.remove(0);
+        fixture.deliver(&granted, "go", at(100));
+        let words = fixture.execution().state_vector();
         assert_eq!(
             (words.public_state.as_str(), words.blocking_reason.as_str()),
             ("delayed", "waiting_for_resume_delay")
         );
-        assert_eq!(stage.pump(at(599)).fired, 0);
-        stage.pump(at(600));
-        let task = stage.claim(at(600));
-        assert_eq!(stage.handed(&task), ["go"]);
+        assert_eq!(fixture.pump(at(599)).fired, 0);
+        fixture.pump(at(600));
+        let task = fixture.claim(at(600));
+        assert_eq!(fixture.handed(&task), ["go"]);
     }
 
     #[test]
     fn the_deadline_of_a_suspended_execution_closes_its_waitpoints() {
         let timeout_policy = TimeoutPolicy { execution_deadline_ms: Some(500), ..TimeoutPolicy::default() };
         let bounded = SubmitArgs { policy: Policy { timeout_policy, ..Policy::default() }, ..work() };
-        let mut stage = Stage::with(&bounded, at(0));
-        let args = stage.pending("early");
-        let ahead = stage.ask(args, at(1)).unwrap();
-        let granted = stage.suspend("a", at(2)).waitpoints.remove(0);
-        stage.pump(at(500));
-        assert_eq!(stage.state(), "expired");
+        let mut fixture = ExecutionFixture::with(&bounded, at(0));
+        let args = fixture.pending("early");
+        let ahead = fixture.ask(args, at(1)).unwrap();
+        let granted = fixture.suspend("a", at(2)).waitpoints.remove(0);
+        fixture.pump(at(500));
+        assert_eq!(fixture.state(), "expired");
         for granted in [&ahead, &granted] {
-            let late = stage.signal(granted, "go");
-            assert_eq!(stage.refused(late, at(501)), Code::TargetNotSignalable);
+            let late = fixture.signal(granted, "go");
+            assert_eq!(fixture.refused(late, at(501)), Code::TargetNotSignalable);
         }
         let forgotten_at = at(500) + limits::RETENTION_MS;
-        assert_eq!(stage.model.next_due(stage.id.partition()), Some(forgotten_at), "nothing else is waited for");
+        assert_eq!(fixture.model.next_due(fixture.id.partition()), Some(forgotten_at), "nothing else is waited for");
     }
 
     #[test]
     fn what_does_not_count_is_recorded_and_told() {
-        let mut stage = Stage::running(at(0));
+        let mut fixture = ExecutionFixture::running(at(0));
         let named = Condition::Signal { waitpoint: key("a"), name: SignalName::parse("go").ok() };
-        let args = stage.suspension_for(named, &["a"]);
-        let granted = stage.ask(args, at(1)).unwrap().waitpoints.remove(0);
-        assert_eq!(stage.deliver(&granted, "other", at(2)).effect, Effect::MatcherFailed);
-        assert_eq!(stage.state(), "suspended");
-        stage.deliver(&granted, "go", at(3));
-        let told: Vec<_> = stage.model.signals(&stage.id).iter().map(|signal| signal.effect.as_str()).collect();
+        let args = fixture.suspension_for(named, &["a"]);
+        let granted = fixture.ask(args, at(1)).unwrap().waitpoints.remove(0);
+        assert_eq!(fixture.deliver(&granted, "other", at(2)).effect, Effect::MatcherFailed);
+        assert_eq!(fixture.state(), "suspended");
+        fixture.deliver(&granted, "go", at(3));
+        let told: Vec<_> = fixture.model.signals(&fixture.id).iter().map(|signal| signal.effect.as_str()).collect();
         assert_eq!(told, ["signal_ignored_matcher_failed", "resume_condition_satisfied"]);
-        let fed = stage.model.deliveries(stage.id.partition(), None, 10).deliveries;
+        let fed = fixture.model.deliveries(fixture.id.partition(), None, 10).deliveries;
         assert_eq!(fed.iter().map(|delivery| delivery.effect.as_str()).collect::<Vec<_>>(), told);
     }
 
     #[test]
     fn signals_are_taken_up_to_their_limit() {
-        let mut stage = Stage::running(at(0));
-        let granted = stage.suspend("a", at(1)).waitpoints.remove(0);
-        let mut full = stage.execution().clone();
+        let mut fixture = ExecutionFixture::running(at(0));
+        let granted = fixture.suspend("a", at(1)).waitpoints.remove(0);
+        let mut full = fixture.execution().clone();
         full.signals_taken = u32::try_from(limits::SIGNALS).unwrap();
-        stage.model.apply(full.unchanged());
-        let args = stage.signal(&granted, "go");
-        let Err(Stop::Refused(refusal)) = args.decide(&stage.model, &conditions(at(2))) else { panic!("it was taken") };
+        fixture.model.apply(full.unchanged());
+        let args = fixture.signal(&granted, "go");
+        let Err(Stop::Refused(refusal)) = args.decide(&fixture.model, &conditions(at(2))) else {
+            panic!("it was taken")
+        };
         assert_eq!((refusal.code, refusal.limit), (Code::SignalLimitExceeded, Some((10_000, 10_001))));
         full.signals_taken -= 1;
-        stage.model.apply(full.unchanged());
-        assert!(args.decide(&stage.model, &conditions(at(2))).is_ok());
+        fixture.model.apply(full.unchanged());
+        assert!(args.decide(&fixture.model, &conditions(at(2))).is_ok());
     }
 
     #[test]
     fn early_signals_are_kept_up_to_their_limit() {
-        let mut stage = Stage::running(at(0));
-        let args = stage.pending("a");
-        let ahead = stage.ask(args, at(1)).unwrap();
-        let args = DeliverArgs { payload: None, ..stage.signal(&ahead, "go") };
+        let mut fixture = ExecutionFixture::running(at(0));
+        let args = fixture.pending("a");
+        let ahead = fixture.ask(args, at(1)).unwrap();
+        let args = DeliverArgs { payload: None, ..fixture.signal(&ahead, "go") };
         let early = |nth: u128| BufferedSignal {
             signal_id: SignalId::from_uuid(Uuid::from_u128(nth)),
             name: args.name.clone(),
@@ -344,18 +347,20 @@ mod tests {
         };
         let mut fill = |count: usize| {
             let buffered = (0..count as u128).map(early).collect();
-            let mut change = stage.execution().unchanged();
-            change.waitpoints.push(Waitpoint { buffered, ..stage.waitpoint(&ahead).clone() });
-            stage.model.apply(change);
-            args.decide(&stage.model, &conditions(at(2)))
+            let mut change = fixture.execution().unchanged();
+            change.waitpoints.push(Waitpoint { buffered, ..fixture.waitpoint(&ahead).clone() });
+            fixture.model.apply(change);
+            args.decide(&fixture.model, &conditions(at(2)))
         };
         assert!(fill(limits::BUFFERED_SIGNALS - 1).is_ok());
         let Err(Stop::Refused(refusal)) = fill(limits::BUFFERED_SIGNALS) else { panic!("it was kept") };
         assert_eq!((refusal.code, refusal.field.as_deref()), (Code::SignalLimitExceeded, Some("buffered")));
-        let args = stage.pending("b");
-        let other = stage.ask(args, at(2)).unwrap();
-        let args = stage.signal(&other, "go");
-        let Err(Stop::Refused(refusal)) = args.decide(&stage.model, &conditions(at(2))) else { panic!("it was kept") };
+        let args = fixture.pending("b");
+        let other = fixture.ask(args, at(2)).unwrap();
+        let args = fixture.signal(&other, "go");
+        let Err(Stop::Refused(refusal)) = args.decide(&fixture.model, &conditions(at(2))) else {
+            panic!("it was kept")
+        };
         assert_eq!(refusal.limit, Some((500, 501)), "the waitpoints of an execution share the limit");
     }
 

@@ -40,26 +40,26 @@ pub(super) fn open<'v>(
 mod tests {
     use super::*;
     use crate::execution::contracts::CancelArgs;
+    use crate::fixture::{ExecutionFixture, key};
     use crate::samples::at;
     use crate::signal::Effect;
     use crate::signal::contracts::DeliverArgs;
-    use crate::stage::{Stage, key};
     use crate::suspension::{Condition, Distinct};
     use crate::token::contracts::{RotatePartitionArgs, RotateSecretArgs};
 
-    fn rotation(stage: &Stage, kid: &str, grace_ms: u64) -> RotatePartitionArgs {
+    fn rotation(fixture: &ExecutionFixture, kid: &str, grace_ms: u64) -> RotatePartitionArgs {
         let rotation = RotateSecretArgs::parse(kid, &"5e".repeat(16), grace_ms).unwrap();
-        RotatePartitionArgs { partition: stage.id.partition(), rotation }
+        RotatePartitionArgs { partition: fixture.id.partition(), rotation }
     }
 
     #[test]
     fn the_token_is_judged_before_anything_about_state_is_revealed() {
-        let mut stage = Stage::running(at(0));
-        let granted = stage.suspend("a", at(1)).waitpoints.remove(0);
+        let mut fixture = ExecutionFixture::running(at(0));
+        let granted = fixture.suspend("a", at(1)).waitpoints.remove(0);
         let forged = PresentedToken::new(format!("k1:{}", "00".repeat(32)));
-        let shown = |stage: &Stage, token: &PresentedToken| {
-            let known = DeliverArgs { token: token.clone(), ..stage.signal(&granted, "go") };
-            let nowhere = ExecutionId::new(stage.id.partition(), uuid::Uuid::nil());
+        let shown = |fixture: &ExecutionFixture, token: &PresentedToken| {
+            let known = DeliverArgs { token: token.clone(), ..fixture.signal(&granted, "go") };
+            let nowhere = ExecutionId::new(fixture.id.partition(), uuid::Uuid::nil());
             [
                 DeliverArgs { execution_id: nowhere, ..known.clone() },
                 DeliverArgs { waitpoint: WaitpointRef::Id(WaitpointId::new()), ..known.clone() },
@@ -67,63 +67,63 @@ mod tests {
                 known,
             ]
         };
-        let states: [fn(&mut Stage); 2] = [
+        let states: [fn(&mut ExecutionFixture); 2] = [
             |_| {},
-            |stage| {
-                let args = CancelArgs { execution_id: stage.id, reason: None, requested_by: None };
-                stage.ask(args, at(2)).unwrap();
+            |fixture| {
+                let args = CancelArgs { execution_id: fixture.id, reason: None, requested_by: None };
+                fixture.ask(args, at(2)).unwrap();
             },
         ];
         for enter in states {
-            enter(&mut stage);
-            for args in shown(&stage, &forged) {
-                assert_eq!(stage.ask(args, at(3)).unwrap_err(), Code::InvalidToken.refusal());
+            enter(&mut fixture);
+            for args in shown(&fixture, &forged) {
+                assert_eq!(fixture.ask(args, at(3)).unwrap_err(), Code::InvalidToken.refusal());
             }
-            for args in shown(&stage, &PresentedToken::default()) {
-                assert_eq!(stage.ask(args, at(3)).unwrap_err(), Code::MissingToken.refusal());
+            for args in shown(&fixture, &PresentedToken::default()) {
+                assert_eq!(fixture.ask(args, at(3)).unwrap_err(), Code::MissingToken.refusal());
             }
         }
-        let genuine = stage.signal(&granted, "go");
-        assert_eq!(stage.refused(genuine, at(4)), Code::TargetNotSignalable);
+        let genuine = fixture.signal(&granted, "go");
+        assert_eq!(fixture.refused(genuine, at(4)), Code::TargetNotSignalable);
     }
 
     #[test]
     fn a_token_minted_before_two_rotations_works_within_its_grace_and_not_after() {
-        let mut stage = Stage::running(at(0));
+        let mut fixture = ExecutionFixture::running(at(0));
         let votes = Condition::Count { n: 9, of: Distinct::Signals, waitpoints: vec![key("a")], name: None };
-        let args = stage.suspension_for(votes, &["a"]);
-        let granted = stage.ask(args, at(1)).unwrap().waitpoints.remove(0);
-        stage.ask(rotation(&stage, "k2", 1_000), at(10)).unwrap();
-        stage.ask(rotation(&stage, "k3", 1_000), at(20)).unwrap();
-        assert_eq!(stage.deliver(&granted, "vote", at(1_009)).effect, Effect::Appended);
-        let late = stage.signal(&granted, "vote");
-        assert_eq!(stage.refused(late.clone(), at(1_010)), Code::TokenExpired);
-        stage.ask(rotation(&stage, "k4", 1_000), at(1_020)).unwrap();
-        assert_eq!(stage.refused(late, at(1_021)), Code::InvalidToken, "its secret was thrown away");
+        let args = fixture.suspension_for(votes, &["a"]);
+        let granted = fixture.ask(args, at(1)).unwrap().waitpoints.remove(0);
+        fixture.ask(rotation(&fixture, "k2", 1_000), at(10)).unwrap();
+        fixture.ask(rotation(&fixture, "k3", 1_000), at(20)).unwrap();
+        assert_eq!(fixture.deliver(&granted, "vote", at(1_009)).effect, Effect::Appended);
+        let late = fixture.signal(&granted, "vote");
+        assert_eq!(fixture.refused(late.clone(), at(1_010)), Code::TokenExpired);
+        fixture.ask(rotation(&fixture, "k4", 1_000), at(1_020)).unwrap();
+        assert_eq!(fixture.refused(late, at(1_021)), Code::InvalidToken, "its secret was thrown away");
     }
 
     #[test]
     fn a_waitpoint_is_known_by_its_key_as_well() {
-        let mut stage = Stage::running(at(0));
-        let args = stage.pending("early");
-        let ahead = stage.ask(args, at(1)).unwrap();
-        let granted = stage.suspend("a", at(2)).waitpoints.remove(0);
+        let mut fixture = ExecutionFixture::running(at(0));
+        let args = fixture.pending("early");
+        let ahead = fixture.ask(args, at(1)).unwrap();
+        let granted = fixture.suspend("a", at(2)).waitpoints.remove(0);
         for (granted, name, effect) in [(&ahead, "early", Effect::Buffered), (&granted, "a", Effect::Satisfied)] {
-            let by_key = DeliverArgs { waitpoint: WaitpointRef::Key(key(name)), ..stage.signal(granted, "go") };
-            assert_eq!(stage.ask(by_key, at(3)).unwrap().effect, effect);
+            let by_key = DeliverArgs { waitpoint: WaitpointRef::Key(key(name)), ..fixture.signal(granted, "go") };
+            assert_eq!(fixture.ask(by_key, at(3)).unwrap().effect, effect);
         }
     }
 
     #[test]
     fn a_token_minted_under_the_current_secret_opens_what_an_older_one_no_longer_does() {
-        let mut stage = Stage::running(at(0));
-        let granted = stage.suspend("a", at(1)).waitpoints.remove(0);
-        stage.ask(rotation(&stage, "k2", 0), at(2)).unwrap();
-        let old = stage.signal(&granted, "go");
-        assert_eq!(stage.refused(old.clone(), at(3)), Code::TokenExpired);
-        let minted = stage.waitpoint(&granted).mint(stage.model.ring(stage.id.partition()).unwrap()).unwrap();
+        let mut fixture = ExecutionFixture::running(at(0));
+        let granted = fixture.suspend("a", at(1)).waitpoints.remove(0);
+        fixture.ask(rotation(&fixture, "k2", 0), at(2)).unwrap();
+        let old = fixture.signal(&granted, "go");
+        assert_eq!(fixture.refused(old.clone(), at(3)), Code::TokenExpired);
+        let minted = fixture.waitpoint(&granted).mint(fixture.model.ring(fixture.id.partition()).unwrap()).unwrap();
         assert_eq!(minted.kid.as_str(), "k2");
         let new = DeliverArgs { token: PresentedToken::from(&minted), ..old };
-        assert_eq!(stage.ask(new, at(4)).unwrap().effect, Effect::Satisfied);
+        assert_eq!(fixture.ask(new, at(4)).unwrap().effect, Effect::Satisfied);
     }
 }

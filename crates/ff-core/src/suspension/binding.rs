@@ -1,8 +1,8 @@
 //! The waitpoints of a suspension that begins: new ones, and those made ahead with what came early.
 
-use super::{PendingWaitpoint, Suspension, Waitpoint, WaitpointState, Weighed};
-use crate::dice::Nonce;
+use super::{PendingWaitpoint, SignalMatch, Suspension, Waitpoint, WaitpointState};
 use crate::engine_error::{Code, Refusal};
+use crate::entropy::Nonce;
 use crate::execution::Execution;
 use crate::types::{SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
 use crate::view::{Stop, View};
@@ -78,7 +78,7 @@ fn usable(execution: &Execution, waitpoint: &Waitpoint, now: TimestampMs) -> Res
 pub(super) fn weigh_early(suspension: &mut Suspension, waitpoints: &[Waitpoint]) {
     for waitpoint in waitpoints {
         for early in &waitpoint.buffered {
-            suspension.weigh(&Weighed {
+            suspension.weigh(&SignalMatch {
                 signal_id: early.signal_id,
                 waitpoint: &waitpoint.key,
                 name: &early.name,
@@ -92,8 +92,8 @@ pub(super) fn weigh_early(suspension: &mut Suspension, waitpoints: &[Waitpoint])
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::{ExecutionFixture, key};
     use crate::samples::at;
-    use crate::stage::{Stage, key};
     use crate::suspension::contracts::{GrantedWaitpoint, SuspendArgs, SuspendOutcome};
     use crate::suspension::{Condition, Distinct};
 
@@ -103,27 +103,27 @@ mod tests {
 
     #[test]
     fn an_early_signal_is_kept_and_satisfies() {
-        let mut stage = Stage::running(at(0));
-        let args = stage.pending("a");
-        let ahead = stage.ask(args, at(1)).unwrap();
-        assert_eq!(stage.deliver(&ahead, "go", at(2)).effect.as_str(), "buffered_for_pending_waitpoint");
-        let args = SuspendArgs { waitpoints: vec![pending(&ahead)], ..stage.suspension("a") };
-        let satisfied = stage.ask(args.clone(), at(3)).unwrap();
+        let mut fixture = ExecutionFixture::running(at(0));
+        let args = fixture.pending("a");
+        let ahead = fixture.ask(args, at(1)).unwrap();
+        assert_eq!(fixture.deliver(&ahead, "go", at(2)).effect.as_str(), "buffered_for_pending_waitpoint");
+        let args = SuspendArgs { waitpoints: vec![pending(&ahead)], ..fixture.suspension("a") };
+        let satisfied = fixture.ask(args.clone(), at(3)).unwrap();
         let SuspendOutcome::AlreadySatisfied { signals } = &satisfied.outcome else { panic!("it waits") };
         assert_eq!(signals.len(), 1);
         assert_eq!(satisfied.waitpoints[0], ahead, "the token is the one that was handed out");
-        assert_eq!(stage.state(), "active", "the lease is kept");
-        assert_eq!(stage.ask(args, at(4)), Ok(satisfied), "and the answer is given again");
-        let late = stage.signal(&ahead, "go");
-        assert_eq!(stage.refused(late, at(5)), Code::WaitpointClosed);
+        assert_eq!(fixture.state(), "active", "the lease is kept");
+        assert_eq!(fixture.ask(args, at(4)), Ok(satisfied), "and the answer is given again");
+        let late = fixture.signal(&ahead, "go");
+        assert_eq!(fixture.refused(late, at(5)), Code::WaitpointClosed);
     }
 
     #[test]
     fn early_signals_count_towards_a_tree_as_well() {
-        let mut stage = Stage::running(at(0));
-        let args = stage.pending("a");
-        let ahead = stage.ask(args, at(1)).unwrap();
-        stage.deliver(&ahead, "vote", at(2));
+        let mut fixture = ExecutionFixture::running(at(0));
+        let args = fixture.pending("a");
+        let ahead = fixture.ask(args, at(1)).unwrap();
+        fixture.deliver(&ahead, "vote", at(2));
         let condition = Condition::AllOf {
             members: vec![
                 Condition::Count { n: 2, of: Distinct::Signals, waitpoints: vec![key("a")], name: None },
@@ -131,36 +131,37 @@ mod tests {
             ],
         };
         let waitpoints = vec![pending(&ahead), WaitpointBinding::Fresh { key: key("b") }];
-        let args = SuspendArgs { waitpoints, condition, ..stage.suspension("a") };
-        let suspended = stage.ask(args, at(3)).unwrap();
-        assert_eq!(stage.state(), "suspended");
-        assert_eq!(stage.deliver(&suspended.waitpoints[1], "go", at(4)).effect.as_str(), "appended_to_waitpoint");
-        assert_eq!(stage.deliver(&ahead, "vote", at(5)).effect.as_str(), "resume_condition_satisfied");
-        let task = stage.claim(at(6));
-        assert_eq!(stage.handed(&task), ["vote", "vote", "go"]);
-        assert!(stage.waitpoint(&ahead).buffered.is_empty());
+        let args = SuspendArgs { waitpoints, condition, ..fixture.suspension("a") };
+        let suspended = fixture.ask(args, at(3)).unwrap();
+        assert_eq!(fixture.state(), "suspended");
+        assert_eq!(fixture.deliver(&suspended.waitpoints[1], "go", at(4)).effect.as_str(), "appended_to_waitpoint");
+        assert_eq!(fixture.deliver(&ahead, "vote", at(5)).effect.as_str(), "resume_condition_satisfied");
+        let task = fixture.claim(at(6));
+        assert_eq!(fixture.handed(&task), ["vote", "vote", "go"]);
+        assert!(fixture.waitpoint(&ahead).buffered.is_empty());
     }
 
     #[test]
     fn a_waitpoint_that_does_not_pend_cannot_be_used() {
-        let mut stage = Stage::running(at(0));
-        let args = stage.pending("a");
-        let ahead = stage.ask(args, at(1)).unwrap();
-        let on = |stage: &Stage, binding| SuspendArgs { waitpoints: vec![binding], ..stage.suspension("a") };
-        let unknown = on(&stage, WaitpointBinding::Pending { id: WaitpointId::new(), key: key("a") });
-        assert_eq!(stage.refused(unknown, at(2)), Code::WaitpointNotFound);
-        let taken = on(&stage, WaitpointBinding::Fresh { key: key("a") });
-        assert_eq!(stage.refused(taken, at(2)), Code::WaitpointAlreadyExists);
+        let mut fixture = ExecutionFixture::running(at(0));
+        let args = fixture.pending("a");
+        let ahead = fixture.ask(args, at(1)).unwrap();
+        let on =
+            |fixture: &ExecutionFixture, binding| SuspendArgs { waitpoints: vec![binding], ..fixture.suspension("a") };
+        let unknown = on(&fixture, WaitpointBinding::Pending { id: WaitpointId::new(), key: key("a") });
+        assert_eq!(fixture.refused(unknown, at(2)), Code::WaitpointNotFound);
+        let taken = on(&fixture, WaitpointBinding::Fresh { key: key("a") });
+        assert_eq!(fixture.refused(taken, at(2)), Code::WaitpointAlreadyExists);
         let other = WaitpointBinding::Pending { id: ahead.waitpoint_id, key: key("b") };
-        let misnamed = SuspendArgs { waitpoints: vec![other], ..stage.suspension("b") };
-        assert_eq!(stage.refused(misnamed, at(2)), Code::InvalidWaitpointKey);
-        let late = on(&stage, pending(&ahead));
-        assert_eq!(stage.refused(late, at(1_001)), Code::PendingWaitpointExpired);
-        let used = on(&stage, pending(&ahead));
-        stage.ask(used, at(3)).unwrap();
-        stage.deliver(&ahead, "go", at(4));
-        stage.claim(at(5));
-        let again = on(&stage, pending(&ahead));
-        assert_eq!(stage.refused(again, at(6)), Code::WaitpointNotPending);
+        let misnamed = SuspendArgs { waitpoints: vec![other], ..fixture.suspension("b") };
+        assert_eq!(fixture.refused(misnamed, at(2)), Code::InvalidWaitpointKey);
+        let late = on(&fixture, pending(&ahead));
+        assert_eq!(fixture.refused(late, at(1_001)), Code::PendingWaitpointExpired);
+        let used = on(&fixture, pending(&ahead));
+        fixture.ask(used, at(3)).unwrap();
+        fixture.deliver(&ahead, "go", at(4));
+        fixture.claim(at(5));
+        let again = on(&fixture, pending(&ahead));
+        assert_eq!(fixture.refused(again, at(6)), Code::WaitpointNotPending);
     }
 }

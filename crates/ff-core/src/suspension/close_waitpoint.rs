@@ -69,28 +69,28 @@ impl Command for CloseWaitpointArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::ExecutionFixture;
     use crate::samples::at;
-    use crate::stage::Stage;
 
     #[test]
     fn a_closed_waitpoint_accepts_nothing_and_is_closed_once() {
-        let mut stage = Stage::running(at(0));
-        let args = stage.pending("a");
-        let ahead = stage.ask(args, at(1)).unwrap();
-        let close = CloseWaitpointArgs { execution_id: stage.id, waitpoint_id: ahead.waitpoint_id, reason: None };
-        assert!(!stage.ask(close.clone(), at(2)).unwrap().already);
-        assert!(stage.ask(close, at(3)).unwrap().already);
-        let signal = stage.signal(&ahead, "go");
-        assert_eq!(stage.refused(signal, at(4)), Code::WaitpointClosed);
+        let mut fixture = ExecutionFixture::running(at(0));
+        let args = fixture.pending("a");
+        let ahead = fixture.ask(args, at(1)).unwrap();
+        let close = CloseWaitpointArgs { execution_id: fixture.id, waitpoint_id: ahead.waitpoint_id, reason: None };
+        assert!(!fixture.ask(close.clone(), at(2)).unwrap().already);
+        assert!(fixture.ask(close, at(3)).unwrap().already);
+        let signal = fixture.signal(&ahead, "go");
+        assert_eq!(fixture.refused(signal, at(4)), Code::WaitpointClosed);
     }
 
     #[test]
     fn what_a_suspension_waits_on_stays_open() {
-        let mut stage = Stage::running(at(0));
-        let waitpoint_id = stage.suspend("a", at(1)).waitpoints[0].waitpoint_id;
-        let close = CloseWaitpointArgs { execution_id: stage.id, waitpoint_id, reason: None };
-        assert_eq!(stage.refused(close.clone(), at(2)), Code::WaitpointNotPending);
+        let mut fixture = ExecutionFixture::running(at(0));
+        let waitpoint_id = fixture.suspend("a", at(1)).waitpoints[0].waitpoint_id;
+        let close = CloseWaitpointArgs { execution_id: fixture.id, waitpoint_id, reason: None };
+        assert_eq!(fixture.refused(close.clone(), at(2)), Code::WaitpointNotPending);
         let unknown = CloseWaitpointArgs { waitpoint_id: WaitpointId::new(), ..close };
-        assert_eq!(stage.refused(unknown, at(2)), Code::WaitpointNotFound);
+        assert_eq!(fixture.refused(unknown, at(2)), Code::WaitpointNotFound);
     }
 }

@@ -85,41 +85,41 @@ impl Command for CreateWaitpointArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::ExecutionFixture;
     use crate::samples::at;
-    use crate::stage::Stage;
     use crate::token::WaitpointToken;
     use crate::types::WaitpointId;
 
     #[test]
     fn the_same_key_is_the_same_waitpoint_while_it_pends() {
-        let mut stage = Stage::running(at(0));
-        let args = stage.pending("a");
-        let first = stage.ask(args.clone(), at(1)).unwrap();
-        assert_eq!(stage.ask(args.clone(), at(1_000)), Ok(first.clone()));
-        let second = stage.ask(args, at(1_001)).unwrap();
+        let mut fixture = ExecutionFixture::running(at(0));
+        let args = fixture.pending("a");
+        let first = fixture.ask(args.clone(), at(1)).unwrap();
+        assert_eq!(fixture.ask(args.clone(), at(1_000)), Ok(first.clone()));
+        let second = fixture.ask(args, at(1_001)).unwrap();
         assert_ne!(second.waitpoint_id, first.waitpoint_id, "the first one ran out");
-        let late = stage.signal(&first, "go");
-        assert_eq!(stage.refused(late, at(1_002)), Code::PendingWaitpointExpired);
+        let late = fixture.signal(&first, "go");
+        assert_eq!(fixture.refused(late, at(1_002)), Code::PendingWaitpointExpired);
     }
 
     #[test]
     fn only_the_holder_makes_waitpoints() {
-        let mut stage = Stage::running(at(0));
-        let args = stage.pending("a");
-        assert_eq!(stage.refused(args.clone(), at(30_000)), Code::LeaseExpired);
-        stage.suspend("b", at(1));
-        assert_eq!(stage.refused(args, at(2)), Code::ExecutionNotActive);
+        let mut fixture = ExecutionFixture::running(at(0));
+        let args = fixture.pending("a");
+        assert_eq!(fixture.refused(args.clone(), at(30_000)), Code::LeaseExpired);
+        fixture.suspend("b", at(1));
+        assert_eq!(fixture.refused(args, at(2)), Code::ExecutionNotActive);
     }
 
     #[test]
     fn waitpoints_are_made_up_to_their_limit() {
-        let mut stage = Stage::running(at(0));
+        let mut fixture = ExecutionFixture::running(at(0));
         for nth in 0..limits::PENDING_WAITPOINTS {
-            let args = stage.pending(&format!("w{nth}"));
-            stage.ask(args, at(1)).unwrap();
+            let args = fixture.pending(&format!("w{nth}"));
+            fixture.ask(args, at(1)).unwrap();
         }
-        let one_more = stage.pending("more");
-        let refusal = stage.ask(one_more, at(1)).unwrap_err();
+        let one_more = fixture.pending("more");
+        let refusal = fixture.ask(one_more, at(1)).unwrap_err();
         assert_eq!((refusal.code, refusal.limit), (Code::LimitExceeded, Some((64, 65))));
     }
 

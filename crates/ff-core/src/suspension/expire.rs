@@ -1,8 +1,8 @@
 //! What happens to a suspension, and to a waitpoint made ahead, when its time has run out.
 
-use super::{Counted, Suspension, SuspensionEnd, TimeoutBehavior};
+use super::{CountedSignal, Suspension, SuspensionEnd, TimeoutBehavior};
 use crate::change::Change;
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::execution::{AttemptOutcome, End, Execution, Failure, FinishedBy, Outcome, Phase};
 use crate::lease::LeaseEnding;
 use crate::signal::{Effect, RecordedSignal, Signal, Source};
@@ -28,7 +28,7 @@ pub fn expire(execution: &Execution, now: TimestampMs) -> Change {
 /// Forgets the waitpoints no suspension used in time. They take no more signals.
 pub fn expire_pending(execution: &Execution, now: TimestampMs) -> Change {
     let mut change = execution.without_expired(now);
-    change.events.push(Event::new(&execution.id, now, What::WaitpointExpired));
+    change.events.push(Event::new(&execution.id, now, EventKind::WaitpointExpired));
     change
 }
 
@@ -47,7 +47,7 @@ fn end(outcome: Outcome, failure: Option<Failure>) -> End {
 fn resume(execution: &Execution, suspension: &Suspension, now: TimestampMs) -> Change {
     let signal_id = SignalId::from_uuid(*suspension.id.as_uuid());
     let mut handed = suspension.handed();
-    handed.push(Counted { signal_id, payload_bytes: 0, counts_as: None });
+    handed.push(CountedSignal { signal_id, payload_bytes: 0, counts_as: None });
     let delay_ms = suspension.resume_policy.resume_delay_ms;
     let mut change = execution.release(suspension, SuspensionEnd::TimedOut, handed, delay_ms, now);
     change.after.signals_taken += 1;
@@ -71,7 +71,7 @@ fn escalate(execution: &Execution, suspension: &Suspension, now: TimestampMs) ->
     let escalated = Suspension { timeout_at: None, escalated_at: Some(now), ..suspension.clone() };
     let mut change = execution.unchanged();
     change.after.phase = Phase::Suspended { suspension: Box::new(escalated) };
-    change.events.push(Event::new(&execution.id, now, What::Escalated));
+    change.events.push(Event::new(&execution.id, now, EventKind::Escalated));
     change
 }
 
@@ -80,20 +80,20 @@ mod tests {
     use super::*;
     use crate::engine_error::Code;
     use crate::execution::AttemptOutcome;
+    use crate::fixture::ExecutionFixture;
     use crate::samples::at;
-    use crate::stage::Stage;
     use crate::suspension::contracts::{GrantedWaitpoint, SuspendArgs, Timeout};
     use crate::suspension::{Condition, ResumePolicy, ResumedBy};
 
     /// Suspended for half a second, with what is to happen then.
-    fn timed_out(behavior: TimeoutBehavior) -> (Stage, GrantedWaitpoint) {
-        let mut stage = Stage::running(at(0));
+    fn timed_out(behavior: TimeoutBehavior) -> (ExecutionFixture, GrantedWaitpoint) {
+        let mut fixture = ExecutionFixture::running(at(0));
         let timeout = Some(Timeout::After(500));
-        let args = SuspendArgs { timeout, timeout_behavior: behavior, ..stage.suspension("a") };
-        let granted = stage.ask(args, at(100)).unwrap().waitpoints.remove(0);
-        assert_eq!(stage.pump(at(599)).fired, 0);
-        assert_eq!(stage.pump(at(600)).fired, 1);
-        (stage, granted)
+        let args = SuspendArgs { timeout, timeout_behavior: behavior, ..fixture.suspension("a") };
+        let granted = fixture.ask(args, at(100)).unwrap().waitpoints.remove(0);
+        assert_eq!(fixture.pump(at(599)).fired, 0);
+        assert_eq!(fixture.pump(at(600)).fired, 1);
+        (fixture, granted)
     }
 
     #[test]
@@ -103,65 +103,65 @@ mod tests {
             (TimeoutBehavior::Cancel, "cancelled"),
             (TimeoutBehavior::Expire, "expired"),
         ] {
-            let (mut stage, granted) = timed_out(behavior);
-            assert_eq!(stage.state(), state);
-            let ended = stage.model.attempts(&stage.id)[0].end.clone().unwrap();
+            let (mut fixture, granted) = timed_out(behavior);
+            assert_eq!(fixture.state(), state);
+            let ended = fixture.model.attempts(&fixture.id)[0].end.clone().unwrap();
             assert_eq!(ended.outcome, AttemptOutcome::SuspensionTimedOut);
-            let category = stage.execution().failure.as_ref().map(|failure| failure.category.to_string());
+            let category = fixture.execution().failure.as_ref().map(|failure| failure.category.to_string());
             assert_eq!(category.is_some(), state == "failed");
-            let late = stage.signal(&granted, "go");
-            assert_eq!(stage.refused(late, at(700)), Code::TargetNotSignalable);
+            let late = fixture.signal(&granted, "go");
+            assert_eq!(fixture.refused(late, at(700)), Code::TargetNotSignalable);
         }
     }
 
     #[test]
     fn auto_resume_goes_on_with_a_signal_that_says_so() {
-        let (mut stage, granted) = timed_out(TimeoutBehavior::AutoResume);
-        let task = stage.claim(at(700));
+        let (mut fixture, granted) = timed_out(TimeoutBehavior::AutoResume);
+        let task = fixture.claim(at(700));
         assert!(task.resumed);
         assert_eq!(task.resumption.as_ref().unwrap().by, ResumedBy::Timeout);
-        assert_eq!(stage.handed(&task), ["timeout"]);
-        assert_eq!(stage.model.signals(&stage.id)[0].source, Source::engine());
-        let late = stage.signal(&granted, "go");
-        assert_eq!(stage.refused(late, at(701)), Code::WaitpointClosed);
+        assert_eq!(fixture.handed(&task), ["timeout"]);
+        assert_eq!(fixture.model.signals(&fixture.id)[0].source, Source::engine());
+        let late = fixture.signal(&granted, "go");
+        assert_eq!(fixture.refused(late, at(701)), Code::WaitpointClosed);
     }
 
     #[test]
     fn escalate_hands_it_to_an_operator_and_leaves_its_waitpoints_open() {
-        let (mut stage, granted) = timed_out(TimeoutBehavior::Escalate);
-        assert_eq!(stage.execution().state_vector().blocking_reason.as_str(), "paused_by_operator");
-        assert_eq!(stage.pump(at(10_000)).fired, 0, "it times out once");
-        stage.deliver(&granted, "go", at(10_000));
-        assert_eq!(stage.state(), "waiting");
+        let (mut fixture, granted) = timed_out(TimeoutBehavior::Escalate);
+        assert_eq!(fixture.execution().state_vector().blocking_reason.as_str(), "paused_by_operator");
+        assert_eq!(fixture.pump(at(10_000)).fired, 0, "it times out once");
+        fixture.deliver(&granted, "go", at(10_000));
+        assert_eq!(fixture.state(), "waiting");
     }
 
     #[test]
     fn waiting_for_a_timeout_is_a_long_sleep_without_a_lease() {
-        let mut stage = Stage::running(at(0));
+        let mut fixture = ExecutionFixture::running(at(0));
         let args = SuspendArgs {
             timeout: Some(Timeout::After(500)),
             timeout_behavior: TimeoutBehavior::AutoResume,
             resume_policy: ResumePolicy { resume_delay_ms: 50, ..ResumePolicy::default() },
-            ..stage.suspension_for(Condition::TimeoutOnly, &["a"])
+            ..fixture.suspension_for(Condition::TimeoutOnly, &["a"])
         };
-        let granted = stage.ask(args, at(0)).unwrap().waitpoints.remove(0);
-        assert_eq!(stage.deliver(&granted, "go", at(1)).effect, Effect::NotInCondition);
-        assert_eq!(stage.pump(at(500)).next_due, Some(at(550)));
-        assert_eq!(stage.state(), "delayed");
-        stage.pump(at(550));
-        assert_eq!(stage.state(), "waiting");
+        let granted = fixture.ask(args, at(0)).unwrap().waitpoints.remove(0);
+        assert_eq!(fixture.deliver(&granted, "go", at(1)).effect, Effect::NotInCondition);
+        assert_eq!(fixture.pump(at(500)).next_due, Some(at(550)));
+        assert_eq!(fixture.state(), "delayed");
+        fixture.pump(at(550));
+        assert_eq!(fixture.state(), "waiting");
     }
 
     #[test]
     fn a_waitpoint_nobody_used_in_time_is_forgotten_by_itself() {
-        let mut stage = Stage::running(at(0));
-        let args = stage.pending("a");
-        let ahead = stage.ask(args, at(1)).unwrap();
-        assert_eq!(stage.pump(at(1_000)).fired, 0);
-        assert_eq!(stage.pump(at(1_001)).fired, 1);
-        assert_eq!(stage.state(), "active");
-        assert!(stage.execution().pending_waitpoints.is_empty());
-        let late = stage.signal(&ahead, "go");
-        assert_eq!(stage.refused(late, at(1_002)), Code::PendingWaitpointExpired);
+        let mut fixture = ExecutionFixture::running(at(0));
+        let args = fixture.pending("a");
+        let ahead = fixture.ask(args, at(1)).unwrap();
+        assert_eq!(fixture.pump(at(1_000)).fired, 0);
+        assert_eq!(fixture.pump(at(1_001)).fired, 1);
+        assert_eq!(fixture.state(), "active");
+        assert!(fixture.execution().pending_waitpoints.is_empty());
+        let late = fixture.signal(&ahead, "go");
+        assert_eq!(fixture.refused(late, at(1_002)), Code::PendingWaitpointExpired);
     }
 }

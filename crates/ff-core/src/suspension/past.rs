@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BoundWaitpoint, Counted, OperatorDecision, ResumedBy, Suspension};
+use super::{BoundWaitpoint, CountedSignal, OperatorDecision, ResumedBy, Suspension};
 use crate::types::{LeaseEpoch, SourceIdentity, SuspensionId, TimestampMs};
 
 /// The last suspension of an execution. It hands its signals on until the next one or a replay, so that a try that starts
@@ -20,7 +20,7 @@ pub struct PastSuspension {
     pub continuation: Option<String>,
     /// What the worker is handed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub signals: Vec<Counted>,
+    pub signals: Vec<CountedSignal>,
 }
 
 /// How a suspension ended.
@@ -51,7 +51,7 @@ impl PastSuspension {
         suspension: &Suspension,
         lease_epoch: LeaseEpoch,
         ended: SuspensionEnd,
-        signals: Vec<Counted>,
+        signals: Vec<CountedSignal>,
         now: TimestampMs,
     ) -> Box<Self> {
         Box::new(Self {
@@ -86,18 +86,18 @@ impl PastSuspension {
 
 #[cfg(test)]
 mod tests {
+    use crate::fixture::ExecutionFixture;
     use crate::samples::at;
-    use crate::stage::Stage;
 
     #[test]
     fn a_try_that_starts_over_still_finds_its_signals() {
-        let mut stage = Stage::running(at(0));
-        let granted = stage.suspend("a", at(1)).waitpoints.remove(0);
-        stage.deliver(&granted, "go", at(2));
-        stage.claim(at(3));
-        stage.pump(at(30_003));
-        let reclaimed = stage.claim(at(30_004));
+        let mut fixture = ExecutionFixture::running(at(0));
+        let granted = fixture.suspend("a", at(1)).waitpoints.remove(0);
+        fixture.deliver(&granted, "go", at(2));
+        fixture.claim(at(3));
+        fixture.pump(at(30_003));
+        let reclaimed = fixture.claim(at(30_004));
         assert!(!reclaimed.resumed);
-        assert_eq!(stage.handed(&reclaimed), ["go"]);
+        assert_eq!(fixture.handed(&reclaimed), ["go"]);
     }
 }

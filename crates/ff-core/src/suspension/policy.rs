@@ -14,12 +14,12 @@ pub struct ResumePolicy {
     /// How long it waits before a worker may take it up again.
     pub resume_delay_ms: u64,
     /// Which signals the worker is handed.
-    pub handed: Handed,
+    pub handed: SignalSelection,
 }
 
 words! {
     /// Which signals the worker is handed when its execution goes on.
-    Handed {
+    SignalSelection {
         /// Those that met the condition.
         Matched "matched",
         /// All that arrived at the suspension's waitpoints, the ones that met the condition first.
@@ -28,7 +28,7 @@ words! {
 }
 
 #[allow(clippy::derivable_impls, reason = "the vocabulary is made by a macro that knows no default")]
-impl Default for Handed {
+impl Default for SignalSelection {
     fn default() -> Self {
         Self::Matched
     }
@@ -62,8 +62,8 @@ impl ResumePolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::{ExecutionFixture, key};
     use crate::samples::at;
-    use crate::stage::{Stage, key};
     use crate::suspension::Condition;
     use crate::suspension::contracts::SuspendArgs;
     use crate::types::SignalName;
@@ -85,14 +85,14 @@ mod tests {
 
     #[test]
     fn who_asks_for_all_signals_is_handed_those_that_did_not_count_too() {
-        let mut stage = Stage::running(at(0));
+        let mut fixture = ExecutionFixture::running(at(0));
         let named = Condition::Signal { waitpoint: key("a"), name: SignalName::parse("go").ok() };
-        let resume_policy = ResumePolicy { handed: Handed::All, ..ResumePolicy::default() };
-        let args = SuspendArgs { resume_policy, ..stage.suspension_for(named, &["a"]) };
-        let granted = stage.ask(args, at(1)).unwrap().waitpoints.remove(0);
-        stage.deliver(&granted, "note", at(2));
-        stage.deliver(&granted, "go", at(3));
-        let task = stage.claim(at(4));
-        assert_eq!(stage.handed(&task), ["go", "note"]);
+        let resume_policy = ResumePolicy { handed: SignalSelection::All, ..ResumePolicy::default() };
+        let args = SuspendArgs { resume_policy, ..fixture.suspension_for(named, &["a"]) };
+        let granted = fixture.ask(args, at(1)).unwrap().waitpoints.remove(0);
+        fixture.deliver(&granted, "note", at(2));
+        fixture.deliver(&granted, "go", at(3));
+        let task = fixture.claim(at(4));
+        assert_eq!(fixture.handed(&task), ["go", "note"]);
     }
 }

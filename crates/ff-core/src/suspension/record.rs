@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Condition, Counted, Handed, ResumePolicy, SuspendReason, SuspendedBy, Tally, TimeoutBehavior, Weighed, Weight,
+    Condition, CountedSignal, ResumePolicy, SignalMatch, SignalSelection, SuspendReason, SuspendedBy, Tally,
+    TimeoutBehavior, Weight,
 };
 use crate::limits;
 use crate::types::{SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
@@ -35,7 +36,7 @@ pub struct Suspension {
     pub tally: Tally,
     /// Signals that arrived and did not count, where the worker wants to be handed all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub uncounted: Vec<Counted>,
+    pub uncounted: Vec<CountedSignal>,
 }
 
 /// A waitpoint of a suspension.
@@ -48,12 +49,13 @@ pub struct BoundWaitpoint {
 
 impl Suspension {
     /// Counts a signal towards the condition.
-    pub(crate) fn weigh(&mut self, signal: &Weighed<'_>) -> Weight {
+    pub(crate) fn weigh(&mut self, signal: &SignalMatch<'_>) -> Weight {
         let weight = self.tally.weigh(&self.condition, signal);
-        let keep = self.resume_policy.handed == Handed::All && self.uncounted.len() < limits::CONDITION_SIGNALS;
+        let keep =
+            self.resume_policy.handed == SignalSelection::All && self.uncounted.len() < limits::CONDITION_SIGNALS;
         if weight != Weight::Counted && keep {
             let (signal_id, payload_bytes) = (signal.signal_id, signal.payload_bytes);
-            self.uncounted.push(Counted { signal_id, payload_bytes, counts_as: None });
+            self.uncounted.push(CountedSignal { signal_id, payload_bytes, counts_as: None });
         }
         weight
     }
@@ -64,9 +66,9 @@ impl Suspension {
 
     /// The signals the worker is handed, were the suspension over now: those that met the condition, or those that
     /// have counted so far when something else ended it.
-    pub(crate) fn handed(&self) -> Vec<Counted> {
+    pub(crate) fn handed(&self) -> Vec<CountedSignal> {
         let mut handed = self.tally.satisfiers(&self.condition);
-        let everything = self.resume_policy.handed == Handed::All;
+        let everything = self.resume_policy.handed == SignalSelection::All;
         if everything || !self.is_met() {
             add_new(&mut handed, self.tally.counted());
         }
@@ -78,10 +80,10 @@ impl Suspension {
 }
 
 /// Adds what is not there yet.
-fn add_new<'c>(handed: &mut Vec<Counted>, more: impl Iterator<Item = &'c Counted>) {
+fn add_new<'c>(handed: &mut Vec<CountedSignal>, more: impl Iterator<Item = &'c CountedSignal>) {
     for counted in more {
         if handed.iter().all(|known| known.signal_id != counted.signal_id) {
-            handed.push(Counted { counts_as: None, ..counted.clone() });
+            handed.push(CountedSignal { counts_as: None, ..counted.clone() });
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Release: a suspension is over, and the execution waits for a worker to go on with it.
 
-use super::{Counted, PastSuspension, Suspension, SuspensionEnd};
+use super::{CountedSignal, PastSuspension, Suspension, SuspensionEnd};
 use crate::change::Change;
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::execution::{DelayReason, Execution, Phase};
 use crate::types::TimestampMs;
 
@@ -14,7 +14,7 @@ impl Execution {
         &self,
         suspension: &Suspension,
         ended: SuspensionEnd,
-        signals: Vec<Counted>,
+        signals: Vec<CountedSignal>,
         delay_ms: u64,
         now: TimestampMs,
     ) -> Change {
@@ -24,7 +24,7 @@ impl Execution {
         };
         let mut change = self.enter(phase, now);
         let past = PastSuspension::of(suspension, self.epoch(), ended, signals, now);
-        change.events.extend(past.resumed_by().map(|by| Event::new(&self.id, now, What::Released { by })));
+        change.events.extend(past.resumed_by().map(|by| Event::new(&self.id, now, EventKind::Released { by })));
         change.after.last_suspension = Some(past);
         change
     }

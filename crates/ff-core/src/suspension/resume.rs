@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Counted, OperatorDecision, SuspensionEnd};
+use super::{CountedSignal, OperatorDecision, SuspensionEnd};
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Execution, Phase};
 use crate::limits;
@@ -98,7 +98,7 @@ impl Command for ResumeArgs {
             payload_bytes,
         };
         let mut handed = suspension.handed();
-        handed.push(Counted { signal_id: signal.id, payload_bytes, counts_as: None });
+        handed.push(CountedSignal { signal_id: signal.id, payload_bytes, counts_as: None });
         let ended = SuspensionEnd::Operator {
             decision: self.decision,
             requested_by: self.requested_by.clone(),
@@ -144,97 +144,97 @@ fn name(decision: OperatorDecision) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::{ExecutionFixture, key};
     use crate::samples::at;
-    use crate::stage::{Stage, key};
     use crate::suspension::contracts::SuspendArgs;
     use crate::suspension::{Condition, Distinct, ResumePolicy, ResumedBy};
 
-    fn decision(stage: &Stage, decision: OperatorDecision) -> ResumeArgs {
-        ResumeArgs::new(stage.id, decision)
+    fn decision(fixture: &ExecutionFixture, decision: OperatorDecision) -> ResumeArgs {
+        ResumeArgs::new(fixture.id, decision)
     }
 
     #[test]
     fn the_worker_hears_what_an_operator_decided_after_what_had_counted() {
-        let mut stage = Stage::running(at(0));
+        let mut fixture = ExecutionFixture::running(at(0));
         let votes = Condition::Count { n: 3, of: Distinct::Signals, waitpoints: vec![key("a")], name: None };
-        let args = stage.suspension_for(votes, &["a"]);
-        let granted = stage.ask(args, at(1)).unwrap().waitpoints.remove(0);
-        stage.deliver(&granted, "vote", at(2));
+        let args = fixture.suspension_for(votes, &["a"]);
+        let granted = fixture.ask(args, at(1)).unwrap().waitpoints.remove(0);
+        fixture.deliver(&granted, "vote", at(2));
         let args = ResumeArgs {
             payload: Some(Payload::json("\"fine by me\"")),
             requested_by: SourceIdentity::parse("ada").ok(),
-            ..decision(&stage, OperatorDecision::Approve)
+            ..decision(&fixture, OperatorDecision::Approve)
         };
-        assert_eq!(stage.ask(args, at(3)).unwrap().public_state.as_str(), "waiting");
-        let task = stage.claim(at(4));
+        assert_eq!(fixture.ask(args, at(3)).unwrap().public_state.as_str(), "waiting");
+        let task = fixture.claim(at(4));
         assert_eq!(task.resumption.as_ref().unwrap().by, ResumedBy::Operator);
-        assert_eq!(stage.handed(&task), ["vote", "approved"]);
-        let told = stage.model.signals(&stage.id)[1].clone();
+        assert_eq!(fixture.handed(&task), ["vote", "approved"]);
+        let told = fixture.model.signals(&fixture.id)[1].clone();
         assert_eq!(told.source.to_string(), "operator:ada");
-        assert!(stage.model.signal_payload(&stage.id, &told.id).is_some());
+        assert!(fixture.model.signal_payload(&fixture.id, &told.id).is_some());
     }
 
     #[test]
     fn an_operator_ends_what_only_an_operator_can() {
-        let mut stage = Stage::running(at(0));
-        let args = stage.suspension_for(Condition::OperatorOnly, &["a"]);
-        let granted = stage.ask(args, at(1)).unwrap().waitpoints.remove(0);
-        assert_eq!(stage.deliver(&granted, "go", at(2)).effect, Effect::NotInCondition);
-        stage.ask(decision(&stage, OperatorDecision::Reject), at(3)).unwrap();
-        let task = stage.claim(at(4));
-        assert_eq!(stage.handed(&task), ["rejected"]);
+        let mut fixture = ExecutionFixture::running(at(0));
+        let args = fixture.suspension_for(Condition::OperatorOnly, &["a"]);
+        let granted = fixture.ask(args, at(1)).unwrap().waitpoints.remove(0);
+        assert_eq!(fixture.deliver(&granted, "go", at(2)).effect, Effect::NotInCondition);
+        fixture.ask(decision(&fixture, OperatorDecision::Reject), at(3)).unwrap();
+        let task = fixture.claim(at(4));
+        assert_eq!(fixture.handed(&task), ["rejected"]);
     }
 
     #[test]
     fn an_old_token_works_neither_after_an_operator_nor_on_the_next_suspension() {
-        let mut stage = Stage::running(at(0));
-        let old = stage.suspend("a", at(1)).waitpoints.remove(0);
-        stage.ask(decision(&stage, OperatorDecision::Resume), at(2)).unwrap();
-        let signal = stage.signal(&old, "go");
-        assert_eq!(stage.refused(signal.clone(), at(3)), Code::WaitpointClosed);
-        stage.claim(at(4));
-        assert_eq!(stage.refused(signal.clone(), at(5)), Code::WaitpointClosed);
-        let new = stage.suspend("a", at(6)).waitpoints.remove(0);
-        assert_eq!(stage.refused(signal, at(7)), Code::WaitpointClosed);
+        let mut fixture = ExecutionFixture::running(at(0));
+        let old = fixture.suspend("a", at(1)).waitpoints.remove(0);
+        fixture.ask(decision(&fixture, OperatorDecision::Resume), at(2)).unwrap();
+        let signal = fixture.signal(&old, "go");
+        assert_eq!(fixture.refused(signal.clone(), at(3)), Code::WaitpointClosed);
+        fixture.claim(at(4));
+        assert_eq!(fixture.refused(signal.clone(), at(5)), Code::WaitpointClosed);
+        let new = fixture.suspend("a", at(6)).waitpoints.remove(0);
+        assert_eq!(fixture.refused(signal, at(7)), Code::WaitpointClosed);
         let crossed = crate::signal::contracts::DeliverArgs {
             waitpoint: crate::signal::contracts::WaitpointRef::Id(new.waitpoint_id),
-            ..stage.signal(&old, "go")
+            ..fixture.signal(&old, "go")
         };
-        assert_eq!(stage.refused(crossed, at(8)), Code::InvalidToken);
-        assert_eq!(stage.state(), "suspended");
+        assert_eq!(fixture.refused(crossed, at(8)), Code::InvalidToken);
+        assert_eq!(fixture.state(), "suspended");
     }
 
     #[test]
     fn a_decision_is_about_the_suspension_it_names() {
-        let mut stage = Stage::running(at(0));
-        let first = stage.suspend("a", at(1)).suspension_id;
-        let approve = ResumeArgs { suspension_id: Some(first), ..decision(&stage, OperatorDecision::Approve) };
-        assert!(!stage.ask(approve.clone(), at(2)).unwrap().already);
-        assert!(stage.ask(approve.clone(), at(3)).unwrap().already);
-        stage.claim(at(4));
-        stage.suspend("b", at(5));
-        assert!(stage.ask(approve.clone(), at(6)).unwrap().already, "and not about the next one");
-        assert_eq!(stage.state(), "suspended");
+        let mut fixture = ExecutionFixture::running(at(0));
+        let first = fixture.suspend("a", at(1)).suspension_id;
+        let approve = ResumeArgs { suspension_id: Some(first), ..decision(&fixture, OperatorDecision::Approve) };
+        assert!(!fixture.ask(approve.clone(), at(2)).unwrap().already);
+        assert!(fixture.ask(approve.clone(), at(3)).unwrap().already);
+        fixture.claim(at(4));
+        fixture.suspend("b", at(5));
+        assert!(fixture.ask(approve.clone(), at(6)).unwrap().already, "and not about the next one");
+        assert_eq!(fixture.state(), "suspended");
         let reject = ResumeArgs { decision: OperatorDecision::Reject, ..approve };
-        assert_eq!(stage.refused(reject, at(7)), Code::ExecutionNotSuspended);
+        assert_eq!(fixture.refused(reject, at(7)), Code::ExecutionNotSuspended);
     }
 
     #[test]
     fn what_is_not_suspended_cannot_be_resumed() {
-        let mut stage = Stage::running(at(0));
-        let resume = decision(&stage, OperatorDecision::Resume);
-        let refusal = stage.ask(resume, at(1)).unwrap_err();
+        let mut fixture = ExecutionFixture::running(at(0));
+        let resume = decision(&fixture, OperatorDecision::Resume);
+        let refusal = fixture.ask(resume, at(1)).unwrap_err();
         assert_eq!(refusal.code, Code::ExecutionNotSuspended);
         assert_eq!(refusal.state.unwrap().as_str(), "active");
     }
 
     #[test]
     fn an_operator_may_hurry_it() {
-        let mut stage = Stage::running(at(0));
+        let mut fixture = ExecutionFixture::running(at(0));
         let resume_policy = ResumePolicy { resume_delay_ms: 1_000, ..ResumePolicy::default() };
-        let args = SuspendArgs { resume_policy, ..stage.suspension("a") };
-        stage.ask(args, at(1)).unwrap();
-        let now = ResumeArgs { resume_delay_ms: Some(0), ..decision(&stage, OperatorDecision::Resume) };
-        assert_eq!(stage.ask(now, at(2)).unwrap().public_state.as_str(), "waiting");
+        let args = SuspendArgs { resume_policy, ..fixture.suspension("a") };
+        fixture.ask(args, at(1)).unwrap();
+        let now = ResumeArgs { resume_delay_ms: Some(0), ..decision(&fixture, OperatorDecision::Resume) };
+        assert_eq!(fixture.ask(now, at(2)).unwrap().public_state.as_str(), "waiting");
     }
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::execution::{Execution, Phase};
 use crate::lease::{Fence, Lease, LeaseEnding};
 use crate::limits;
@@ -113,7 +113,7 @@ impl Command for SuspendArgs {
         } else {
             let phase = Phase::Suspended { suspension: Box::new(suspension) };
             let mut change = execution.end_lease(phase, LeaseEnding::Suspended, None, now);
-            change.events.push(Event::new(&execution.id, now, What::Suspended));
+            change.events.push(Event::new(&execution.id, now, EventKind::Suspended));
             (SuspendOutcome::Suspended, change)
         };
         let used = |id: &WaitpointId| waitpoints.iter().any(|waitpoint| waitpoint.id == *id);
@@ -226,78 +226,78 @@ fn already_satisfied(execution: &Execution, suspension: &Suspension, now: Timest
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::{ExecutionFixture, idempotency};
     use crate::lease::contracts::RenewArgs;
     use crate::samples::{at, conditions, held, running};
-    use crate::stage::{Stage, idempotency};
     use crate::types::LeaseEpoch;
 
     #[test]
     fn suspending_gives_up_the_lease_and_keeps_the_attempt() {
-        let mut stage = Stage::running(at(0));
-        let fence = stage.fence();
-        stage.suspend("a", at(400));
-        assert_eq!(stage.state(), "suspended");
-        let refused = stage.refused(RenewArgs { execution_id: stage.id, fence, lease_ttl_ms: None }, at(500));
+        let mut fixture = ExecutionFixture::running(at(0));
+        let fence = fixture.fence();
+        fixture.suspend("a", at(400));
+        assert_eq!(fixture.state(), "suspended");
+        let refused = fixture.refused(RenewArgs { execution_id: fixture.id, fence, lease_ttl_ms: None }, at(500));
         assert_eq!(refused, Code::ExecutionNotActive);
-        assert_eq!(stage.model.leases(&stage.id).len(), 1, "the history says that it was given up");
-        assert!(stage.model.attempts(&stage.id).is_empty());
+        assert_eq!(fixture.model.leases(&fixture.id).len(), 1, "the history says that it was given up");
+        assert!(fixture.model.attempts(&fixture.id).is_empty());
     }
 
     #[test]
     fn only_its_holder_can_suspend_an_execution() {
-        let mut stage = Stage::running(at(0));
-        let mut stale = stage.suspension("a");
+        let mut fixture = ExecutionFixture::running(at(0));
+        let mut stale = fixture.suspension("a");
         stale.fence.lease_epoch = LeaseEpoch(0);
-        assert_eq!(stage.refused(stale, at(1)), Code::StaleLease);
-        let late = stage.suspension("a");
-        assert_eq!(stage.refused(late, at(30_000)), Code::LeaseExpired);
+        assert_eq!(fixture.refused(stale, at(1)), Code::StaleLease);
+        let late = fixture.suspension("a");
+        assert_eq!(fixture.refused(late, at(30_000)), Code::LeaseExpired);
     }
 
     #[test]
     fn suspending_twice_with_one_key_is_one_suspension() {
-        let mut stage = Stage::running(at(0));
-        let args = SuspendArgs { idempotency_key: idempotency("once"), dedup_ttl_ms: 1_000, ..stage.suspension("a") };
-        let first = stage.ask(args.clone(), at(1)).unwrap();
-        assert_eq!(stage.ask(args.clone(), at(2)), Ok(first.clone()));
-        stage.deliver(&first.waitpoints[0], "go", at(3));
-        stage.claim(at(4));
-        let resumed = SuspendArgs { fence: stage.fence(), ..args };
-        assert_eq!(stage.ask(resumed.clone(), at(1_000)), Ok(first.clone()), "the first answer, word for word");
-        assert_eq!(stage.state(), "active");
-        let second = stage.ask(resumed, at(1_001)).unwrap();
+        let mut fixture = ExecutionFixture::running(at(0));
+        let args = SuspendArgs { idempotency_key: idempotency("once"), dedup_ttl_ms: 1_000, ..fixture.suspension("a") };
+        let first = fixture.ask(args.clone(), at(1)).unwrap();
+        assert_eq!(fixture.ask(args.clone(), at(2)), Ok(first.clone()));
+        fixture.deliver(&first.waitpoints[0], "go", at(3));
+        fixture.claim(at(4));
+        let resumed = SuspendArgs { fence: fixture.fence(), ..args };
+        assert_eq!(fixture.ask(resumed.clone(), at(1_000)), Ok(first.clone()), "the first answer, word for word");
+        assert_eq!(fixture.state(), "active");
+        let second = fixture.ask(resumed, at(1_001)).unwrap();
         assert_ne!(second.suspension_id, first.suspension_id, "a key is forgotten after its window");
     }
 
     #[test]
     fn a_holder_whose_reply_got_lost_is_answered_as_the_first_time() {
-        let mut stage = Stage::running(at(0));
-        let args = stage.suspension("a");
-        let first = stage.ask(args.clone(), at(1)).unwrap();
-        assert_eq!(stage.ask(args.clone(), at(2)), Ok(first.clone()));
-        stage.deliver(&first.waitpoints[0], "go", at(3));
-        assert_eq!(stage.ask(args.clone(), at(4)), Ok(first), "even when the suspension is over");
-        stage.claim(at(5));
-        assert_eq!(stage.refused(args, at(6)), Code::StaleLease);
+        let mut fixture = ExecutionFixture::running(at(0));
+        let args = fixture.suspension("a");
+        let first = fixture.ask(args.clone(), at(1)).unwrap();
+        assert_eq!(fixture.ask(args.clone(), at(2)), Ok(first.clone()));
+        fixture.deliver(&first.waitpoints[0], "go", at(3));
+        assert_eq!(fixture.ask(args.clone(), at(4)), Ok(first), "even when the suspension is over");
+        fixture.claim(at(5));
+        assert_eq!(fixture.refused(args, at(6)), Code::StaleLease);
     }
 
     #[test]
     fn a_timeout_in_the_past_suspends_nothing() {
-        let mut stage = Stage::running(at(0));
-        let args = SuspendArgs { timeout: Some(Timeout::At(at(5))), ..stage.suspension("a") };
-        let refusal = stage.ask(args, at(5)).unwrap_err();
+        let mut fixture = ExecutionFixture::running(at(0));
+        let args = SuspendArgs { timeout: Some(Timeout::At(at(5))), ..fixture.suspension("a") };
+        let refusal = fixture.ask(args, at(5)).unwrap_err();
         assert_eq!((refusal.code, refusal.field.as_deref()), (Code::InvalidInput, Some("timeout_at")));
-        assert_eq!(stage.state(), "active");
+        assert_eq!(fixture.state(), "active");
     }
 
     #[test]
     fn without_a_secret_nothing_is_suspended() {
-        let mut stage = Stage::running(at(0));
-        stage.model.set_ring(stage.id.partition(), crate::token::KeyRing::default());
-        let execution = stage.execution().clone();
-        let args = stage.suspension("a");
-        let stopped = args.decide(&stage.model, &conditions(at(1))).unwrap_err();
+        let mut fixture = ExecutionFixture::running(at(0));
+        fixture.model.set_ring(fixture.id.partition(), crate::token::KeyRing::default());
+        let execution = fixture.execution().clone();
+        let args = fixture.suspension("a");
+        let stopped = args.decide(&fixture.model, &conditions(at(1))).unwrap_err();
         assert_eq!(stopped, Stop::Refused(Code::HmacSecretNotInitialized.refusal()));
-        assert_eq!(*stage.execution(), execution);
+        assert_eq!(*fixture.execution(), execution);
     }
 
     fn args() -> SuspendArgs {

@@ -10,11 +10,11 @@ use crate::types::{SignalId, SignalName, WaitpointKey};
 /// signal is weighed without looking at those before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Tally(Vec<Vec<Counted>>);
+pub struct Tally(Vec<Vec<CountedSignal>>);
 
 /// A signal that counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counted {
+pub struct CountedSignal {
     pub signal_id: SignalId,
     /// How large it is: what a claim may carry is known without reading it.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -31,7 +31,7 @@ fn is_zero(bytes: &u64) -> bool {
 
 /// A signal as a condition looks at it.
 #[derive(Clone, Copy, Debug)]
-pub struct Weighed<'s> {
+pub struct SignalMatch<'s> {
     pub signal_id: SignalId,
     pub waitpoint: &'s WaitpointKey,
     pub name: &'s SignalName,
@@ -59,7 +59,7 @@ impl Tally {
     }
 
     /// Counts a signal wherever the condition has a use for it.
-    pub fn weigh(&mut self, condition: &Condition, signal: &Weighed<'_>) -> Weight {
+    pub fn weigh(&mut self, condition: &Condition, signal: &SignalMatch<'_>) -> Weight {
         let mut weight = Weight::NotInCondition;
         for (leaf, counted) in condition.leaves().into_iter().zip(&mut self.0) {
             weight = weight.max(weigh_leaf(leaf, counted, signal));
@@ -73,23 +73,23 @@ impl Tally {
     }
 
     /// The signals by which the condition is met, each once, leaves from left to right; none while it is not.
-    pub fn satisfiers(&self, condition: &Condition) -> Vec<Counted> {
-        let mut once: Vec<Counted> = Vec::new();
+    pub fn satisfiers(&self, condition: &Condition) -> Vec<CountedSignal> {
+        let mut once: Vec<CountedSignal> = Vec::new();
         for counted in met(condition, &mut self.0.iter()).unwrap_or_default() {
             if once.iter().all(|known| known.signal_id != counted.signal_id) {
-                once.push(Counted { counts_as: None, ..counted.clone() });
+                once.push(CountedSignal { counts_as: None, ..counted.clone() });
             }
         }
         once
     }
 
     /// Every signal that counted anywhere.
-    pub fn counted(&self) -> impl Iterator<Item = &Counted> {
+    pub fn counted(&self) -> impl Iterator<Item = &CountedSignal> {
         self.0.iter().flatten()
     }
 }
 
-fn weigh_leaf(leaf: &Condition, counted: &mut Vec<Counted>, signal: &Weighed<'_>) -> Weight {
+fn weigh_leaf(leaf: &Condition, counted: &mut Vec<CountedSignal>, signal: &SignalMatch<'_>) -> Weight {
     if !leaf.names(signal.waitpoint) {
         return Weight::NotInCondition;
     }
@@ -105,12 +105,12 @@ fn weigh_leaf(leaf: &Condition, counted: &mut Vec<Counted>, signal: &Weighed<'_>
     if known || counted.len() >= leaf.needs() {
         return Weight::Recounted;
     }
-    counted.push(Counted { signal_id: signal.signal_id, payload_bytes: signal.payload_bytes, counts_as });
+    counted.push(CountedSignal { signal_id: signal.signal_id, payload_bytes: signal.payload_bytes, counts_as });
     Weight::Counted
 }
 
 /// What a node was met by, if it is met. Each leaf takes the next list, met or not.
-fn met<'t>(node: &Condition, leaves: &mut std::slice::Iter<'t, Vec<Counted>>) -> Option<Vec<&'t Counted>> {
+fn met<'t>(node: &Condition, leaves: &mut std::slice::Iter<'t, Vec<CountedSignal>>) -> Option<Vec<&'t CountedSignal>> {
     match node {
         Condition::AllOf { members } => {
             let members: Vec<_> = members.iter().map(|member| met(member, leaves)).collect();
@@ -129,8 +129,9 @@ fn met<'t>(node: &Condition, leaves: &mut std::slice::Iter<'t, Vec<Counted>>) ->
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use uuid::Uuid;
+
+    use super::*;
 
     fn key(text: &str) -> WaitpointKey {
         WaitpointKey::parse(text).unwrap()
@@ -153,9 +154,9 @@ mod tests {
     }
 
     /// A condition and what arrives for it: waitpoint, name, source.
-    struct Scale(Condition, Tally, u128);
+    struct TallyFixture(Condition, Tally, u128);
 
-    impl Scale {
+    impl TallyFixture {
         fn new(condition: Condition) -> Self {
             let tally = Tally::of(&condition);
             Self(condition, tally, 0)
@@ -166,7 +167,8 @@ mod tests {
             let (waitpoint, name) = (key(waitpoint), SignalName::parse(name).unwrap());
             let source = Source::parse("user", Some(source)).unwrap();
             let signal_id = SignalId::from_uuid(Uuid::from_u128(self.2));
-            let signal = Weighed { signal_id, waitpoint: &waitpoint, name: &name, source: &source, payload_bytes: 0 };
+            let signal =
+                SignalMatch { signal_id, waitpoint: &waitpoint, name: &name, source: &source, payload_bytes: 0 };
             self.1.weigh(&self.0, &signal)
         }
 
@@ -182,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_named_signal_is_told_from_any_other() {
-        let mut scale = Scale::new(signal("a", Some("approved")));
+        let mut scale = TallyFixture::new(signal("a", Some("approved")));
         assert_eq!(scale.put("b", "approved", "x"), Weight::NotInCondition);
         assert_eq!(scale.put("a", "other", "x"), Weight::MatcherFailed);
         assert!(!scale.met());
@@ -194,7 +196,7 @@ mod tests {
     #[test]
     fn two_count_nodes_do_not_see_each_others_signals() {
         let of = Distinct::Signals;
-        let mut scale = Scale::new(all(vec![count(2, of, &["a"]), count(2, of, &["b"])]));
+        let mut scale = TallyFixture::new(all(vec![count(2, of, &["a"]), count(2, of, &["b"])]));
         for _ in 0..3 {
             scale.put("a", "vote", "x");
         }
@@ -208,7 +210,7 @@ mod tests {
     #[test]
     fn all_of_in_all_of_in_all_of_can_be_met() {
         let inner = all(vec![signal("a", None), count(2, Distinct::Sources, &["b"])]);
-        let mut scale = Scale::new(all(vec![all(vec![inner, signal("c", None)])]));
+        let mut scale = TallyFixture::new(all(vec![all(vec![inner, signal("c", None)])]));
         for (waitpoint, source) in [("c", "x"), ("b", "x"), ("b", "y")] {
             scale.put(waitpoint, "s", source);
             assert!(!scale.met());
@@ -221,7 +223,7 @@ mod tests {
     #[test]
     fn a_count_tells_apart_what_it_is_told_to() {
         for (of, expected) in [(Distinct::Waitpoints, 3), (Distinct::Signals, 2), (Distinct::Sources, 4)] {
-            let mut scale = Scale::new(count(2, of, &["a", "b"]));
+            let mut scale = TallyFixture::new(count(2, of, &["a", "b"]));
             let arrivals = [("a", "x"), ("a", "x"), ("b", "x"), ("b", "y")];
             let met_by = arrivals.iter().position(|(waitpoint, source)| {
                 scale.put(waitpoint, "s", source);
@@ -233,7 +235,8 @@ mod tests {
 
     #[test]
     fn any_of_hands_on_only_what_met_it() {
-        let mut scale = Scale::new(any(vec![all(vec![signal("a", None), signal("b", None)]), signal("c", None)]));
+        let mut scale =
+            TallyFixture::new(any(vec![all(vec![signal("a", None), signal("b", None)]), signal("c", None)]));
         scale.put("a", "s", "x");
         scale.put("c", "s", "x");
         assert!(scale.met());
@@ -242,7 +245,7 @@ mod tests {
 
     #[test]
     fn one_signal_may_count_for_several_nodes_and_is_handed_on_once() {
-        let mut scale = Scale::new(all(vec![signal("a", None), count(1, Distinct::Sources, &["a"])]));
+        let mut scale = TallyFixture::new(all(vec![signal("a", None), count(1, Distinct::Sources, &["a"])]));
         scale.put("a", "s", "x");
         assert!(scale.met());
         assert_eq!(scale.by(), [1]);
@@ -251,7 +254,7 @@ mod tests {
     #[test]
     fn no_signal_meets_what_only_an_operator_or_a_timeout_can() {
         for condition in [Condition::OperatorOnly, Condition::TimeoutOnly] {
-            let mut scale = Scale::new(condition);
+            let mut scale = TallyFixture::new(condition);
             assert_eq!(scale.put("a", "operator_only", "x"), Weight::NotInCondition);
             assert!(!scale.met());
         }

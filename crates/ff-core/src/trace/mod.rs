@@ -10,7 +10,7 @@ use crate::limits;
 
 /// Where a submission stands in its submitter's trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Written")]
+#[serde(try_from = "RawTrace")]
 pub struct TraceContext {
     traceparent: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,16 +71,16 @@ impl TraceContext {
 /// What is kept of a trace, before it is known to be sound.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct RawTrace {
     traceparent: String,
     #[serde(default)]
     tracestate: Option<String>,
 }
 
-impl TryFrom<Written> for TraceContext {
+impl TryFrom<RawTrace> for TraceContext {
     type Error = Refusal;
 
-    fn try_from(written: Written) -> Result<Self, Refusal> {
+    fn try_from(written: RawTrace) -> Result<Self, Refusal> {
         Self::parse(&written.traceparent, written.tracestate.as_deref())
     }
 }

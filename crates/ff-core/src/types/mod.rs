@@ -1,18 +1,18 @@
 //! Identity: every id, name and moment the system speaks of, parsed at the edge and trusted inside.
 
+mod api_key;
 mod checked_text;
 mod drawn;
 mod execution_id;
-mod key;
 mod names;
 mod numbers;
 mod text;
 mod uuids;
 
+pub use api_key::{KeyId, KeyName};
 pub use checked_text::BadText;
 pub use drawn::draw_execution_uuid;
 pub use execution_id::{ExecutionId, ExecutionIdError};
-pub use key::{KeyId, KeyName};
 pub use names::{InputName, Kind, LaneId, Namespace, NodeName, SignalName, TagKey, WorkerId, WorkerInstanceId};
 pub use numbers::{AttemptIndex, BadPriority, LeaseEpoch, Priority, TimestampMs};
 pub use text::{Capability, ContentType, FreeText, IdempotencyKey, Kid, SourceIdentity, TagValue, WaitpointKey};

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod board;
 mod doctor;
+mod notifier;
 mod published;
 mod pump;
 mod support;

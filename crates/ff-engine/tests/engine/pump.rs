@@ -14,16 +14,16 @@ use ff_core::worker::contracts::RegisterWorkerArgs;
 use ff_engine::{Engine, Orchestration};
 use uuid::Uuid;
 
-use crate::support::{Watched, hold, let_pass, store, store_by, work};
+use crate::support::{WatchedStore, hold, let_pass, store, store_by, work};
 
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3_600);
 
-async fn delayed(store: &Watched, ms: u64) -> ExecutionId {
+async fn delayed(store: &WatchedStore, ms: u64) -> ExecutionId {
     store.submit(SubmitArgs { start: Start::After(ms), ..work("later") }).await.unwrap().execution_id
 }
 
-async fn state(store: &Watched, id: &ExecutionId) -> PublicState {
+async fn state(store: &WatchedStore, id: &ExecutionId) -> PublicState {
     store.describe(id).await.unwrap().public_state
 }
 

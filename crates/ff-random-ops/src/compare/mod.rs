@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::clock::{Clock, ManualClock};
-use ff_core::dice::Dice;
 use ff_core::doctor;
+use ff_core::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use ff_core::snapshot::Snapshot;
 use ff_core::token::Secret;
@@ -63,7 +63,7 @@ impl Comparison {
         let entropy = Arc::new(SharedEntropy::new(seed));
         let subject = match setup.make {
             Some(make) => {
-                let options = Options { partitions: PARTITIONS, clock: clock.clone(), dice: entropy.clone() };
+                let options = Options { partitions: PARTITIONS, clock: clock.clone(), entropy: entropy.clone() };
                 Some(make(options).await)
             }
             None => None,

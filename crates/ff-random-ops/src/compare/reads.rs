@@ -1,7 +1,7 @@
 //! Reads of executions and partitions, on both sides.
 
-use ff_core::backend::{Ready, Swept};
-use ff_core::contracts::{Attempts, Ended, ExecutionInfo, ListArgs, Page};
+use ff_core::backend::{PartitionStatus, ReadyLane};
+use ff_core::contracts::{Attempts, ExecutionEnd, ExecutionInfo, ListArgs, Page};
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::execution::Execution;
 use ff_core::operation::check_id;
@@ -15,13 +15,13 @@ use crate::reference::Reference;
 /// What an engine finds when it looks at a partition.
 pub(crate) async fn sweep(comparison: &Comparison, partition: u16) -> Result<(), Difference> {
     let model = &comparison.reference.model;
-    let swept = Swept { ready: model.ready(partition), next_due: model.next_due(partition) };
+    let swept = PartitionStatus { ready: model.ready(partition), next_due: model.next_due(partition) };
     let found = comparison.store().sweep(partition).await.unwrap();
     differ(format!("a sweep of partition {partition}"), &ordered(swept), &ordered(found))
 }
 
-fn ordered(mut swept: Swept) -> Swept {
-    swept.ready.sort_by_key(|Ready { lane, kind, .. }| (lane.clone(), kind.clone()));
+fn ordered(mut swept: PartitionStatus) -> PartitionStatus {
+    swept.ready.sort_by_key(|ReadyLane { lane, kind, .. }| (lane.clone(), kind.clone()));
     swept
 }
 
@@ -64,7 +64,7 @@ fn attempts(reference: &Reference, id: &ExecutionId) -> Result<Attempts, Refusal
     find(reference, id).map(|found| found.attempts(model.attempts(id).to_vec(), model.leases(id).to_vec()))
 }
 
-fn result(reference: &Reference, id: &ExecutionId) -> Result<Ended, Refusal> {
+fn result(reference: &Reference, id: &ExecutionId) -> Result<ExecutionEnd, Refusal> {
     let found = find(reference, id)?;
     found.ended(reference.model.result(id).cloned()).ok_or_else(|| {
         let state = found.public_state();

@@ -20,7 +20,8 @@ impl Generator {
         if let Some(job) = self.head.take_if(|_| self.chance.one_in(4)) {
             return Transition::Cancel { job, reason: None };
         }
-        let owing = |execution: &Execution| execution.membership.as_ref().is_some_and(|of| of.owes.is_some());
+        let owing =
+            |execution: &Execution| execution.membership.as_ref().is_some_and(|of| of.pending_propagation.is_some());
         if let Some(job) = self.such_a_member(reference, owing).filter(|_| self.chance.one_in(2)) {
             return Transition::Cascade { job };
         }

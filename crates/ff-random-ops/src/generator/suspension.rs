@@ -3,7 +3,7 @@
 use ff_core::contracts::Timeout;
 use ff_core::execution::Phase;
 use ff_core::limits;
-use ff_core::suspension::{Handed, OperatorDecision, TimeoutBehavior};
+use ff_core::suspension::{OperatorDecision, SignalSelection, TimeoutBehavior};
 use ff_core::types::TimestampMs;
 
 use super::Generator;
@@ -81,7 +81,7 @@ impl Generator {
             Tree::AnyOf,
             Tree::AnyOf,
             Tree::AllOf,
-            Tree::Named,
+            Tree::Sample,
             Tree::Waitpoints(1 + u32::from(count) / 2),
             Tree::Signals(2),
             Tree::Sources(2),
@@ -106,7 +106,7 @@ impl Generator {
             timeout,
             behavior: *self.chance.pick(TimeoutBehavior::ALL),
             delay_ms: *self.chance.pick(&[0, 0, 0, 2_000]),
-            handed: *self.chance.pick(Handed::ALL),
+            handed: *self.chance.pick(SignalSelection::ALL),
             key: self.maybe(4, &[0, 1]),
         }
     }

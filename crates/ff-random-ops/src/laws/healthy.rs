@@ -8,7 +8,7 @@ use ff_core::model::Model;
 use ff_core::policy::Policy;
 use ff_core::snapshot::Snapshot;
 use ff_core::types::{AttemptIndex, TimestampMs};
-use ff_core::view::{DueFirst, Eligible, View};
+use ff_core::view::{DueQuery, EligibleQuery, View};
 
 use super::Verdict;
 
@@ -35,7 +35,7 @@ fn moments_are_known(model: &Model, snapshot: &Snapshot, partition: u16) -> Verd
     let mut expected: Vec<_> =
         snapshot.executions.values().filter_map(|e| e.next_due().map(|(at, _)| (at, e.id))).collect();
     expected.sort_unstable();
-    let known = model.due(&DueFirst { partition, limit: usize::MAX }).unwrap_or_default();
+    let known = model.due(&DueQuery { partition, limit: usize::MAX }).unwrap_or_default();
     let of_flows = snapshot.flows.values().filter_map(|flow| flow.next_due());
     let first = expected.iter().map(|(at, _)| *at).chain(of_flows).min();
     if known != expected || model.next_due(partition) != first {
@@ -53,7 +53,7 @@ fn moments_are_known(model: &Model, snapshot: &Snapshot, partition: u16) -> Verd
 fn can_be_claimed(model: &Model, execution: &Execution) -> Verdict {
     let (partition, lane) = (execution.id.partition(), execution.lane_key());
     for kinds in [vec![], vec![execution.kind.clone()]] {
-        let asked = Eligible { partition, lane: lane.clone(), kinds, ageing_ms: None, limit: usize::MAX };
+        let asked = EligibleQuery { partition, lane: lane.clone(), kinds, ageing_ms: None, limit: usize::MAX };
         if !model.eligible(&asked).is_ok_and(|found| found.contains(&execution.id)) {
             return Err(format!("I9: {asked:?} does not find {}", execution.id));
         }

@@ -1,7 +1,7 @@
 //! What must hold of every operation: told from the record before, the change and the time.
 
 use ff_core::change::{Change, Write};
-use ff_core::event::What;
+use ff_core::event::EventKind;
 use ff_core::execution::{AttemptSlot, Execution, Phase};
 use ff_core::lease::Lease;
 use ff_core::types::TimestampMs;
@@ -52,10 +52,10 @@ fn story(before: Option<&Execution>, change: &Change, now: TimestampMs) -> Verdi
             return Err(format!("I18: {event:?} is of another time or execution"));
         }
         alive = match (alive, event.what) {
-            (None, What::Submitted) | (Some(false), What::Replayed) => Some(true),
-            (Some(true), What::Finished { .. }) => Some(false),
-            (Some(alive), What::Tagged) => Some(alive),
-            (Some(true), What::Submitted | What::Replayed) | (None | Some(false), _) => {
+            (None, EventKind::Submitted) | (Some(false), EventKind::Replayed) => Some(true),
+            (Some(true), EventKind::Finished { .. }) => Some(false),
+            (Some(alive), EventKind::Tagged) => Some(alive),
+            (Some(true), EventKind::Submitted | EventKind::Replayed) | (None | Some(false), _) => {
                 return Err(format!("I2: {event:?} happened to what was alive: {alive:?}"));
             }
             (Some(true), _) => Some(true),
@@ -74,9 +74,9 @@ fn submitted_for_good(before: &Execution, change: &Change) -> Verdict {
         let names = (e.namespace.clone(), e.lane.clone(), e.kind.clone(), e.idempotency_key.clone());
         (e.id, names, e.policy.clone(), e.fingerprint, e.payload_bytes, e.created_at)
     };
-    let told = |expected: What| change.events.iter().any(|event| event.what == expected);
-    let moved = What::Prioritised { from: before.priority, to: after.priority };
-    if (before.priority != after.priority) != told(moved) || (before.tags != after.tags) != told(What::Tagged) {
+    let told = |expected: EventKind| change.events.iter().any(|event| event.what == expected);
+    let moved = EventKind::Prioritised { from: before.priority, to: after.priority };
+    if (before.priority != after.priority) != told(moved) || (before.tags != after.tags) != told(EventKind::Tagged) {
         return Err("I1: another priority or other labels than were told".into());
     }
     if submitted(before) == submitted(after) { Ok(()) } else { Err("I1: what was submitted has changed".into()) }
@@ -84,13 +84,13 @@ fn submitted_for_good(before: &Execution, change: &Change) -> Verdict {
 
 /// I2: an outcome stays until someone asks for a replay.
 fn final_until_replayed(before: &Execution, change: &Change) -> Verdict {
-    let replayed = change.events.iter().any(|event| event.what == What::Replayed);
+    let replayed = change.events.iter().any(|event| event.what == EventKind::Replayed);
     // What a flow still owes on its behalf is not its own, nor is what it would be given in another life.
     let mut own = change.clone();
     own.after.membership.clone_from(&before.membership);
     // Labels are people's, who sort what is over.
     own.after.tags.clone_from(&before.tags);
-    own.events.retain(|event| event.what != What::Tagged);
+    own.events.retain(|event| event.what != EventKind::Tagged);
     if matches!(own.payload, Write::ResultOf(_)) {
         own.payload = Write::Keep;
     }

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use ff_core::api_key::ApiKey;
 use ff_core::change::KeyEntry;
 use ff_core::event::Feed;
 use ff_core::execution::Execution;
 use ff_core::flow::{Edge, Flow, FlowKeyEntry, Group};
-use ff_core::key::ApiKey;
 use ff_core::lane::Lane;
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Decision, Operation};
@@ -16,7 +16,7 @@ use ff_core::token::KeyRing;
 use ff_core::types::{
     EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId,
 };
-use ff_core::view::{DueFirst, EdgesOf, Eligible, MembersOf, Miss, Stop, View};
+use ff_core::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, Stop, View};
 use ff_core::worker::Worker;
 
 use super::{Step, Verdict, is_member};
@@ -99,12 +99,12 @@ answered_when_loaded! {
     flow_key(flow: &FlowId, key: &IdempotencyKey) -> Option<&FlowKeyEntry>, Miss::FlowKey(*flow, key.clone());
     edges(query: &EdgesOf) -> Vec<EdgeId>, Miss::Edges(*query);
     members(query: &MembersOf) -> Vec<ExecutionId>, Miss::Members(*query);
-    due_flows(query: &DueFirst) -> Vec<(TimestampMs, FlowId)>, Miss::DueFlows(*query);
+    due_flows(query: &DueQuery) -> Vec<(TimestampMs, FlowId)>, Miss::DueFlows(*query);
     lane(partition: u16, lane: &LaneId) -> Option<&Lane>, Miss::Lane(partition, lane.clone());
     active(partition: u16, lane: &LaneId) -> u32, Miss::Active(partition, lane.clone());
     worker(instance: &WorkerInstanceId) -> Option<&Worker>, Miss::Worker(instance.clone());
     api_key(id: &KeyId) -> Option<&ApiKey>, Miss::ApiKey(id.clone());
     feed(partition: u16) -> Option<&Feed>, Miss::Feed(partition);
-    eligible(query: &Eligible) -> Vec<ExecutionId>, Miss::Eligible(query.clone());
-    due(query: &DueFirst) -> Vec<(TimestampMs, ExecutionId)>, Miss::Due(*query);
+    eligible(query: &EligibleQuery) -> Vec<ExecutionId>, Miss::Eligible(query.clone());
+    due(query: &DueQuery) -> Vec<(TimestampMs, ExecutionId)>, Miss::Due(*query);
 }

@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use ff_core::change::Change;
-use ff_core::contracts::{ClaimArgs, SubmitArgs, Submitted, Taken};
-use ff_core::event::What;
+use ff_core::contracts::{ClaimArgs, ClaimDecision, SubmitArgs, Submitted};
+use ff_core::event::EventKind;
 use ff_core::execution::{Execution, Outcome, Phase};
 use ff_core::lane::Lane;
 use ff_core::lease::Fence;
@@ -65,7 +65,7 @@ impl Ledger {
         }
         match (step.operation, &decision.reply) {
             (Operation::Submit(args), Reply::Submitted(submitted)) => self.submitted(args, submitted, now)?,
-            (Operation::Claim(args), Reply::Taken(taken)) => self.taken(args, taken, now, after)?,
+            (Operation::Claim(args), Reply::ClaimDecision(taken)) => self.taken(args, taken, now, after)?,
             (Operation::ClaimGranted(args), Reply::ClaimGranted(granted)) => {
                 self.taken(&args.claim, &granted.taken, now, after)?;
                 self.within_limit(&args.claim, &granted.taken, after, &step.at.partitions)?;
@@ -177,7 +177,7 @@ impl Ledger {
     }
 
     /// I3, I4 and I6: a lease is new, its epoch is higher than any before, and no other lease is still held.
-    fn taken(&mut self, args: &ClaimArgs, taken: &Taken, now: TimestampMs, after: &Model) -> Verdict {
+    fn taken(&mut self, args: &ClaimArgs, taken: &ClaimDecision, now: TimestampMs, after: &Model) -> Verdict {
         for task in &taken.tasks {
             if !self.leases.insert(task.fence.lease_id) {
                 return Err(format!("I6: {} was handed out twice", task.fence.lease_id));
@@ -202,7 +202,13 @@ impl Ledger {
     }
 
     /// I14: while something is started, no more is held on all partitions together than the lane's limit allows.
-    fn within_limit(&self, claim: &ClaimArgs, taken: &Taken, after: &Model, partitions: &PartitionConfig) -> Verdict {
+    fn within_limit(
+        &self,
+        claim: &ClaimArgs,
+        taken: &ClaimDecision,
+        after: &Model,
+        partitions: &PartitionConfig,
+    ) -> Verdict {
         let lane = claim.lane.within(&claim.namespace);
         let active = |partition| after.active(partition, &lane).unwrap_or_default();
         let held: u32 = (0..partitions.num_flow_partitions).map(active).sum();
@@ -243,10 +249,10 @@ impl Ledger {
         let promise = self.promise(id)?;
         for event in &change.events {
             match event.what {
-                What::Finished { outcome } if promise.outcome.replace(outcome).is_some() => {
+                EventKind::Finished { outcome } if promise.outcome.replace(outcome).is_some() => {
                     return Err(format!("I2: {id} ended twice"));
                 }
-                What::Replayed => {
+                EventKind::Replayed => {
                     promise.result = None;
                     if promise.outcome.take().is_none() {
                         return Err(format!("I2: {id} began again before it had ended"));

@@ -15,8 +15,8 @@ mod tokens;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ff_core::change::Change;
-use ff_core::dice::{Dice, SeededDice};
 use ff_core::engine_error::{Code, Refusal};
+use ff_core::entropy::{Entropy, SeededEntropy};
 use ff_core::execution::Execution;
 use ff_core::hint::Hint;
 use ff_core::lease::Fence;
@@ -92,7 +92,7 @@ impl Laws {
         (steals..self.ledger.steals).for_each(|_| coverage.happened("lease steal"));
         count_moves(step, coverage)?;
         // The randomness of a caller that asks again.
-        let again = Conditions { nonce: SeededDice::new(0).nonce(), ..step.at };
+        let again = Conditions { nonce: SeededEntropy::new(0).nonce(), ..step.at };
         match (executed, &step.decided) {
             (Ok((reply, hints)), Ok(decision)) if reply == decision.reply => {
                 hinted(step.before, after, &hints, &step.at.partitions)?;

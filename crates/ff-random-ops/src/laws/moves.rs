@@ -1,9 +1,9 @@
 //! Names for the moves of an execution from phase to phase, and the table of those there are.
 
 use ff_core::change::Change;
-use ff_core::event::What;
+use ff_core::event::EventKind;
 use ff_core::execution::{AttemptSlot, Execution, FinishedBy, Origin, Outcome, Phase};
-use ff_core::flow::FlowWhat;
+use ff_core::flow::FlowEventKind;
 use ff_core::operation::Operation;
 
 use super::{Step, Verdict, is_member};
@@ -128,7 +128,7 @@ pub fn count_moves(step: &Step<'_>, coverage: &mut Coverage) -> Verdict {
     }
     let flows = step.decided.as_ref().map_or(&[][..], |decision| &decision.flows);
     for event in flows.iter().flat_map(|change| &change.events) {
-        if let FlowWhat::Ended { state } = event.what {
+        if let FlowEventKind::Ended { state } = event.what {
             coverage.happened(format!("flow {state}"));
         }
     }
@@ -165,7 +165,7 @@ fn name(operation: &Operation, before: Option<&Execution>, change: &Change) -> S
 /// How a member of a flow came to where it is, where that is worth counting.
 fn in_flow(operation: &Operation, before: Option<&Execution>, change: &Change) -> Option<&'static str> {
     let membership = change.after.membership.as_ref()?;
-    let reopened = change.events.iter().any(|event| event.what == What::Replayed);
+    let reopened = change.events.iter().any(|event| event.what == EventKind::Replayed);
     let asked_for = matches!(operation, Operation::Replay(args) if args.execution_id == change.after.id);
     if before.is_some_and(Execution::is_finished) && reopened && !asked_for {
         return Some("reopened by a replay upstream");
@@ -176,7 +176,7 @@ fn in_flow(operation: &Operation, before: Option<&Execution>, change: &Change) -
         (_, Phase::Finished { by: FinishedBy::FlowCancel, .. }) => Some("ended by its flow"),
         (_, Phase::Finished { by: FinishedBy::Join, .. }) => Some("ended by a join"),
         (_, Phase::Finished { by: FinishedBy::Deadline, .. }) => Some("member ended by its deadline"),
-        (_, Phase::Finished { .. }) if membership.owes.is_some() => Some("propagation left to do"),
+        (_, Phase::Finished { .. }) if membership.pending_propagation.is_some() => Some("propagation left to do"),
         _ => None,
     }
 }
@@ -210,15 +210,17 @@ fn begun(waiting: &Execution) -> &'static str {
 /// What fired, in order: an execution looked at late can have several moments behind it.
 fn fired(change: &Change) -> Vec<&'static str> {
     let words = change.events.iter().map(|event| match (event.what, &change.after.phase) {
-        (What::Promoted, _) => "promoted",
-        (What::WaitpointExpired, _) => WAITPOINT_EXPIRED,
-        (What::Released { .. } | What::Escalated, _)
-        | (What::Finished { .. }, Phase::Finished { by: FinishedBy::SuspensionTimeout, .. }) => "suspension timeout",
-        (What::LeaseExpired, _) => "lease expired",
-        (What::RetryScheduled { .. }, _)
-        | (What::Finished { .. }, Phase::Finished { by: FinishedBy::AttemptTimeout, .. }) => "timed out",
-        (What::Finished { .. }, Phase::Finished { by: FinishedBy::Deadline, .. }) => "deadline",
-        (What::Finished { .. }, Phase::Finished { by: FinishedBy::ReclaimCap, .. }) => "reclaim cap",
+        (EventKind::Promoted, _) => "promoted",
+        (EventKind::WaitpointExpired, _) => WAITPOINT_EXPIRED,
+        (EventKind::Released { .. } | EventKind::Escalated, _)
+        | (EventKind::Finished { .. }, Phase::Finished { by: FinishedBy::SuspensionTimeout, .. }) => {
+            "suspension timeout"
+        }
+        (EventKind::LeaseExpired, _) => "lease expired",
+        (EventKind::RetryScheduled { .. }, _)
+        | (EventKind::Finished { .. }, Phase::Finished { by: FinishedBy::AttemptTimeout, .. }) => "timed out",
+        (EventKind::Finished { .. }, Phase::Finished { by: FinishedBy::Deadline, .. }) => "deadline",
+        (EventKind::Finished { .. }, Phase::Finished { by: FinishedBy::ReclaimCap, .. }) => "reclaim cap",
         _ => "something no pump does",
     });
     let words: Vec<_> = words.collect();

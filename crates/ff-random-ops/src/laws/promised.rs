@@ -4,16 +4,16 @@
 use std::cmp::Reverse;
 
 use ff_core::change::Change;
-use ff_core::contracts::{ClaimArgs, Taken};
+use ff_core::contracts::{ClaimArgs, ClaimDecision};
 use ff_core::due::Pumped;
-use ff_core::event::What;
+use ff_core::event::EventKind;
 use ff_core::execution::{AttemptSlot, Execution, FinishedBy, Phase};
 use ff_core::lease::LeaseEnding;
 use ff_core::limits;
 use ff_core::operation::{Operation, Reply};
 use ff_core::policy::Backoff;
 use ff_core::types::TimestampMs;
-use ff_core::view::{DueFirst, View};
+use ff_core::view::{DueQuery, View};
 
 use super::{Step, Verdict, is_member};
 
@@ -33,7 +33,7 @@ pub fn promised(step: &Step<'_>) -> Verdict {
         (Operation::Claim(args), Ok(_)) if step.is_configured(args.partition, &args.lane.within(&args.namespace)) => {
             Ok(())
         }
-        (Operation::Claim(args), Ok(Reply::Taken(taken))) => takes_the_best(step, args, taken),
+        (Operation::Claim(args), Ok(Reply::ClaimDecision(taken))) => takes_the_best(step, args, taken),
         (Operation::Pump(args), Ok(_)) if keeps_flows(step, args.partition) => Ok(()),
         (Operation::Pump(args), Ok(Reply::Pumped(pumped))) => fires_what_is_due(step, args.partition, pumped),
         (Operation::Claim(_) | Operation::Pump(_), Ok(reply)) => Err(format!("answers {reply:?}")),
@@ -43,7 +43,7 @@ pub fn promised(step: &Step<'_>) -> Verdict {
 
 /// Whether something is still due of a flow whose members are gone.
 fn keeps_flows(step: &Step<'_>, partition: u16) -> bool {
-    step.before.due_flows(&DueFirst { partition, limit: 1 }).is_ok_and(|due| !due.is_empty())
+    step.before.due_flows(&DueQuery { partition, limit: 1 }).is_ok_and(|due| !due.is_empty())
 }
 
 /// The record counts what the events tell.
@@ -53,10 +53,10 @@ fn counted(before: Option<&Execution>, change: &Change) -> Verdict {
     for event in &change.events {
         let [attempts, retries, reclaims, replays] = &mut expected;
         match event.what {
-            What::Started { .. } => *attempts += 1,
-            What::RetryScheduled { .. } => *retries += 1,
-            What::LeaseExpired => *reclaims += 1,
-            What::Replayed => (*retries, *reclaims, *replays) = (0, 0, *replays + 1),
+            EventKind::Started { .. } => *attempts += 1,
+            EventKind::RetryScheduled { .. } => *retries += 1,
+            EventKind::LeaseExpired => *reclaims += 1,
+            EventKind::Replayed => (*retries, *reclaims, *replays) = (0, 0, *replays + 1),
             _ => {}
         }
     }
@@ -70,16 +70,18 @@ fn moments(step: &Step<'_>, before: Option<&Execution>, change: &Change) -> Verd
     let mut deadline = before.and_then(|before| before.deadline_at);
     for event in &change.events {
         match (event.what, step.operation) {
-            (What::Submitted | What::Replayed, _) => {
+            (EventKind::Submitted | EventKind::Replayed, _) => {
                 deadline = policy.timeout_policy.execution_deadline_ms.map(|ms| now + ms);
             }
-            (What::RetryScheduled { at }, _) => {
+            (EventKind::RetryScheduled { at }, _) => {
                 let (full, jitter) = whole(policy.retry_policy.backoff, after.retries.saturating_sub(1));
                 if at > now + full || at < if jitter { now } else { now + full } {
                     return Err(format!("a retry at {at}, with a backoff of {full}"));
                 }
             }
-            (What::Delayed { until }, Operation::Delay(args)) if until != args.start.later_than(now).unwrap_or(now) => {
+            (EventKind::Delayed { until }, Operation::Delay(args))
+                if until != args.start.later_than(now).unwrap_or(now) =>
+            {
                 return Err(format!("delayed until {until}, asked for {:?}", args.start));
             }
             _ => {}
@@ -121,19 +123,21 @@ fn ended_as_it_did(operation: &Operation, before: &Execution, change: &Change) -
         _ => None,
     };
     // A waitpoint that ran out beside it says nothing of the lease.
-    let told = change.events.iter().map(|event| event.what).find(|what| *what != What::WaitpointExpired);
+    let told = change.events.iter().map(|event| event.what).find(|what| *what != EventKind::WaitpointExpired);
     let fits = match (operation, last.ended, told) {
         (Operation::Complete(_), LeaseEnding::Completed, _)
         | (Operation::Cancel(_), LeaseEnding::Cancelled, _)
         | (Operation::Revoke(_), LeaseEnding::Revoked, _)
-        | (Operation::Suspend(_), LeaseEnding::Suspended, Some(What::Suspended))
-        | (Operation::Fail(_), LeaseEnding::Failed { retry_at: None }, Some(What::Finished { .. }))
-        | (Operation::Pump(_), LeaseEnding::Expired, Some(What::LeaseExpired))
-        | (Operation::Pump(_), LeaseEnding::TimedOut, Some(What::RetryScheduled { .. })) => true,
-        (Operation::Fail(_), LeaseEnding::Failed { retry_at: Some(told) }, Some(What::RetryScheduled { at })) => {
+        | (Operation::Suspend(_), LeaseEnding::Suspended, Some(EventKind::Suspended))
+        | (Operation::Fail(_), LeaseEnding::Failed { retry_at: None }, Some(EventKind::Finished { .. }))
+        | (Operation::Pump(_), LeaseEnding::Expired, Some(EventKind::LeaseExpired))
+        | (Operation::Pump(_), LeaseEnding::TimedOut, Some(EventKind::RetryScheduled { .. })) => true,
+        (Operation::Fail(_), LeaseEnding::Failed { retry_at: Some(told) }, Some(EventKind::RetryScheduled { at })) => {
             told == at
         }
-        (Operation::Delay(_), LeaseEnding::Delayed { until: told }, Some(What::Delayed { until })) => told == until,
+        (Operation::Delay(_), LeaseEnding::Delayed { until: told }, Some(EventKind::Delayed { until })) => {
+            told == until
+        }
         (Operation::Pump(_), LeaseEnding::Expired, _) => by == Some(&FinishedBy::ReclaimCap),
         (Operation::Pump(_), LeaseEnding::TimedOut, _) => by == Some(&FinishedBy::AttemptTimeout),
         (Operation::Pump(_), LeaseEnding::DeadlinePassed, _) => by == Some(&FinishedBy::Deadline),
@@ -165,7 +169,7 @@ fn timed(before: &Execution, change: &Change, now: TimestampMs) -> Verdict {
 }
 
 /// A claim takes by priority, then age, then id, as many as it may, and says what it leaves.
-fn takes_the_best(step: &Step<'_>, args: &ClaimArgs, taken: &Taken) -> Verdict {
+fn takes_the_best(step: &Step<'_>, args: &ClaimArgs, taken: &ClaimDecision) -> Verdict {
     let mut waiting: Vec<_> = step
         .before
         .executions()

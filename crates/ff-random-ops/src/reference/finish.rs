@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::backend::Ready;
+use ff_core::backend::ReadyLane;
 use ff_core::clock::Clock;
 use ff_core::contracts::{
     AllotArgs, ClaimArgs, CloseFlowArgs, CompleteArgs, ConfigureLaneArgs, PumpArgs, RecountLaneArgs, ResumeArgs,
@@ -77,7 +77,8 @@ impl Reference {
             worked |= self.execute(&operation, entropy.draw()).is_ok();
         }
         for partition in 0..self.partitions.num_flow_partitions {
-            let ready: BTreeSet<_> = self.model.ready(partition).into_iter().map(|Ready { lane, .. }| lane).collect();
+            let ready: BTreeSet<_> =
+                self.model.ready(partition).into_iter().map(|ReadyLane { lane, .. }| lane).collect();
             for (namespace, lane) in ready.iter().map(LaneId::apart) {
                 let claim = ClaimArgs {
                     partition,

@@ -4,10 +4,10 @@ use ff_core::contracts::{
     CancelFlowArgs, CascadeArgs, CloseFlowArgs, CreateFlowArgs, EdgeSpec, FlowHeader, GrowFlowArgs, GrownEdge, Input,
     JoinSpec, MemberRef, NodeSpec, SetFlowTagsArgs, Start, SubmitFlowArgs, Task, WaitForChildrenArgs,
 };
-use ff_core::dice::Nonce;
 use ff_core::engine_error::Refusal;
+use ff_core::entropy::Nonce;
 use ff_core::execution::Tags;
-use ff_core::flow::{Edge, Join, OnSatisfied, Passing, member_id};
+use ff_core::flow::{Edge, Join, OnSatisfied, PassMode, member_id};
 use ff_core::model::Model;
 use ff_core::operation::Operation;
 use ff_core::types::{FlowId, IdempotencyKey, InputName, NodeName, TagKey, TagValue};
@@ -213,10 +213,10 @@ fn node(node: &Node) -> NodeSpec {
     }
 }
 
-fn passing(pass: Pass) -> Passing {
+fn passing(pass: Pass) -> PassMode {
     match pass {
-        Pass::Payload => Passing::Payload,
-        Pass::Input(nth) => Passing::Input(InputName::parse(&format!("input-{nth}")).unwrap()),
+        Pass::Payload => PassMode::Payload,
+        Pass::Input(nth) => PassMode::Input(InputName::parse(&format!("input-{nth}")).unwrap()),
     }
 }
 

@@ -15,9 +15,9 @@ use ff_core::contracts::{
     PumpArgs, RenewArgs, ReplayArgs, RevokeArgs, RotatePartitionArgs, RotateSecretArgs, SubmitArgs, SubmitFlowArgs,
     Task,
 };
-use ff_core::dice::Nonce;
 use ff_core::due::Due;
 use ff_core::engine_error::Refusal;
+use ff_core::entropy::Nonce;
 use ff_core::event::EventCursor;
 use ff_core::execution::Failure;
 use ff_core::lease::Fence;
@@ -32,7 +32,7 @@ pub(crate) use flow::{FLOW_LABEL, flow_id, graph_of};
 pub(crate) use suspension::number_of;
 
 use self::operator::LaneMessages;
-use self::suspension::Handed;
+use self::suspension::ReceivedSignals;
 use crate::compare::calls::{Output, Outputs};
 use crate::coverage::Coverage;
 use crate::laws::Laws;
@@ -70,7 +70,7 @@ pub struct Reference {
     pub(crate) flows: BTreeMap<FlowId, u32>,
     /// Every fence given out, oldest first.
     fences: BTreeMap<ExecutionId, Vec<Fence>>,
-    pub(crate) handed: Handed,
+    pub(crate) handed: ReceivedSignals,
     /// Where the reader of events is.
     pub(crate) reader: Option<EventCursor>,
     messages: LaneMessages,
@@ -94,7 +94,7 @@ impl Reference {
             ids: BTreeMap::new(),
             flows: BTreeMap::new(),
             fences: BTreeMap::new(),
-            handed: Handed::default(),
+            handed: ReceivedSignals::default(),
             reader: None,
             messages: LaneMessages::default(),
             sends_messages: false,
@@ -126,7 +126,7 @@ impl Reference {
 
     fn one(&mut self, operation: &Operation, nonce: Nonce) -> Result<Output, Refusal> {
         let (reply, claimed) = self.execute(operation, nonce)?;
-        let Reply::Taken(taken) = reply else { return Ok(Output::Reply(reply)) };
+        let Reply::ClaimDecision(taken) = reply else { return Ok(Output::Reply(reply)) };
         match operation {
             Operation::Claim(args) if taken.limited => self.claim_with_leave(args, nonce).map(Output::Claims),
             _ => Ok(Output::Claims(Claims { claimed, next: taken.next, limited: taken.limited })),
@@ -151,7 +151,7 @@ impl Reference {
             self.handed.note(operation, &reply);
             self.messages.note(operation, &reply);
             let claimed = match &reply {
-                Reply::Taken(taken) | Reply::ClaimGranted(GrantedClaim { taken, .. }) => {
+                Reply::ClaimDecision(taken) | Reply::ClaimGranted(GrantedClaim { taken, .. }) => {
                     taken.tasks.iter().map(|task| claimed_with(&self.model, task)).collect()
                 }
                 _ => Vec::new(),

@@ -5,8 +5,8 @@ use ff_core::contracts::{
     FollowArgs, Grant, GrantedClaimArgs, HeartbeatArgs, LaneCount, LaneInfo, LeaveArgs, RecountLaneArgs,
     RegisterWorkerArgs, SetTagsArgs, SettleLaneArgs, SweepWorkerArgs,
 };
-use ff_core::dice::Nonce;
 use ff_core::engine_error::Refusal;
+use ff_core::entropy::Nonce;
 use ff_core::event::EventCursor;
 use ff_core::lane::Lane;
 use ff_core::operation::{Ask, Operation, Reply};

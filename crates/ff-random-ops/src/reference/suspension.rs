@@ -24,12 +24,12 @@ const DEDUP_MS: u64 = 20_000;
 
 /// What was handed out, oldest first.
 #[derive(Default)]
-pub(crate) struct Handed {
+pub(crate) struct ReceivedSignals {
     waitpoints: Vec<(ExecutionId, GrantedWaitpoint)>,
     suspensions: BTreeMap<ExecutionId, Vec<SuspensionId>>,
 }
 
-impl Handed {
+impl ReceivedSignals {
     /// Remembers what a reply handed out.
     pub(crate) fn note(&mut self, operation: &Operation, reply: &Reply) {
         let (id, granted) = match (operation, reply) {
@@ -203,7 +203,7 @@ fn condition(tree: Tree, keys: Vec<WaitpointKey>) -> Condition {
     match tree {
         Tree::AnyOf => any_of(),
         Tree::AllOf => Condition::AllOf { members: signals(None) },
-        Tree::Named => Condition::AllOf { members: signals(Some(0)) },
+        Tree::Sample => Condition::AllOf { members: signals(Some(0)) },
         Tree::Waitpoints(n) => count(n, Distinct::Waitpoints),
         Tree::Signals(n) => count(n, Distinct::Signals),
         Tree::Sources(n) => count(n, Distinct::Sources),

@@ -1,7 +1,7 @@
 //! Suspensions in transitions: a waitpoint is the number of its key, and a token is said by whose it is.
 
 use ff_core::contracts::Timeout;
-use ff_core::suspension::{Handed, TimeoutBehavior};
+use ff_core::suspension::{SignalSelection, TimeoutBehavior};
 
 /// What a holder wants to wait for.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub struct Wish {
     pub timeout: Option<Timeout>,
     pub behavior: TimeoutBehavior,
     pub delay_ms: u64,
-    pub handed: Handed,
+    pub handed: SignalSelection,
     pub key: Option<u8>,
 }
 
@@ -33,7 +33,7 @@ pub enum Tree {
     AnyOf,
     AllOf,
     /// Everywhere a signal of the first name.
-    Named,
+    Sample,
     Waitpoints(u32),
     Signals(u32),
     Sources(u32),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ff_core::contracts::{CancelFlowArgs, CompleteArgs, EdgeSpec, FailArgs, NodeSpec, PumpArgs, SubmitFlowArgs};
-use ff_core::dice::{Dice, SeededDice};
+use ff_core::entropy::{Entropy, SeededEntropy};
 use ff_core::execution::{Failure, Outcome, Phase};
 use ff_core::flow::{CancelPolicy, FlowState, Join, OnSatisfied};
 use ff_core::limits;
@@ -22,7 +22,7 @@ const PARTITIONS: PartitionConfig =
 /// A store loads what a rule misses and runs it again: as often as there is something new, not once per member.
 #[test]
 fn a_step_with_much_to_do_runs_a_few_times() {
-    let (mut model, dice) = (Model::default(), SeededDice::new(1));
+    let (mut model, entropy) = (Model::default(), SeededEntropy::new(1));
     let mut graph = Generator::new(Mix::FLOWS, 1).graph();
     let node = graph.nodes[0].clone();
     let name = |nth: usize| NodeName::parse(&format!("n{nth}")).unwrap();
@@ -30,7 +30,7 @@ fn a_step_with_much_to_do_runs_a_few_times() {
     let edge = |nth: usize| EdgeSpec { upstream: name(2 * nth), downstream: name(2 * nth + 1), passes: None };
     graph.edges = (0..100).map(edge).collect();
     let flow_id = graph.header.flow_id;
-    let at = || Conditions { partitions: PARTITIONS, nonce: dice.nonce(), now: BEGINNING };
+    let at = || Conditions { partitions: PARTITIONS, nonce: entropy.nonce(), now: BEGINNING };
     for part in graph.plan().unwrap() {
         model.execute(&Operation::StageFlow(part), &at()).unwrap();
     }
@@ -68,9 +68,9 @@ fn end(
     told: &HashMap<NodeName, Outcome>,
     chance: &mut Chance,
 ) -> (HashMap<NodeName, Outcome>, FlowState) {
-    let (mut model, dice) = (Model::default(), SeededDice::new(1));
+    let (mut model, entropy) = (Model::default(), SeededEntropy::new(1));
     let ask = |model: &mut Model, operation: &Operation| {
-        let at = Conditions { partitions: PARTITIONS, nonce: dice.nonce(), now: BEGINNING };
+        let at = Conditions { partitions: PARTITIONS, nonce: entropy.nonce(), now: BEGINNING };
         model.execute(operation, &at).unwrap().0
     };
     for part in graph.clone().plan().unwrap() {
@@ -79,7 +79,7 @@ fn end(
     let mut held = Vec::new();
     loop {
         ask(&mut model, &Operation::Pump(PumpArgs { partition: 0 }));
-        if let Reply::Taken(taken) = ask(&mut model, &Operation::Claim(claim(0, *chance.pick(&[1, 2, 3])))) {
+        if let Reply::ClaimDecision(taken) = ask(&mut model, &Operation::Claim(claim(0, *chance.pick(&[1, 2, 3])))) {
             held.extend(taken.tasks);
         }
         if held.is_empty() {

@@ -10,13 +10,13 @@ use ff_core::payload::Payload;
 use ff_core::types::{Kind, LaneId, Namespace, Priority};
 use ff_scheduler::Scheduler;
 
-use crate::support::{Watched, holder, lane, store, work};
+use crate::support::{WatchedStore, holder, lane, store, work};
 
 fn ask(lanes: &[&str], max: usize) -> NextArgs {
     NextArgs { lanes: lanes.iter().map(|name| lane(name)).collect(), max, ..NextArgs::new(holder("w")) }
 }
 
-async fn submit(store: &Watched, lane_name: &str, priority: i64) {
+async fn submit(store: &WatchedStore, lane_name: &str, priority: i64) {
     let priority = Priority::new(priority).unwrap();
     store.submit(SubmitArgs { lane: lane(lane_name), priority, ..work("k") }).await.unwrap();
 }

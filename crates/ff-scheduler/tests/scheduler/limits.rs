@@ -13,23 +13,23 @@ use ff_engine::Orchestration;
 use ff_scheduler::Scheduler;
 use tokio::time::Instant;
 
-use crate::support::{Watched, holder, lane, let_pass, store, work};
+use crate::support::{WatchedStore, holder, lane, let_pass, store, work};
 
 fn ask(max: usize, wait_ms: u64) -> NextArgs {
     NextArgs { lanes: vec![lane("a")], max, lease_ttl_ms: 600_000, wait_ms, ..NextArgs::new(holder("w")) }
 }
 
-async fn limit(store: &Watched, to: u32) {
+async fn limit(store: &WatchedStore, to: u32) {
     let named = ConfigureLaneArgs::new(Namespace::default_name(), lane("a"));
     store.configure_lane(ConfigureLaneArgs { concurrency: Setting::To(to), ..named }).await.unwrap();
 }
 
-async fn submit(store: &Watched, count: usize) {
+async fn submit(store: &WatchedStore, count: usize) {
     let work = |()| SubmitArgs { lane: lane("a"), ..work("k") };
     store.submit_many(vec![(); count].into_iter().map(work).collect()).await.unwrap();
 }
 
-async fn complete(store: &Watched, claimed: &Claimed) {
+async fn complete(store: &WatchedStore, claimed: &Claimed) {
     let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);
     store.complete(CompleteArgs { execution_id, fence, result: None }).await.unwrap();
 }
@@ -96,7 +96,7 @@ async fn a_lane_that_is_full_is_hardly_asked() {
 
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_waits_is_woken_when_a_lane_goes_on() {
-    let store: Arc<Watched> = store(16);
+    let store: Arc<WatchedStore> = store(16);
     let scheduler = Scheduler::start(store.clone());
     let state = |state| ConfigureLaneArgs::state(Namespace::default_name(), lane("a"), state);
     store.configure_lane(state(LaneState::Paused)).await.unwrap();

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod choosing;
-mod crowd;
+mod contention;
 mod limits;
+mod long_polls;
 #[path = "../../../ff-engine/tests/engine/support/mod.rs"]
 mod support;
 mod trouble;
-mod waiting;

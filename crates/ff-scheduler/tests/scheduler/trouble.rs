@@ -7,7 +7,7 @@ use ff_core::backend::Perform;
 use ff_core::engine_error::Code;
 use ff_core::execution::contracts::{CancelArgs, SubmitArgs};
 use ff_core::lease::contracts::NextArgs;
-use ff_engine::{Board, Engine};
+use ff_engine::{Engine, Notifier};
 use ff_scheduler::Scheduler;
 use futures_util::FutureExt;
 use tokio::time::Instant;
@@ -149,8 +149,8 @@ async fn work_that_is_gone_when_it_is_claimed_is_forgotten() {
 #[tokio::test(start_paused = true)]
 async fn with_nothing_to_do_the_store_is_asked_nothing_but_who_is_gone() {
     let store = store(256);
-    let (scheduler, board, engine) =
-        (Scheduler::start(store.clone()), Board::start(store.clone()), Engine::start(store.clone()));
+    let (scheduler, notifier, engine) =
+        (Scheduler::start(store.clone()), Notifier::start(store.clone()), Engine::start(store.clone()));
     let_pass(Duration::from_secs(1)).await;
     let after_start = store.asked();
     assert_eq!(after_start.get("sweep"), Some(&512), "the scheduler and the engine look once each");
@@ -161,6 +161,6 @@ async fn with_nothing_to_do_the_store_is_asked_nothing_but_who_is_gone() {
     }
     let expected = BTreeMap::from([("sweep", 512), ("sweepable_workers", 24 * 120 + 1)]);
     assert_eq!(store.asked(), expected);
-    board.stop();
+    notifier.stop();
     engine.stop().await;
 }

@@ -14,12 +14,12 @@
 --- no   invalid_args
 
 local moment = now()
-local since = happened.follow(moment)
+local since = event_feed.follow(moment)
 if waits then
   hint.await_events_here()
 end
 if not from_at then
   return ok(text(moment), text(since), '', {})
 end
-local found, trimmed = happened.from(text(from_at) .. '-' .. text(from_nth or 0), limit)
+local found, trimmed = event_feed.from(text(from_at) .. '-' .. text(from_nth or 0), limit)
 return ok(text(moment), text(since), trimmed and '1' or '', found)

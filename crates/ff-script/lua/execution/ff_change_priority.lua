@@ -21,7 +21,7 @@ local from = e.core.priority or 0
 if from == priority then
   return ok(text(from))
 end
-happened.to(e, 'prioritised', 'from', text(from), 'to', text(priority))
+event_feed.to(e, 'prioritised', 'from', text(from), 'to', text(priority))
 record.drop(e, 'priority')
 record.put_if_said(e, 'priority', priority > 0 and priority)
 record.put(e, 'rare', '1')

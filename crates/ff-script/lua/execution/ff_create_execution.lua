@@ -99,5 +99,5 @@ if state == 'waiting' then
 else
   index.delay(lane, until_ms, id)
 end
-happened.plainly(id, lane, kind, 'event', 'submitted')
+event_feed.plainly(id, lane, kind, 'event', 'submitted')
 return ok(id, state)

@@ -38,7 +38,7 @@ for nth = 1, #works, FIELDS do
       unpack(elsewhere)
     )
     created[#created + 1] = id
-    happened.plainly(id, lane, kind, 'event', 'submitted')
+    event_feed.plainly(id, lane, kind, 'event', 'submitted')
     answer = ok(id, 'waiting')
   else
     answer = submission.again(record.find(id), namespace, kind, digest, nil)

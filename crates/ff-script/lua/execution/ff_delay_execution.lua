@@ -22,7 +22,7 @@ local attempt = lease.attempt_text(lease_epoch, attempt_id)
 local e, refusal, ended, former = lease.held(keys.id(core), lease_id, attempt, moment)
 if e then
   local until_ms = phase.start(start_in_ms, start_at, moment)
-  happened.to(e, 'delayed', 'until', text(until_ms))
+  event_feed.to(e, 'delayed', 'until', text(until_ms))
   lease.finish(e, 'delayed', until_ms, nil, nil, moment)
   phase.delayed(e, until_ms, 'holder', moment)
   record.put(e, 'next_attempt', 'resume')

@@ -8,7 +8,7 @@
 --- arg  category      text
 --- arg  message       bytes
 --- arg  permanent     flag
---- arg  roll          int     chance, for jitter
+--- arg  jitter          int     chance, for jitter
 ---
 --- ok   outcome       retry_scheduled or failed
 --- ok   retry_at      ms, empty when there is no further try
@@ -24,7 +24,7 @@ local moment = now()
 local attempt = lease.attempt_text(lease_epoch, attempt_id)
 local e, refusal, ended, former = lease.held(keys.id(core), lease_id, attempt, moment)
 if e then
-  retry.failed(e, failure(category, message, permanent), roll, moment)
+  retry.failed(e, failure(category, message, permanent), jitter, moment)
   record.save(e)
 elseif ended ~= 'failed' then
   return refusal

@@ -65,7 +65,7 @@ end
 if gone[1] then
   call('HDEL', key, unpack(gone))
 end
-happened.to(e, 'tagged')
+event_feed.to(e, 'tagged')
 record.drop(e, 'has_tags')
 record.put_if_said(e, 'has_tags', count > 0 and '1')
 record.put(e, 'rare', '1')

@@ -24,7 +24,7 @@ if not flow then
   return refusal
 end
 local function unvisited()
-  return text(flow.core.errand == 'cancel' and flow.core.nodes - (flow.core.errand_seen or 0) or 0)
+  return text(flow.core.sweep_action == 'cancel' and flow.core.nodes - (flow.core.sweep_seen or 0) or 0)
 end
 local before, harder = flow.core.cancel_policy, policy_name == 'cancel_all' and flow_record.live(flow) > 0
 if before and (before == 'cancel_all' or not harder) then
@@ -40,7 +40,7 @@ flow_record.put(flow, 'cancelled_by', requested_by)
 flow_record.tell(flow, 'cancelled', 'policy', policy_name)
 -- A flow whose members are spared goes on opening what was staged.
 if policy_name ~= 'flow_only' then
-  tour.set_out(flow, 'cancel')
+  member_sweep.begin(flow, 'cancel')
 end
 step.run()
 return ok(policy_name, text((flow.counts.cancelled or 0) - count), unvisited())

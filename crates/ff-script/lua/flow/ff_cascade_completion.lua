@@ -17,13 +17,13 @@ if not e then
   return no.execution_not_found()
 elseif not e.core.flow_id or step.dependents(e) == 0 then
   return ok('0', '0', '')
-elseif e.owes then
+elseif e.pending_propagation then
   step.owed_by(e)
 elseif not e.core.terminal_outcome then
   return no.execution_not_terminal('state', e.core.public_state)
 else
-  e.owes = { what = 'end', since = moment }
+  e.pending_propagation = { what = 'end', since = moment }
   step.later('dependents', id)
 end
 local resolved, cascaded = step.run()
-return ok(text(resolved), text(cascaded), e.owes and '1' or '')
+return ok(text(resolved), text(cascaded), e.pending_propagation and '1' or '')

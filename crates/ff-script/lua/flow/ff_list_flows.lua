@@ -20,7 +20,7 @@
 --- flag no-writes
 
 local function wanted(id)
-  local fields = call('HMGET', keys.flow(id, 'core'), 'namespace', 'kind', 'state', 'errand')
+  local fields = call('HMGET', keys.flow(id, 'core'), 'namespace', 'kind', 'state', 'sweep_action')
   return fields[1] == namespace
     and fields[4] ~= 'forget'
     and (not kind or fields[2] == kind)

@@ -28,7 +28,7 @@ local joined = step.group(e.core.flow_id, id)
 if not joined or joined.round == 0 then
   return no.invalid_dependency('detail', 'the execution has no children to wait for')
 elseif joined.group_state == 'pending' then
-  happened.to(e, 'waits_for_children')
+  event_feed.to(e, 'waits_for_children')
   lease.finish(e, 'waiting_for_children', nil, nil, nil, moment)
   phase.blocked(e, nil, nil, moment)
   record.put(e, 'next_attempt', 'resume')

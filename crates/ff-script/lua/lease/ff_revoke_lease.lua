@@ -25,7 +25,7 @@ if not held then
 elseif lease_id and lease_id ~= held.lease_id then
   return no.stale_lease()
 end
-happened.to(e, 'lease_revoked')
+event_feed.to(e, 'lease_revoked')
 lease.finish(e, 'revoked', nil, 'lease_revoked', nil, moment)
 e.event = lease.because(e.event, reason)
 phase.waiting(e, moment)

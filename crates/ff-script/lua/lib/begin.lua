@@ -6,5 +6,5 @@ return function(key)
   index.begin()
   hint.begin()
   step.begin()
-  happened.begin()
+  event_feed.begin()
 end

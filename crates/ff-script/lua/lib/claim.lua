@@ -196,7 +196,7 @@ local function take_rare(key, id, payload, lane, holder, lease_id, new_attempt_i
   append(held, 'requested_by', attempt.requested_by)
   append(held, 'started_at', attempt.started_at)
   append(held, 'ran_ms', attempt.ran_ms)
-  happened.at_hand(id, core, 'event', resumed and 'resumed' or 'started', 'attempt', text(attempt.index))
+  event_feed.at_hand(id, core, 'event', resumed and 'resumed' or 'started', 'attempt', text(attempt.index))
   call('HSET', keys.of(id, 'lease:current'), unpack(held))
   call(
     'HSET', key, 'public_state', 'active', 'current_attempt_index', attempt.index, 'current_worker_instance_id',
@@ -250,7 +250,7 @@ function claim.take(id, score, payload, lane, holder, lease_id, attempt_id, plai
     'HSET', key, 'public_state', 'active', 'current_attempt_index', '0', 'current_worker_instance_id', holder.instance,
     'started_at', moment
   )
-  happened.plainly(id, lane, kind, 'event', 'started', 'attempt', '0')
+  event_feed.plainly(id, lane, kind, 'event', 'started', 'attempt', '0')
   local ids = plain[kind]
   if ids then
     ids[#ids + 1] = id

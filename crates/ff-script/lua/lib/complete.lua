@@ -34,8 +34,8 @@ return function(id, lease_id, attempt, result, result_type, plain, moment)
   local of_lane = plain[lane] or {}
   local ids = of_lane[held[4]] or {}
   plain[lane], of_lane[held[4]], ids[#ids + 1] = of_lane, ids, id
-  if happened.is_told() then
-    happened.plainly(id, lane, call('HGET', core, 'kind'), 'event', 'finished', 'outcome', 'success')
+  if event_feed.is_followed() then
+    event_feed.plainly(id, lane, call('HGET', core, 'kind'), 'event', 'finished', 'outcome', 'success')
   end
   hint.ended(id)
   return ok('completed')

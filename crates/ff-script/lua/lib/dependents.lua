@@ -13,29 +13,29 @@ end
 --- Goes on telling the dependents of a member what became of it, where it was left.
 function dependents.tell(id)
   local e = record.find(id)
-  local owes = e and e.owes
-  if not owes then
+  local propagation = e and e.pending_propagation
+  if not propagation then
     return
   end
   local budget = step.budget()
-  local page = edge.leaving(e.core.flow_id, id, owes.after, budget + 1)
+  local page = edge.leaving(e.core.flow_id, id, propagation.after, budget + 1)
   local told = math.min(#page, budget)
   step.spend(told)
   for nth = 1, told do
     local one = step.edge(page[nth])
-    if owes.what ~= 'end' then
-      reopen.unsettle(one, owes.what == 'reopen')
+    if propagation.what ~= 'end' then
+      reopen.unsettle(one, propagation.what == 'reopen')
     elseif e.core.terminal_outcome then
       dependents.settle(one, SETTLED[e.core.terminal_outcome], e)
     end
   end
   step.touch(e)
   if told < #page then
-    e.owes = { what = owes.what, since = owes.since, after = page[told].id }
+    e.pending_propagation = { what = propagation.what, since = propagation.since, after = page[told].id }
     return
   end
-  e.owes = nil
-  if owes.what ~= 'end' then
+  e.pending_propagation = nil
+  if propagation.what ~= 'end' then
     dependents.admit(e)
   end
 end
@@ -78,7 +78,7 @@ local SKIPPED = { outcome = 'skipped', state = 'skipped', by = 'dependencies', a
 --- What a blocked execution does once nothing but its join keeps it.
 function dependents.admit(e)
   local on, moment = e.core.blocked_on, here.memory.moment
-  if e.core.public_state ~= 'waiting_children' or on == 'staging' or on == 'reopening' and e.owes then
+  if e.core.public_state ~= 'waiting_children' or on == 'staging' or on == 'reopening' and e.pending_propagation then
     return
   end
   local joined = step.group(e.core.flow_id, e.id)
@@ -91,7 +91,7 @@ function dependents.admit(e)
     step.cascaded()
     finish(e, SKIPPED, moment)
   else
-    happened.to(e, 'unblocked')
+    event_feed.to(e, 'unblocked')
     phase.delayed(e, until_ms or moment, 'submitted', moment)
   end
   step.write(e)

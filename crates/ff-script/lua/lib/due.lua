@@ -27,8 +27,8 @@ local TABLE = {
     at = function(e)
       return e.lease and e.lease.timeout_at
     end,
-    fire = function(e, moment, roll)
-      retry.timed_out(e, roll, moment)
+    fire = function(e, moment, jitter)
+      retry.timed_out(e, jitter, moment)
     end,
   },
   {
@@ -45,7 +45,7 @@ local TABLE = {
       return e.core.delayed_until
     end,
     fire = function(e, moment)
-      happened.to(e, 'promoted')
+      event_feed.to(e, 'promoted')
       phase.waiting(e, moment)
     end,
   },
@@ -54,7 +54,7 @@ local TABLE = {
       return e.core.pending_waitpoints and pending.first(e) or nil
     end,
     fire = function(e, moment)
-      happened.to(e, 'waitpoint_expired')
+      event_feed.to(e, 'waitpoint_expired')
       pending.keep(e, pending.live(e, moment))
     end,
   },
@@ -76,14 +76,14 @@ end
 
 --- Fires everything of one execution that is due, earliest first, and says whether anything was. Whose time ran out is counted
 --- where somebody wants to know.
-function due.fire(e, roll, moment, lapsed)
+function due.fire(e, jitter, moment, lapsed)
   local fired = false
   while true do
     local at, row = next_of(e)
     if not at or at > moment then
       break
     end
-    row.fire(e, moment, roll)
+    row.fire(e, moment, jitter)
     if lapsed and row.lapse then
       lapsed[row.lapse] = lapsed[row.lapse] + 1
     end

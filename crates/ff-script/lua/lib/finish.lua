@@ -41,6 +41,6 @@ return function(e, ending, moment)
   record.put_if_said(e, 'finished_by', ending.by)
   record.put_if_said(e, 'cancellation_reason', ending.reason)
   record.put_if_said(e, 'cancelled_by', ending.requested_by)
-  happened.to(e, 'finished', 'outcome', ending.outcome)
+  event_feed.to(e, 'finished', 'outcome', ending.outcome)
   hint.ended(e.id)
 end

@@ -10,7 +10,7 @@ local ENDS = { completed = true, failed = true, cancelled = true, expired = true
 --- When a flow is forgotten, with all its members, once nothing is left to happen in it.
 function flow_record.forget_at(flow)
   local core = flow.core
-  if core.ended_at and not core.errand and flow_record.live(flow) == 0 then
+  if core.ended_at and not core.sweep_action and flow_record.live(flow) == 0 then
     return core.ended_at + (core.kept_ms or limits.retention_ms)
   end
 end
@@ -21,12 +21,12 @@ local function entries(flow)
   if core.staging_parts then
     list.flow_staging = core.staging_until
   end
-  if core.errand == 'open' then
-    list.flow_opening = core.errand_since
-  elseif core.errand == 'cancel' then
-    list.cancel_backlog = core.errand_since + limits.cancel_grace_ms
-  elseif core.errand == 'forget' then
-    list.flow_retention = core.errand_since
+  if core.sweep_action == 'open' then
+    list.flow_opening = core.sweep_since
+  elseif core.sweep_action == 'cancel' then
+    list.cancel_backlog = core.sweep_since + limits.cancel_grace_ms
+  elseif core.sweep_action == 'forget' then
+    list.flow_retention = core.sweep_since
   end
   list.flow_retention = list.flow_retention or flow_record.forget_at(flow)
   return list
@@ -49,7 +49,7 @@ end
 --- A flow that is there for whoever asks; otherwise nothing, and the refusal.
 function flow_record.found(id)
   local flow = step.flow(id)
-  if not flow or flow.core.staging_parts or flow.core.errand == 'forget' then
+  if not flow or flow.core.staging_parts or flow.core.sweep_action == 'forget' then
     return nil, no.flow_not_found()
   end
   return flow
@@ -77,8 +77,8 @@ end
 --- Whether a flow is there for whoever asks: neither still being handed in nor being forgotten. `all` says that it need only
 --- be kept.
 function flow_record.is_there(core, all)
-  local state, errand = unpack(call('HMGET', core, 'state', 'errand'))
-  return state and (all or state ~= 'staging' and errand ~= 'forget')
+  local state, action = unpack(call('HMGET', core, 'state', 'sweep_action'))
+  return state and (all or state ~= 'staging' and action ~= 'forget')
 end
 
 --- Sets a field, or takes it away when there is nothing to put in it.

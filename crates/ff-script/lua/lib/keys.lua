@@ -51,7 +51,7 @@ function keys.deliveries()
 end
 
 --- The feed of what happens, and since when and until when it is told.
-function keys.happened()
+function keys.events()
   return 'ff:part:' .. here.tag .. ':events'
 end
 

@@ -73,7 +73,7 @@ function member.add(flow, node, entered, moment)
   end
   flow.added = flow.added or {}
   flow.added[#flow.added + 1] = node.id
-  happened.to(e, 'submitted')
+  event_feed.to(e, 'submitted')
   step.write(e)
   return over(flow)
 end
@@ -166,7 +166,7 @@ function member.forgettable(ids)
   for nth, id in ipairs(ids) do
     local e = record.find(id)
     records = records + (e and forget.records(e) or 0)
-    if e and (e.owes or step.meta(id).siblings_since) or records > limits.forget and nth > 1 then
+    if e and (e.pending_propagation or step.meta(id).siblings_since) or records > limits.forget and nth > 1 then
       return nth - 1
     end
   end
@@ -183,7 +183,7 @@ function member.forget_all(flow, ids, count)
     if left == 0 then
       return nth - 1
     end
-    forget_one(flow.id, id, flow.core.errand == 'forget' and record.find(id))
+    forget_one(flow.id, id, flow.core.sweep_action == 'forget' and record.find(id))
     step.drop(id)
   end
   return count

@@ -9,7 +9,7 @@ return function(e, moment)
     ending.attempt, ending.failure = 'lease_expired', failure('max_reclaims_exceeded', message)
     return finish(e, ending, moment)
   end
-  happened.to(e, 'lease_expired')
+  event_feed.to(e, 'lease_expired')
   lease.finish(e, 'expired', nil, 'lease_expired', nil, moment)
   phase.waiting(e, moment)
   record.put(e, 'next_attempt', 'reclaim')

@@ -12,8 +12,8 @@ local record = {}
 local NUMBERS = {}
 for name in ([[
   acquired_at attempt_timeout_ms blocked_until cancelled_at changed_at created_at current_attempt_index deadline_at
-  delayed_until edges ended_at errand_seen errand_since events expires_at failed graph_revision injected_bytes
-  input_bytes inputs k kept_ms lane_retention_ms last_lease_until lost n nodes owes_since passed_bytes payload_bytes
+  delayed_until edges ended_at sweep_seen sweep_since events expires_at failed graph_revision injected_bytes
+  input_bytes inputs k kept_ms lane_retention_ms last_lease_until lost n nodes propagation_since passed_bytes payload_bytes
   position priority ran_ms reclaims replays result_bytes retries round satisfied_at siblings_since skipped
   staging_parts staging_short staging_until started_at succeeded suspended_at timeout_at ttl_ms
 ]]):gmatch('%S+') do

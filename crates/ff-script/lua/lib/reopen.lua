@@ -9,7 +9,7 @@ local CLEARED = [[
 
 --- Another life under the same id: retries from zero, result and failure cleared, deadline armed again.
 function reopen.afresh(e, moment)
-  happened.to(e, 'replayed')
+  event_feed.to(e, 'replayed')
   for name in CLEARED:gmatch('%S+') do
     record.drop(e, name)
   end
@@ -32,9 +32,9 @@ function reopen.owe_the_replay(e, too, moment)
   if joined then
     siblings.owe(joined, nil)
   end
-  e.owes = nil
+  e.pending_propagation = nil
   if step.dependents(e) > 0 then
-    e.owes = { what = too and 'reopen' or 'replay', since = moment }
+    e.pending_propagation = { what = too and 'reopen' or 'replay', since = moment }
     step.later('dependents', e.id)
   end
 end

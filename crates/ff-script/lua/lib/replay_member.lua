@@ -7,7 +7,7 @@ local replay_member = {}
 function replay_member.refusal(e, moment)
   local flow, joined = step.flow(e.core.flow_id), step.group(e.core.flow_id, e.id)
   local cancelled = flow.core.cancel_policy
-  if flow.core.errand == 'forget' then
+  if flow.core.sweep_action == 'forget' then
     return no.execution_not_found()
   elseif cancelled and cancelled ~= 'flow_only' then
     return flow_record.ended_refusal(flow)

@@ -23,17 +23,17 @@ local function grown(backoff, retries)
 end
 
 --- The wait before the next try. With jitter it is anything up to the whole delay.
-local function wait(backoff, retries, roll)
+local function wait(backoff, retries, jitter)
   local delay = backoff.type == 'fixed' and backoff.delay_ms or grown(backoff, retries)
   if backoff.jitter then
-    return math.floor((delay + 1) * roll / limits.roll)
+    return math.floor((delay + 1) * jitter / limits.jitter_scale)
   end
   return delay
 end
 
 --- `cause` says what the attempt's `outcome` is called, how its `lease` ended, who ended the execution if it ends (`by`),
 --- and whether the holder is told when the next try is (`tells`).
-local function retry_or_finish(e, failure, cause, roll, moment)
+local function retry_or_finish(e, failure, cause, jitter, moment)
   local rules, retries = policy(e).retry_policy, e.core.retries or 0
   if not may_retry(rules, e.core, failure) then
     local outcome, by = cause.outcome, cause.by
@@ -41,8 +41,8 @@ local function retry_or_finish(e, failure, cause, roll, moment)
     ending.failure = failure
     return finish(e, ending, moment)
   end
-  local retry_at = moment + wait(rules.backoff, retries, roll)
-  happened.to(e, 'retry_scheduled', 'at', text(retry_at))
+  local retry_at = moment + wait(rules.backoff, retries, jitter)
+  event_feed.to(e, 'retry_scheduled', 'at', text(retry_at))
   lease.finish(e, cause.lease, cause.tells and retry_at, cause.outcome, failure, moment)
   phase.delayed(e, retry_at, 'backoff', moment)
   record.put(e, 'next_attempt', 'retry')
@@ -50,16 +50,16 @@ local function retry_or_finish(e, failure, cause, roll, moment)
 end
 
 --- The holder said that it failed.
-function retry.failed(e, failure, roll, moment)
+function retry.failed(e, failure, jitter, moment)
   local cause = { outcome = 'failure', lease = 'failed', tells = true }
-  retry_or_finish(e, failure, cause, roll, moment)
+  retry_or_finish(e, failure, cause, jitter, moment)
 end
 
 --- The attempt ran longer than it may, which counts as a failure.
-function retry.timed_out(e, roll, moment)
+function retry.timed_out(e, jitter, moment)
   local message = 'the attempt ran longer than ' .. text(e.core.attempt_timeout_ms or 0) .. ' ms'
   local cause = { outcome = 'timed_out', lease = 'timed_out', by = 'attempt_timeout' }
-  retry_or_finish(e, failure('timeout', message), cause, roll, moment)
+  retry_or_finish(e, failure('timeout', message), cause, jitter, moment)
 end
 
 return retry

@@ -4,7 +4,7 @@
 return function(answer)
   if answer[1] == 1 then
     step.run()
-    happened.write()
+    event_feed.write()
   end
   index.flush()
   hint.send()

@@ -12,7 +12,7 @@ function staging.known(flow, namespace, fingerprint, part)
     return no.idempotency_conflict('field', 'flow_id', 'detail', 'was used before for another flow')
   elseif not core.staging_parts then
     return { 1, 'DUPLICATE', 'submitted', submitted(flow) }
-  elseif core.errand then
+  elseif core.sweep_action then
     -- It is being forgotten, and can be submitted again once it is.
     return no.flow_not_found()
   elseif part < core.staging_parts then
@@ -62,7 +62,7 @@ function staging.open(flow)
   flow_record.put(flow, 'graph_revision', 1)
   flow_record.tell(flow, 'opened', 'nodes', core.nodes, 'edges', core.edges)
   if was_staged then
-    tour.announce(flow, 'open')
+    member_sweep.announce(flow, 'open')
   end
 end
 

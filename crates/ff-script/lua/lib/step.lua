@@ -55,10 +55,10 @@ function step.keep(e)
   under_way().executions[e.id] = e
   e.told, e.shown, e.finished = core.public_state, core.public_state, core.terminal_outcome ~= nil
   e.shown_outcome = core.terminal_outcome
-  if core.owes then
-    e.owes = { what = core.owes, since = core.owes_since, after = core.owes_after }
+  if core.pending_propagation then
+    e.pending_propagation = { what = core.pending_propagation, since = core.propagation_since, after = core.propagation_after }
   end
-  e.owed_since = core.owes_since
+  e.owed_since = core.propagation_since
   e.lost = e.finished and core.terminal_outcome ~= 'success' and step.dependents(e) == 0
 end
 
@@ -175,13 +175,13 @@ end
 --- Takes up what an execution owes, and says whether it owes something.
 function step.owed_by(e)
   local owes_siblings = e.core.flow_id and step.meta(e.id).siblings_since
-  if e.owes then
+  if e.pending_propagation then
     step.later('dependents', e.id)
   end
   if owes_siblings then
     step.later('siblings', e.id)
   end
-  return e.owes or owes_siblings
+  return e.pending_propagation or owes_siblings
 end
 
 --- An execution that is changed is written at the end.
@@ -189,7 +189,7 @@ function step.touch(e)
   if not e.touched then
     local changed = under_way().changed
     changed[#changed + 1], e.touched = e, true
-    happened.place(e)
+    event_feed.place(e)
   end
 end
 
@@ -216,9 +216,9 @@ end
 local function owe_the_end(e)
   record.drop(e, 'result_bytes')
   record.put_if_said(e, 'result_bytes', e.result_bytes)
-  e.owes = nil
+  e.pending_propagation = nil
   if step.dependents(e) > 0 then
-    e.owes = { what = 'end', since = here.memory.moment }
+    e.pending_propagation = { what = 'end', since = here.memory.moment }
     step.later('dependents', e.id)
   end
 end
@@ -257,23 +257,23 @@ local ERRANDS = {
   siblings = function(id)
     siblings.look_after(id)
   end,
-  tour = function(id)
-    tour.go_on(id)
+  member_sweep = function(id)
+    member_sweep.go_on(id)
   end,
 }
 
 local function write_owed(e)
-  local owes = e.owes
-  record.drop(e, 'owes_after')
-  if owes then
-    record.put(e, 'owes', owes.what)
-    record.put(e, 'owes_since', owes.since)
-    record.put_if_said(e, 'owes_after', owes.after)
+  local propagation = e.pending_propagation
+  record.drop(e, 'propagation_after')
+  if propagation then
+    record.put(e, 'pending_propagation', propagation.what)
+    record.put(e, 'propagation_since', propagation.since)
+    record.put_if_said(e, 'propagation_after', propagation.after)
   else
-    record.drop(e, 'owes')
-    record.drop(e, 'owes_since')
+    record.drop(e, 'pending_propagation')
+    record.drop(e, 'propagation_since')
   end
-  local since = owes and owes.since
+  local since = propagation and propagation.since
   if since and since ~= e.owed_since then
     index.owe('dispatch_backlog', since, e.id)
   elseif not since and e.owed_since then

@@ -162,7 +162,7 @@ function suspend.begin(e, kept, bindings, idempotency_key, ttl_ms, moment)
     suspension.past(e, kept, { how = 'already_satisfied' }, handed, moment)
     signals = ids_of(handed)
   else
-    happened.to(e, 'suspended')
+    event_feed.to(e, 'suspended')
     lease.finish(e, 'suspended', nil, nil, nil, moment)
     suspension.begin(e, kept, changed, moment)
   end

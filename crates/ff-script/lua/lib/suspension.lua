@@ -87,7 +87,7 @@ end
 --- Lets a suspended execution go on after a delay. Its waitpoints are closed by this alone: they belong to a suspension
 --- that is not there any more.
 function suspension.release(e, ended, handed, delay_ms, moment)
-  happened.to(e, 'released', 'by', RESUMED_BY[ended.how])
+  event_feed.to(e, 'released', 'by', RESUMED_BY[ended.how])
   suspension.past(e, e.suspension, ended, handed, moment)
   record.drop(e, 'current_waitpoint_id')
   phase.delayed(e, moment + delay_ms, 'resume', moment)
@@ -115,7 +115,7 @@ local function escalate(e, moment)
   call('HSET', current, 'escalated_at', moment)
   e.suspension.timeout_at, e.suspension.escalated_at = nil, moment
   index.untime(e.id)
-  happened.to(e, 'escalated')
+  event_feed.to(e, 'escalated')
 end
 
 local ENDS = { fail = 'failed', cancel = 'cancelled', expire = 'expired' }

@@ -27,7 +27,7 @@ if not upstream then
 end
 local one = step.edge({ id = edge_id, flow_id = flow_id, upstream = upstream_id, downstream = id })
 local outcome = upstream.core.terminal_outcome
-if one.state ~= 'pending' or not outcome or upstream.owes then
+if one.state ~= 'pending' or not outcome or upstream.pending_propagation then
   return already(one.state)
 end
 dependents.settle(one, dependents.state_after(outcome), upstream)

@@ -30,7 +30,7 @@ local task, _, ended = claim.take(id, nil, payload, e.lane, holder, lease_id, ni
 if ended then
   -- Its flow was cancelled, so what was asked for is over instead of refused.
   step.run()
-  happened.write()
+  event_feed.write()
   return no.execution_not_eligible('state', e.core.public_state)
 end
 return ok(text(holder.expires_at), e.core.namespace or 'default', e.core.lane_id or 'default', task)

@@ -1,20 +1,20 @@
 //! The functions of what happens.
 
-use ff_core::event::{EventsPart, Feed, Told};
+use ff_core::event::{EventRecord, EventsPart, Feed};
 use ff_core::keys::IndexKeys;
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::signal::Position;
 use ff_core::types::TimestampMs;
 
 use crate::execution::{counted_from, moment};
-use crate::record::{Hash, told};
+use crate::record::{Hash, event_record};
 use crate::server::ask_fields;
 use crate::signature::{ReadEvents, ReadFeed};
 use crate::{Fields, ScriptError, Server};
 
 /// What a partition tells whoever follows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Followed {
+pub struct FeedEntries {
     /// When it was asked.
     pub now: TimestampMs,
     pub part: EventsPart,
@@ -28,7 +28,7 @@ pub async fn ff_read_events(
     from: Option<Position>,
     limit: usize,
     waits: bool,
-) -> Result<Followed, ScriptError> {
+) -> Result<FeedEntries, ScriptError> {
     let read = ReadEvents {
         events: events_key(partition),
         from_at: from.map(|place| moment(place.at)),
@@ -39,7 +39,7 @@ pub async fn ff_read_events(
     let (mut fields, _) = ask_fields(server, read.call()).await?;
     let (now, since) = (TimestampMs(fields.read()?), TimestampMs(fields.read()?));
     let trimmed = fields.maybe_text()?.is_some();
-    Ok(Followed { now, part: EventsPart { events: entries(&mut fields)?, trimmed, since } })
+    Ok(FeedEntries { now, part: EventsPart { events: entries(&mut fields)?, trimmed, since } })
 }
 
 /// The feed of a partition as it is kept: since when and until when it tells, and what it told after a place.
@@ -48,7 +48,7 @@ pub async fn ff_read_feed(
     partition: u16,
     after: Option<Position>,
     limit: usize,
-) -> Result<(Option<Feed>, Vec<Told>), ScriptError> {
+) -> Result<(Option<Feed>, Vec<EventRecord>), ScriptError> {
     let read =
         ReadFeed { events: events_key(partition), after: after.map(|place| place.to_string()), limit: limit as u64 };
     let (mut fields, _) = ask_fields(server, read.call()).await?;
@@ -60,8 +60,8 @@ pub async fn ff_read_feed(
     Ok((feed, entries(&mut fields)?))
 }
 
-fn entries(fields: &mut Fields) -> Result<Vec<Told>, ScriptError> {
-    let entry = |mut entry: Fields| told(entry.read()?, &Hash::parse(entry.list()?)?);
+fn entries(fields: &mut Fields) -> Result<Vec<EventRecord>, ScriptError> {
+    let entry = |mut entry: Fields| event_record(entry.read()?, &Hash::parse(entry.list()?)?);
     fields.list()?.into_iter().map(|value| entry(fields.part(value)?)).collect()
 }
 

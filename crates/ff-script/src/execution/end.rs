@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use ff_core::contracts::{CancelArgs, Cancelled, CompleteArgs, Completed, FailArgs, Failed};
-use ff_core::dice::Nonce;
+use ff_core::entropy::Nonce;
 use ff_core::payload::Payload;
 use ff_core::types::TimestampMs;
 
@@ -69,7 +69,7 @@ pub async fn ff_fail_execution(server: &dyn Server, args: FailArgs, nonce: &Nonc
         category: args.failure.category.to_string(),
         message: args.failure.message.into(),
         permanent: args.failure.permanent,
-        roll: nonce.roll(),
+        jitter: nonce.jitter(),
     };
     ask(server, fail.call()).await
 }

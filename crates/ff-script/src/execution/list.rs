@@ -13,12 +13,12 @@ use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
 /// Which executions, and the index that has them all.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ListQuery {
     pub filter: Filter,
     pub index: Index,
 }
 
-impl Wanted {
+impl ListQuery {
     /// What a filter means, from the index that has as little else as any.
     pub fn by(filter: &Filter) -> Self {
         Self { filter: filter.clone(), index: filter.index() }
@@ -27,7 +27,7 @@ impl Wanted {
 
 /// Where to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Before {
+pub enum ListStart {
     /// With the newest.
     Anything,
     /// With those created before a moment.
@@ -38,7 +38,7 @@ pub enum Before {
 
 /// A part of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListPage {
     pub found: Vec<Cursor>,
     /// How many were looked at.
     pub looked: usize,
@@ -51,14 +51,14 @@ pub struct Listed {
 pub async fn ff_list_executions(
     server: &dyn Server,
     partition: u16,
-    wanted: &Wanted,
-    before: Before,
+    wanted: &ListQuery,
+    before: ListStart,
     (limit, most): (usize, usize),
-) -> Result<Listed, ScriptError> {
+) -> Result<ListPage, ScriptError> {
     let (before, id) = match before {
-        Before::Anything => (None, None),
-        Before::Moment(at) => (Some(at), None),
-        Before::Execution(cursor) => (Some(cursor.created_at), Some(cursor.execution_id)),
+        ListStart::Anything => (None, None),
+        ListStart::Moment(at) => (Some(at), None),
+        ListStart::Execution(cursor) => (Some(cursor.created_at), Some(cursor.execution_id)),
     };
     let Filter { namespace, lane, state, kind, tags, created_from, .. } = &wanted.filter;
     // What every member of the index is need not be looked at.
@@ -81,7 +81,7 @@ pub async fn ff_list_executions(
     ask(server, list.call()).await
 }
 
-impl FromFcallResult for Listed {
+impl FromFcallResult for ListPage {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         let more = fields.maybe_text()?.is_some();

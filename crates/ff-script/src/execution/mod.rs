@@ -17,8 +17,8 @@ pub use change::{
 pub use create::{PlainWork, ff_create_execution, ff_create_executions};
 pub(crate) use create::{digest, unless_default, unless_json};
 pub use end::{ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_fail_execution};
-pub use list::{Before, Listed, Wanted, ff_list_executions};
-pub use read::{Beside, ff_read_execution};
+pub use list::{ListPage, ListQuery, ListStart, ff_list_executions};
+pub use read::{ExtraReads, ff_read_execution};
 
 /// The key of an execution's record.
 pub fn core_key(id: &ExecutionId) -> String {

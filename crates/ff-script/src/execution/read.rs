@@ -4,11 +4,11 @@ use ff_core::types::ExecutionId;
 
 use super::core_key;
 use crate::signature::ReadExecution;
-use crate::{FcallResult, Kept, ScriptError, Server};
+use crate::{FcallResult, ScriptError, Server, StoredExecution};
 
 /// What to read besides the record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Beside {
+pub struct ExtraReads {
     pub payload: bool,
     pub result: bool,
     /// Its tries and its leases.
@@ -19,13 +19,17 @@ pub struct Beside {
     pub staged: bool,
 }
 
-impl Beside {
+impl ExtraReads {
     /// Everything there is.
     pub const ALL: Self = Self { payload: true, result: true, history: true, end: false, staged: true };
 }
 
 /// An execution as it is kept.
-pub async fn ff_read_execution(server: &dyn Server, id: &ExecutionId, beside: Beside) -> Result<Kept, ScriptError> {
+pub async fn ff_read_execution(
+    server: &dyn Server,
+    id: &ExecutionId,
+    beside: ExtraReads,
+) -> Result<StoredExecution, ScriptError> {
     let read = ReadExecution {
         core: core_key(id),
         with_payload: beside.payload,
@@ -37,5 +41,5 @@ pub async fn ff_read_execution(server: &dyn Server, id: &ExecutionId, beside: Be
     let call = read.call();
     let signature = call.signature;
     let (fields, _) = FcallResult::parse(signature, server.fcall(call).await?)?.into_fields();
-    Kept::read(*id, fields)
+    StoredExecution::read(*id, fields)
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use ff_core::contracts::{GrowFlowArgs, Grown, GrownEdge, MemberRef, NodeSpec};
-use ff_core::flow::{Join, Passing, edge_id, member_id};
+use ff_core::flow::{Join, PassMode, edge_id, member_id};
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{EdgeId, ExecutionId, FlowId, NodeName};
 
@@ -63,13 +63,13 @@ impl Graph<'_> {
         self,
         upstream: &ExecutionId,
         downstream: &ExecutionId,
-        passes: Option<&Passing>,
+        passes: Option<&PassMode>,
         name: String,
     ) -> [Bytes; 6] {
         let (passes, input) = match passes {
             None => ("", String::new()),
-            Some(Passing::Payload) => ("payload", String::new()),
-            Some(Passing::Input(name)) => ("input", name.to_string()),
+            Some(PassMode::Payload) => ("payload", String::new()),
+            Some(PassMode::Input(name)) => ("input", name.to_string()),
         };
         [
             self.edge_id(upstream, downstream).to_string().into(),

@@ -17,7 +17,7 @@ pub use graph::ff_grow_flow;
 pub(crate) use graph::{Graph, grown_edge};
 pub(crate) use inputs::Inputs;
 pub use read::{
-    EdgeFields, FlowEventFields, FlowFields, FlowLook, FlowsListed, MemberFields, ff_list_flows, ff_read_flow,
+    EdgeFields, FlowEventFields, FlowFields, FlowListPage, FlowQuery, MemberFields, ff_list_flows, ff_read_flow,
     ff_read_flow_edges, ff_read_flow_events, ff_read_flow_keys, ff_read_flow_members,
 };
 pub use resolve::{ResolveDependencyArgs, ResolveDependencyOpKeys, ResolveDependencyResult, ff_resolve_dependency};

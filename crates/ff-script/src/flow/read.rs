@@ -14,7 +14,7 @@ use crate::{Fcall, FcallResult, Fields, ScriptError, Server};
 
 /// How a flow is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlowLook {
+pub struct FlowQuery {
     /// Also one that nobody sees yet, or any more.
     pub staged: bool,
     /// A hint is wanted when it ends, or when more has happened in it.
@@ -54,7 +54,7 @@ pub struct FlowEventFields {
 }
 
 /// Some flows of a partition, and where to go on.
-pub struct FlowsListed {
+pub struct FlowListPage {
     pub flows: Vec<(FlowId, FlowFields)>,
     pub more: Option<FlowCursor>,
 }
@@ -64,7 +64,7 @@ pub async fn ff_read_flow(
     server: &dyn Server,
     partitions: &PartitionConfig,
     id: &FlowId,
-    look: FlowLook,
+    look: FlowQuery,
 ) -> Result<FlowFields, ScriptError> {
     let read = ReadFlow { core: flow_core_key(id, partitions), staged: look.staged, await_end: look.awaited };
     FlowFields::read(&mut fields(server, read.call()).await?)
@@ -111,9 +111,9 @@ pub async fn ff_read_flow_events(
     id: &FlowId,
     from: u64,
     limit: usize,
-    look: FlowLook,
+    look: FlowQuery,
 ) -> Result<FlowEventFields, ScriptError> {
-    let (core, FlowLook { staged, awaited: await_more }) = (flow_core_key(id, partitions), look);
+    let (core, FlowQuery { staged, awaited: await_more }) = (flow_core_key(id, partitions), look);
     let read = ReadFlowEvents { core, from: counted_from(from), limit: limit as u64, await_more, staged };
     let mut fields = fields(server, read.call()).await?;
     Ok(FlowEventFields {
@@ -141,7 +141,7 @@ pub async fn ff_list_flows(
     partition: u16,
     args: &ListFlowsArgs,
     after: Option<FlowCursor>,
-) -> Result<FlowsListed, ScriptError> {
+) -> Result<FlowListPage, ScriptError> {
     let (tag_key, tag_value) = args.tag.clone().unzip();
     let list = ListFlows {
         flows: FlowIndexKeys::new(&Partition::new(PartitionFamily::Flow, partition)).flows(),
@@ -159,7 +159,7 @@ pub async fn ff_list_flows(
     let last = fields.maybe_read()?.map(TimestampMs).zip(fields.maybe_read()?);
     let last = last.map(|(created_at, flow_id)| FlowCursor { created_at, flow_id });
     let flows = each(fields, |told| Ok((told.read()?, FlowFields::read(told)?)))?;
-    Ok(FlowsListed { flows, more: last.filter(|_| more) })
+    Ok(FlowListPage { flows, more: last.filter(|_| more) })
 }
 
 impl FlowFields {

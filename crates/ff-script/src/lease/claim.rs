@@ -1,7 +1,7 @@
 //! A worker asks one partition for work of one lane.
 
 use ff_core::contracts::{ClaimArgs, Claimed, Claims, GrantedClaimArgs, Head, LaneCount, Resumption, Task, TaskFlow};
-use ff_core::dice::Nonce;
+use ff_core::entropy::Nonce;
 use ff_core::execution::{Origin, Tags};
 use ff_core::keys::IndexKeys;
 use ff_core::lease::Fence;
@@ -79,7 +79,7 @@ async fn claims(
 ) -> Result<Claims, ScriptError> {
     let lease_expires_at = TimestampMs(fields.read()?);
     let next = (fields.maybe_read()?, fields.maybe_read()?.map(TimestampMs));
-    let given = Given {
+    let given = ClaimTerms {
         namespace: args.namespace,
         lane: args.lane,
         nonce: *nonce,
@@ -98,7 +98,7 @@ async fn claims(
 }
 
 /// What all executions of one claim have in common.
-pub(crate) struct Given {
+pub(crate) struct ClaimTerms {
     pub(crate) namespace: Namespace,
     pub(crate) lane: LaneId,
     pub(crate) nonce: Nonce,
@@ -106,7 +106,7 @@ pub(crate) struct Given {
     pub(crate) lease_expires_at: TimestampMs,
 }
 
-impl Given {
+impl ClaimTerms {
     /// Reads one task: what every task has, and then in pairs what else there is.
     pub(crate) async fn claimed(
         &self,

@@ -10,7 +10,7 @@ use crate::server::ask;
 use crate::signature::{RenewLease, RevokeLease};
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
-pub(crate) use claim::Given;
+pub(crate) use claim::ClaimTerms;
 pub use claim::{ff_claim_execution, ff_claim_granted};
 
 /// Moves the lease's end to a TTL from now.

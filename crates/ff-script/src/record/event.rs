@@ -1,9 +1,9 @@
 //! What happened in a flow, and the changes of its graph that are remembered.
 
 use ff_core::contracts::{FlowEventsPage, Grown};
-use ff_core::event::{Told, What};
+use ff_core::event::{EventKind, EventRecord};
 use ff_core::execution::Outcome;
-use ff_core::flow::{FlowEvent, FlowKeyEntry, FlowWhat};
+use ff_core::flow::{FlowEvent, FlowEventKind, FlowKeyEntry};
 use ff_core::signal::Position;
 use ff_core::types::{AttemptIndex, IdempotencyKey, Priority, TimestampMs};
 
@@ -23,22 +23,22 @@ impl FlowEventFields {
 
 fn event(seq: u64, fields: &Hash) -> Result<FlowEvent, ScriptError> {
     let what = match fields.read::<String>("event")?.as_str() {
-        "opened" => FlowWhat::Opened { nodes: fields.read("nodes")?, edges: fields.read("edges")? },
-        "grown" => FlowWhat::Grown {
+        "opened" => FlowEventKind::Opened { nodes: fields.read("nodes")?, edges: fields.read("edges")? },
+        "grown" => FlowEventKind::Grown {
             nodes: fields.read("nodes")?,
             edges: fields.read("edges")?,
             graph_revision: fields.read("graph_revision")?,
         },
-        "moved" => FlowWhat::Moved {
+        "moved" => FlowEventKind::Moved {
             node: fields.read("node")?,
             execution_id: fields.read("execution_id")?,
             from: fields.read("from")?,
             to: fields.read("to")?,
         },
-        "closed" => FlowWhat::Closed,
-        "cancelled" => FlowWhat::Cancelled { policy: fields.read("policy")? },
-        "ended" => FlowWhat::Ended { state: fields.read("state")? },
-        "reopened" => FlowWhat::Reopened,
+        "closed" => FlowEventKind::Closed,
+        "cancelled" => FlowEventKind::Cancelled { policy: fields.read("policy")? },
+        "ended" => FlowEventKind::Ended { state: fields.read("state")? },
+        "reopened" => FlowEventKind::Reopened,
         other => return Err(ScriptError::parse(format!("in no flow happens {other}"))),
     };
     Ok(FlowEvent { seq, at: TimestampMs(fields.read("at")?), what })
@@ -61,8 +61,8 @@ pub(crate) fn flow_key(key: IdempotencyKey, fields: &Hash) -> Result<FlowKeyEntr
 }
 
 /// One entry of the feed.
-pub(crate) fn told(position: Position, fields: &Hash) -> Result<Told, ScriptError> {
-    Ok(Told {
+pub(crate) fn event_record(position: Position, fields: &Hash) -> Result<EventRecord, ScriptError> {
+    Ok(EventRecord {
         position,
         namespace: fields.read("namespace")?,
         lane_id: fields.read("lane_id")?,
@@ -73,30 +73,30 @@ pub(crate) fn told(position: Position, fields: &Hash) -> Result<Told, ScriptErro
     })
 }
 
-fn what(fields: &Hash) -> Result<What, ScriptError> {
+fn what(fields: &Hash) -> Result<EventKind, ScriptError> {
     let attempt = || Ok::<_, ScriptError>(AttemptIndex(fields.read("attempt")?));
     let moment = |name| Ok::<_, ScriptError>(TimestampMs(fields.read(name)?));
     let priority =
         |name| Priority::new(fields.read(name)?).map_err(|error| ScriptError::parse(format!("the priority {error}")));
     Ok(match fields.text("event")?.unwrap_or_default() {
-        "submitted" => What::Submitted,
-        "promoted" => What::Promoted,
-        "started" => What::Started { attempt: attempt()? },
-        "resumed" => What::Resumed { attempt: attempt()? },
-        "delayed" => What::Delayed { until: moment("until")? },
-        "retry_scheduled" => What::RetryScheduled { at: moment("at")? },
-        "lease_expired" => What::LeaseExpired,
-        "lease_revoked" => What::LeaseRevoked,
-        "suspended" => What::Suspended,
-        "waits_for_children" => What::WaitsForChildren,
-        "unblocked" => What::Unblocked,
-        "released" => What::Released { by: fields.read("by")? },
-        "escalated" => What::Escalated,
-        "waitpoint_expired" => What::WaitpointExpired,
-        "finished" => What::Finished { outcome: outcome(fields.text("outcome")?.unwrap_or_default())? },
-        "replayed" => What::Replayed,
-        "prioritised" => What::Prioritised { from: priority("from")?, to: priority("to")? },
-        "tagged" => What::Tagged,
+        "submitted" => EventKind::Submitted,
+        "promoted" => EventKind::Promoted,
+        "started" => EventKind::Started { attempt: attempt()? },
+        "resumed" => EventKind::Resumed { attempt: attempt()? },
+        "delayed" => EventKind::Delayed { until: moment("until")? },
+        "retry_scheduled" => EventKind::RetryScheduled { at: moment("at")? },
+        "lease_expired" => EventKind::LeaseExpired,
+        "lease_revoked" => EventKind::LeaseRevoked,
+        "suspended" => EventKind::Suspended,
+        "waits_for_children" => EventKind::WaitsForChildren,
+        "unblocked" => EventKind::Unblocked,
+        "released" => EventKind::Released { by: fields.read("by")? },
+        "escalated" => EventKind::Escalated,
+        "waitpoint_expired" => EventKind::WaitpointExpired,
+        "finished" => EventKind::Finished { outcome: outcome(fields.text("outcome")?.unwrap_or_default())? },
+        "replayed" => EventKind::Replayed,
+        "prioritised" => EventKind::Prioritised { from: priority("from")?, to: priority("to")? },
+        "tagged" => EventKind::Tagged,
         other => return Err(ScriptError::parse(format!("to no execution happens {other}"))),
     })
 }

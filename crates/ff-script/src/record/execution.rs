@@ -11,13 +11,13 @@ use ff_core::state::PublicState;
 use ff_core::types::{AttemptIndex, ContentType, ExecutionId, LaneId, Namespace, Priority, TimestampMs};
 
 use super::lease::{attempt, failure, origin, under_way};
-use super::member::{Place, blocked};
+use super::member::{MembershipFields, blocked};
 use super::{Hash, lease, suspension, trace_of};
 use crate::reply::Fields;
 use crate::{ScriptError, Value};
 
 /// An execution as one look at the store finds it, with what was asked for beside it.
-pub struct Kept {
+pub struct StoredExecution {
     pub execution: Execution,
     pub payload: Option<Payload>,
     pub result: Option<Payload>,
@@ -33,14 +33,14 @@ pub struct Kept {
 
 /// What is kept of an execution's suspensions.
 #[derive(Default)]
-struct Waits {
+struct SuspensionFields {
     current: Hash,
     tally: Hash,
     last: Hash,
     signals: u32,
 }
 
-impl Waits {
+impl SuspensionFields {
     /// Reads what is told of them; nothing is, when there never was a waitpoint.
     fn read(fields: &mut Fields) -> Result<Option<Self>, ScriptError> {
         let told = match fields.value()? {
@@ -53,7 +53,7 @@ impl Waits {
     }
 }
 
-impl Kept {
+impl StoredExecution {
     /// Reads the answer of `ff_read_execution`.
     pub(crate) fn read(id: ExecutionId, mut fields: Fields) -> Result<Self, ScriptError> {
         let core = Hash::parse(fields.list()?)?;
@@ -73,10 +73,10 @@ impl Kept {
             }
         }
         let leases = fields.list()?.into_iter().map(event).collect::<Result<_, _>>()?;
-        let waits = Waits::read(&mut fields)?;
+        let waits = SuspensionFields::read(&mut fields)?;
         let waited = waits.is_some();
         let waits = waits.unwrap_or_default();
-        let place = Place::read(&mut fields)?;
+        let place = MembershipFields::read(&mut fields)?;
         let mut execution = execution(id, &core, &lease, &attempt_fields, &tags, policy.as_ref(), &waits)?;
         execution.payload_bytes = payload_bytes;
         execution.membership = place.membership(&core)?;
@@ -105,7 +105,7 @@ fn execution(
     attempt: &Hash,
     tags: &Hash,
     policy: Option<&Bytes>,
-    waits: &Waits,
+    waits: &SuspensionFields,
 ) -> Result<Execution, ScriptError> {
     let phase = phase(core, lease, waits)?;
     let attempts_made = core.maybe::<u32>("current_attempt_index")?.map_or(0, |index| index + 1);
@@ -151,7 +151,7 @@ fn changed_at(core: &Hash, lease: &Hash) -> Result<TimestampMs, ScriptError> {
     changed_at.map_or_else(|| core.read("created_at"), Ok).map(TimestampMs)
 }
 
-fn phase(core: &Hash, lease: &Hash, waits: &Waits) -> Result<Phase, ScriptError> {
+fn phase(core: &Hash, lease: &Hash, waits: &SuspensionFields) -> Result<Phase, ScriptError> {
     let finished = |outcome| Ok(Phase::Finished { outcome, at: changed_at(core, lease)?, by: finished_by(core)? });
     match core.read::<PublicState>("public_state")? {
         PublicState::Waiting => Ok(Phase::Waiting),
@@ -247,7 +247,7 @@ fn body(core: &Hash, field: &str, bytes: Bytes) -> Result<Payload, ScriptError> 
 }
 
 /// What is kept twice must be the same, and what belongs to a phase must be gone with it.
-fn strays(execution: &Execution, core: &Hash, lease: &Hash, waits: &Waits) -> Vec<String> {
+fn strays(execution: &Execution, core: &Hash, lease: &Hash, waits: &SuspensionFields) -> Vec<String> {
     let mut strays = lease_strays(execution, lease);
     let shown = match &execution.phase {
         Phase::Suspended { suspension } => suspension.waitpoints.first().map(|bound| bound.id.to_string()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ff_core::execution::Tags;
-use ff_core::flow::{Counts, Flow, FlowCancel, Staging, Tour};
+use ff_core::flow::{Counts, Flow, FlowCancel, MemberSweep, Staging};
 use ff_core::payload::Fingerprint;
 use ff_core::state::PublicState;
 use ff_core::types::{FlowId, TimestampMs};
@@ -34,7 +34,7 @@ impl FlowFields {
             held_open: core.bytes("held_open").is_some(),
             started_at: core.maybe("started_at")?.map(TimestampMs),
             cancel: cancel(core)?,
-            tour: tour(core)?,
+            member_sweep: member_sweep(core)?,
             kept_ms: core.maybe("kept_ms")?,
             trace: trace_of(core)?,
             ended_at: core.maybe("ended_at")?.map(TimestampMs),
@@ -76,12 +76,12 @@ fn cancel(core: &Hash) -> Result<Option<FlowCancel>, ScriptError> {
     }))
 }
 
-fn tour(core: &Hash) -> Result<Option<Tour>, ScriptError> {
-    let Some(errand) = core.maybe("errand")? else { return Ok(None) };
-    Ok(Some(Tour {
-        errand,
-        since: TimestampMs(core.read("errand_since")?),
-        after: core.maybe("errand_after")?,
-        seen: core.count("errand_seen")?,
+fn member_sweep(core: &Hash) -> Result<Option<MemberSweep>, ScriptError> {
+    let Some(action) = core.maybe("sweep_action")? else { return Ok(None) };
+    Ok(Some(MemberSweep {
+        action,
+        since: TimestampMs(core.read("sweep_since")?),
+        after: core.maybe("sweep_after")?,
+        seen: core.count("sweep_seen")?,
     }))
 }

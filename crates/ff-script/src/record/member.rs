@@ -2,7 +2,7 @@
 
 use ff_core::contracts::{GroupInfo, MemberInfo};
 use ff_core::execution::{Blocker, Phase};
-use ff_core::flow::{Edge, Group, Join, Membership, Owed, Owes, Passing, Siblings};
+use ff_core::flow::{Edge, Group, Join, Membership, PassMode, PendingPropagation, Propagation, Siblings};
 use ff_core::state::PublicState;
 use ff_core::types::{FlowId, LaneId, TimestampMs};
 
@@ -72,12 +72,12 @@ fn join(group: &Hash) -> Result<Join, ScriptError> {
 
 /// What is kept of a member beside its record. An execution in no flow has nothing of it.
 #[derive(Default)]
-pub(super) struct Place {
+pub(super) struct MembershipFields {
     deps: Hash,
     dependents: u32,
 }
 
-impl Place {
+impl MembershipFields {
     /// Reads what is told of it; nothing is, when the execution is in no flow.
     pub(super) fn read(fields: &mut Fields) -> Result<Self, ScriptError> {
         let told = match fields.value()? {
@@ -100,7 +100,7 @@ impl Place {
             inputs: self.deps.count("inputs")?,
             input_bytes: self.deps.count("input_bytes")?,
             injected_bytes: self.deps.maybe("injected_bytes")?,
-            owes: owes(core)?,
+            pending_propagation: propagation(core)?,
             siblings: siblings(&self.deps)?,
         })))
     }
@@ -117,15 +117,19 @@ pub(super) fn blocked(core: &Hash) -> Result<Phase, ScriptError> {
     Ok(Phase::Blocked { on, until: core.maybe("blocked_until")?.map(TimestampMs) })
 }
 
-fn owes(core: &Hash) -> Result<Option<Owes>, ScriptError> {
-    let what = match core.text("owes")? {
+fn propagation(core: &Hash) -> Result<Option<PendingPropagation>, ScriptError> {
+    let what = match core.text("pending_propagation")? {
         None => return Ok(None),
-        Some("end") => Owed::End,
-        Some("replay") => Owed::Replay { reopen: false },
-        Some("reopen") => Owed::Replay { reopen: true },
+        Some("end") => Propagation::End,
+        Some("replay") => Propagation::Replay { reopen: false },
+        Some("reopen") => Propagation::Replay { reopen: true },
         Some(other) => return Err(ScriptError::parse(format!("nobody owes {other}"))),
     };
-    Ok(Some(Owes { since: TimestampMs(core.read("owes_since")?), what, after: core.maybe("owes_after")? }))
+    Ok(Some(PendingPropagation {
+        since: TimestampMs(core.read("propagation_since")?),
+        what,
+        after: core.maybe("propagation_after")?,
+    }))
 }
 
 fn siblings(deps: &Hash) -> Result<Option<Siblings>, ScriptError> {
@@ -157,11 +161,11 @@ impl EdgeFields {
 }
 
 /// What becomes of the upstream's result.
-fn passes(fields: &Hash) -> Result<Option<Passing>, ScriptError> {
+fn passes(fields: &Hash) -> Result<Option<PassMode>, ScriptError> {
     match fields.text("passes")? {
         None => Ok(None),
-        Some("payload") => Ok(Some(Passing::Payload)),
-        Some("input") => Ok(Some(Passing::Input(fields.read("input_name")?))),
+        Some("payload") => Ok(Some(PassMode::Payload)),
+        Some("input") => Ok(Some(PassMode::Input(fields.read("input_name")?))),
         Some(other) => Err(ScriptError::parse(format!("no edge passes on {other}"))),
     }
 }

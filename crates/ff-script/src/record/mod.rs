@@ -12,8 +12,8 @@ mod signal;
 mod suspension;
 mod trace;
 
-pub(crate) use event::{flow_key, told};
-pub use execution::Kept;
+pub(crate) use event::{event_record, flow_key};
+pub use execution::StoredExecution;
 pub(crate) use execution::read_policy;
 pub(crate) use hash::Hash;
 pub(crate) use lane::{lane, worker};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ff_core::contracts::Resumption;
 use ff_core::suspension::{
-    BoundWaitpoint, Condition, Counted, Distinct, PastSuspension, PendingWaitpoint, ResumePolicy, Suspension,
+    BoundWaitpoint, Condition, CountedSignal, Distinct, PastSuspension, PendingWaitpoint, ResumePolicy, Suspension,
     SuspensionEnd, Tally, Waitpoint, WaitpointClosed,
 };
 use ff_core::token::{Mac, WaitpointToken};
@@ -34,7 +34,7 @@ pub(super) fn current(fields: &Hash, counted: &Hash) -> Result<Suspension, Scrip
         escalated_at: fields.maybe("escalated_at")?.map(TimestampMs),
         continuation: fields.owned("continuation")?,
         tally: whole(tally)?,
-        uncounted: uncounted.into_iter().map(|counted| Counted { counts_as: None, ..counted }).collect(),
+        uncounted: uncounted.into_iter().map(|counted| CountedSignal { counts_as: None, ..counted }).collect(),
         condition,
     })
 }
@@ -58,7 +58,7 @@ pub(super) fn past(fields: &Hash) -> Result<Option<Box<PastSuspension>>, ScriptE
     };
     let handed = |line: &str| {
         let (signal_id, bytes) = line.split_once(' ')?;
-        Some(Counted { signal_id: signal_id.parse().ok()?, payload_bytes: bytes.parse().ok()?, counts_as: None })
+        Some(CountedSignal { signal_id: signal_id.parse().ok()?, payload_bytes: bytes.parse().ok()?, counts_as: None })
     };
     Ok(Some(Box::new(PastSuspension {
         id: fields.read("suspension_id")?,
@@ -84,14 +84,14 @@ pub(crate) fn resumption(told: &mut Fields) -> Result<Resumption, ScriptError> {
 }
 
 /// What was counted, by leaf and in order: `<leaf>|<as>` is which it was, the signal, and how large that is.
-fn lists(counted: &Hash) -> Result<BTreeMap<usize, Vec<Counted>>, ScriptError> {
-    let mut lists = BTreeMap::<usize, BTreeMap<usize, Counted>>::new();
+fn lists(counted: &Hash) -> Result<BTreeMap<usize, Vec<CountedSignal>>, ScriptError> {
+    let mut lists = BTreeMap::<usize, BTreeMap<usize, CountedSignal>>::new();
     for (name, value) in counted.all::<String, String>()? {
         let Some((leaf, counts_as)) = name.split_once('|') else { continue };
         let read = || {
             let [nth, signal_id, bytes] = value.split(' ').collect::<Vec<_>>()[..] else { return None };
             let (signal_id, payload_bytes) = (signal_id.parse().ok()?, bytes.parse().ok()?);
-            let counted = Counted { signal_id, payload_bytes, counts_as: Some(counts_as.into()) };
+            let counted = CountedSignal { signal_id, payload_bytes, counts_as: Some(counts_as.into()) };
             Some((leaf.parse().ok()?, nth.parse().ok()?, counted))
         };
         let (leaf, nth, counted) = read().ok_or_else(|| ScriptError::parse("what was counted cannot be read"))?;
@@ -101,14 +101,14 @@ fn lists(counted: &Hash) -> Result<BTreeMap<usize, Vec<Counted>>, ScriptError> {
 }
 
 /// What one leaf has counted. What a signal counted as is said only where it is not the signal itself.
-fn of_leaf(leaf: &Condition, counted: Option<Vec<Counted>>) -> Vec<Counted> {
+fn of_leaf(leaf: &Condition, counted: Option<Vec<CountedSignal>>) -> Vec<CountedSignal> {
     let tells_apart = matches!(leaf, Condition::Count { of: Distinct::Waitpoints | Distinct::Sources, .. });
     let counted = counted.unwrap_or_default().into_iter();
-    counted.map(|one| Counted { counts_as: one.counts_as.filter(|_| tells_apart), ..one }).collect()
+    counted.map(|one| CountedSignal { counts_as: one.counts_as.filter(|_| tells_apart), ..one }).collect()
 }
 
 /// The lists of all leaves as what they are together.
-fn whole(lists: Vec<Vec<Counted>>) -> Result<Tally, ScriptError> {
+fn whole(lists: Vec<Vec<CountedSignal>>) -> Result<Tally, ScriptError> {
     let json = serde_json::to_value(lists).and_then(serde_json::from_value);
     json.map_err(|error| unreadable("a tally", &error))
 }

@@ -1,8 +1,8 @@
 //! Someone outside tells an execution something.
 
 use ff_core::contracts::{DeliverArgs, Delivered, WaitpointRef};
-use ff_core::dice::Nonce;
 use ff_core::engine_error::Code;
+use ff_core::entropy::Nonce;
 use ff_core::token::{KeyRing, PresentedToken, RingKey, Secret, WaitpointToken};
 use ff_core::types::{ExecutionId, Kid, TimestampMs, WaitpointId, WaitpointKey};
 
@@ -56,7 +56,7 @@ impl FromFcallResult for Delivered {
 
 /// The waitpoint that is meant, and what its token is verified with.
 #[derive(Clone, Debug)]
-pub struct Opened {
+pub struct WaitpointLookup {
     pub waitpoint_id: WaitpointId,
     waitpoint_key: WaitpointKey,
     secret: Secret,
@@ -73,7 +73,7 @@ pub struct VerifiedToken {
     pub secret_mark: Option<String>,
 }
 
-impl Opened {
+impl WaitpointLookup {
     /// Judges a token shown for the waitpoint: genuine, and under a secret that verifies.
     pub fn verify(&self, execution: &ExecutionId, shown: &PresentedToken, kid: &Kid) -> Result<VerifiedToken, Code> {
         let key = RingKey { secret: self.secret.clone(), expires_at: self.expires_at };
@@ -89,7 +89,7 @@ pub async fn ff_open_waitpoint(
     execution: &ExecutionId,
     waitpoint: &WaitpointRef,
     kid: &Kid,
-) -> Result<Opened, ScriptError> {
+) -> Result<WaitpointLookup, ScriptError> {
     let (waitpoint_id, waitpoint_key) = match waitpoint {
         WaitpointRef::Id(id) => (Some(id.to_string()), None),
         WaitpointRef::Key(key) => (None, Some(key.to_string())),
@@ -98,7 +98,7 @@ pub async fn ff_open_waitpoint(
     ask(server, OpenWaitpoint { core, waitpoint_id, waitpoint_key, kid: kid.to_string() }.call()).await
 }
 
-impl FromFcallResult for Opened {
+impl FromFcallResult for WaitpointLookup {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         let (waitpoint_id, waitpoint_key) = (fields.read()?, fields.read()?);

@@ -5,8 +5,8 @@ use ff_core::contracts::{
     GrantedWaitpoint, ResumeArgs, ResumeExecutionArgs, ResumeExecutionResult, Resumed, SuspendArgs,
     SuspendExecutionArgs, SuspendExecutionResult, SuspendOutcome, Suspended, Timeout, WaitpointBinding,
 };
-use ff_core::dice::Nonce;
 use ff_core::engine_error::Refusal;
+use ff_core::entropy::Nonce;
 use ff_core::keys::{ExecKeyContext, IndexKeys};
 use ff_core::limits;
 use ff_core::token::{KeyRing, WaitpointToken};

@@ -4,7 +4,7 @@ use ff_core::contracts::{
     CloseWaitpointArgs, CloseWaitpointResult, ClosedWaitpoint, CreatePendingWaitpointArgs,
     CreatePendingWaitpointResult, CreateWaitpointArgs, GrantedWaitpoint,
 };
-use ff_core::dice::Nonce;
+use ff_core::entropy::Nonce;
 use ff_core::suspension::{BufferedSignal, Waitpoint, WaitpointState};
 use ff_core::types::{AttemptIndex, ExecutionId, IdempotencyKey, SignalId, WaitpointId};
 

@@ -83,7 +83,7 @@ fn refusing_with_anything() -> &'static Signature {
     let codes: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
     Box::leak(Box::new(Signature {
         name: "ff_refuse",
-        room: "execution",
+        domain: "execution",
         keys: &[],
         args: &[],
         keys_required: 0,

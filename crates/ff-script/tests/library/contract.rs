@@ -2,7 +2,7 @@
 
 use ff_script::signature::{SIGNATURES, Signature};
 
-/// What was published of the rooms that exist, word for word: a function, its keys, its arguments.
+/// What was published of the domains that exist, word for word: a function, its keys, its arguments.
 const SPELLED: &[(&str, &str, &str)] = &[
     (
         "ff_suspend_execution",
@@ -123,7 +123,7 @@ fn a_function_that_takes_less_than_was_published_is_found() {
     let row = Row { name: "ff_close_waitpoint", keys: 3, args: 2 };
     let taking = |keys, args| Signature {
         name: row.name,
-        room: "suspension",
+        domain: "suspension",
         keys,
         args,
         keys_required: 0,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// A Lua file.
 pub(crate) struct LuaFile {
-    /// The folder it is in: a room, or what the rooms share.
+    /// The folder it is in: a domain, or what the domains share.
     pub(crate) folder: String,
     /// Its name without the ending.
     pub(crate) name: String,

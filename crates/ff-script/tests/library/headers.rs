@@ -19,7 +19,7 @@ fn every_file_is_one_function_of_its_own_name_and_room() {
     let files = functions();
     assert_eq!(files.len(), SIGNATURES.len(), "as many files as functions");
     for file in &files {
-        assert_eq!(signature(file).room, file.folder, "{}", file.name);
+        assert_eq!(signature(file).domain, file.folder, "{}", file.name);
     }
     for clock in [LibraryClock::Server, LibraryClock::Test] {
         let text = library(clock);

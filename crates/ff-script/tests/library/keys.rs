@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ff_core::contracts::{CompleteArgs, DelayArgs, FailArgs, Start, SubmitArgs};
-use ff_core::dice::{Dice, SystemDice};
+use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::execution::Failure;
 use ff_core::keys::{ExecKeyContext, IndexKeys, global_config_partitions, idempotency_key};
 use ff_core::partition::{Partition, PartitionFamily};
@@ -11,9 +11,9 @@ use ff_core::payload::Payload;
 use ff_core::state::PublicState;
 use ff_core::types::{AttemptIndex, IdempotencyKey, Kind, LaneId, Namespace, TagKey, TagValue, WorkerInstanceId};
 use ff_script::LibraryClock;
+use ff_script::engine::{ff_configure_partitions, ff_pump};
 use ff_script::execution::{ff_complete_execution, ff_create_execution, ff_delay_execution, ff_fail_execution};
 use ff_script::lease::ff_renew_lease;
-use ff_script::upkeep::{ff_configure_partitions, ff_pump};
 use redis::cmd;
 
 use crate::situation::{LEASE_TTL_MS, ONE_PARTITION, claim};
@@ -71,17 +71,17 @@ async fn an_execution_is_kept_under_the_keys_of_the_contract() {
     assert_eq!(kept(&wire).await, live([delayed.clone(), history.clone()].concat()));
 
     wire.advance(100).await;
-    ff_pump(&wire, 0, &SystemDice.nonce()).await.unwrap();
+    ff_pump(&wire, 0, &SystemEntropy.nonce()).await.unwrap();
     assert_eq!(kept(&wire).await, live([queued, history.clone()].concat()));
 
     let task = claim(&wire).await;
     let failure = Failure { category: Kind::parse("network").unwrap(), message: "no".into(), permanent: false };
     let fail = FailArgs { execution_id: id, fence: task.fence, failure };
-    ff_fail_execution(&wire, fail, &SystemDice.nonce()).await.unwrap();
+    ff_fail_execution(&wire, fail, &SystemEntropy.nonce()).await.unwrap();
     assert_eq!(kept(&wire).await, live([delayed, history.clone()].concat()));
 
     wire.advance(10_000).await;
-    ff_pump(&wire, 0, &SystemDice.nonce()).await.unwrap();
+    ff_pump(&wire, 0, &SystemEntropy.nonce()).await.unwrap();
     let task = claim(&wire).await;
     let renew = ff_core::contracts::RenewArgs { execution_id: id, fence: task.fence, lease_ttl_ms: Some(LEASE_TTL_MS) };
     ff_renew_lease(&wire, renew).await.unwrap();

@@ -11,11 +11,11 @@ mod headers;
 mod keys;
 mod loading;
 mod malformed;
-mod operating;
+mod operator;
 mod policies;
 mod refusals;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 mod servers;
 mod situation;
-mod waiting;
+mod suspension;
 mod wire;

@@ -59,7 +59,7 @@ async fn a_malformed_argument_is_refused_by_its_name_and_nothing_is_written() {
 async fn a_call_that_leaves_something_out_is_refused_and_nothing_is_written() {
     let wire = Wire::start(LibraryClock::Test).await;
     let before = wire.contents().await;
-    for WellFormed { call, .. } in calls().into_iter().filter(|one| !one.call.keys.is_empty()) {
+    for ValidRequest { call, .. } in calls().into_iter().filter(|one| !one.call.keys.is_empty()) {
         let keys = call.keys[1..call.signature.keys_required].to_vec();
         let mut shorter = vec![Fcall { keys, ..call.clone() }];
         if call.signature.args_required > 0 {
@@ -137,19 +137,19 @@ fn cancel(core: &str) -> Fcall {
 }
 
 /// A call whose arguments are all of their types, by their names and with what they are not.
-struct WellFormed {
+struct ValidRequest {
     call: Fcall,
     types: Vec<(&'static str, &'static str, &'static [&'static str])>,
 }
 
 /// One of every function.
-fn calls() -> Vec<WellFormed> {
+fn calls() -> Vec<ValidRequest> {
     let mut calls = Vec::new();
     for signature in SIGNATURES {
         let types = types(signature);
         let keys = vec![CORE.to_owned(); signature.keys.len()];
         let args = types.iter().map(|(_, right, _)| Bytes::from_static(right.as_bytes())).collect();
-        calls.push(WellFormed { call: Fcall { signature, keys, args }, types });
+        calls.push(ValidRequest { call: Fcall { signature, keys, args }, types });
     }
     calls
 }

@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use ff_core::contracts::{FailArgs, Failed};
-use ff_core::dice::{Dice, SystemDice};
+use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::execution::Failure;
 use ff_core::policy::Policy;
 use ff_core::types::{ExecutionId, TimestampMs};
-use ff_script::execution::{Beside, ff_fail_execution, ff_read_execution};
+use ff_script::execution::{ExtraReads, ff_fail_execution, ff_read_execution};
 use ff_script::published::ff_expire_execution;
 use ff_script::signature::CreateExecution;
 use ff_script::{FcallResult, LibraryClock, Server};
@@ -89,16 +89,20 @@ async fn a_policy_with_fields_left_out_takes_the_defaults() {
         let policy = Policy::parse(json.as_bytes()).unwrap();
         let (id, call) = create(json);
         wire.fcall(call.call()).await.unwrap();
-        assert_eq!(ff_read_execution(&wire, &id, Beside::default()).await.unwrap().execution.policy, policy, "{json}");
+        assert_eq!(
+            ff_read_execution(&wire, &id, ExtraReads::default()).await.unwrap().execution.policy,
+            policy,
+            "{json}"
+        );
         ff_expire_execution(&wire, &id).await.unwrap();
         let fence = claim(&wire).await.fence;
         let failure = Failure { category: "error".parse().unwrap(), message: "no".into(), permanent: false };
-        let nonce = SystemDice.nonce();
+        let nonce = SystemEntropy.nonce();
         let args = FailArgs { execution_id: id, fence, failure };
         let failed = ff_fail_execution(&wire, args, &nonce).await.unwrap();
         let retry = &policy.retry_policy;
         let again = retry.max_retries > 0 && retry.retryable_categories.is_empty();
-        let retry_at = TimestampMs(wire.now().try_into().unwrap()) + retry.backoff.delay_ms(0, nonce.roll());
+        let retry_at = TimestampMs(wire.now().try_into().unwrap()) + retry.backoff.delay_ms(0, nonce.jitter());
         assert_eq!(failed, if again { Failed::RetryScheduled { retry_at } } else { Failed::Failed }, "{json}");
     }
 }

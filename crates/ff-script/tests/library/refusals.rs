@@ -8,14 +8,14 @@ use Situation::*;
 use ff_core::contracts::{
     CancelArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ReplayArgs, RevokeArgs, Start, SubmitArgs,
 };
-use ff_core::dice::{Dice, SystemDice};
 use ff_core::engine_error::Code;
+use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::execution::Failure;
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
 use ff_core::types::{IdempotencyKey, Kind};
 use ff_script::execution::{
-    Beside, PlainWork, ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_create_execution,
+    ExtraReads, PlainWork, ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_create_execution,
     ff_create_executions, ff_delay_execution, ff_fail_execution, ff_read_execution, ff_replay_execution,
     ff_update_progress,
 };
@@ -26,7 +26,7 @@ use ff_script::{LibraryClock, ScriptError};
 
 use crate::situation::{ONE_PARTITION, Situation, Subject};
 use crate::wire::Wire;
-use crate::{flow, operating, waiting};
+use crate::{flow, operator, suspension};
 
 #[derive(Clone, Copy, Debug)]
 enum Call {
@@ -122,9 +122,9 @@ async fn a_refusal_is_given_and_writes_nothing() {
 #[test]
 fn every_refusal_of_every_header_is_tried() {
     let mut tried: BTreeSet<_> = CASES.iter().map(|(call, _, code)| (call.function(), code.as_str())).collect();
-    tried.extend(waiting::tried());
+    tried.extend(suspension::tried());
     tried.extend(flow::tried());
-    tried.extend(operating::tried());
+    tried.extend(operator::tried());
     let named = SIGNATURES.iter().flat_map(|signature| signature.refusals.iter().map(|code| (signature.name, *code)));
     assert_eq!(tried, named.filter(|(_, code)| *code != InvalidArgs.as_str()).collect());
 }
@@ -197,10 +197,12 @@ impl Call {
             Fail => {
                 let category = Kind::parse("network").unwrap();
                 let failure = Failure { category, message: "no".into(), permanent: false };
-                ff_fail_execution(wire, FailArgs { execution_id, fence, failure }, &SystemDice.nonce()).await.map(drop)
+                ff_fail_execution(wire, FailArgs { execution_id, fence, failure }, &SystemEntropy.nonce())
+                    .await
+                    .map(drop)
             }
             Promote => ff_promote_delayed(wire, &execution_id).await.map(drop),
-            Read => ff_read_execution(wire, &execution_id, Beside::ALL).await.map(drop),
+            Read => ff_read_execution(wire, &execution_id, ExtraReads::ALL).await.map(drop),
             Replay => {
                 let args = ReplayArgs::new(execution_id);
                 ff_replay_execution(wire, args).await.map(drop)

@@ -1,7 +1,7 @@
 //! How an execution can stand when somebody asks something of it.
 
 use ff_core::contracts::{ClaimArgs, CompleteArgs, RevokeArgs, SubmitArgs, Task};
-use ff_core::dice::{Dice, SystemDice};
+use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::lease::{Fence, Holder};
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
@@ -85,12 +85,12 @@ impl Subject {
 /// Takes the one execution that waits.
 pub(crate) async fn claim(wire: &Wire) -> Task {
     let args = ClaimArgs::new(0, Holder::parse("w", "w-1").unwrap());
-    let mut claims = ff_claim_execution(wire, args, &SystemDice.nonce()).await.unwrap();
+    let mut claims = ff_claim_execution(wire, args, &SystemEntropy.nonce()).await.unwrap();
     claims.claimed.remove(0).task
 }
 
 /// A fence nobody was given.
 fn made_up() -> Fence {
-    let (lease_id, attempt_id) = SystemDice.nonce().lease(0);
+    let (lease_id, attempt_id) = SystemEntropy.nonce().lease(0);
     Fence { lease_id, lease_epoch: LeaseEpoch(1), attempt_id }
 }

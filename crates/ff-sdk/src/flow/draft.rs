@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use ff_core::contracts::{EdgeSpec, NodeSpec};
 use ff_core::engine_error::{Code, Refusal};
-use ff_core::flow::{Join, Passing};
+use ff_core::flow::{Join, PassMode};
 use ff_core::types::{InputName, NodeName};
 
 use super::Node;
@@ -49,7 +49,7 @@ impl Draft {
         Ok(())
     }
 
-    pub(super) fn passes(&mut self, passes: &Passing) -> Result<(), Error> {
+    pub(super) fn passes(&mut self, passes: &PassMode) -> Result<(), Error> {
         if self.latest.is_empty() {
             return Err(Refusal::invalid("edges", "what is passed on is said right after an edge").into());
         }
@@ -64,7 +64,7 @@ impl Draft {
         };
         let name =
             InputName::parse(name).map_err(|error| Refusal::invalid(field(), format!("passes {name:?}: {error}")))?;
-        self.passes(&Passing::Input(name))
+        self.passes(&PassMode::Input(name))
     }
 
     pub(super) fn join(&mut self, join: Join) -> Result<(), Error> {

@@ -38,7 +38,7 @@ impl FlowEvents {
                 return None;
             }
             let args = FlowEventsArgs { flow_id: self.flow_id, from: self.from, limit: limits::PAGE };
-            match self.client.waits().next_flow_events(args, limits::LONG_POLL_MS).await {
+            match self.client.long_poll().next_flow_events(args, limits::LONG_POLL_MS).await {
                 Ok(page) => {
                     self.from = page.next;
                     self.missed |= page.missed;

@@ -2,7 +2,7 @@
 
 use ff_core::contracts::{CreateFlowArgs, FlowHeader, SubmitFlowArgs};
 use ff_core::engine_error::{Code, Refusal};
-use ff_core::flow::{Join, Passing};
+use ff_core::flow::{Join, PassMode};
 use ff_core::trace::TraceContext;
 use ff_core::types::{FlowId, IdempotencyKey, Kind, Namespace, TagKey, TagValue};
 
@@ -127,7 +127,7 @@ impl Flow {
 
     /// The result that comes down the last edge takes the place of the payload.
     pub fn passing_payload(self) -> Self {
-        self.draw(|draft| draft.passes(&Passing::Payload))
+        self.draw(|draft| draft.passes(&PassMode::Payload))
     }
 
     /// How the edges into the node that was named last join; every upstream must succeed unless this says otherwise.
@@ -198,8 +198,8 @@ mod tests {
             .build()
             .unwrap();
         let passes: Vec<_> = args.edges.iter().map(|edge| edge.passes.clone()).collect();
-        let left = Passing::Input(ff_core::types::InputName::parse("left").unwrap());
-        assert_eq!(passes, [Some(left), Some(Passing::Payload), None, None]);
+        let left = PassMode::Input(ff_core::types::InputName::parse("left").unwrap());
+        assert_eq!(passes, [Some(left), Some(PassMode::Payload), None, None]);
         let joins: Vec<Join> = args.nodes.iter().map(|node| node.join).collect();
         assert_eq!(joins, [Join::AllOf, Join::AllOf, any_of().cancel_remaining().into(), quorum(1).into()]);
     }

@@ -2,7 +2,7 @@
 
 use ff_core::contracts::{EdgeSpec, GrowFlowArgs, GrownEdge, JoinSpec, MemberRef};
 use ff_core::engine_error::Refusal;
-use ff_core::flow::{Join, Passing};
+use ff_core::flow::{Join, PassMode};
 use ff_core::types::{FlowId, IdempotencyKey};
 
 use super::Node;
@@ -51,7 +51,7 @@ impl Growth {
 
     /// The result that comes down the last edge takes the place of the payload.
     pub fn passing_payload(self) -> Self {
-        self.draw(|draft| draft.passes(&Passing::Payload))
+        self.draw(|draft| draft.passes(&PassMode::Payload))
     }
 
     /// How the edges into the node that was named last join. A member that has edges already joins as it did.

@@ -38,7 +38,7 @@ impl FlowHandle {
     /// Waits until it has ended, however long that takes.
     pub async fn wait(&self) -> Result<FlowEnd, Error> {
         loop {
-            if let Some(end) = self.client.waits().flow_ended(&self.id, limits::LONG_POLL_MS).await? {
+            if let Some(end) = self.client.long_poll().flow_ended(&self.id, limits::LONG_POLL_MS).await? {
                 return Ok(FlowEnd(end));
             }
         }

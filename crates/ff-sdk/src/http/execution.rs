@@ -1,9 +1,9 @@
-//! The room of executions, over HTTP.
+//! The domain of executions, over HTTP.
 //!
 //! What no state of the store could make acceptable is refused here in the store's own words, before it is sent.
 
 use ff_core::backend::{Answer, Handle};
-use ff_core::contracts::{Attempts, Ended, ExecutionInfo, Filter, ListArgs, Page, SubmitArgs, Submitted};
+use ff_core::contracts::{Attempts, ExecutionEnd, ExecutionInfo, Filter, ListArgs, Page, SubmitArgs, Submitted};
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::payload::Payload;
 use ff_core::query::{Describe, ReadAttempts, ReadPayload, ReadResult};
@@ -57,8 +57,8 @@ impl Handle<ReadPayload, Payload> for HttpBackend {
     }
 }
 
-impl Handle<ReadResult, Ended> for HttpBackend {
-    async fn handle(&self, ReadResult { execution_id: ref id }: ReadResult) -> Answer<Ended> {
+impl Handle<ReadResult, ExecutionEnd> for HttpBackend {
+    async fn handle(&self, ReadResult { execution_id: ref id }: ReadResult) -> Answer<ExecutionEnd> {
         self.result_within(id, 0).await
     }
 }
@@ -81,10 +81,10 @@ impl HttpBackend {
     }
 
     /// How an execution ended, asked for the exact bytes of its result.
-    pub(super) async fn result_within(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Ended> {
+    pub(super) async fn result_within(&self, id: &ExecutionId, wait_ms: u64) -> Answer<ExecutionEnd> {
         let (name, value) = EXACT;
         let query = [(name, value.to_owned()), ("wait_ms", wait_ms.to_string())];
-        let ended: ff_api::Ended = self.get(&["executions", &id.to_string(), "result"], &query, wait_ms).await?;
+        let ended: ff_api::ExecutionEnd = self.get(&["executions", &id.to_string(), "result"], &query, wait_ms).await?;
         ended.into_ended().map_err(|refusal| unreadable(&refusal))
     }
 }

@@ -1,4 +1,4 @@
-//! The room of flows, over HTTP.
+//! The domain of flows, over HTTP.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{

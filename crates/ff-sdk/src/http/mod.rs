@@ -4,13 +4,13 @@ mod backend;
 mod call;
 mod execution;
 mod flow;
+mod long_poll;
 mod operating;
 mod options;
 mod orchestration;
 mod signal;
 mod suspension;
 mod tls;
-mod waits;
 
 pub use backend::{HttpBackend, HttpConnectError};
 pub use options::HttpOptions;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ff_core::key::SecretKey;
+use ff_core::api_key::SecretKey;
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use rustls::{ClientConfig, RootCertStore};

@@ -65,9 +65,9 @@ impl EngineBackend for HttpBackend {
 
 impl HttpBackend {
     /// Sends one body's worth of a bulk submission. When no answer comes, that is the answer for each of them.
-    async fn submit_part(&self, part: Vec<Positioned>) -> Vec<(usize, Answer<Submitted>)> {
+    async fn submit_part(&self, part: Vec<BulkItem>) -> Vec<(usize, Answer<Submitted>)> {
         let (positions, executions): (Vec<_>, Vec<_>) = part.into_iter().unzip();
-        let answer = self.post::<ff_api::Batched>(&["executions", "batch"], &ff_api::Batch { executions }, 0).await;
+        let answer = self.post::<ff_api::BatchReply>(&["executions", "batch"], &ff_api::Batch { executions }, 0).await;
         match answer {
             Ok(batched) if batched.results.len() == positions.len() => {
                 positions.into_iter().zip(batched.results.into_iter().map(Result::from)).collect()
@@ -82,16 +82,16 @@ impl HttpBackend {
 }
 
 /// A submission as it will be sent, and where in its bulk it stands.
-type Positioned = (usize, Box<RawValue>);
+type BulkItem = (usize, Box<RawValue>);
 
 fn written(args: SubmitArgs) -> Answer<Box<RawValue>> {
     ff_api::Submit::of(args).and_then(|submit| to_raw_value(&submit)).map_err(|error| unwritable(&error))
 }
 
 /// Cuts a bulk submission into bodies the server takes, in order.
-fn parts(sendable: Vec<Positioned>) -> Vec<Vec<Positioned>> {
+fn parts(sendable: Vec<BulkItem>) -> Vec<Vec<BulkItem>> {
     const ENVELOPE: usize = r#"{"executions":[]}"#.len();
-    let mut parts: Vec<Vec<Positioned>> = Vec::new();
+    let mut parts: Vec<Vec<BulkItem>> = Vec::new();
     let mut bytes = usize::MAX;
     for one in sendable {
         let more = one.1.get().len() + 1;

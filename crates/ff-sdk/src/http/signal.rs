@@ -1,4 +1,4 @@
-//! The room of signals, over HTTP.
+//! The domain of signals, over HTTP.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{

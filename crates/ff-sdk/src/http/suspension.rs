@@ -1,4 +1,4 @@
-//! The room of suspensions, over HTTP.
+//! The domain of suspensions, over HTTP.
 //!
 //! What is wrong is found in the order a store finds it: the id first, then the rest.
 

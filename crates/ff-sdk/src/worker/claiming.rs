@@ -27,7 +27,7 @@ pub(super) async fn next(setup: Arc<Setup>, room: usize) -> Result<Vec<Claimed>,
             lease_ttl_ms: setup.lease_ttl_ms,
             wait_ms: WAIT_MS,
         };
-        match setup.waits.next(args).await {
+        match setup.long_poll.next(args).await {
             Ok(claimed) if !claimed.is_empty() => return Ok(claimed),
             // An empty answer that took no time comes from something that is stopping.
             Ok(_) if asked.elapsed() < Duration::from_millis(1) => backoff.pause().await,

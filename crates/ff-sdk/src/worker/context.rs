@@ -13,8 +13,8 @@ use ff_core::types::ExecutionId;
 use serde::de::DeserializeOwned;
 
 use super::children::AddChildren;
-use super::held::Hold;
-use super::waiting::{CreateWaitpoint, Journal, Suspend, WaitForApproval, WaitForSignal};
+use super::held_executions::HeldExecution;
+use super::suspension::{CreateWaitpoint, Journal, Suspend, WaitForApproval, WaitForSignal};
 use super::{Fault, children};
 use crate::{End, Error, Growth};
 
@@ -33,7 +33,7 @@ pub(super) struct Work {
     pub(super) inputs: Vec<Input>,
     pub(super) backend: Arc<dyn EngineBackend>,
     pub(super) states: Arc<States>,
-    pub(super) hold: Hold,
+    pub(super) hold: HeldExecution,
     pub(super) outages: Arc<OutageLog>,
     pub(super) journal: Journal,
 }
@@ -169,7 +169,7 @@ impl Context {
         &self.inner.outages
     }
 
-    pub(super) fn hold(&self) -> &Hold {
+    pub(super) fn hold(&self) -> &HeldExecution {
         &self.inner.hold
     }
 

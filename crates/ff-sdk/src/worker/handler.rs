@@ -80,13 +80,13 @@ impl<E: std::error::Error> From<E> for Fault {
 /// A handler: `async fn(Context) -> Result<R, Fault>`, or `async fn(Context, Input) -> Result<R, Fault>` with the payload
 /// read as JSON.
 pub trait Handler<Arguments>: Send + Sync + 'static {
-    fn call(&self, context: Context) -> Handling;
+    fn call(&self, context: Context) -> HandlerFuture;
 }
 
 /// A handler at work.
-pub type Handling = Pin<Box<dyn Future<Output = Result<Reply, Fault>> + Send>>;
+pub type HandlerFuture = Pin<Box<dyn Future<Output = Result<Reply, Fault>> + Send>>;
 
-pub(super) type SharedHandler = Arc<dyn Fn(Context) -> Handling + Send + Sync>;
+pub(super) type SharedHandler = Arc<dyn Fn(Context) -> HandlerFuture + Send + Sync>;
 
 impl<F, Fut, R> Handler<(Context,)> for F
 where
@@ -94,7 +94,7 @@ where
     Fut: Future<Output = Result<R, Fault>> + Send + 'static,
     R: IntoReply,
 {
-    fn call(&self, context: Context) -> Handling {
+    fn call(&self, context: Context) -> HandlerFuture {
         let handling = self(context);
         Box::pin(async move { handling.await?.into_reply() })
     }
@@ -107,7 +107,7 @@ where
     R: IntoReply,
     Input: DeserializeOwned,
 {
-    fn call(&self, context: Context) -> Handling {
+    fn call(&self, context: Context) -> HandlerFuture {
         match context.json::<Input>() {
             Ok(input) => {
                 let handling = self(context, input);

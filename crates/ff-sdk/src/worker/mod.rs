@@ -6,15 +6,17 @@ mod children;
 mod claiming;
 mod context;
 mod handler;
-mod held;
+mod held_executions;
 mod options;
 mod report;
 mod running;
 mod slots;
-mod waiting;
+mod suspension;
 
 pub use children::{AddChildren, Child, Children};
 pub use context::Context;
-pub use handler::{Fault, Handler, Handling, IntoReply, Reply};
+pub use handler::{Fault, Handler, HandlerFuture, IntoReply, Reply};
 pub use options::Worker;
-pub use waiting::{CreateWaitpoint, Decision, Suspend, Verdict, WaitError, WaitForApproval, WaitForSignal, Woken};
+pub use suspension::{
+    CreateWaitpoint, Decision, Suspend, Verdict, WaitError, WaitForApproval, WaitForSignal, WaitOutcome,
+};

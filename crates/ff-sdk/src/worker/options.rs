@@ -29,7 +29,7 @@ use crate::flowfabric::check_named;
 /// SIGTERM or Ctrl-C finishes what it holds before it returns.
 pub struct Worker {
     pub(super) backend: Arc<dyn EngineBackend>,
-    pub(super) waits: Arc<dyn LongPoll>,
+    pub(super) long_poll: Arc<dyn LongPoll>,
     pub(super) name: String,
     /// The namespace of the key that a server is shown.
     own: Option<Namespace>,
@@ -48,12 +48,12 @@ impl Worker {
     pub(crate) fn new(
         name: &str,
         backend: Arc<dyn EngineBackend>,
-        waits: Arc<dyn LongPoll>,
+        long_poll: Arc<dyn LongPoll>,
         own: Option<Namespace>,
     ) -> Self {
         Self {
             backend,
-            waits,
+            long_poll,
             name: name.to_owned(),
             own,
             namespace: None,
@@ -161,7 +161,7 @@ impl Worker {
         })?;
         Ok(Setup {
             backend: self.backend,
-            waits: self.waits,
+            long_poll: self.long_poll,
             holder: Holder { worker_id, worker_instance_id },
             namespace,
             lanes,
@@ -180,7 +180,7 @@ impl Worker {
 /// A worker whose every name and number has been checked.
 pub(super) struct Setup {
     pub(super) backend: Arc<dyn EngineBackend>,
-    pub(super) waits: Arc<dyn LongPoll>,
+    pub(super) long_poll: Arc<dyn LongPoll>,
     pub(super) holder: Holder,
     pub(super) namespace: Namespace,
     pub(super) lanes: Vec<LaneId>,

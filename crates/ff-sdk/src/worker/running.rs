@@ -15,10 +15,10 @@ use tracing::{Instrument, Span};
 
 use super::attendance::Attendance;
 use super::context::{Context, Work};
-use super::held::{Held, Hold, listen};
+use super::held_executions::{HeldExecution, HeldExecutions, listen};
 use super::options::Setup;
 use super::slots::{Slot, Slots};
-use super::waiting::Journal;
+use super::suspension::Journal;
 use super::{Fault, Reply, claiming, report};
 
 /// How often other tasks get their turn before a question is asked.
@@ -33,7 +33,7 @@ pub(super) fn run(setup: Setup, stop: BoxFuture<'_, ()>) -> BoxFuture<'_, Result
 
 async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) -> Result<(), EngineError> {
     let setup = Arc::new(setup);
-    let held = Held::default();
+    let held = HeldExecutions::default();
     let listener = {
         let (setup, held) = (setup.clone(), held.clone());
         tokio::spawn(async move { listen(&setup, &held).await })
@@ -81,7 +81,7 @@ async fn others_too() {
 }
 
 /// Lets what is in hand finish; what does not in time is cancelled, and then left to whoever claims it next.
-async fn drain(setup: &Setup, held: &Held, mut at_work: JoinSet<()>) {
+async fn drain(setup: &Setup, held: &HeldExecutions, mut at_work: JoinSet<()>) {
     tracing::info!(held = at_work.len(), "stopping: finishing what is in hand");
     let all_done = async { while at_work.join_next().await.is_some() {} };
     if timeout(setup.drain, all_done).await.is_err() {
@@ -95,14 +95,14 @@ async fn drain(setup: &Setup, held: &Held, mut at_work: JoinSet<()>) {
 }
 
 /// Runs one handler from claim to report.
-async fn handle(setup: Arc<Setup>, held: Held, slot: Slot, claimed: Claimed) {
+async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Claimed) {
     let Claimed { task, payload, signals, inputs } = claimed;
     let Some(handler) = setup.handlers.get(&task.kind).cloned() else {
         tracing::error!(kind = %task.kind, execution = %task.execution_id, "claimed a kind nobody asked for");
         return;
     };
     tracing::debug!("at work");
-    let hold = Hold::new(task.fence);
+    let hold = HeldExecution::new(task.fence);
     held.insert(task.execution_id, hold.clone());
     let context = Context::new(Work {
         task: task.clone(),
@@ -127,7 +127,7 @@ async fn handle(setup: Arc<Setup>, held: Held, slot: Slot, claimed: Claimed) {
 async fn hold_on(
     setup: &Setup,
     task: &Task,
-    hold: &Hold,
+    hold: &HeldExecution,
     handling: &mut AbortOnDropHandle<Result<Reply, Fault>>,
 ) -> Option<Result<Reply, Fault>> {
     let ttl = Duration::from_millis(task.lease_ttl_ms);
@@ -182,7 +182,7 @@ async fn hold_on(
 async fn leave_waiting(
     setup: &Setup,
     task: &Task,
-    hold: &Hold,
+    hold: &HeldExecution,
     handling: &mut AbortOnDropHandle<Result<Reply, Fault>>,
 ) {
     handling.abort();

@@ -4,6 +4,6 @@
 
 mod connecting;
 mod flows;
-mod operating;
-mod waiting;
+mod operator;
+mod suspension;
 mod worker;

@@ -33,7 +33,7 @@ async fn soon<T>(what: impl Future<Output = T>) -> T {
 
 /// Lets real time pass: nothing ends this execution while we wait for its end.
 async fn let_pass(ff: &FlowFabric, id: &ExecutionId, ms: u64) {
-    assert_eq!(ff.waits().ended(id, ms).await.unwrap(), None, "it ended too early");
+    assert_eq!(ff.long_poll().ended(id, ms).await.unwrap(), None, "it ended too early");
 }
 
 #[tokio::test]

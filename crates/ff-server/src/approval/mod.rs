@@ -6,7 +6,7 @@
 mod form;
 mod moment;
 mod page;
-mod standing;
+mod state;
 
 use axum::extract::{Request, State};
 use ff_core::clock::{Clock, SystemClock};
@@ -18,15 +18,15 @@ use ff_core::signal::{Effect, Source};
 use ff_core::token::PresentedToken;
 use ff_core::types::{ExecutionId, IdempotencyKey, WaitpointId};
 use ff_scheduler::Runtime;
+use form::{Answer, Form};
+use page::Page;
+use state::ApprovalState;
 
 use crate::callers::Caller;
 use crate::params::Params;
 use crate::path::{Id, Waitpoint};
 use crate::problem::Result;
 use crate::{audit, signal};
-use form::{Answer, Form};
-use page::Page;
-use standing::Standing;
 
 /// The key every answer through a link is given under: a waitpoint takes one such answer, and the first one counts.
 const LINK_KEY: &str = "approval-link";
@@ -108,9 +108,9 @@ impl Link {
     }
 
     /// How the matter stands, for whoever shows the token that opens it.
-    async fn look(&self, ff: &Runtime) -> std::result::Result<Standing, EngineError> {
-        standing::judge(ff, &self.execution, &self.waitpoint, &self.token).await?;
-        standing::of(ff, &self.execution, &self.waitpoint).await
+    async fn look(&self, ff: &Runtime) -> std::result::Result<ApprovalState, EngineError> {
+        state::judge(ff, &self.execution, &self.waitpoint, &self.token).await?;
+        state::of(ff, &self.execution, &self.waitpoint).await
     }
 
     /// Delivers an answer; what the answer was that counts, which may be an earlier one.

@@ -13,7 +13,7 @@ use ff_core::types::TimestampMs;
 
 use super::form::Answer;
 use super::moment::{ago, to_the_minute, utc};
-use super::standing::{Question, Standing};
+use super::state::{ApprovalState, Question};
 use crate::problem::{Problem, StoreOutage, seconds};
 
 const STYLE: &str = include_str!("style.css");
@@ -50,17 +50,17 @@ pub(crate) struct Page {
 
 impl Page {
     /// How the matter stands. The form takes the token along.
-    pub(super) fn of(standing: &Standing, token: &PresentedToken, now: TimestampMs) -> Self {
+    pub(super) fn of(standing: &ApprovalState, token: &PresentedToken, now: TimestampMs) -> Self {
         match standing {
-            Standing::Open(question) => Self::question(question, token, now),
-            Standing::Decided { answer, by, at } => Self::decided(*answer, by, *at, now),
-            Standing::Expired => Self::expired(),
-            Standing::Over(state) => Self::over(*state),
+            ApprovalState::Open(question) => Self::question(question, token, now),
+            ApprovalState::Decided { answer, by, at } => Self::decided(*answer, by, *at, now),
+            ApprovalState::Expired => Self::expired(),
+            ApprovalState::Over(state) => Self::over(*state),
         }
     }
 
     /// How the matter stands, for somebody whose answer came too late for it.
-    pub(super) fn too_late(standing: &Standing, token: &PresentedToken, now: TimestampMs) -> Self {
+    pub(super) fn too_late(standing: &ApprovalState, token: &PresentedToken, now: TimestampMs) -> Self {
         let page = Self::of(standing, token, now);
         if page.status == StatusCode::OK { Self { status: StatusCode::CONFLICT, ..page } } else { page }
     }
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn a_question_says_what_is_asked_and_asks_it() {
         let token = PresentedToken::new("k1:\"><script>");
-        let html = Page::of(&Standing::Open(question()), &token, NOW).html();
+        let html = Page::of(&ApprovalState::Open(question()), &token, NOW).html();
         for text in [
             "<h1>Deploy &lt;b&gt;1.4&lt;/b&gt; &amp; &quot;more&quot;?</h1>",
             "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;\nsecond line",
@@ -335,13 +335,13 @@ mod tests {
 
     #[test]
     fn every_other_page_has_no_form() {
-        let decided = |answer| Standing::Decided { answer, by: Source::external(), at: NOW };
+        let decided = |answer| ApprovalState::Decided { answer, by: Source::external(), at: NOW };
         for (standing, status, text) in [
             (decided(Answer::Approve), 200, "It was approved by external, just now"),
             (decided(Answer::Reject), 200, "It was rejected"),
-            (Standing::Expired, 410, "This link has expired"),
-            (Standing::Over(PublicState::Cancelled), 200, "The work is cancelled."),
-            (Standing::Over(PublicState::Active), 200, "The work goes on without it."),
+            (ApprovalState::Expired, 410, "This link has expired"),
+            (ApprovalState::Over(PublicState::Cancelled), 200, "The work is cancelled."),
+            (ApprovalState::Over(PublicState::Active), 200, "The work goes on without it."),
         ] {
             let page = Page::of(&standing, &PresentedToken::default(), NOW);
             assert_eq!(page.status.as_u16(), status, "{standing:?}");

@@ -1,4 +1,4 @@
-//! The room of events over HTTP.
+//! The domain of events over HTTP.
 
 mod cursor;
 mod watch;
@@ -18,7 +18,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::params::Params;
 use crate::problem::Result;
-use crate::stream::{Opening, SIGN_OF_LIFE, SIGN_OF_LIFE_MS, Telling, accepts_stream, last_heard, pushed, said};
+use crate::stream::{
+    EventSource, SIGN_OF_LIFE, SIGN_OF_LIFE_MS, StreamOpener, accepts_stream, last_heard, pushed, said,
+};
 
 pub(crate) use cursor::CursorCipher;
 pub(crate) use watch::of_execution;
@@ -33,7 +35,7 @@ const CURSOR: &str = "a cursor, as the id of an event has it";
 pub(crate) async fn list(
     State(ff): State<Runtime>,
     Extension(stopping): Extension<CancellationToken>,
-    opening: Opening,
+    opening: StreamOpener,
     cursors: Cursors,
     headers: HeaderMap,
     mut params: Params,
@@ -64,8 +66,8 @@ async fn page(ff: &Runtime, args: EventsArgs, wait_ms: u64, cursors: &Cursors) -
 async fn read(ff: &Runtime, args: EventsArgs, wait_ms: u64, cursors: &Cursors) -> Answer<EventsPage> {
     let from = |after| EventsArgs { after, ..args.clone() };
     match cursors.open(args.after.clone()).await? {
-        Start::After(cursor) => ff.waits().next_events(from(Some(cursor)), wait_ms).await,
-        Start::Now => ff.waits().next_events(from(None), wait_ms).await,
+        Start::After(cursor) => ff.long_poll().next_events(from(Some(cursor)), wait_ms).await,
+        Start::Now => ff.long_poll().next_events(from(None), wait_ms).await,
         Start::Missed => Ok(EventsPage { missed: true, ..ff.backend().events(from(None)).await? }),
     }
 }
@@ -110,7 +112,7 @@ enum Next {
 
 /// Page after page, until the server stops: each is one event, whose id is where to go on, so that a reader that is cut off
 /// in the middle of one is told all of it again, and of nothing else.
-impl Telling for EventStream {
+impl EventSource for EventStream {
     async fn more(&mut self) -> Option<String> {
         match std::mem::replace(&mut self.next, Next::Over) {
             Next::Over => None,
@@ -118,7 +120,7 @@ impl Telling for EventStream {
             Next::From(_) if self.stopping.is_cancelled() => None,
             Next::From(after) => {
                 let args = EventsArgs { after: Some(after.clone()), ..self.asked.clone() };
-                Some(match self.ff.waits().next_events(args, SIGN_OF_LIFE_MS).await {
+                Some(match self.ff.long_poll().next_events(args, SIGN_OF_LIFE_MS).await {
                     Ok(page) if is_unchanged(&page, &after, &self.cursors) => {
                         self.next = Next::From(after);
                         SIGN_OF_LIFE.to_owned()

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use ff_core::backend::Answer;
 use ff_core::contracts::{EventsArgs, EventsPage, ExecutionInfo};
-use ff_core::event::{EventCursor, What};
+use ff_core::event::{EventCursor, EventKind};
 use ff_core::limits;
 use ff_core::types::ExecutionId;
 use ff_scheduler::Runtime;
@@ -16,13 +16,15 @@ use super::{asked, is_unchanged, page, shown};
 use crate::params::Params;
 use crate::path::Id;
 use crate::problem::Result;
-use crate::stream::{Opening, SIGN_OF_LIFE, SIGN_OF_LIFE_MS, Telling, accepts_stream, last_heard, pushed, said};
+use crate::stream::{
+    EventSource, SIGN_OF_LIFE, SIGN_OF_LIFE_MS, StreamOpener, accepts_stream, last_heard, pushed, said,
+};
 
 /// What the id of an end begins with; the moment follows, for an execution that is replayed ends again.
 const END: &str = "end-";
 
 /// What a client may have heard last.
-enum Heard {
+enum LastEventId {
     Event(EventCursor),
     End(i64),
 }
@@ -32,7 +34,7 @@ enum Heard {
 pub(crate) async fn of_execution(
     State(ff): State<Runtime>,
     Extension(stopping): Extension<CancellationToken>,
-    opening: Opening,
+    opening: StreamOpener,
     cursors: Cursors,
     Id(id): Id,
     headers: HeaderMap,
@@ -46,11 +48,11 @@ pub(crate) async fn of_execution(
     }
     let room = opening.open()?;
     let expected = "the id of an event of this stream";
-    let after = match last_heard(&headers, heard, expected)?.or(args.after.map(Heard::Event)) {
+    let after = match last_heard(&headers, heard, expected)?.or(args.after.map(LastEventId::Event)) {
         // Browsers come back to a stream that ended; this tells them not to.
-        Some(Heard::End(at)) if ended_at(&info) == Some(at) => return Ok(StatusCode::NO_CONTENT.into_response()),
-        Some(Heard::Event(cursor)) => Some(cursor),
-        Some(Heard::End(_)) | None => None,
+        Some(LastEventId::End(at)) if ended_at(&info) == Some(at) => return Ok(StatusCode::NO_CONTENT.into_response()),
+        Some(LastEventId::Event(cursor)) => Some(cursor),
+        Some(LastEventId::End(_)) | None => None,
     };
     // A reader whose cursor cannot be read any more is told how the execution stands, as one that begins.
     let next = match cursors.open(after).await? {
@@ -58,11 +60,11 @@ pub(crate) async fn of_execution(
         Start::Now | Start::Missed if ended_at(&info).is_some() => Next::Ended(Box::new(info)),
         Start::Now | Start::Missed => Next::Beginning,
     };
-    Ok(pushed(Watched { ff, id, cursors, next, stopping }, room))
+    Ok(pushed(WatchStream { ff, id, cursors, next, stopping }, room))
 }
 
 /// How far a stream has come.
-struct Watched {
+struct WatchStream {
     ff: Runtime,
     id: ExecutionId,
     cursors: Cursors,
@@ -82,7 +84,7 @@ enum Next {
 }
 
 /// How it stands, then whatever happens, then its end. It is over as well when the server stops.
-impl Telling for Watched {
+impl EventSource for WatchStream {
     async fn more(&mut self) -> Option<String> {
         let told = match std::mem::replace(&mut self.next, Next::Over) {
             Next::Over => return None,
@@ -95,7 +97,7 @@ impl Telling for Watched {
     }
 }
 
-impl Watched {
+impl WatchStream {
     /// The place comes before the look: what happens in between is told after it, and not missed.
     async fn begin(&mut self) -> Answer<String> {
         let page = self.ff.backend().events(self.asked(None)).await?;
@@ -105,12 +107,12 @@ impl Watched {
     }
 
     async fn go_on(&mut self, cursor: EventCursor, wait_ms: u64) -> Answer<String> {
-        let page = self.ff.waits().next_events(self.asked(Some(cursor.clone())), wait_ms).await?;
+        let page = self.ff.long_poll().next_events(self.asked(Some(cursor.clone())), wait_ms).await?;
         let is_quiet = page.events.is_empty() && !page.missed;
         if is_quiet && let Some(info) = self.ended().await? {
             return Ok(end(&info));
         }
-        let ends = page.events.iter().any(|told| matches!(told.what, What::Finished { .. }));
+        let ends = page.events.iter().any(|told| matches!(told.what, EventKind::Finished { .. }));
         let wait_ms = if ends { 0 } else { SIGN_OF_LIFE_MS };
         self.next = Next::From { cursor: page.next.clone(), wait_ms };
         if is_unchanged(&page, &cursor, &self.cursors) {
@@ -139,10 +141,10 @@ fn end(info: &ExecutionInfo) -> String {
     said("end", Some(&id), info)
 }
 
-fn heard(text: &str) -> Option<Heard> {
+fn heard(text: &str) -> Option<LastEventId> {
     match text.strip_prefix(END) {
-        Some(at) => at.parse().ok().map(Heard::End),
-        None => text.parse().ok().map(Heard::Event),
+        Some(at) => at.parse().ok().map(LastEventId::End),
+        None => text.parse().ok().map(LastEventId::Event),
     }
 }
 

@@ -13,14 +13,16 @@ use tokio_util::sync::CancellationToken;
 use crate::params::Params;
 use crate::path::Flow;
 use crate::problem::Result;
-use crate::stream::{Opening, SIGN_OF_LIFE, SIGN_OF_LIFE_MS, Telling, accepts_stream, last_heard, pushed, said};
+use crate::stream::{
+    EventSource, SIGN_OF_LIFE, SIGN_OF_LIFE_MS, StreamOpener, accepts_stream, last_heard, pushed, said,
+};
 
 /// Tells what happened in a flow since, waiting for something if asked to; or all there is to come, to whoever accepts a
 /// stream of events.
 pub(crate) async fn events(
     State(ff): State<Runtime>,
     Extension(stopping): Extension<CancellationToken>,
-    opening: Opening,
+    opening: StreamOpener,
     Flow(flow_id): Flow,
     headers: HeaderMap,
     mut params: Params,
@@ -33,7 +35,7 @@ pub(crate) async fn events(
         check_wait(wait_ms)?;
         let args = FlowEventsArgs { flow_id, from, limit };
         args.check()?;
-        return Ok(Json(ff.waits().next_flow_events(args, wait_ms).await?).into_response());
+        return Ok(Json(ff.long_poll().next_flow_events(args, wait_ms).await?).into_response());
     }
     params.done()?;
     let last = last_heard(&headers, |text| text.parse::<u64>().ok(), "the number of an event")?;
@@ -43,11 +45,11 @@ pub(crate) async fn events(
         // Browsers come back to a stream that ended; this tells them not to.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    Ok(pushed(Told { ff, flow_id, next: Next::Page(first), stopping }, opening.open()?))
+    Ok(pushed(FlowEventStream { ff, flow_id, next: Next::Page(first), stopping }, opening.open()?))
 }
 
 /// How far a stream has come.
-struct Told {
+struct FlowEventStream {
     ff: Runtime,
     flow_id: FlowId,
     next: Next,
@@ -63,7 +65,7 @@ enum Next {
 }
 
 /// Page after page, until the flow has ended or the server stops.
-impl Telling for Told {
+impl EventSource for FlowEventStream {
     async fn more(&mut self) -> Option<String> {
         let page = match std::mem::replace(&mut self.next, Next::Over) {
             Next::Over => return None,
@@ -71,7 +73,7 @@ impl Telling for Told {
             Next::From(_) if self.stopping.is_cancelled() => return None,
             Next::From(from) => {
                 let args = FlowEventsArgs { flow_id: self.flow_id, from, limit: limits::PAGE };
-                match self.ff.waits().next_flow_events(args, SIGN_OF_LIFE_MS).await {
+                match self.ff.long_poll().next_flow_events(args, SIGN_OF_LIFE_MS).await {
                     Ok(page) => page,
                     Err(error) => return Some(said("problem", None, &ff_api::Problem::from(error))),
                 }

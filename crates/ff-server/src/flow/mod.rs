@@ -1,4 +1,4 @@
-//! The room of flows over HTTP.
+//! The domain of flows over HTTP.
 
 mod events;
 
@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use ff_api::{CancelFlow, FlowGraph, FlowStopped, FlowView, FlowsPage, GrowFlow, NewFlow, Replay, SubmitFlow};
+use ff_api::{CancelFlow, FlowCancellation, FlowGraph, FlowView, FlowsPage, GrowFlow, NewFlow, Replay, SubmitFlow};
 use ff_core::contracts::{
     EdgesPage, FlowCursor, FlowEdgesArgs, FlowMembersArgs, Grown, ListFlowsArgs, MembersPage, Replayed, SubmittedFlow,
     check_wait,
@@ -17,7 +17,7 @@ use ff_core::limits;
 use ff_core::types::{FlowId, Namespace, TagKey, TagValue};
 use ff_scheduler::Runtime;
 
-use crate::body::{Body, BodyBeside};
+use crate::body::{Body, BodyOnly};
 use crate::callers::Caller;
 use crate::execution::{key_in, one_key};
 use crate::params::Params;
@@ -32,10 +32,10 @@ pub(crate) async fn submit(
     State(ff): State<Runtime>,
     headers: HeaderMap,
     Body(mut new): Body<SubmitFlow>,
-) -> Result<Created> {
+) -> Result<CreatedFlow> {
     new.idempotency_key = one_key(key_in(&headers)?, new.idempotency_key.take())?;
     let around = || trace::in_headers(&headers);
-    Ok(Created(match new.into_new()? {
+    Ok(CreatedFlow(match new.into_new()? {
         NewFlow::Whole(mut args) => {
             args.header.trace = args.header.trace.or_else(around);
             ff.backend().submit_flow(args).await?
@@ -75,7 +75,7 @@ pub(crate) async fn describe(State(ff): State<Runtime>, Flow(id): Flow, mut para
         return Err(Refusal::over_limit(Code::LimitExceeded, "graph", limits::PAGE, shown).into());
     }
     if wait_ms > 0 {
-        ff.waits().flow_ended(&id, wait_ms).await?;
+        ff.long_poll().flow_ended(&id, wait_ms).await?;
     }
     let flow = ff.backend().describe_flow(&id).await?;
     let graph = if shown == 0 { None } else { Some(graph(&ff, id, shown).await?) };
@@ -129,8 +129,8 @@ pub(crate) async fn cancel(
     caller: Caller,
     Flow(id): Flow,
     mut params: Params,
-    BodyBeside(call): BodyBeside<CancelFlow>,
-) -> Result<Json<FlowStopped>> {
+    BodyOnly(call): BodyOnly<CancelFlow>,
+) -> Result<Json<FlowCancellation>> {
     let wait_ms = params.number("wait_ms")?.unwrap_or(0);
     params.done()?;
     check_wait(wait_ms)?;
@@ -138,8 +138,8 @@ pub(crate) async fn cancel(
     let requested_by = args.requested_by.clone();
     let cancelled = ff.backend().cancel_flow(args).await?;
     audit::flow_cancelled(&caller, &id, requested_by.as_deref(), &cancelled);
-    let end = if wait_ms == 0 { None } else { ff.waits().flow_ended(&id, wait_ms).await? };
-    Ok(Json(FlowStopped { cancelled, end }))
+    let end = if wait_ms == 0 { None } else { ff.long_poll().flow_ended(&id, wait_ms).await? };
+    Ok(Json(FlowCancellation { cancelled, end }))
 }
 
 /// Runs a finished node again.
@@ -155,9 +155,9 @@ pub(crate) async fn replay(
 }
 
 /// The answer to a submission: where the flow is, and whether it is new.
-pub(crate) struct Created(SubmittedFlow);
+pub(crate) struct CreatedFlow(SubmittedFlow);
 
-impl IntoResponse for Created {
+impl IntoResponse for CreatedFlow {
     fn into_response(self) -> Response {
         let status = if self.0.duplicate { StatusCode::OK } else { StatusCode::CREATED };
         (status, [(header::LOCATION, format!("/v1/flows/{}", self.0.flow_id))], Json(self.0)).into_response()

@@ -6,28 +6,28 @@ use ff_core::contracts::LaneStanding;
 use ff_core::types::{Kind, LaneId, Namespace};
 use prometheus_client::encoding::{EncodeLabel, EncodeLabelSet, LabelSetEncoder};
 
-use super::capped::Named;
+use super::capped_counter::OverflowLabel;
 
 /// The place of every name that is not told apart. No lane and no namespace is called so: names have no parentheses.
 const OTHER: &str = "(other)";
 
 /// A lane, within its tenant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct OfLane(Option<(Namespace, LaneId)>);
+pub(super) struct LaneLabel(Option<(Namespace, LaneId)>);
 
-impl OfLane {
+impl LaneLabel {
     pub(super) fn new(namespace: &Namespace, lane: &LaneId) -> Self {
         Self(Some((namespace.clone(), lane.clone())))
     }
 }
 
-impl Named for OfLane {
+impl OverflowLabel for LaneLabel {
     fn other(&self) -> Self {
         Self(None)
     }
 }
 
-impl EncodeLabelSet for OfLane {
+impl EncodeLabelSet for LaneLabel {
     fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
         let (namespace, lane) = self.0.as_ref().map_or((OTHER, OTHER), |(of, lane)| (of.as_str(), lane.as_str()));
         ("namespace", namespace).encode(encoder.encode_label())?;
@@ -37,12 +37,12 @@ impl EncodeLabelSet for OfLane {
 
 /// Where executions of a lane are.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Standing {
-    pub(super) of: OfLane,
+pub(super) struct LaneStateLabel {
+    pub(super) of: LaneLabel,
     pub(super) state: LaneStanding,
 }
 
-impl EncodeLabelSet for Standing {
+impl EncodeLabelSet for LaneStateLabel {
     fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
         self.of.encode(encoder)?;
         ("state", self.state.as_str()).encode(encoder.encode_label())
@@ -51,24 +51,24 @@ impl EncodeLabelSet for Standing {
 
 /// A failure, as a worker names it, and what followed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct FailedAs {
+pub(super) struct FailureLabel {
     category: Option<Kind>,
     outcome: &'static str,
 }
 
-impl FailedAs {
+impl FailureLabel {
     pub(super) fn new(category: Kind, is_retried: bool) -> Self {
         Self { category: Some(category), outcome: if is_retried { "retry" } else { "failed" } }
     }
 }
 
-impl Named for FailedAs {
+impl OverflowLabel for FailureLabel {
     fn other(&self) -> Self {
         Self { category: None, ..*self }
     }
 }
 
-impl EncodeLabelSet for FailedAs {
+impl EncodeLabelSet for FailureLabel {
     fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
         let category = self.category.as_ref().map_or(OTHER, Kind::as_str);
         ("category", category).encode(encoder.encode_label())?;
@@ -78,12 +78,12 @@ impl EncodeLabelSet for FailedAs {
 
 /// One label whose values are words of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Word {
+pub(super) struct WordLabel {
     pub(super) label: &'static str,
     pub(super) word: &'static str,
 }
 
-impl EncodeLabelSet for Word {
+impl EncodeLabelSet for WordLabel {
     fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
         (self.label, self.word).encode(encoder.encode_label())
     }
@@ -91,13 +91,13 @@ impl EncodeLabelSet for Word {
 
 /// A request, by its route and how it was answered.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Answered {
+pub(super) struct RequestLabel {
     pub(super) method: &'static str,
     pub(super) route: String,
     pub(super) status: &'static str,
 }
 
-impl EncodeLabelSet for Answered {
+impl EncodeLabelSet for RequestLabel {
     fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
         ("method", self.method).encode(encoder.encode_label())?;
         ("route", self.route.as_str()).encode(encoder.encode_label())?;

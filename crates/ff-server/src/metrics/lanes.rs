@@ -13,7 +13,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use tokio::sync::Mutex;
 
-use super::labels::{OfLane, Standing};
+use super::labels::{LaneLabel, LaneStateLabel};
 
 /// How many lanes are told of.
 const LANES: usize = 500;
@@ -30,8 +30,8 @@ type Seconds = Gauge<f64, AtomicU64>;
 
 /// The lanes as they stood when they were last looked at.
 pub(super) struct Lanes {
-    depth: Family<Standing, Gauge>,
-    oldest: Family<Standing, Seconds>,
+    depth: Family<LaneStateLabel, Gauge>,
+    oldest: Family<LaneStateLabel, Seconds>,
     left_out: Gauge,
     pump_lag: Seconds,
     store_up: Gauge,
@@ -58,7 +58,7 @@ impl Lanes {
 
     /// Looks again, unless the last look is still good.
     pub(super) async fn look(&self, ff: &Runtime) {
-        let store = ff.upkeep();
+        let store = ff.engine_store();
         let mut good_until = self.good_until.lock().await;
         let began = Instant::now();
         if good_until.is_some_and(|until| began < until) {
@@ -84,7 +84,7 @@ impl Lanes {
 
     fn enter(&self, lane: &LaneInfo, now: TimestampMs) {
         for (state, depth) in &lane.depths {
-            let standing = Standing { of: OfLane::new(&lane.namespace, &lane.lane_id), state: *state };
+            let standing = LaneStateLabel { of: LaneLabel::new(&lane.namespace, &lane.lane_id), state: *state };
             self.depth.get_or_create(&standing).set(i64::try_from(depth.count).unwrap_or(i64::MAX));
             if let Some(first_at) = depth.first_at {
                 let age = Duration::from_millis(now.since(first_at));

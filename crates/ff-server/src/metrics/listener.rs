@@ -19,11 +19,11 @@ use tokio_util::sync::CancellationToken;
 use super::{Metrics, told};
 use crate::callers::{Caller, Callers};
 use crate::connections::Connections;
-use crate::neighbour;
+use crate::guarded_body::until_written;
+use crate::loopback_guard;
 use crate::params::Params;
 use crate::problem::Problem;
 use crate::server::{converse, hold_back};
-use crate::written::until_written;
 
 /// How many scrapers are spoken with at once. The one that came first gives way to a new one.
 const SCRAPERS: usize = 16;
@@ -80,7 +80,7 @@ impl MetricsListener {
 /// Answers a scraper. What is reached over loopback only is not for pages of other sites that a browser on this machine shows.
 async fn answer(State(only_here): State<bool>, request: Request, next: Next) -> Response {
     let busy = request.extensions().get().cloned();
-    let checked = if only_here { neighbour::check(request.headers(), None) } else { Ok(()) };
+    let checked = if only_here { loopback_guard::check(request.headers(), None) } else { Ok(()) };
     let response = match checked {
         Ok(()) => next.run(request).await,
         Err(refusal) => Problem::from(refusal).into_response(),

@@ -1,12 +1,12 @@
 //! What an operator watches and alerts on, for Prometheus to fetch.
 
-mod capped;
+mod capped_counter;
 mod clock;
-mod gathered;
 mod labels;
 mod lanes;
 mod listener;
-mod measured;
+mod measured_store;
+mod metric_set;
 mod requests;
 mod runs;
 
@@ -18,9 +18,9 @@ use axum::response::{IntoResponse, Response};
 use ff_core::backend::EngineStore;
 use ff_core::engine_error::{Code, Refusal};
 use ff_scheduler::Runtime;
-use gathered::Gathered;
 use lanes::Lanes;
-use measured::Measured;
+use measured_store::MeasuredStore;
+use metric_set::MetricSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 
@@ -53,11 +53,11 @@ const PLAIN: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// # }).unwrap();
 /// ```
 #[derive(Clone)]
-pub struct Metrics(Arc<Kept>);
+pub struct Metrics(Arc<MetricState>);
 
-struct Kept {
+struct MetricState {
     registry: Registry,
-    gathered: Arc<Gathered>,
+    gathered: Arc<MetricSet>,
     lanes: Lanes,
 }
 
@@ -71,14 +71,14 @@ impl Metrics {
     /// Nothing counted yet.
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix("ff");
-        let gathered = Arc::new(Gathered::registered(&mut registry));
+        let gathered = Arc::new(MetricSet::registered(&mut registry));
         let lanes = Lanes::registered(&mut registry);
-        Self(Arc::new(Kept { registry, gathered, lanes }))
+        Self(Arc::new(MetricState { registry, gathered, lanes }))
     }
 
     /// The same store, with everything that is asked of it counted and timed here.
     pub fn over(&self, store: Arc<dyn EngineStore>) -> Arc<dyn EngineStore> {
-        Arc::new(Measured::new(store, self.0.gathered.clone()))
+        Arc::new(MeasuredStore::new(store, self.0.gathered.clone()))
     }
 
     /// Everything there is to tell. The store is asked how its lanes stand, but not each time.

@@ -8,7 +8,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 use super::Metrics;
-use super::labels::Answered;
+use super::labels::RequestLabel;
 
 /// Times a request until its answer begins.
 pub(crate) async fn observe(State(metrics): State<Metrics>, request: Request, next: Next) -> Response {
@@ -16,7 +16,7 @@ pub(crate) async fn observe(State(metrics): State<Metrics>, request: Request, ne
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     let method = word_of(request.method());
     let response = next.run(request).await;
-    let answered = Answered { method, route, status: class_of(response.status()) };
+    let answered = RequestLabel { method, route, status: class_of(response.status()) };
     metrics.0.gathered.answered(&answered, began.elapsed());
     response
 }

@@ -28,7 +28,7 @@ enum Run {
 
 /// What is known of a run that ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum RunEnd {
     /// It ends now, after so long where its beginning was seen.
     Now(Option<Duration>),
     /// It has ended before: a worker whose reply got lost asked again.
@@ -40,18 +40,18 @@ impl Runs {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).keep(lease, Run::Began(Instant::now()));
     }
 
-    pub(super) fn ended(&self, lease: LeaseId) -> Ending {
+    pub(super) fn ended(&self, lease: LeaseId) -> RunEnd {
         let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = generations.young.get(&lease).or_else(|| generations.old.get(&lease)).copied();
         match known {
-            Some(Run::Over) => Ending::Before,
+            Some(Run::Over) => RunEnd::Before,
             Some(Run::Began(at)) => {
                 generations.keep(lease, Run::Over);
-                Ending::Now(Some(at.elapsed()))
+                RunEnd::Now(Some(at.elapsed()))
             }
             None => {
                 generations.keep(lease, Run::Over);
-                Ending::Now(None)
+                RunEnd::Now(None)
             }
         }
     }
@@ -74,11 +74,11 @@ mod tests {
     fn a_run_ends_once() {
         let (runs, lease) = (Runs::default(), LeaseId::new());
         runs.began(lease);
-        assert!(matches!(runs.ended(lease), Ending::Now(Some(_))));
-        assert_eq!(runs.ended(lease), Ending::Before);
+        assert!(matches!(runs.ended(lease), RunEnd::Now(Some(_))));
+        assert_eq!(runs.ended(lease), RunEnd::Before);
         let elsewhere = LeaseId::new();
-        assert_eq!(runs.ended(elsewhere), Ending::Now(None));
-        assert_eq!(runs.ended(elsewhere), Ending::Before);
+        assert_eq!(runs.ended(elsewhere), RunEnd::Now(None));
+        assert_eq!(runs.ended(elsewhere), RunEnd::Before);
     }
 
     #[test]
@@ -86,9 +86,9 @@ mod tests {
         let (runs, first) = (Runs::default(), LeaseId::new());
         runs.began(first);
         (1..2 * KEPT).for_each(|_| runs.began(LeaseId::new()));
-        assert!(matches!(runs.ended(first), Ending::Now(Some(_))), "it is among the older half");
+        assert!(matches!(runs.ended(first), RunEnd::Now(Some(_))), "it is among the older half");
         (0..2 * KEPT).for_each(|_| runs.began(LeaseId::new()));
-        assert_eq!(runs.ended(first), Ending::Now(None), "it was dropped");
+        assert_eq!(runs.ended(first), RunEnd::Now(None), "it was dropped");
         let generations = runs.0.lock().unwrap();
         assert!(generations.young.len() + generations.old.len() <= 2 * KEPT);
     }

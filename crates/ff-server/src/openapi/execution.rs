@@ -1,23 +1,23 @@
 //! The routes of executions.
 
-use ff_api::{Batch, Batched, Bulk, Encoding, Ended, Page, PayloadView, Submit};
+use ff_api::{Batch, BatchReply, Bulk, Encoding, ExecutionEnd, Page, PayloadView, Submit};
 use ff_core::contracts::{Attempts, BulkPage, ExecutionInfo, Submitted};
 use ff_core::state::PublicState;
 use ff_core::types::{IdempotencyKey, Kind, LaneId, Namespace, TagValue};
 use serde_json::json;
 
-use super::book::Book;
-use crate::body::Bounded;
+use super::builder::OpenApiBuilder;
+use crate::body::BodyLimit;
 
-pub(super) fn describe(book: &mut Book) {
-    book.post("/v1/executions", "Creates an execution, or finds the one already created under the same key.")
+pub(super) fn describe(api: &mut OpenApiBuilder) {
+    api.post("/v1/executions", "Creates an execution, or finds the one already created under the same key.")
         .repeatable::<IdempotencyKey>()
         .takes::<Submit>(Submit::BODY_BYTES)
         .answers::<Submitted>(201, "It was created.")
         .answers::<Submitted>(200, "It was there already.")
         .refused(&[409])
         .done();
-    book.get("/v1/executions", "Lists executions, newest first.")
+    api.get("/v1/executions", "Lists executions, newest first.")
         .query::<Namespace>("namespace", "Whose; `default` unless said.")
         .query::<LaneId>("lane", "Of this lane.")
         .query::<PublicState>("state", "In this state.")
@@ -29,29 +29,29 @@ pub(super) fn describe(book: &mut Book) {
         .limit()
         .answers::<Page>(200, "A page of them, and where the next begins.")
         .done();
-    book.post("/v1/executions/batch", "Creates up to a thousand executions, each with its own outcome.")
+    api.post("/v1/executions/batch", "Creates up to a thousand executions, each with its own outcome.")
         .takes::<Batch>(Batch::BODY_BYTES)
-        .answers::<Batched>(200, "What became of each, in their order.")
+        .answers::<BatchReply>(200, "What became of each, in their order.")
         .done();
-    book.post("/v1/executions/bulk", "Cancels or replays whatever a filter means, a page at a time.")
+    api.post("/v1/executions/bulk", "Cancels or replays whatever a filter means, a page at a time.")
         .takes::<Bulk>(Bulk::BODY_BYTES)
         .answers::<BulkPage>(200, "What was done, and where the next page begins.")
         .done();
-    book.get("/v1/executions/{id}", "Says how an execution stands.")
+    api.get("/v1/executions/{id}", "Says how an execution stands.")
         .answers::<ExecutionInfo>(200, "How it stands.")
         .done();
-    book.get("/v1/executions/{id}/payload", "Gives back the bytes that were submitted.")
+    api.get("/v1/executions/{id}/payload", "Gives back the bytes that were submitted.")
         .query::<Encoding>("encoding", "As JSON instead, in this encoding.")
         .answers::<PayloadView>(200, "The bytes as they are, or as JSON.")
         .answers_a(200, "*/*", json!({}), "")
         .done();
-    book.get("/v1/executions/{id}/result", "Says how an execution ended, waiting for its end if asked to.")
+    api.get("/v1/executions/{id}/result", "Says how an execution ended, waiting for its end if asked to.")
         .wait()
         .query::<Encoding>("encoding", "How bytes are written that are not JSON.")
-        .answers::<Ended>(200, "How it ended, with what it produced.")
+        .answers::<ExecutionEnd>(200, "How it ended, with what it produced.")
         .refused(&[409])
         .done();
-    book.get("/v1/executions/{id}/attempts", "Tells every try at an execution.")
+    api.get("/v1/executions/{id}/attempts", "Tells every try at an execution.")
         .answers::<Attempts>(200, "Its tries, and the leases that were taken away or given up.")
         .done();
 }

@@ -1,24 +1,24 @@
 //! The routes of flows.
 
-use ff_api::{CancelFlow, FlowStopped, FlowView, FlowsPage, GrowFlow, Replay, SubmitFlow};
+use ff_api::{CancelFlow, FlowCancellation, FlowView, FlowsPage, GrowFlow, Replay, SubmitFlow};
 use ff_core::contracts::{EdgesPage, FlowEventsPage, Grown, MembersPage, Replayed, SubmittedFlow};
 use ff_core::flow::FlowState;
 use ff_core::limits;
 use ff_core::types::{IdempotencyKey, Kind, Namespace};
 use serde_json::json;
 
-use super::book::Book;
-use crate::body::Bounded;
+use super::builder::OpenApiBuilder;
+use crate::body::BodyLimit;
 
-pub(super) fn describe(book: &mut Book) {
-    book.post("/v1/flows", "Creates a whole flow, or finds it; or makes one that is held open.")
+pub(super) fn describe(api: &mut OpenApiBuilder) {
+    api.post("/v1/flows", "Creates a whole flow, or finds it; or makes one that is held open.")
         .repeatable::<IdempotencyKey>()
         .takes::<SubmitFlow>(SubmitFlow::BODY_BYTES)
         .answers::<SubmittedFlow>(201, "It was created.")
         .answers::<SubmittedFlow>(200, "It was there already.")
         .refused(&[404, 409])
         .done();
-    book.get("/v1/flows", "Lists flows, newest first.")
+    api.get("/v1/flows", "Lists flows, newest first.")
         .query::<Namespace>("namespace", "Whose; `default` unless said.")
         .query::<Kind>("kind", "Of this kind.")
         .query::<FlowState>("state", "In this state.")
@@ -27,7 +27,7 @@ pub(super) fn describe(book: &mut Book) {
         .limit()
         .answers::<FlowsPage>(200, "A page of them, and where the next begins.")
         .done();
-    book.get("/v1/flows/{flow}", "Says how a flow stands, waiting for its end if asked to.")
+    api.get("/v1/flows/{flow}", "Says how a flow stands, waiting for its end if asked to.")
         .query_of(
             "graph",
             json!({ "type": "integer", "minimum": 0, "maximum": limits::PAGE, "default": limits::PAGE_DEFAULT }),
@@ -36,36 +36,36 @@ pub(super) fn describe(book: &mut Book) {
         .wait()
         .answers::<FlowView>(200, "How it stands, with the beginning of its graph.")
         .done();
-    book.get("/v1/flows/{flow}/members", "Lists the members of a flow, in the order they were added.")
+    api.get("/v1/flows/{flow}/members", "Lists the members of a flow, in the order they were added.")
         .count("from", 0, "From which of them on.")
         .limit()
         .answers::<MembersPage>(200, "A page of them.")
         .done();
-    book.get("/v1/flows/{flow}/edges", "Lists the edges of a flow, in the order of their ids.")
+    api.get("/v1/flows/{flow}/edges", "Lists the edges of a flow, in the order of their ids.")
         .cursor("after")
         .limit()
         .answers::<EdgesPage>(200, "A page of them.")
         .done();
-    book.get("/v1/flows/{flow}/events", "Tells what happened in a flow since, or pushes it.")
+    api.get("/v1/flows/{flow}/events", "Tells what happened in a flow since, or pushes it.")
         .count("from", 0, "From which number on.")
         .limit()
         .wait()
         .answers::<FlowEventsPage>(200, "Some of it, and where to go on.")
         .streams("Each event as `flow`, until the flow has ended.")
         .done();
-    book.post("/v1/flows/{flow}/grow", "Adds members and edges to a flow that lives, all of them or none.")
+    api.post("/v1/flows/{flow}/grow", "Adds members and edges to a flow that lives, all of them or none.")
         .repeatable::<IdempotencyKey>()
         .takes::<GrowFlow>(GrowFlow::BODY_BYTES)
         .answers::<Grown>(200, "What was added.")
         .refused(&[409])
         .done();
-    book.post("/v1/flows/{flow}/cancel", "Stops a flow, and waits for its end if asked to.")
+    api.post("/v1/flows/{flow}/cancel", "Stops a flow, and waits for its end if asked to.")
         .wait()
         .takes::<CancelFlow>(CancelFlow::BODY_BYTES)
-        .answers::<FlowStopped>(200, "It is stopped.")
+        .answers::<FlowCancellation>(200, "It is stopped.")
         .refused(&[409])
         .done();
-    book.post("/v1/flows/{flow}/nodes/{node}/replay", "Runs a finished node again.")
+    api.post("/v1/flows/{flow}/nodes/{node}/replay", "Runs a finished node again.")
         .takes::<Replay>(Replay::BODY_BYTES)
         .answers::<Replayed>(200, "It waits again.")
         .refused(&[409])

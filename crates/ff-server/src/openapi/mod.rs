@@ -1,12 +1,12 @@
 //! The description of the HTTP API, made from the types that travel and a table that says which route takes and answers which.
 
-mod book;
+mod api_key;
+mod builder;
 mod execution;
 mod flow;
-mod key;
 mod lease;
-mod operating;
 mod parameters;
+mod registry;
 mod security;
 mod service;
 mod suspension;
@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 
 use axum::http::header;
 use axum::response::IntoResponse;
-use book::Book;
+use builder::OpenApiBuilder;
 use ff_core::contracts::*;
 use serde_json::{Value, json};
 
@@ -26,8 +26,8 @@ macro_rules! call_descriptions {
     ($($path:literal $access:ident $name:path:
         $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
         refused [$($status:literal),*], $does:literal => $says:literal;)*) => {
-        fn describe_calls(book: &mut Book) {
-            $(book.post($path, $does)
+        fn describe_calls(api: &mut OpenApiBuilder) {
+            $(api.post($path, $does)
                 .takes::<ff_api::$body>(<ff_api::$body as ff_api::Call>::BODY_BYTES)
                 .answers::<$answer>(200, $says)
                 .refused(&[$($status),*])
@@ -40,16 +40,16 @@ ff_api::calls!(call_descriptions);
 
 /// The whole API as an OpenAPI document.
 pub fn openapi() -> Value {
-    let mut book = Book::new();
-    service::describe(&mut book);
-    execution::describe(&mut book);
-    describe_calls(&mut book);
-    lease::describe(&mut book);
-    suspension::describe(&mut book);
-    flow::describe(&mut book);
-    operating::describe(&mut book);
-    key::describe(&mut book);
-    let (paths, components) = book.closed();
+    let mut api = OpenApiBuilder::new();
+    service::describe(&mut api);
+    execution::describe(&mut api);
+    describe_calls(&mut api);
+    lease::describe(&mut api);
+    suspension::describe(&mut api);
+    flow::describe(&mut api);
+    registry::describe(&mut api);
+    api_key::describe(&mut api);
+    let (paths, components) = api.closed();
     json!({
         "openapi": "3.1.0",
         "info": {

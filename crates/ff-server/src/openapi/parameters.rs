@@ -5,7 +5,7 @@ use ff_core::types::{ExecutionId, FlowId, KeyId, LaneId, NodeName, SignalId, Wai
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 
-use super::book::Route;
+use super::builder::Route;
 
 /// What a part of a path is, by the name its route gives it.
 pub(super) fn in_path(generator: &mut SchemaGenerator, name: &str) -> (Value, &'static str) {

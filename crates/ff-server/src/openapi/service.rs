@@ -3,31 +3,31 @@
 use ff_api::{Deployment, DoctorReport, RotateSecret, RotationReport, Secrets};
 use serde_json::json;
 
-use super::book::Book;
-use crate::body::Bounded;
+use super::builder::OpenApiBuilder;
+use crate::body::BodyLimit;
 use crate::health::Health;
-use crate::routes::Meaning;
+use crate::routes::ErrorPage;
 
 /// What the page of an approval link may be refused with.
 const ON_A_PAGE: &[u16] = &[400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 503];
 
-pub(super) fn describe(book: &mut Book) {
+pub(super) fn describe(api: &mut OpenApiBuilder) {
     let text = || json!({ "type": "string" });
-    book.get("/healthz", "Says that the server serves.").answers::<Health>(200, "It does.").done();
-    book.get("/readyz", "Says whether the store answers.").answers::<Health>(200, "It does.").done();
-    book.get("/metrics", "Tells what was counted, for Prometheus.")
+    api.get("/healthz", "Says that the server serves.").answers::<Health>(200, "It does.").done();
+    api.get("/readyz", "Says whether the store answers.").answers::<Health>(200, "It does.").done();
+    api.get("/metrics", "Tells what was counted, for Prometheus.")
         .answers_a(200, "text/plain", text(), "Every metric.")
         .answers_a(200, "application/openmetrics-text", text(), "Every metric.")
         .refused(&[404])
         .done();
-    book.get("/openapi.json", "Tells what this API is.")
+    api.get("/openapi.json", "Tells what this API is.")
         .answers_a(200, "application/json", json!({ "type": "object" }), "This.")
         .done();
-    book.get("/errors/{code}", "Says what an error code means.").answers::<Meaning>(200, "What it means.").done();
-    book.get("/v1/partitions", "Says how many partitions the store has.")
+    api.get("/errors/{code}", "Says what an error code means.").answers::<ErrorPage>(200, "What it means.").done();
+    api.get("/v1/partitions", "Says how many partitions the store has.")
         .answers::<Deployment>(200, "So many, and where links lead.")
         .done();
-    book.get("/v1/doctor", "Checks the invariants of the store.")
+    api.get("/v1/doctor", "Checks the invariants of the store.")
         .query_of(
             "partition",
             json!({ "type": "integer", "minimum": 0, "maximum": u16::MAX }),
@@ -35,21 +35,21 @@ pub(super) fn describe(book: &mut Book) {
         )
         .answers::<DoctorReport>(200, "What was looked at, and what is wrong: nothing, most of the time.")
         .done();
-    book.get("/v1/secrets", "Lists the names of the secrets, never the secrets.")
+    api.get("/v1/secrets", "Lists the names of the secrets, never the secrets.")
         .answers::<Secrets>(200, "Those of each partition.")
         .done();
-    book.post("/v1/secrets/rotate", "Brings a new secret for waitpoint tokens.")
+    api.post("/v1/secrets/rotate", "Brings a new secret for waitpoint tokens.")
         .takes::<RotateSecret>(RotateSecret::BODY_BYTES)
         .answers::<RotationReport>(200, "What became of it on each partition.")
         .refused(&[409])
         .done();
-    book.get("/approvals/{id}/{waitpoint}", "Shows the page of an approval link, for browsers.")
+    api.get("/approvals/{id}/{waitpoint}", "Shows the page of an approval link, for browsers.")
         .query_of("token", text(), "What opens the waitpoint.")
         .answers_a(200, "text/html", text(), "The page.")
         .refused_on_a_page(ON_A_PAGE)
         .done();
     let form = json!({ "type": "object" });
-    book.post("/approvals/{id}/{waitpoint}", "Takes the decision made on that page.")
+    api.post("/approvals/{id}/{waitpoint}", "Takes the decision made on that page.")
         .takes_a("application/x-www-form-urlencoded", form)
         .answers_a(200, "text/html", text(), "What came of it.")
         .refused_on_a_page(ON_A_PAGE)

@@ -4,11 +4,11 @@ use ff_api::{CloseWaitpoint, Decide, Deliver, Encoding, ReceivedSignal, Suspend,
 use ff_core::contracts::{ClosedWaitpoint, Delivered, DeliveriesPage, Resumed, SignalsPage};
 use ff_core::types::IdempotencyKey;
 
-use super::book::Book;
-use crate::body::Bounded;
+use super::builder::OpenApiBuilder;
+use crate::body::BodyLimit;
 
-pub(super) fn describe(book: &mut Book) {
-    book.post("/v1/executions/{id}/suspend", "Lets the holder go and the execution wait.")
+pub(super) fn describe(api: &mut OpenApiBuilder) {
+    api.post("/v1/executions/{id}/suspend", "Lets the holder go and the execution wait.")
         .takes::<Suspend>(Suspend::BODY_BYTES)
         .answers::<SuspendReply>(200, "It waits, or what it would wait for was there already.")
         .refused(&[409])
@@ -18,40 +18,40 @@ pub(super) fn describe(book: &mut Book) {
         ("/v1/executions/{id}/approve", "Approves what a suspended execution waits for."),
         ("/v1/executions/{id}/reject", "Rejects what a suspended execution waits for."),
     ] {
-        book.post(path, summary)
+        api.post(path, summary)
             .takes::<Decide>(Decide::BODY_BYTES)
             .answers::<Resumed>(200, "The suspension is over.")
             .refused(&[409])
             .done();
     }
-    book.get("/v1/executions/{id}/waitpoints", "Lists the open waitpoints of an execution, without their tokens.")
+    api.get("/v1/executions/{id}/waitpoints", "Lists the open waitpoints of an execution, without their tokens.")
         .answers::<Waitpoints>(200, "Those there are.")
         .done();
-    book.get("/v1/executions/{id}/waitpoints/{waitpoint}/token", "Tells an operator what opens a waitpoint.")
+    api.get("/v1/executions/{id}/waitpoints/{waitpoint}/token", "Tells an operator what opens a waitpoint.")
         .answers::<TokenOf>(200, "The token.")
         .refused(&[409])
         .done();
-    book.post("/v1/executions/{id}/waitpoints/{waitpoint}/close", "Closes a waitpoint no suspension has used.")
+    api.post("/v1/executions/{id}/waitpoints/{waitpoint}/close", "Closes a waitpoint no suspension has used.")
         .takes::<CloseWaitpoint>(CloseWaitpoint::BODY_BYTES)
         .answers::<ClosedWaitpoint>(200, "It is closed.")
         .refused(&[409])
         .done();
-    book.post("/v1/executions/{id}/signals", "Delivers a signal to whoever shows the waitpoint's token.")
+    api.post("/v1/executions/{id}/signals", "Delivers a signal to whoever shows the waitpoint's token.")
         .repeatable::<IdempotencyKey>()
         .takes::<Deliver>(Deliver::BODY_BYTES)
         .answers::<Delivered>(200, "What it did.")
         .refused(&[401, 409, 429])
         .done();
-    book.get("/v1/executions/{id}/signals", "Lists the signals of an execution, oldest first.")
+    api.get("/v1/executions/{id}/signals", "Lists the signals of an execution, oldest first.")
         .count("skip", 0, "How many to pass over.")
         .limit()
         .answers::<SignalsPage>(200, "A page of them.")
         .done();
-    book.get("/v1/executions/{id}/signals/{signal}", "Tells one signal with its bytes.")
+    api.get("/v1/executions/{id}/signals/{signal}", "Tells one signal with its bytes.")
         .query::<Encoding>("encoding", "How bytes are written that are not JSON.")
         .answers::<ReceivedSignal>(200, "The signal.")
         .done();
-    book.get("/v1/deliveries", "Tells what was delivered anywhere since a cursor.")
+    api.get("/v1/deliveries", "Tells what was delivered anywhere since a cursor.")
         .cursor("after")
         .limit()
         .wait()

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ff_backend_memory::MemoryBackend;
-use ff_core::dice::SystemDice;
-use ff_core::key::{Role, SecretKey};
+use ff_core::api_key::{Role, SecretKey};
+use ff_core::entropy::SystemEntropy;
 use ff_server::Limits;
 use reqwest::Method;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::keyed::Keyed;
+use crate::keyed::KeyedStore;
 use crate::world::World;
 
 /// A connection by hand, with what is sent over it at once.
@@ -123,7 +123,7 @@ async fn a_head_has_so_many_bytes_and_so_much_time() {
 
 #[tokio::test]
 async fn wrong_keys_hold_back_nobody_who_has_a_right_one() {
-    let (keyed, admin) = Keyed::new().await;
+    let (keyed, admin) = KeyedStore::new().await;
     let world = keyed.asked_with(&admin).await;
     let operator = keyed.key_for(&[Role::Operate], None, None).await;
     let ask = async |shown: &str| world.request_with(shown, "/v1/partitions").send().await.unwrap().status().as_u16();
@@ -133,7 +133,7 @@ async fn wrong_keys_hold_back_nobody_who_has_a_right_one() {
         // The id of a key with another secret.
         let forged = SecretKey::of(operator.id().clone(), [7; 32]).expose();
         held_back += usize::from(ask(&forged).await == 429);
-        ask(&SecretKey::draw(&SystemDice).expose()).await;
+        ask(&SecretKey::draw(&SystemEntropy).expose()).await;
     }
     assert!(held_back > 50, "only {held_back} were held back");
     for shown in [&operator.expose(), &admin, &keyed.tenant("acme").await] {
@@ -143,7 +143,7 @@ async fn wrong_keys_hold_back_nobody_who_has_a_right_one() {
 
 #[tokio::test]
 async fn one_key_leaves_streams_and_waits_to_others() {
-    let (keyed, admin) = Keyed::new().await;
+    let (keyed, admin) = KeyedStore::new().await;
     let limits = Limits { streams: 4, waiting: 8, ..Limits::default() };
     let mut world = World::over_within(keyed.store.clone(), limits).await;
     world.key = Some(admin);
@@ -182,7 +182,7 @@ async fn one_key_leaves_streams_and_waits_to_others() {
 
 #[tokio::test]
 async fn a_stream_ends_with_its_key_and_tells_nothing_after_it() {
-    let (keyed, admin) = Keyed::new().await;
+    let (keyed, admin) = KeyedStore::new().await;
     let world = keyed.asked_with(&admin).await;
     let key = keyed.key_for(&[Role::Operate], None, None).await;
     let request = world.http.get(format!("{}/v1/events", world.url)).bearer_auth(key.expose());

@@ -1,13 +1,13 @@
 //! Every route with every role, and with whatever else somebody may show in place of a key.
 
-use ff_core::dice::SystemDice;
-use ff_core::key::{Role, SecretKey};
+use ff_core::api_key::{Role, SecretKey};
+use ff_core::entropy::SystemEntropy;
 use ff_core::types::KeyId;
 use ff_server::ROUTES;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::keyed::Keyed;
+use crate::keyed::KeyedStore;
 use crate::world::{Reply, World, answer};
 
 const UUID: &str = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
@@ -96,7 +96,7 @@ fn every_route_is_in_the_table() {
 
 #[tokio::test]
 async fn every_route_takes_the_roles_it_is_for_and_no_other() {
-    let (keyed, admin) = Keyed::new().await;
+    let (keyed, admin) = KeyedStore::new().await;
     let mut keys = vec![("admin".to_owned(), true, admin)];
     for role in [Role::Submit, Role::Work, Role::Signal, Role::Operate] {
         keys.push((role.to_string(), false, keyed.key(&[role], Some("acme")).await));
@@ -122,14 +122,14 @@ async fn every_route_takes_the_roles_it_is_for_and_no_other() {
 
 #[tokio::test]
 async fn nobody_is_heard_without_a_key_that_is_valid() {
-    let (keyed, admin) = Keyed::new().await;
+    let (keyed, admin) = KeyedStore::new().await;
     let every = [Role::Submit, Role::Work, Role::Signal, Role::Operate];
     let expired = keyed.key_for(&every, Some("acme"), Some(1_000)).await;
     let revoked = keyed.key_for(&every, Some("acme"), None).await;
     keyed.revoke(revoked.id()).await;
     keyed.clock.advance(1_000);
     let id = SecretKey::parse(&admin).unwrap().id().clone();
-    let unknown = SecretKey::draw(&SystemDice);
+    let unknown = SecretKey::draw(&SystemEntropy);
     let half_known = SecretKey::of(KeyId::parse("nobody").unwrap(), [7; 32]);
     for (what, key) in [
         ("expired", Some(expired.expose())),
@@ -160,7 +160,7 @@ async fn nobody_is_heard_without_a_key_that_is_valid() {
 
 #[tokio::test]
 async fn what_answers_get_asks_the_same_of_head() {
-    let (keyed, _) = Keyed::new().await;
+    let (keyed, _) = KeyedStore::new().await;
     let mut world = keyed.asked_with("").await;
     world.key = None;
     for (_, path, who) in WHO.iter().filter(|(method, _, who)| *method == "get" && *who != "open") {
@@ -173,12 +173,12 @@ async fn what_answers_get_asks_the_same_of_head() {
 
 #[tokio::test]
 async fn whoever_guesses_keys_is_held_back() {
-    let (keyed, admin) = Keyed::new().await;
+    let (keyed, admin) = KeyedStore::new().await;
     let mut world = keyed.asked_with(&admin).await;
     assert_eq!(world.get("/v1/keys").await.status, 200);
     let mut guesses = 0;
     let held_back = loop {
-        world.key = Some(SecretKey::draw(&SystemDice).expose());
+        world.key = Some(SecretKey::draw(&SystemEntropy).expose());
         let reply = world.get("/v1/partitions").await;
         if reply.status != 401 {
             break reply;

@@ -8,7 +8,7 @@ use reqwest::Method;
 use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
 
-use crate::world::{Held, World};
+use crate::world::{LeasedExecution, World};
 
 /// A page as a browser gets it.
 #[derive(Debug)]
@@ -47,12 +47,12 @@ impl Page {
 }
 
 /// What stands for a suspended execution, and the link to its page.
-struct Asked {
-    held: Held,
+struct PendingApproval {
+    held: LeasedExecution,
     granted: Value,
 }
 
-impl Asked {
+impl PendingApproval {
     async fn start(world: &World, said: Value) -> Self {
         let held = world.running("deploy").await;
         let granted = held.suspend(world, said).await["waitpoints"][0].clone();
@@ -113,7 +113,7 @@ async fn looking_says_what_is_asked_and_decides_nothing() {
     let message = json!({"message": "All checks are <green>.\nReally."});
     world.post(&held.path("progress"), &held.call(message)).await;
     let granted = held.suspend(&world, approval("Deploy <1.4>?")).await["waitpoints"][0].clone();
-    let asked = Asked { held, granted };
+    let asked = PendingApproval { held, granted };
     let before = world.contents().await;
     let page = asked.look(&world).await;
     page.assert_is(200, "Deploy &lt;1.4&gt;?");
@@ -137,7 +137,7 @@ async fn looking_says_what_is_asked_and_decides_nothing() {
 async fn the_form_decides_and_says_so() {
     let world = World::start().await;
     for (decision, heading, name) in [("approve", "Approved", "approved"), ("reject", "Rejected", "rejected")] {
-        let asked = Asked::start(&world, approval("deploy")).await;
+        let asked = PendingApproval::start(&world, approval("deploy")).await;
         let form = format!("token={}&comment=looks+good%2C+Zo%C3%AB&decision={decision}", asked.token());
         let page = asked.send(&world, &form).await;
         page.assert_is(200, heading);
@@ -157,7 +157,7 @@ async fn the_form_decides_and_says_so() {
 #[tokio::test]
 async fn the_first_answer_counts() {
     let world = World::start().await;
-    let asked = Asked::start(&world, approval("deploy")).await;
+    let asked = PendingApproval::start(&world, approval("deploy")).await;
     asked.answer(&world, "reject").await.assert_is(200, "Rejected");
     let second = asked.answer(&world, "approve").await;
     second.assert_is(409, "Already answered");
@@ -170,7 +170,7 @@ async fn an_answer_before_anybody_waits_is_kept() {
     let world = World::start().await;
     let held = world.running("deploy").await;
     let granted = held.ahead(&world, "deploy").await;
-    let asked = Asked { held, granted };
+    let asked = PendingApproval { held, granted };
     let page = asked.look(&world).await;
     page.assert_is(200, "deploy");
     assert!(page.html.contains("nothing yet; your answer is kept until it does"), "{}", page.html);
@@ -193,7 +193,7 @@ async fn an_approval_is_asked_for_in_one_call_and_heard_whatever_the_answer() {
             reply,
             "asked again"
         );
-        let asked = Asked { granted: reply["waitpoints"][0].clone(), held };
+        let asked = PendingApproval { granted: reply["waitpoints"][0].clone(), held };
         let link = reply["approval_url"].as_str().unwrap();
         let path = link.strip_prefix(&world.url).unwrap_or_else(|| panic!("{link} leads elsewhere"));
         let page = Page::of(world.request(Method::GET, path)).await;
@@ -215,7 +215,7 @@ async fn links_lead_to_the_public_address_and_its_page_can_be_answered_there() {
     let reply = held.suspend(&world, json!({"approval": {"question": "?"}, "waitpoints": [{"key": "deploy"}]})).await;
     let link = reply["approval_url"].as_str().unwrap();
     assert!(link.starts_with("https://ff.example.org/x/approvals/%7Bfp:"), "{link}");
-    let asked = Asked { granted: reply["waitpoints"][0].clone(), held };
+    let asked = PendingApproval { granted: reply["waitpoints"][0].clone(), held };
     let form = format!("token={}&decision=reject", asked.token());
     let there = posted_from("https://ff.example.org", &world, &asked.path(), &form).header("host", "ff.example.org");
     Page::of(there).await.assert_is(200, "Rejected");
@@ -226,19 +226,19 @@ async fn links_lead_to_the_public_address_and_its_page_can_be_answered_there() {
 #[tokio::test]
 async fn what_an_operator_decided_is_told() {
     let world = World::start().await;
-    let asked = Asked::start(&world, approval("deploy")).await;
+    let asked = PendingApproval::start(&world, approval("deploy")).await;
     world.post(&asked.held.path("approve"), &json!({"requested_by": "<ada>"})).await;
     let page = asked.look(&world).await;
     page.assert_is(200, "Already answered");
     assert!(page.html.contains("It was approved by operator:&lt;ada&gt;, just now"), "{}", page.html);
     asked.answer(&world, "reject").await.assert_is(409, "Already answered");
 
-    let asked = Asked::start(&world, approval("deploy")).await;
+    let asked = PendingApproval::start(&world, approval("deploy")).await;
     world.post(&asked.held.path("resume"), &json!({})).await;
     asked.look(&world).await.assert_is(200, "No answer is needed any more");
     asked.answer(&world, "approve").await.assert_is(409, "No answer is needed any more");
 
-    let asked = Asked::start(&world, approval("deploy")).await;
+    let asked = PendingApproval::start(&world, approval("deploy")).await;
     world.post(&asked.held.path("cancel"), &json!({})).await;
     let page = asked.look(&world).await;
     page.assert_is(200, "No answer is needed any more");
@@ -248,7 +248,7 @@ async fn what_an_operator_decided_is_told() {
 #[tokio::test]
 async fn a_link_that_opens_nothing_is_the_same_page_whatever_it_names() {
     let world = World::start().await;
-    let asked = Asked::start(&world, approval("deploy")).await;
+    let asked = PendingApproval::start(&world, approval("deploy")).await;
     let forged = format!("k1:{}", "0".repeat(64));
     let uuid = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
     let path = asked.path();
@@ -281,14 +281,14 @@ async fn a_link_that_opens_nothing_is_the_same_page_whatever_it_names() {
 #[tokio::test]
 async fn a_link_that_has_run_out_says_so_and_a_new_one_opens() {
     let world = World::start().await;
-    let asked = Asked::start(&world, approval("deploy")).await;
+    let asked = PendingApproval::start(&world, approval("deploy")).await;
     world.post("/v1/secrets/rotate", &json!({"kid": "k2", "secret_hex": "00".repeat(16), "grace_ms": 0})).await;
     asked.look(&world).await.assert_is(410, "This link has expired");
     asked.answer(&world, "approve").await.assert_is(410, "This link has expired");
 
     let waitpoint_id = asked.granted["waitpoint_id"].as_str().unwrap();
     let minted = world.get(&asked.held.path(&format!("waitpoints/{waitpoint_id}/token"))).await.body;
-    let asked = Asked {
+    let asked = PendingApproval {
         granted: json!({"waitpoint_id": waitpoint_id, "waitpoint_token": minted["waitpoint_token"]}),
         held: asked.held,
     };
@@ -300,7 +300,7 @@ async fn a_link_that_has_run_out_says_so_and_a_new_one_opens() {
 #[tokio::test]
 async fn a_link_from_before_shows_nothing_when_the_name_of_its_secret_comes_again() {
     let world = World::start().await;
-    let asked = Asked::start(&world, approval("deploy")).await;
+    let asked = PendingApproval::start(&world, approval("deploy")).await;
     for (kid, secret) in [("k2", "00"), ("k1", "01")] {
         let rotate = json!({"kid": kid, "secret_hex": secret.repeat(16), "grace_ms": 0});
         assert_eq!(world.post("/v1/secrets/rotate", &rotate).await.body["failed"], json!([]));
@@ -314,7 +314,7 @@ async fn a_link_from_before_shows_nothing_when_the_name_of_its_secret_comes_agai
 #[tokio::test]
 async fn a_form_that_is_not_ours_is_refused() {
     let world = World::start().await;
-    let asked = Asked::start(&world, approval("deploy")).await;
+    let asked = PendingApproval::start(&world, approval("deploy")).await;
     let before = world.contents().await;
     let long = format!("token={}&decision=approve&comment={}", asked.token(), "x".repeat(8_193));
     let huge = format!("token={}&decision=approve&comment={}", asked.token(), "x".repeat(70_000));
@@ -338,7 +338,7 @@ async fn who_else_has_to_answer_is_told() {
         "timeout_in_ms": 7_200_000,
         "timeout_behavior": "escalate",
     });
-    let asked = Asked::start(&world, both).await;
+    let asked = PendingApproval::start(&world, both).await;
     let page = asked.look(&world).await;
     assert!(page.html.contains("after that the work is handed to an operator"), "{}", page.html);
     let page = asked.answer(&world, "approve").await;
@@ -349,6 +349,6 @@ async fn who_else_has_to_answer_is_told() {
         "waitpoints": [{"key": "paid"}],
         "condition": {"type": "signal", "waitpoint": "paid", "name": "paid"},
     });
-    let page = Asked::start(&world, named).await.answer(&world, "approve").await;
+    let page = PendingApproval::start(&world, named).await.answer(&world, "approve").await;
     assert!(page.html.contains("this is not what the work waits for"), "{}", page.html);
 }

@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::flow_bodies;
-use crate::operating_bodies;
 use crate::world::World;
+use crate::{flow_bodies, operator_bodies};
 
 /// What a route takes, and whether the body shown is all right as it is.
 pub(crate) struct Route {
@@ -233,7 +232,7 @@ pub(crate) fn routes() -> Vec<Route> {
             ],
         },
     ];
-    routes.into_iter().chain(flow_bodies::routes()).chain(operating_bodies::routes()).collect()
+    routes.into_iter().chain(flow_bodies::routes()).chain(operator_bodies::routes()).collect()
 }
 
 /// The path of a route with something that is there, and its body with the fence or the token where it takes one.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{Held, World};
+use crate::world::{LeasedExecution, World};
 
 #[tokio::test]
 async fn a_claim_hands_out_all_a_worker_needs() {
@@ -146,7 +146,7 @@ async fn a_late_holder_is_refused_and_changes_nothing() {
     let slow = world.running("k").await;
     world.post(&slow.path("revoke"), &json!({})).await;
     let taken = world.post("/v1/workers/w-2/claim", &json!({"worker_id": "w"})).await;
-    let fast = Held(taken.body["executions"][0].clone());
+    let fast = LeasedExecution(taken.body["executions"][0].clone());
     let before = world.contents().await;
     for (verb, said) in [
         ("renew", json!({})),

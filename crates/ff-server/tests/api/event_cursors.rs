@@ -5,7 +5,7 @@ use ff_sdk::Connect;
 use serde_json::{Value, json};
 
 use crate::event_streams::Stream;
-use crate::keyed::Keyed;
+use crate::keyed::KeyedStore;
 use crate::world::World;
 
 /// What happened to a tenant since a cursor, and the next one.
@@ -17,7 +17,7 @@ async fn page(world: &World, after: &str) -> (Vec<Value>, String) {
 
 #[tokio::test]
 async fn a_tenants_cursor_does_not_show_whether_others_were_active() {
-    let (keyed, _) = Keyed::new().await;
+    let (keyed, _) = KeyedStore::new().await;
     let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
     let other = keyed.asked_with(&keyed.tenant("other").await).await;
     let start = other.get("/v1/events").await.text("next");
@@ -37,7 +37,7 @@ async fn a_tenants_cursor_does_not_show_whether_others_were_active() {
 
 #[tokio::test]
 async fn a_tenant_reads_everything_of_its_own_once_on_any_server() {
-    let (keyed, _) = Keyed::new().await;
+    let (keyed, _) = KeyedStore::new().await;
     let key = keyed.tenant("acme").await;
     let (acme, second) = (keyed.asked_with(&key).await, keyed.asked_with(&key).await);
     let other = keyed.asked_with(&keyed.tenant("other").await).await;
@@ -56,7 +56,7 @@ async fn a_tenant_reads_everything_of_its_own_once_on_any_server() {
 
 #[tokio::test]
 async fn the_sdk_goes_on_after_each_event_of_a_page() {
-    let (keyed, _) = Keyed::new().await;
+    let (keyed, _) = KeyedStore::new().await;
     let key = keyed.tenant("acme").await;
     let acme = keyed.asked_with(&key).await;
     let namespace = Namespace::parse("acme").unwrap();
@@ -79,7 +79,7 @@ async fn the_sdk_goes_on_after_each_event_of_a_page() {
 
 #[tokio::test]
 async fn a_cursor_that_was_changed_is_refused_and_one_of_a_retired_secret_says_that_something_was_missed() {
-    let (keyed, admin) = Keyed::new().await;
+    let (keyed, admin) = KeyedStore::new().await;
     let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
     let admin = keyed.asked_with(&admin).await;
     let cursor = acme.get("/v1/events").await.text("next");
@@ -104,7 +104,7 @@ async fn a_cursor_that_was_changed_is_refused_and_one_of_a_retired_secret_says_t
 
 #[tokio::test]
 async fn a_tenants_stream_is_woken_by_its_own_events_only() {
-    let (keyed, _) = Keyed::new().await;
+    let (keyed, _) = KeyedStore::new().await;
     let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
     let other = keyed.asked_with(&keyed.tenant("other").await).await;
     let mut stream = Stream::open(&acme, "/v1/events", None).await;

@@ -4,7 +4,7 @@ use ff_sdk::FlowFabric;
 use ff_server::Server;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-#[path = "../../../ff-sdk/tests/sdk/waiting/scenarios/mod.rs"]
+#[path = "../../../ff-sdk/tests/sdk/suspension/scenarios/mod.rs"]
 mod scenarios;
 
 /// A connection to a server of its own, which stops when its guard is dropped.

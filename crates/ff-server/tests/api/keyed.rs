@@ -3,28 +3,28 @@
 use std::sync::Arc;
 
 use ff_backend_memory::MemoryBackend;
+use ff_core::api_key::{Role, SecretKey};
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::clock::ManualClock;
 use ff_core::contracts::{CreateKeyArgs, RevokeKeyArgs};
-use ff_core::dice::SystemDice;
-use ff_core::key::{Role, SecretKey};
+use ff_core::entropy::SystemEntropy;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{KeyId, KeyName, Namespace, TimestampMs};
 
 use crate::world::{PARTITIONS, World};
 
 /// A store that has keys, with a clock of its own.
-pub(crate) struct Keyed {
+pub(crate) struct KeyedStore {
     pub(crate) store: Arc<MemoryBackend>,
     pub(crate) clock: Arc<ManualClock>,
 }
 
-impl Keyed {
+impl KeyedStore {
     /// A store with one key, an administrator's, which is told as well.
     pub(crate) async fn new() -> (Self, String) {
         let clock = Arc::new(ManualClock::at(TimestampMs(1_000_000)));
         let partitions = PartitionConfig { num_flow_partitions: PARTITIONS, ..PartitionConfig::default() };
-        let store = Arc::new(MemoryBackend::new(partitions, clock.clone(), Arc::new(SystemDice)));
+        let store = Arc::new(MemoryBackend::new(partitions, clock.clone(), Arc::new(SystemEntropy)));
         let keyed = Self { store, clock };
         let admin = keyed.key(&[Role::Admin], None).await;
         (keyed, admin)
@@ -36,7 +36,7 @@ impl Keyed {
 
     /// A key that is valid for so long.
     pub(crate) async fn key_for(&self, roles: &[Role], namespace: Option<&str>, ttl_ms: Option<u64>) -> SecretKey {
-        let key = SecretKey::draw(&SystemDice);
+        let key = SecretKey::draw(&SystemEntropy);
         let args = CreateKeyArgs {
             key_id: key.id().clone(),
             name: KeyName::parse("a test").unwrap(),

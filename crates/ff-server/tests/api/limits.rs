@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::world::{Reply, World, answer};
 
 /// A value for each size.
-type OfSize = fn(usize) -> Value;
+type SizedValue = fn(usize) -> Value;
 
 /// A limit of a field, with a request at it and one past it.
 struct Limit {
@@ -82,7 +82,7 @@ async fn a_policy_at_its_limits_is_taken_and_one_past_any_is_refused() {
         let names: Vec<_> = (0..n).map(|nth| format!("c{nth}")).collect();
         json!({"retry_policy": {"retryable_categories": names}})
     };
-    let cases: [(&str, usize, OfSize); 10] = [
+    let cases: [(&str, usize, SizedValue); 10] = [
         ("retry_policy.max_retries", 1_000_000, |n| json!({"retry_policy": {"max_retries": n}})),
         ("retry_policy.backoff.delay_ms", week, fixed),
         ("retry_policy.backoff.initial_delay_ms", week, first),
@@ -263,7 +263,7 @@ async fn a_holders_call_at_its_limits_is_taken_and_one_past_any_is_refused() {
 #[tokio::test]
 async fn a_wait_at_its_limits_is_taken_and_one_past_any_is_refused() {
     let world = World::start().await;
-    let cases: [(&str, &'static str, usize, OfSize); 8] = [
+    let cases: [(&str, &'static str, usize, SizedValue); 8] = [
         ("suspend", "waitpoints", 64, |n| {
             let keys: Vec<_> = (0..n).map(|nth| json!({"key": format!("w{nth}")})).collect();
             json!({"waitpoints": keys, "condition": {"type": "operator_only"}})
@@ -307,7 +307,7 @@ async fn a_signal_and_a_decision_at_their_limits_are_taken_and_one_past_any_is_r
         signal("dedup_ttl_ms", span_ms(), |n| json!(n)),
     ];
     assert_limits(&world, limits).await;
-    let cases: [(&'static str, usize, OfSize); 3] = [
+    let cases: [(&'static str, usize, SizedValue); 3] = [
         ("reason", 8_192, |n| json!({"reason": "r".repeat(n)})),
         ("requested_by", 256, |n| json!({"requested_by": "r".repeat(n)})),
         ("resume_delay_ms", span_ms(), |n| json!({"resume_delay_ms": n})),

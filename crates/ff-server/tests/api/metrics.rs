@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ff_backend_memory::MemoryBackend;
 use ff_core::backend::EngineStore;
 use ff_core::clock::ManualClock;
-use ff_core::dice::SystemDice;
+use ff_core::entropy::SystemEntropy;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
 use ff_scheduler::Runtime;
@@ -21,18 +21,18 @@ use crate::world::{PARTITIONS, World};
 const PAGE: &str = include_str!("../../../../docs/metrics.md");
 
 /// A server that counts, over a store whose clock the test owns.
-struct Counted {
+struct MeteredServer {
     world: World,
     store: Arc<dyn EngineStore>,
     clock: Arc<ManualClock>,
 }
 
-impl Counted {
+impl MeteredServer {
     async fn start() -> Self {
         let clock = Arc::new(ManualClock::at(TimestampMs(1_760_000_000_000)));
         let partitions = PartitionConfig { num_flow_partitions: PARTITIONS, ..PartitionConfig::default() };
         let metrics = Metrics::new();
-        let store = metrics.over(Arc::new(MemoryBackend::new(partitions, clock.clone(), Arc::new(SystemDice))));
+        let store = metrics.over(Arc::new(MemoryBackend::new(partitions, clock.clone(), Arc::new(SystemEntropy))));
         Self { world: World::counted(store.clone(), metrics).await, store, clock }
     }
 
@@ -83,7 +83,7 @@ fn documented() -> BTreeMap<String, (String, BTreeSet<String>)> {
 
 #[tokio::test]
 async fn the_page_and_the_server_name_the_same_metrics() {
-    let counted = Counted::start().await;
+    let counted = MeteredServer::start().await;
     let world = &counted.world;
     let cursor = world.get("/v1/events").await.text("next");
     world.submit(&json!({"kind": "waits"})).await;
@@ -104,7 +104,7 @@ async fn every_metric_of_the_page_is_among_what_to_alert_on() {
 
 #[tokio::test]
 async fn what_happened_is_counted_once() {
-    let counted = Counted::start().await;
+    let counted = MeteredServer::start().await;
     let world = &counted.world;
     let held = world.running("done").await;
     held.complete(world, json!(1)).await;
@@ -130,7 +130,7 @@ async fn what_happened_is_counted_once() {
 
 #[tokio::test]
 async fn a_lease_nobody_renewed_is_counted_where_it_expired() {
-    let counted = Counted::start().await;
+    let counted = MeteredServer::start().await;
     counted.world.running("slow").await;
     counted.clock.advance(3_600_000);
     counted.pump().await;
@@ -144,7 +144,7 @@ async fn a_lease_nobody_renewed_is_counted_where_it_expired() {
 
 #[tokio::test]
 async fn depths_and_ages_are_the_stores_and_what_has_finished_is_not_asked_for() {
-    let counted = Counted::start().await;
+    let counted = MeteredServer::start().await;
     let world = &counted.world;
     world.running("done").await.complete(world, json!(1)).await;
     world.submit(&json!({"kind": "waits", "lane": "mail", "namespace": "acme"})).await;
@@ -161,7 +161,7 @@ async fn depths_and_ages_are_the_stores_and_what_has_finished_is_not_asked_for()
 
 #[tokio::test]
 async fn whoever_fetches_in_a_loop_does_not_load_the_store() {
-    let counted = Counted::start().await;
+    let counted = MeteredServer::start().await;
     for _ in 0..20 {
         counted.told().await;
     }

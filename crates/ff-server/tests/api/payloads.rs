@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::world::{Held, World};
+use crate::world::{LeasedExecution, World};
 
 /// JSON whose meaning or look a careless reader would change.
 const DELICATE: &[&str] = &[
@@ -51,7 +51,7 @@ async fn every_byte_arrives_at_the_worker_and_comes_back() {
     assert_eq!(view.body, json!({"payload_base64": bytes, "content_type": "image/png"}));
 
     let claimed = world.post("/v1/workers/w-1/claim", &json!({"worker_id": "w"})).await;
-    let held = Held(claimed.body["executions"][0].clone());
+    let held = LeasedExecution(claimed.body["executions"][0].clone());
     assert_eq!((&held.0["payload_base64"], &held.0["content_type"]), (&json!(bytes), &json!("image/png")));
     let result = json!({"result_base64": held.0["payload_base64"], "content_type": "image/webp"});
     assert_eq!(world.post(&held.path("complete"), &held.call(result)).await.status, 200);
@@ -116,7 +116,7 @@ async fn no_payload_is_no_bytes_and_no_result_is_none() {
     let stored = raw(&world, &format!("/v1/executions/{id}/payload")).await;
     assert_eq!(stored, ("application/octet-stream".to_owned(), Vec::new()));
     let claimed = world.post("/v1/workers/w-1/claim", &json!({"worker_id": "w"})).await;
-    let held = Held(claimed.body["executions"][0].clone());
+    let held = LeasedExecution(claimed.body["executions"][0].clone());
     world.post(&held.path("complete"), &held.call(json!({}))).await;
     let ended = world.get(&held.path("result")).await;
     assert!(ended.body.get("result").is_none() && ended.body.get("result_base64").is_none(), "{ended:?}");

@@ -2,12 +2,12 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use ff_core::dice::SystemDice;
-use ff_core::key::SecretKey;
+use ff_core::api_key::SecretKey;
+use ff_core::entropy::SystemEntropy;
 use reqwest::Method;
 use serde_json::json;
 
-use crate::keyed::Keyed;
+use crate::keyed::KeyedStore;
 use crate::log;
 use crate::world::World;
 
@@ -18,7 +18,7 @@ const SECRET: &str = "ca9a4ca9a4ca9a4cca9a4ca9a4ca9a4c";
 async fn payloads_tokens_and_secrets_are_never_logged() {
     log::collect();
 
-    let (keyed, admin) = Keyed::new().await;
+    let (keyed, admin) = KeyedStore::new().await;
     let world = keyed.asked_with(&admin).await;
     let keys = manage_keys(&world, &admin).await;
     let encoded = STANDARD.encode(CANARY);
@@ -84,10 +84,10 @@ async fn manage_keys(world: &World, admin: &str) -> Vec<String> {
     let secret = |key: &str| key.rsplit('_').next().unwrap().to_owned();
     let drawn = world.post("/v1/keys", &json!({"name": "ci", "roles": ["operate"]})).await;
     assert_eq!(drawn.status, 201, "{drawn:?}");
-    let (key, mine) = (drawn.text("key"), SecretKey::draw(&SystemDice));
+    let (key, mine) = (drawn.text("key"), SecretKey::draw(&SystemEntropy));
     let brought = json!({"name": "ci", "roles": ["operate"], "key_id": mine.id(), "secret_hash": mine.hash()});
     assert_eq!(world.post("/v1/keys", &brought).await.status, 201);
-    let forged = SecretKey::draw(&SystemDice).expose();
+    let forged = SecretKey::draw(&SystemEntropy).expose();
     let broken = format!("{key}0");
     for shown in [&key, &mine.expose(), &forged, &broken, &secret(&key)] {
         world.request_with(shown, "/v1/partitions").send().await.unwrap();

@@ -111,7 +111,7 @@ async fn a_refusal_is_the_one_a_store_here_gives() {
     let (_world, remote) = world().await;
     let partitions = remote.partitions();
     let clock = Arc::new(ff_core::clock::SystemClock);
-    let here = MemoryBackend::new(partitions, clock, Arc::new(ff_core::dice::SystemDice));
+    let here = MemoryBackend::new(partitions, clock, Arc::new(ff_core::entropy::SystemEntropy));
     let absent = ExecutionId::new(1, uuid::Uuid::nil());
     let beyond = ExecutionId::new(PARTITIONS, uuid::Uuid::nil());
     let fence = Fence { lease_id: LeaseId::new(), lease_epoch: LeaseEpoch(1), attempt_id: AttemptId::new() };
@@ -151,7 +151,7 @@ async fn a_refusal_is_the_one_a_store_here_gives() {
 async fn a_refusal_about_waiting_is_the_one_a_store_here_gives() {
     let (_world, remote) = world().await;
     let clock = Arc::new(ff_core::clock::SystemClock);
-    let here = MemoryBackend::new(remote.partitions(), clock, Arc::new(ff_core::dice::SystemDice));
+    let here = MemoryBackend::new(remote.partitions(), clock, Arc::new(ff_core::entropy::SystemEntropy));
     let fence = Fence { lease_id: LeaseId::new(), lease_epoch: LeaseEpoch(1), attempt_id: AttemptId::new() };
     let key = || WaitpointKey::parse("a").unwrap();
     let name = SignalName::parse("n").unwrap();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Held, World};
+use crate::world::{LeasedExecution, World};
 
 /// Claims whatever waits.
 async fn claim(world: &World) -> Value {
@@ -107,7 +107,7 @@ async fn a_decision_about_another_suspension_is_refused() {
     let held = world.running("k").await;
     let first = held.suspend(&world, json!({"waitpoints": [{"key": "a"}]})).await;
     world.post(&held.path("resume"), &json!({"suspension_id": first["suspension_id"]})).await;
-    let again = Held(claim(&world).await);
+    let again = LeasedExecution(claim(&world).await);
     again.suspended(&world, "a").await;
     let meant = json!({"suspension_id": first["suspension_id"]});
     world.post(&held.path("approve"), &meant).await.assert_refused(409, "execution_not_suspended", None);

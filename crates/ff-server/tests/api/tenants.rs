@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use ff_core::api_key::{Role, SecretKey};
 use ff_core::contracts::{Filter, ListArgs};
 use ff_core::flow::member_id;
-use ff_core::key::{Role, SecretKey};
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{FlowId, IdempotencyKey, Namespace, NodeName};
 use ff_sdk::{Connect, Context, Fault, Flow, Job, Node, Search};
@@ -13,20 +13,20 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::bodies::{routes, target};
-use crate::keyed::Keyed;
+use crate::keyed::KeyedStore;
 use crate::world::{PARTITIONS, Reply, World};
 
 const NOBODYS: &str = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
 
 /// What one tenant has: an execution that runs, one of its waitpoints, and a flow.
-struct Theirs {
+struct TenantData {
     execution: String,
     waitpoint: String,
     token: String,
     flow: String,
 }
 
-impl Theirs {
+impl TenantData {
     async fn of(world: &World) -> Self {
         let held = world.running("theirs").await;
         let granted = held.ahead(world, "approval").await;
@@ -44,7 +44,7 @@ impl Theirs {
 /// A program that names no namespace works in that of its key.
 #[tokio::test]
 async fn the_namespace_of_a_key_is_the_default_of_whoever_shows_it() {
-    let (keyed, _) = Keyed::new().await;
+    let (keyed, _) = KeyedStore::new().await;
     let key = keyed.tenant("acme").await;
     let world = keyed.asked_with(&key).await;
     assert_eq!(world.get("/v1/partitions").await.body["namespace"], "acme");
@@ -70,7 +70,7 @@ async fn the_namespace_of_a_key_is_the_default_of_whoever_shows_it() {
 /// To a key of `acme`, `default` would stand for no namespace being named. Named, it is refused before anything is asked.
 #[tokio::test]
 async fn the_default_namespace_is_not_that_of_a_key_where_it_is_named() {
-    let (keyed, _) = Keyed::new().await;
+    let (keyed, _) = KeyedStore::new().await;
     let key = keyed.tenant("acme").await;
     let world = keyed.asked_with(&key).await;
     let ff = Connect::to(&world.url).key(SecretKey::parse(&key).unwrap()).connect().await.unwrap();
@@ -105,10 +105,10 @@ async fn the_default_namespace_is_not_that_of_a_key_where_it_is_named() {
 
 #[tokio::test]
 async fn another_tenants_ids_are_answered_as_if_they_were_not_there() {
-    let (keyed, _) = Keyed::new().await;
+    let (keyed, _) = KeyedStore::new().await;
     let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
     let other = keyed.asked_with(&keyed.tenant("other").await).await;
-    let theirs = Theirs::of(&acme).await;
+    let theirs = TenantData::of(&acme).await;
     let (partition, _) = theirs.execution.rsplit_once(':').unwrap();
     let nobodys = format!("{partition}:{NOBODYS}");
     let before = acme.contents().await;
@@ -141,9 +141,9 @@ async fn another_tenants_ids_are_answered_as_if_they_were_not_there() {
 /// tell them apart.
 #[tokio::test]
 async fn another_tenants_id_costs_the_store_the_same_as_one_that_is_not_there() {
-    let (keyed, _) = Keyed::new().await;
+    let (keyed, _) = KeyedStore::new().await;
     let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
-    let theirs = Theirs::of(&acme).await;
+    let theirs = TenantData::of(&acme).await;
     let metrics = Metrics::new();
     let mut other = World::counted(metrics.over(keyed.store.clone()), metrics).await;
     let operator = keyed.key(&[Role::Operate], None).await;
@@ -177,7 +177,7 @@ async fn another_tenants_id_costs_the_store_the_same_as_one_that_is_not_there() 
 /// whether it is there.
 #[tokio::test]
 async fn the_ids_that_follow_from_a_key_cannot_be_taken_or_probed_by_another_tenant() {
-    let (keyed, _) = Keyed::new().await;
+    let (keyed, _) = KeyedStore::new().await;
     let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
     let other = keyed.asked_with(&keyed.tenant("other").await).await;
     let (namespace, key) = (Namespace::parse("acme").unwrap(), IdempotencyKey::parse("nightly").unwrap());
@@ -208,11 +208,11 @@ async fn the_ids_that_follow_from_a_key_cannot_be_taken_or_probed_by_another_ten
 
 #[tokio::test]
 async fn lists_searches_and_claims_are_of_the_keys_own_namespace() {
-    let (keyed, _) = Keyed::new().await;
+    let (keyed, _) = KeyedStore::new().await;
     let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
     let other = keyed.asked_with(&keyed.tenant("other").await).await;
     let since = other.get("/v1/events").await.text("next");
-    let theirs = Theirs::of(&acme).await;
+    let theirs = TenantData::of(&acme).await;
     acme.post("/v1/workers/w-1/register", &json!({"worker_id": "w"})).await;
     acme.post("/v1/lanes/mail", &json!({"concurrency": 5})).await;
     for (path, rows) in [("executions", "executions"), ("flows", "flows"), ("lanes", "lanes"), ("workers", "workers")] {
@@ -234,7 +234,7 @@ async fn lists_searches_and_claims_are_of_the_keys_own_namespace() {
 
 #[tokio::test]
 async fn another_namespace_cannot_be_named() {
-    let (keyed, _) = Keyed::new().await;
+    let (keyed, _) = KeyedStore::new().await;
     let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
     for (method, path, _) in ROUTES.iter().filter(|(_, path, _)| path.starts_with("/v1")) {
         if *method != "get" || path.contains("{id}") || path.contains("{flow}") {
@@ -270,7 +270,7 @@ async fn another_namespace_cannot_be_named() {
 
 #[tokio::test]
 async fn what_names_no_namespace_is_in_the_keys_own() {
-    let (keyed, admin) = Keyed::new().await;
+    let (keyed, admin) = KeyedStore::new().await;
     let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
     let id = acme.submit(&json!({"kind": "k"})).await;
     let admin = keyed.asked_with(&admin).await;
@@ -282,9 +282,9 @@ async fn what_names_no_namespace_is_in_the_keys_own() {
 
 #[tokio::test]
 async fn a_waitpoints_token_or_a_key_that_may_signal_delivers() {
-    let (keyed, _) = Keyed::new().await;
+    let (keyed, _) = KeyedStore::new().await;
     let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
-    let signal = |theirs: &Theirs, token: Option<&str>| {
+    let signal = |theirs: &TenantData, token: Option<&str>| {
         let mut signal = json!({"name": "n", "waitpoint_id": theirs.waitpoint});
         signal["waitpoint_token"] = token.map_or(Value::Null, Value::from);
         if token.is_none() {
@@ -292,7 +292,7 @@ async fn a_waitpoints_token_or_a_key_that_may_signal_delivers() {
         }
         signal
     };
-    let theirs = Theirs::of(&acme).await;
+    let theirs = TenantData::of(&acme).await;
     let path = format!("/v1/executions/{}/signals", theirs.execution);
     let mut nobody = keyed.asked_with("").await;
     nobody.key = None;

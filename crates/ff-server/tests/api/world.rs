@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ff_backend_memory::MemoryBackend;
 use ff_core::backend::EngineStore;
 use ff_core::clock::SystemClock;
-use ff_core::dice::SystemDice;
+use ff_core::entropy::SystemEntropy;
 use ff_core::partition::PartitionConfig;
 use ff_core::snapshot::Snapshot;
 use ff_scheduler::Runtime;
@@ -41,7 +41,7 @@ pub(crate) struct Reply {
 impl World {
     pub(crate) async fn start() -> Self {
         let partitions = PartitionConfig { num_flow_partitions: PARTITIONS, ..PartitionConfig::default() };
-        Self::over(Arc::new(MemoryBackend::new(partitions, Arc::new(SystemClock), Arc::new(SystemDice)))).await
+        Self::over(Arc::new(MemoryBackend::new(partitions, Arc::new(SystemClock), Arc::new(SystemEntropy)))).await
     }
 
     pub(crate) async fn over(store: Arc<dyn EngineStore>) -> Self {
@@ -118,14 +118,14 @@ impl World {
     }
 
     /// Claims whatever there is of a kind, as instance `w-1`.
-    pub(crate) async fn claim(&self, kind: &str) -> Held {
+    pub(crate) async fn claim(&self, kind: &str) -> LeasedExecution {
         let claimed = self.post("/v1/workers/w-1/claim", &json!({"worker_id": "w", "kinds": [kind]})).await;
         assert_eq!(claimed.status, 200, "{claimed:?}");
-        Held(claimed.body["executions"][0].clone())
+        LeasedExecution(claimed.body["executions"][0].clone())
     }
 
     /// Submits work of a kind of its own and claims it as instance `w-1`: the answer has its fence.
-    pub(crate) async fn running(&self, kind: &str) -> Held {
+    pub(crate) async fn running(&self, kind: &str) -> LeasedExecution {
         self.submit(&json!({"kind": kind, "payload": kind})).await;
         self.claim(kind).await
     }
@@ -147,9 +147,9 @@ impl World {
 }
 
 /// An execution somebody holds.
-pub(crate) struct Held(pub(crate) Value);
+pub(crate) struct LeasedExecution(pub(crate) Value);
 
-impl Held {
+impl LeasedExecution {
     /// Where a verb is asked of it.
     pub(crate) fn path(&self, verb: &str) -> String {
         format!("/v1/executions/{}/{verb}", self.0["execution_id"].as_str().unwrap())
@@ -165,7 +165,7 @@ impl Held {
     }
 }
 
-impl Held {
+impl LeasedExecution {
     /// Ends it with a result.
     pub(crate) async fn complete(&self, world: &World, result: Value) {
         let reply = world.post(&self.path("complete"), &self.call(json!({"result": result}))).await;

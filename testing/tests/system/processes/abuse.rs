@@ -3,11 +3,11 @@
 
 use std::time::{Duration, Instant};
 
+use ff_core::api_key::{Role, SecretKey};
 use ff_core::backend::Answer;
 use ff_core::contracts::{CompleteArgs, CreateKeyArgs, NextArgs, SubmitArgs, Task};
-use ff_core::dice::SystemDice;
+use ff_core::entropy::SystemEntropy;
 use ff_core::execution::Tags;
-use ff_core::key::{Role, SecretKey};
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;
 use ff_core::types::{KeyName, Kind, Namespace, TagKey, TagValue};
@@ -101,7 +101,7 @@ fn open_as_many_files_as_allowed() {
 /// A key for each of these tenants that may do everything a tenant may.
 async fn keys<const N: usize>(store: &str, tenants: [&str; N]) -> [SecretKey; N] {
     let ff = Connect::to(store).without_engine().connect().await.unwrap();
-    let keys = tenants.map(|_| SecretKey::draw(&SystemDice));
+    let keys = tenants.map(|_| SecretKey::draw(&SystemEntropy));
     for (key, tenant) in keys.iter().zip(tenants) {
         let args = CreateKeyArgs {
             key_id: key.id().clone(),
@@ -160,7 +160,7 @@ async fn serve(tenant: &Tenant, times: usize) -> Duration {
     let mut took = Vec::new();
     for _ in 0..times {
         timed(&mut took, tenant.ff.backend().submit(tenant.submission("k"))).await;
-        let claimed = timed(&mut took, tenant.ff.waits().next(tenant.claim())).await;
+        let claimed = timed(&mut took, tenant.ff.long_poll().next(tenant.claim())).await;
         let Task { execution_id, fence, .. } = claimed[0].task.clone();
         timed(&mut took, tenant.ff.backend().complete(CompleteArgs { execution_id, fence, result: None })).await;
     }

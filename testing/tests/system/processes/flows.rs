@@ -96,7 +96,7 @@ struct Shape {
 /// Takes up to so many members and has them succeed; says how many there were.
 async fn work(flowfabric: &FlowFabric, max: usize) -> usize {
     let args = NextArgs { max, wait_ms: 10_000, ..NextArgs::new(Holder::parse("hand", "hand-1").unwrap()) };
-    let claimed = within("there is something to do", flowfabric.waits().next(args)).await.unwrap();
+    let claimed = within("there is something to do", flowfabric.long_poll().next(args)).await.unwrap();
     for one in &claimed {
         let (execution_id, fence) = (one.task.execution_id, one.task.fence);
         flowfabric.backend().complete(CompleteArgs { execution_id, fence, result: None }).await.unwrap();
@@ -109,7 +109,7 @@ async fn describe(flowfabric: &FlowFabric, id: FlowId) -> FlowInfo {
 }
 
 async fn ended(flowfabric: &FlowFabric, id: FlowId) -> FlowEnd {
-    within("the flow ends", flowfabric.waits().flow_ended(&id, 60_000)).await.unwrap().expect("the flow goes on")
+    within("the flow ends", flowfabric.long_poll().flow_ended(&id, 60_000)).await.unwrap().expect("the flow goes on")
 }
 
 /// Stops the server, and has the doctor count what is left.

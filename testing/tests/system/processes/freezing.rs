@@ -24,12 +24,12 @@ const FROZEN: Duration = Duration::from_millis(4_500);
 const SOON: Duration = Duration::from_secs(2);
 
 /// What is frozen and woken.
-trait Frozen {
+trait Freeze {
     fn freeze(&self);
     fn wake(&self);
 }
 
-impl Frozen for ServerProcess {
+impl Freeze for ServerProcess {
     fn freeze(&self) {
         self.send(Signal::STOP);
     }
@@ -39,7 +39,7 @@ impl Frozen for ServerProcess {
     }
 }
 
-impl Frozen for Process {
+impl Freeze for Process {
     fn freeze(&self) {
         Process::freeze(self);
     }
@@ -49,7 +49,7 @@ impl Frozen for Process {
     }
 }
 
-impl Frozen for Postgres {
+impl Freeze for Postgres {
     fn freeze(&self) {
         Postgres::freeze(self);
     }
@@ -73,7 +73,7 @@ async fn everybody_serves_soon_after_a_freeze() {
     );
 }
 
-async fn freeze_again_and_again(servers: Vec<ServerProcess>, store: Option<&dyn Frozen>) {
+async fn freeze_again_and_again(servers: Vec<ServerProcess>, store: Option<&dyn Freeze>) {
     let mut workers = Vec::new();
     let mut connections = Vec::new();
     for (nth, server) in servers.iter().enumerate() {
@@ -154,7 +154,7 @@ async fn serve(ff: &FlowFabric, kind: Kind) -> Answer<bool> {
     ff.backend().submit(SubmitArgs::new(kind.clone(), Payload::json("1".to_owned()))).await?;
     let next =
         NextArgs { kinds: vec![kind], wait_ms: 500, ..NextArgs::new(Holder::parse("probe", "probe-1").unwrap()) };
-    let claimed = ff.waits().next(next).await?;
+    let claimed = ff.long_poll().next(next).await?;
     let Some(claimed) = claimed.first() else { return Ok(false) };
     let Task { execution_id, fence, .. } = claimed.task.clone();
     ff.backend().complete(CompleteArgs { execution_id, fence, result: Some(Payload::json("2".to_owned())) }).await?;

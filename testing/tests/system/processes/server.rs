@@ -35,7 +35,7 @@ async fn a_server_asked_to_stop_leaves_nobody_waiting() {
 /// One of each kind of question that waits: for work, for news and for an end.
 fn long_polls(flowfabric: &FlowFabric, id: ExecutionId) -> Vec<tokio::task::JoinHandle<()>> {
     let holder = Holder::parse("waiting", "waiting-1").unwrap();
-    let (news, waits) = (holder.worker_instance_id.clone(), flowfabric.waits());
+    let (news, waits) = (holder.worker_instance_id.clone(), flowfabric.long_poll());
     let next =
         NextArgs { kinds: vec![Kind::parse("something-else").unwrap()], wait_ms: 60_000, ..NextArgs::new(holder) };
     let control = ControlArgs { worker_instance_id: news, after: None, wait_ms: 60_000 };

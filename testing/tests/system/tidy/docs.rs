@@ -61,9 +61,9 @@ fn a_page_nobody_links_to_is_found() {
 #[test]
 fn links_are_read_from_the_folder_of_their_page() {
     let page =
-        File::new("docs/rooms/a.md", "see [up](../b.md)\n```\n[not a link](c.md)\n```\n[here](#part), [d](d.md)\n");
+        File::new("docs/domains/a.md", "see [up](../b.md)\n```\n[not a link](c.md)\n```\n[here](#part), [d](d.md)\n");
     let found: Vec<_> = links(&page).into_iter().map(|link| link.leads_to).collect();
-    assert_eq!(found, ["docs/b.md", "docs/rooms/d.md"]);
+    assert_eq!(found, ["docs/b.md", "docs/domains/d.md"]);
 }
 
 #[test]

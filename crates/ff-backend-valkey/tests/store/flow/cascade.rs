@@ -16,13 +16,13 @@ use crate::support::{Flavour, Process};
 use crate::{claim_on, connect};
 
 /// A flow whose first node has ended, and nobody was told.
-struct Forgotten {
+struct UnnotifiedFlow {
     server: Process,
     store: ValkeyBackend,
     id: FlowId,
 }
 
-impl Forgotten {
+impl UnnotifiedFlow {
     /// Everything depends on `a`, which ended with an outcome. What this program keeps of the graph for itself is gone, so
     /// that only what is published can be followed.
     async fn of(args: SubmitFlowArgs, outcome: &str) -> Self {
@@ -74,7 +74,7 @@ fn before(nodes: &[&str]) -> SubmitFlowArgs {
 
 #[tokio::test]
 async fn dependents_that_were_forgotten_are_told_once() {
-    let forgotten = Forgotten::of(before(&["b", "c"]), "success").await;
+    let forgotten = UnnotifiedFlow::of(before(&["b", "c"]), "success").await;
     assert_eq!(forgotten.cascade().await, told(2, 0));
     assert_eq!([forgotten.state("b").await, forgotten.state("c").await], [PublicState::Waiting; 2]);
     assert_eq!(forgotten.cascade().await, told(0, 0));
@@ -83,7 +83,7 @@ async fn dependents_that_were_forgotten_are_told_once() {
 #[tokio::test]
 async fn only_success_satisfies() {
     for outcome in ["failed", "cancelled", "expired", "skipped"] {
-        let forgotten = Forgotten::of(before(&["b"]), outcome).await;
+        let forgotten = UnnotifiedFlow::of(before(&["b"]), outcome).await;
         assert_eq!(forgotten.cascade().await, told(1, 1), "{outcome}");
         assert_eq!(forgotten.state("b").await, PublicState::Skipped, "{outcome}");
     }
@@ -91,7 +91,7 @@ async fn only_success_satisfies() {
 
 #[tokio::test]
 async fn an_edge_id_that_cannot_be_read_is_left_alone() {
-    let forgotten = Forgotten::of(before(&["b"]), "success").await;
+    let forgotten = UnnotifiedFlow::of(before(&["b"]), "success").await;
     let out = forgotten.flow_keys().outgoing(&member(&forgotten.store, &forgotten.id, "a"));
     forgotten.server.ask(&["SADD", &out, "not an edge"]);
     assert_eq!(forgotten.cascade().await, told(1, 0));
@@ -100,7 +100,7 @@ async fn an_edge_id_that_cannot_be_read_is_left_alone() {
 
 #[tokio::test]
 async fn an_edge_that_cannot_be_read_waits_until_it_can() {
-    let forgotten = Forgotten::of(before(&["b", "c", "d"]), "success").await;
+    let forgotten = UnnotifiedFlow::of(before(&["b", "c", "d"]), "success").await;
     let (lost, broken) = (forgotten.edge_key("b"), forgotten.edge_key("c"));
     let kept = "kept-{fp}";
     forgotten.server.ask(&["RENAME", &lost, kept]);
@@ -123,7 +123,7 @@ async fn an_edge_that_cannot_be_read_waits_until_it_can() {
 async fn what_is_absent_is_not_failed() {
     let mut args = before(&["b"]);
     args.nodes[1].lane = LaneId::parse("mail").unwrap();
-    let forgotten = Forgotten::of(args, "success").await;
+    let forgotten = UnnotifiedFlow::of(args, "success").await;
     forgotten.server.ask(&["HDEL", &forgotten.keys("b").core(), "lane_id", "current_attempt_index"]);
     assert_eq!(forgotten.cascade().await, told(1, 0));
     let partition = partition_of(&forgotten.store, &forgotten.id);
@@ -136,7 +136,7 @@ async fn what_is_absent_is_not_failed() {
 async fn a_skip_is_passed_on_and_a_live_execution_tells_nobody() {
     let mut args = flow(["a", "b", "c", "d"]);
     args.edges = vec![edge("a", "b"), edge("b", "c"), edge("c", "d")];
-    let forgotten = Forgotten::of(args, "failed").await;
+    let forgotten = UnnotifiedFlow::of(args, "failed").await;
     let live = run_cascade(&forgotten.store, &member(&forgotten.store, &forgotten.id, "c")).await.unwrap_err();
     assert_eq!(live.code(), Code::ExecutionNotTerminal);
     assert_eq!(forgotten.cascade().await, told(3, 3));
@@ -149,7 +149,7 @@ async fn a_dispatch_is_logged_once_with_its_counts_and_its_edges_for_debugging()
     use tracing::Level;
     let mut args = flow(["a", "b", "c", "d"]);
     args.edges = vec![edge("a", "b"), edge("a", "c"), edge("a", "d")];
-    let forgotten = Forgotten::of(args, "failed").await;
+    let forgotten = UnnotifiedFlow::of(args, "failed").await;
     forgotten.server.ask(&["HSET", &forgotten.edge_key("d"), "downstream_execution_id", "elsewhere"]);
     let lines = Lines::default();
     let _guard = tracing::subscriber::set_default(lines.clone());

@@ -7,15 +7,15 @@ mod full {
     mod large;
 }
 mod logged;
+mod notifications;
 mod reconciled;
 pub(crate) mod slow;
 mod staged;
-mod told;
 
 use ff_backend_valkey::ValkeyBackend;
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{ClaimArgs, Claimed, CompleteArgs, EdgeSpec, FlowHeader, NodeSpec, SubmitFlowArgs};
-use ff_core::flow::{Passing, member_id};
+use ff_core::flow::{PassMode, member_id};
 use ff_core::partition::flow_partition;
 use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, FlowId, InputName, Kind, NodeName};
@@ -40,7 +40,7 @@ fn edge(from: &str, to: &str) -> EdgeSpec {
 
 /// An edge whose upstream's result comes under the upstream's name.
 fn passing(from: &str, to: &str) -> EdgeSpec {
-    EdgeSpec { passes: Some(Passing::Input(InputName::parse(from).unwrap())), ..edge(from, to) }
+    EdgeSpec { passes: Some(PassMode::Input(InputName::parse(from).unwrap())), ..edge(from, to) }
 }
 
 /// A flow of nodes without edges yet.

@@ -7,8 +7,8 @@ use ff_core::flow::{Counts, Join};
 use ff_core::state::PublicState;
 use ff_core::types::{FlowId, TimestampMs};
 
+use super::snapshot::FlowSnapshot;
 use super::tree::{Line, lines};
-use super::whole::Whole;
 use crate::commands::get::blocked_on;
 use crate::exit::Exit;
 use crate::settings::Settings;
@@ -29,7 +29,7 @@ pub(super) struct Get {
 impl Get {
     pub(super) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
-        let flow = Whole::read(&client.flow(&self.id)).await?;
+        let flow = FlowSnapshot::read(&client.flow(&self.id)).await?;
         if settings.json {
             output::json(&flow.into_view())?;
         } else {
@@ -91,7 +91,7 @@ fn counted_word(state: PublicState) -> String {
 }
 
 /// A row for each member. Why one failed is in a column of its own in a pipe, and on a line of its own on a screen.
-fn show_members(flow: &Whole, all: bool, now: TimestampMs) -> anyhow::Result<()> {
+fn show_members(flow: &FlowSnapshot, all: bool, now: TimestampMs) -> anyhow::Result<()> {
     let tree = lines(flow, all);
     let reason = |line: &Line<'_>| match line {
         Line::Member { member, .. } => why(member),

@@ -2,11 +2,11 @@
 
 use clap::Args;
 use ff_core::contracts::{EdgeInfo, MemberInfo};
-use ff_core::flow::{EdgeState, Join, Passing};
+use ff_core::flow::{EdgeState, Join, PassMode};
 use ff_core::state::PublicState;
 use ff_core::types::FlowId;
 
-use super::whole::Whole;
+use super::snapshot::FlowSnapshot;
 use crate::exit::Exit;
 use crate::output;
 use crate::settings::Settings;
@@ -26,7 +26,7 @@ pub(super) struct Graph {
 impl Graph {
     pub(super) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
-        let flow = Whole::read(&client.flow(&self.id)).await?;
+        let flow = FlowSnapshot::read(&client.flow(&self.id)).await?;
         match (self.dot, settings.json) {
             (true, _) => output::line(dot(&flow))?,
             (false, true) => output::json(&flow.into_view())?,
@@ -36,13 +36,13 @@ impl Graph {
     }
 }
 
-fn edges(flow: &Whole) -> Table {
+fn edges(flow: &FlowSnapshot) -> Table {
     let mut table = Table::new(&["FROM", "TO", "STATE", "PASSES"]);
     for (edge, upstream, downstream) in flow.ends() {
         let passes = match &edge.passes {
             None => "-",
-            Some(Passing::Payload) => "payload",
-            Some(Passing::Input(name)) => name.as_str(),
+            Some(PassMode::Payload) => "payload",
+            Some(PassMode::Input(name)) => name.as_str(),
         };
         table.row([upstream.node.as_str(), downstream.node.as_str(), edge.state.as_str(), passes]);
     }
@@ -50,7 +50,7 @@ fn edges(flow: &Whole) -> Table {
 }
 
 /// The graph in Graphviz's language, its nodes coloured by state.
-fn dot(flow: &Whole) -> String {
+fn dot(flow: &FlowSnapshot) -> String {
     let mut text = format!("digraph {} {{\n", quoted(flow.info.kind.as_str()));
     text.push_str("  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n");
     for member in &flow.members {
@@ -77,8 +77,8 @@ fn node(member: &MemberInfo) -> String {
 fn arrow(edge: &EdgeInfo, upstream: &MemberInfo, downstream: &MemberInfo) -> String {
     let label = match &edge.passes {
         None => String::new(),
-        Some(Passing::Payload) => "label=\"payload\", ".to_owned(),
-        Some(Passing::Input(name)) => format!("label={}, ", quoted(name.as_str())),
+        Some(PassMode::Payload) => "label=\"payload\", ".to_owned(),
+        Some(PassMode::Input(name)) => format!("label={}, ", quoted(name.as_str())),
     };
     let style = match edge.state {
         EdgeState::Pending => "dashed",
@@ -109,7 +109,7 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::whole::samples::flow;
+    use super::super::snapshot::samples::flow;
     use super::*;
 
     #[test]

@@ -5,10 +5,10 @@ mod get;
 mod graph;
 mod list;
 mod replay;
+mod snapshot;
 mod submit;
 mod tree;
 mod watch;
-mod whole;
 
 use clap::{Args, Subcommand};
 

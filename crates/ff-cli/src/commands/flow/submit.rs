@@ -11,7 +11,7 @@ use ff_sdk::Flow;
 use super::watch;
 use crate::commands::submit::tag;
 use crate::exit::{Exit, Usage};
-use crate::input::{Input, Traced};
+use crate::input::{Input, TraceArgs};
 use crate::settings::{Settings, check};
 use crate::{output, span};
 
@@ -30,7 +30,7 @@ pub(super) struct Submit {
     tags: Vec<(TagKey, TagValue)>,
 
     #[command(flatten)]
-    traced: Traced,
+    traced: TraceArgs,
 
     /// Follow it to its end
     #[arg(long)]

@@ -6,7 +6,7 @@ use ff_core::contracts::MemberInfo;
 use ff_core::flow::Counts;
 use ff_core::types::ExecutionId;
 
-use super::whole::Whole;
+use super::snapshot::FlowSnapshot;
 
 /// Siblings of which nothing hangs are shown up to so many; a fan-out of a thousand is told in numbers.
 const SIBLINGS: usize = 20;
@@ -27,7 +27,7 @@ pub(super) enum Line<'f> {
 
 /// The members of a flow as the lines of a tree. A chain goes straight down, however long; only where it forks is anything
 /// indented.
-pub(super) fn lines(flow: &Whole, all: bool) -> Vec<Line<'_>> {
+pub(super) fn lines(flow: &FlowSnapshot, all: bool) -> Vec<Line<'_>> {
     let tree = Tree::of(flow);
     let mut lines = Vec::new();
     // What is still to be drawn, the next last.
@@ -55,7 +55,7 @@ struct Tree<'f> {
 }
 
 impl<'f> Tree<'f> {
-    fn of(flow: &'f Whole) -> Self {
+    fn of(flow: &'f FlowSnapshot) -> Self {
         let mut upstreams: HashMap<_, Vec<_>> = HashMap::new();
         for (_, upstream, downstream) in flow.ends() {
             upstreams.entry(downstream.execution_id).or_default().push(upstream);
@@ -125,7 +125,7 @@ fn last<'f>(members: &[&'f MemberInfo]) -> Option<&'f MemberInfo> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::whole::samples::flow;
+    use super::super::snapshot::samples::flow;
     use super::*;
 
     fn drawn(graph: &str, all: bool) -> Vec<String> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use ff_core::contracts::{FlowEventsArgs, FlowInfo};
-use ff_core::flow::{FlowEvent, FlowState, FlowWhat};
+use ff_core::flow::{FlowEvent, FlowEventKind, FlowState};
 use ff_core::limits;
 use ff_core::state::PublicState;
 use ff_core::types::FlowId;
@@ -16,7 +16,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use super::get::counted;
 use crate::commands::watch::LOOK_EVERY;
 use crate::exit::{self, Exit, tell};
-use crate::serving::Signals;
+use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::{output, span};
 
@@ -108,7 +108,7 @@ impl<'s> Follower<'s> {
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut args = FlowEventsArgs { flow_id: self.id, from: 0, limit: limits::PAGE };
         loop {
-            let page = self.flowfabric.waits().next_flow_events(args, limits::LONG_POLL_MS).await?;
+            let page = self.flowfabric.long_poll().next_flow_events(args, limits::LONG_POLL_MS).await?;
             if page.missed && self.talks {
                 tell(format_args!("some of what happened is kept no longer"));
             }
@@ -162,13 +162,13 @@ fn style() -> ProgressStyle {
 /// What happened, in words.
 fn sentence(event: &FlowEvent) -> String {
     match &event.what {
-        FlowWhat::Opened { nodes, edges } => format!("opened with {}", graph(*nodes, *edges)),
-        FlowWhat::Grown { nodes, edges, .. } => format!("grew by {}", graph(*nodes, *edges)),
-        FlowWhat::Moved { node, to, .. } => format!("{node} {}", becomes(*to)),
-        FlowWhat::Closed => "takes no more members".to_owned(),
-        FlowWhat::Cancelled { policy } => format!("was cancelled: {}", policy.as_str().replace('_', " ")),
-        FlowWhat::Ended { state } => format!("ended: {state}"),
-        FlowWhat::Reopened => "goes on: a member runs again".to_owned(),
+        FlowEventKind::Opened { nodes, edges } => format!("opened with {}", graph(*nodes, *edges)),
+        FlowEventKind::Grown { nodes, edges, .. } => format!("grew by {}", graph(*nodes, *edges)),
+        FlowEventKind::Moved { node, to, .. } => format!("{node} {}", becomes(*to)),
+        FlowEventKind::Closed => "takes no more members".to_owned(),
+        FlowEventKind::Cancelled { policy } => format!("was cancelled: {}", policy.as_str().replace('_', " ")),
+        FlowEventKind::Ended { state } => format!("ended: {state}"),
+        FlowEventKind::Reopened => "goes on: a member runs again".to_owned(),
     }
 }
 

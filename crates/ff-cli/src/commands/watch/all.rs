@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 
 use ff_core::clock::{Clock, SystemClock};
 use ff_core::contracts::LaneInfo;
-use ff_core::event::Told;
+use ff_core::event::EventRecord;
 use ff_core::types::LaneId;
 use ff_sdk::{Client, Events};
 use futures_util::StreamExt;
@@ -16,7 +16,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::LOOK_EVERY;
 use crate::commands::{events, lanes};
 use crate::exit::Exit;
-use crate::serving::Signals;
+use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::{output, screen, span};
 
@@ -29,7 +29,7 @@ pub(super) async fn watch(settings: &Settings) -> anyhow::Result<Exit> {
     let client = settings.connect().await?.client();
     let events = client.events(Some(&settings.namespace()), None).await?;
     let is_seen = io::stdout().is_terminal() && !settings.json;
-    let mut shown: Box<dyn Shown> = if is_seen {
+    let mut shown: Box<dyn WatchDisplay> = if is_seen {
         Box::new(Picture::new())
     } else {
         Box::new(Lines { json: settings.json, lanes: BTreeMap::new() })
@@ -47,7 +47,7 @@ async fn look_on(
     settings: &Settings,
     client: &Client,
     events: Events,
-    shown: &mut (dyn Shown + 'static),
+    shown: &mut (dyn WatchDisplay + 'static),
 ) -> anyhow::Result<()> {
     let mut looks = interval(LOOK_EVERY);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -62,10 +62,10 @@ async fn look_on(
 }
 
 /// A way to show it.
-trait Shown {
+trait WatchDisplay {
     fn lanes(&mut self, lanes: Vec<LaneInfo>) -> anyhow::Result<()>;
 
-    fn told(&mut self, told: &Told) -> anyhow::Result<()>;
+    fn told(&mut self, told: &EventRecord) -> anyhow::Result<()>;
 
     /// Nothing more is shown.
     fn end(&mut self);
@@ -75,7 +75,7 @@ trait Shown {
 struct Picture {
     bar: ProgressBar,
     lanes: Vec<LaneInfo>,
-    latest: VecDeque<Told>,
+    latest: VecDeque<EventRecord>,
 }
 
 impl Picture {
@@ -106,7 +106,7 @@ impl Picture {
     }
 }
 
-impl Shown for Picture {
+impl WatchDisplay for Picture {
     fn lanes(&mut self, lanes: Vec<LaneInfo>) -> anyhow::Result<()> {
         self.lanes = lanes;
         self.draw();
@@ -114,7 +114,7 @@ impl Shown for Picture {
     }
 
     /// It is drawn with the next look at the lanes: what happens may be more than can be drawn.
-    fn told(&mut self, told: &Told) -> anyhow::Result<()> {
+    fn told(&mut self, told: &EventRecord) -> anyhow::Result<()> {
         self.latest.push_back(told.clone());
         if self.latest.len() > LATEST {
             self.latest.pop_front();
@@ -133,7 +133,7 @@ struct Lines {
     lanes: BTreeMap<(String, LaneId), LaneInfo>,
 }
 
-impl Shown for Lines {
+impl WatchDisplay for Lines {
     fn lanes(&mut self, lanes: Vec<LaneInfo>) -> anyhow::Result<()> {
         for lane in lanes {
             let key = (lane.namespace.to_string(), lane.lane_id.clone());
@@ -150,7 +150,7 @@ impl Shown for Lines {
         Ok(())
     }
 
-    fn told(&mut self, told: &Told) -> anyhow::Result<()> {
+    fn told(&mut self, told: &EventRecord) -> anyhow::Result<()> {
         if self.json { output::json(&json!({ "event": told })) } else { output::line(events::line(told)) }
     }
 

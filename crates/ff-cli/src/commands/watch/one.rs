@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ff_core::clock::{Clock, SystemClock};
-use ff_core::contracts::{Ended, ExecutionInfo};
+use ff_core::contracts::{ExecutionEnd, ExecutionInfo};
 use ff_core::limits;
 use ff_core::types::ExecutionId;
 use ff_sdk::FlowFabric;
@@ -15,7 +15,7 @@ use crate::commands::get::{attempts, progress_line, state};
 use crate::commands::waiting::waits_for;
 use crate::exit::{self, Exit};
 use crate::id::IdArg;
-use crate::serving::Signals;
+use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::table::printable;
 use crate::{output, screen, span};
@@ -56,13 +56,13 @@ struct Watcher<'s> {
 impl Watcher<'_> {
     /// The end is pushed. What comes before it is looked at twice a second: progress is told to nobody, and one execution is
     /// not worth having everything that happens to all of them told.
-    async fn until_ended(&mut self) -> anyhow::Result<Ended> {
+    async fn until_ended(&mut self) -> anyhow::Result<ExecutionEnd> {
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (flowfabric, id) = (self.flowfabric.clone(), self.id);
         let mut ending = Box::pin(async move {
             loop {
-                if let Some(ended) = flowfabric.waits().ended(&id, limits::LONG_POLL_MS).await? {
+                if let Some(ended) = flowfabric.long_poll().ended(&id, limits::LONG_POLL_MS).await? {
                     return anyhow::Ok(ended);
                 }
             }

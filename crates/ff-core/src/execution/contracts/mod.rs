@@ -19,4 +19,4 @@ pub use crate::operation::command::{check_message, check_payload};
 pub use bulk::{BulkAction, BulkArgs, BulkPage, BulkRefusal};
 pub use filter::Filter;
 pub use listing::{Cursor, ListArgs, Page};
-pub use reading::{Attempts, Ended, ExecutionInfo, LeaseInfo};
+pub use reading::{Attempts, ExecutionEnd, ExecutionInfo, LeaseInfo};

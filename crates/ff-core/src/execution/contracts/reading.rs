@@ -79,7 +79,7 @@ pub struct LeaseInfo {
 
 /// How an execution ended, with what it produced.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ended {
+pub struct ExecutionEnd {
     pub execution_id: ExecutionId,
     pub outcome: Outcome,
     pub at: TimestampMs,

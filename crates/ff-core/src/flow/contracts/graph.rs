@@ -3,7 +3,7 @@
 use crate::engine_error::{Code, Refusal};
 use crate::execution::Tags;
 use crate::execution::contracts::{Start, SubmitArgs};
-use crate::flow::{Join, Passing};
+use crate::flow::{Join, PassMode};
 use crate::limits;
 use crate::payload::Payload;
 use crate::policy::Policy;
@@ -138,7 +138,7 @@ impl NodeSpec {
 pub struct EdgeSpec {
     pub upstream: NodeName,
     pub downstream: NodeName,
-    pub passes: Option<Passing>,
+    pub passes: Option<PassMode>,
 }
 
 /// A whole flow, in any order.
@@ -172,7 +172,7 @@ pub enum MemberRef {
 pub struct GrownEdge {
     pub upstream: MemberRef,
     pub downstream: MemberRef,
-    pub passes: Option<Passing>,
+    pub passes: Option<PassMode>,
 }
 
 /// How the edges into a member are to join. Fixed with its first edge.
@@ -194,8 +194,8 @@ impl std::fmt::Display for MemberRef {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow::fixture::spec;
     use crate::flow::member_id;
-    use crate::flow::playground::spec;
     use crate::partition::PartitionConfig;
 
     fn header(namespace: &str) -> FlowHeader {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::flow::{Edge, Membership, Passing};
+use crate::flow::{Edge, Membership, PassMode};
 use crate::limits;
 use crate::payload::Payload;
 use crate::types::{ExecutionId, FlowId, InputName, NodeName};
@@ -40,7 +40,7 @@ impl Input {
         mut result: impl FnMut(&ExecutionId) -> Option<Payload>,
     ) -> Vec<Self> {
         let named = |edge: &'e Edge| match (&edge.passes, edge.passed_bytes) {
-            (Some(Passing::Input(name)), Some(bytes)) => Some((name, edge.id, edge.upstream_execution_id, bytes)),
+            (Some(PassMode::Input(name)), Some(bytes)) => Some((name, edge.id, edge.upstream_execution_id, bytes)),
             _ => None,
         };
         let mut passed: Vec<_> = edges.into_iter().filter_map(named).collect();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine_error::{Refusal, check_page};
 use crate::execution::{Failure, Tags};
-use crate::flow::{Counts, EdgeState, FlowCancel, FlowEvent, FlowState, GroupState, Join, Passing};
+use crate::flow::{Counts, EdgeState, FlowCancel, FlowEvent, FlowState, GroupState, Join, PassMode};
 use crate::limits;
 use crate::state::PublicState;
 use crate::trace::TraceContext;
@@ -132,7 +132,7 @@ pub struct EdgeInfo {
     pub upstream_execution_id: ExecutionId,
     pub downstream_execution_id: ExecutionId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub passes: Option<Passing>,
+    pub passes: Option<PassMode>,
     pub state: EdgeState,
 }
 

@@ -4,21 +4,21 @@ use std::collections::BTreeSet;
 
 use crate::change::{Change, Write};
 use crate::engine_error::{Code, Refusal};
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::execution::{AttemptSlot, Blocker, Execution, Origin, Phase};
 use crate::flow::contracts::NodeSpec;
 use crate::flow::step::Step;
-use crate::flow::{Edge, EdgeState, Flow, Group, GroupState, Join, Membership, Passing, edge_id, member_id};
+use crate::flow::{Edge, EdgeState, Flow, Group, GroupState, Join, Membership, PassMode, edge_id, member_id};
 use crate::partition::PartitionConfig;
 use crate::types::{ExecutionId, FlowId};
-use crate::view::{Stop, together};
+use crate::view::{Stop, require_all};
 use crate::{lane, limits};
 
 /// An edge whose ends are known.
 pub(in crate::flow) struct NewEdge {
     pub(in crate::flow) upstream: ExecutionId,
     pub(in crate::flow) downstream: ExecutionId,
-    pub(in crate::flow) passes: Option<Passing>,
+    pub(in crate::flow) passes: Option<PassMode>,
     /// How the caller calls it.
     pub(in crate::flow) name: String,
 }
@@ -56,7 +56,7 @@ impl Step<'_> {
         let partition = self.flow(flow)?.partition;
         let lanes: BTreeSet<_> = nodes.iter().map(|node| node.lane.within(&namespace)).collect();
         let lanes = lanes.iter().map(|lane| self.view.lane(partition, lane).map(drop));
-        together(ids.iter().map(|id| self.view.execution(id).map(drop)).chain(lanes))?;
+        require_all(ids.iter().map(|id| self.view.execution(id).map(drop)).chain(lanes))?;
         for (node, id) in nodes.iter().zip(&ids) {
             let lane = (&namespace, &node.lane);
             let kept_ms = match newcomers {
@@ -107,7 +107,7 @@ impl Step<'_> {
         }
         let mut change = Change::of(after);
         change.payload = Write::Put(node.payload.clone());
-        change.events.push(Event::new(&id, self.now, What::Submitted));
+        change.events.push(Event::new(&id, self.now, EventKind::Submitted));
         self.write(change)
     }
 
@@ -123,7 +123,7 @@ impl Step<'_> {
         let groups = ends().map(|id| self.view.group(id).map(|_| ()));
         let known = edges.iter().map(|edge| edge_id(flow, &edge.upstream, &edge.downstream));
         let known = known.map(|id| self.view.edge(flow, &id).map(|_| ()));
-        together(executions.chain(groups).chain(known))?;
+        require_all(executions.chain(groups).chain(known))?;
         let mut added = Vec::new();
         for edge in edges {
             self.add_edge(flow, edge, accepts, &added)?;
@@ -170,7 +170,7 @@ impl Step<'_> {
         if held && (group.round == 0 || group.state != GroupState::Pending) {
             group.begin_round();
         }
-        if new.passes == Some(Passing::Payload) && std::mem::replace(&mut group.passes_payload, true) {
+        if new.passes == Some(PassMode::Payload) && std::mem::replace(&mut group.passes_payload, true) {
             return Err(second_payload(&field).into());
         }
         // What has not started is not decided for good while more edges come.

@@ -7,7 +7,7 @@ use crate::flow::graph::NewEdge;
 use crate::flow::step::Step;
 use crate::limits;
 use crate::types::{ExecutionId, FlowId};
-use crate::view::{EdgesOf, Miss, Side, Stop, together};
+use crate::view::{EdgesOf, Miss, Side, Stop, require_all};
 
 impl Step<'_> {
     /// Refuses an edge whose downstream already comes before its upstream. Looks from both ends, so that what is added
@@ -56,7 +56,7 @@ impl Step<'_> {
         added: &[(ExecutionId, ExecutionId)],
     ) -> Result<Vec<ExecutionId>, Stop> {
         let ids = self.view.edges(&neighbourhood(flow, of, side))?;
-        together(ids.iter().map(|id| self.view.edge(flow, id)))?;
+        require_all(ids.iter().map(|id| self.view.edge(flow, id)))?;
         let mut next = Vec::new();
         for id in &ids {
             let ends = self.edge(flow, id)?.map(|edge| (edge.upstream_execution_id, edge.downstream_execution_id));

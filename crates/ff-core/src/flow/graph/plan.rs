@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use crate::engine_error::{Code, Refusal};
-use crate::flow::Passing;
+use crate::flow::PassMode;
 use crate::flow::contracts::{EdgeSpec, NodeSpec, StageFlowArgs, SubmitFlowArgs};
 use crate::flow::graph::build::second_payload;
 use crate::limits;
@@ -62,7 +62,7 @@ impl SubmitFlowArgs {
             if !seen.insert((from, to)) {
                 return refused(Code::DependencyAlreadyExists, "must be there once, is there twice".into());
             }
-            if let Some(Passing::Input(name)) = &edge.passes
+            if let Some(PassMode::Input(name)) = &edge.passes
                 && !inputs.insert((to, name))
             {
                 return refused(
@@ -70,7 +70,7 @@ impl SubmitFlowArgs {
                     format!("passes {name}, as another edge into the same node does; names must differ"),
                 );
             }
-            if edge.passes == Some(Passing::Payload) && !injected.insert(to) {
+            if edge.passes == Some(PassMode::Payload) && !injected.insert(to) {
                 return Err(second_payload(&field(edge)));
             }
             for (end, which) in [((from, false), "upstream"), ((to, true), "downstream")] {
@@ -195,7 +195,7 @@ fn over(field: &str, limit: usize, sent: usize, code: Code) -> Result<(), Refusa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::playground::{graph, named, quorum, spec};
+    use crate::flow::fixture::{graph, named, quorum, spec};
     use crate::flow::{Join, OnSatisfied};
 
     fn refused(text: &str, joins: &[(&str, Join)]) -> (Code, String) {
@@ -217,11 +217,11 @@ mod tests {
         let refusal = unknown.plan().unwrap_err();
         assert_eq!((refusal.code, refusal.field.unwrap()), (Code::ExecutionNotInFlow, "edges.a->b".into()));
         let mut same_name = graph("a>c b>c", &[]);
-        let input = Some(Passing::Input(crate::types::InputName::parse("x").unwrap()));
+        let input = Some(PassMode::Input(crate::types::InputName::parse("x").unwrap()));
         same_name.edges.iter_mut().for_each(|edge| edge.passes.clone_from(&input));
         assert_eq!(same_name.plan().unwrap_err().field.unwrap(), "edges.b->c");
         let mut payloads = graph("a>c b>c", &[]);
-        payloads.edges.iter_mut().for_each(|edge| edge.passes = Some(Passing::Payload));
+        payloads.edges.iter_mut().for_each(|edge| edge.passes = Some(PassMode::Payload));
         assert_eq!(payloads.plan().unwrap_err().field.unwrap(), "edges.b->c");
         let mut twice = graph("a", &[]);
         twice.nodes.push(spec("a"));

@@ -14,7 +14,7 @@ pub struct Edge {
     pub upstream_execution_id: ExecutionId,
     pub downstream_execution_id: ExecutionId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub passes: Option<Passing>,
+    pub passes: Option<PassMode>,
     /// The round of its group it counts in.
     #[serde(default, skip_serializing_if = "is_first")]
     pub round: u32,
@@ -34,7 +34,7 @@ fn is_first(round: &u32) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Passing {
+pub enum PassMode {
     /// It takes the place of the downstream's payload.
     Payload,
     /// It comes beside the payload, under a name.

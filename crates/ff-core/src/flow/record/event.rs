@@ -14,14 +14,14 @@ pub struct FlowEvent {
     pub seq: u64,
     pub at: TimestampMs,
     #[serde(flatten)]
-    pub what: FlowWhat,
+    pub what: FlowEventKind,
 }
 
 /// What it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum FlowWhat {
+pub enum FlowEventKind {
     /// The flow is there, with so many members and edges.
     Opened {
         nodes: u32,

@@ -1,6 +1,6 @@
 //! Indexes follow from the record: which ones of its partition a flow belongs in, and with what score.
 
-use crate::flow::{Errand, Flow};
+use crate::flow::{Flow, SweepAction};
 use crate::index::Score;
 use crate::keys::FlowIndexKeys;
 use crate::limits;
@@ -46,12 +46,12 @@ pub fn entries(flow: &Flow) -> Vec<(FlowIndex, Score)> {
         Some(staging) => entries.push((FlowIndex::Staging, staging.until.0)),
         None => entries.push((FlowIndex::Flows, flow.created_at.0)),
     }
-    match flow.tour.map(|tour| (tour.errand, tour.since.0)) {
-        Some((Errand::Open, since)) => entries.push((FlowIndex::Opening, since)),
-        Some((Errand::Cancel, since)) => entries.push((FlowIndex::CancelBacklog, grace_ends(TimestampMs(since)))),
-        Some((Errand::Forget, since)) => entries.push((FlowIndex::Retention, since)),
+    match flow.member_sweep.map(|member_sweep| (member_sweep.action, member_sweep.since.0)) {
+        Some((SweepAction::Open, since)) => entries.push((FlowIndex::Opening, since)),
+        Some((SweepAction::Cancel, since)) => entries.push((FlowIndex::CancelBacklog, grace_ends(TimestampMs(since)))),
+        Some((SweepAction::Forget, since)) => entries.push((FlowIndex::Retention, since)),
         // What is being forgotten is found where it was staged.
-        Some((Errand::Discard, _)) => {}
+        Some((SweepAction::Discard, _)) => {}
         None => entries.extend(flow.forget_at().map(|at| (FlowIndex::Retention, at.0))),
     }
     entries

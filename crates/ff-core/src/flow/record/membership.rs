@@ -27,7 +27,7 @@ pub struct Membership {
     pub injected_bytes: Option<u64>,
     /// What its dependents have not all been told yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owes: Option<Owes>,
+    pub pending_propagation: Option<PendingPropagation>,
     /// Its join fired, and not all other upstreams were looked at yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub siblings: Option<Siblings>,
@@ -35,10 +35,10 @@ pub struct Membership {
 
 /// What is still to be told down a member's edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Owes {
+pub struct PendingPropagation {
     pub since: TimestampMs,
     #[serde(flatten)]
-    pub what: Owed,
+    pub what: Propagation,
     /// The last edge that was told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<EdgeId>,
@@ -47,7 +47,7 @@ pub struct Owes {
 /// What a member's dependents are to learn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "owed", rename_all = "snake_case")]
-pub enum Owed {
+pub enum Propagation {
     /// How it ended.
     End,
     /// That it runs again.
@@ -80,7 +80,7 @@ impl Membership {
             inputs: 0,
             input_bytes: 0,
             injected_bytes: None,
-            owes: None,
+            pending_propagation: None,
             siblings: None,
         }
     }

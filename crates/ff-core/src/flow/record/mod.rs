@@ -11,11 +11,11 @@ mod membership;
 
 pub use change::{FlowChange, FlowKeyEntry, Grown};
 pub use counts::Counts;
-pub use edge::{Edge, EdgeState, Passing};
-pub use event::{FlowEvent, FlowWhat};
+pub use edge::{Edge, EdgeState, PassMode};
+pub use event::{FlowEvent, FlowEventKind};
 pub use group::{Group, GroupState, Join, OnSatisfied};
 pub use index::{FlowIndex, entries, grace_ends};
-pub use membership::{Membership, Owed, Owes, Siblings};
+pub use membership::{Membership, PendingPropagation, Propagation, Siblings};
 
 use serde::{Deserialize, Serialize};
 
@@ -64,7 +64,7 @@ pub struct Flow {
     pub cancel: Option<FlowCancel>,
     /// What is being done to its members, one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tour: Option<Tour>,
+    pub member_sweep: Option<MemberSweep>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<TimestampMs>,
     /// Events told so far; the number of the next.
@@ -104,8 +104,8 @@ pub struct FlowCancel {
 
 /// Something that is done to every member, in the order of their ids, in bounded steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tour {
-    pub errand: Errand,
+pub struct MemberSweep {
+    pub action: SweepAction,
     pub since: TimestampMs,
     /// The last member it was done to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,7 +117,7 @@ pub struct Tour {
 
 words! {
     /// What is done to every member.
-    Errand {
+    SweepAction {
         /// What was staged begins to wait for its upstreams or a worker.
         Open "open",
         /// What the policy does not spare is cancelled.
@@ -208,19 +208,20 @@ impl Flow {
 
     /// Whether it and its members are being forgotten, one after the other.
     pub fn is_going(&self) -> bool {
-        self.tour.is_some_and(|tour| matches!(tour.errand, Errand::Discard | Errand::Forget))
+        self.member_sweep
+            .is_some_and(|member_sweep| matches!(member_sweep.action, SweepAction::Discard | SweepAction::Forget))
     }
 
     /// When it is forgotten, with all its members, once nothing is left to happen in it.
     pub fn forget_at(&self) -> Option<TimestampMs> {
-        let ended_at = self.ended_at.filter(|_| self.counts.live() == 0 && self.tour.is_none())?;
+        let ended_at = self.ended_at.filter(|_| self.counts.live() == 0 && self.member_sweep.is_none())?;
         Some(ended_at + self.kept_ms.unwrap_or(limits::RETENTION_MS))
     }
 
     /// When something of the flow itself is due: a tour of its members goes on, a submission is given up, or it was kept
     /// for long enough.
     pub fn next_due(&self) -> Option<TimestampMs> {
-        let tour = self.tour.map(|tour| tour.since);
-        tour.or(self.staging.map(|staging| staging.until)).or(self.forget_at())
+        let member_sweep = self.member_sweep.map(|member_sweep| member_sweep.since);
+        member_sweep.or(self.staging.map(|staging| staging.until)).or(self.forget_at())
     }
 }

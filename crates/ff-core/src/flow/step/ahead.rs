@@ -4,7 +4,7 @@ use crate::change::Change;
 use crate::flow::step::{Step, Work};
 use crate::limits;
 use crate::types::{EdgeId, ExecutionId, FlowId};
-use crate::view::{EdgesOf, Miss, Side, Stop, together};
+use crate::view::{EdgesOf, Miss, Side, Stop, require_all};
 
 impl Step<'_> {
     /// Misses together what is certain to be looked at: the flows of what changed, and the edges out of what ended.
@@ -12,9 +12,10 @@ impl Step<'_> {
         let members = || changes.iter().filter_map(|change| Some((&change.after, change.after.membership.as_ref()?)));
         let flows = members().map(|(_, membership)| self.view.flow(&membership.flow_id).map(|_| ()));
         let ended = members().filter(|(after, membership)| after.is_finished() && membership.dependents > 0);
-        let edges = ended
-            .map(|(after, membership)| self.view.edges(&edges_to_tell(membership.flow_id, after.id, None)).map(|_| ()));
-        Ok(together(flows.chain(edges))?)
+        let edges = ended.map(|(after, membership)| {
+            self.view.edges(&edges_to_notify(membership.flow_id, after.id, None)).map(|_| ())
+        });
+        Ok(require_all(flows.chain(edges))?)
     }
 
     /// A miss, together with what the rest of the work is going to miss: whatever those look at who have dependents to tell.
@@ -31,8 +32,10 @@ impl Step<'_> {
     /// What is missing of the edges a member has to tell, or of what is at their other ends.
     fn missing_to_tell(&self, id: &ExecutionId) -> Vec<Miss> {
         let membership = self.execution(id).ok().flatten().and_then(|member| member.membership.as_ref());
-        let Some((membership, owes)) = membership.and_then(|m| Some((m, m.owes?))) else { return Vec::new() };
-        let page = match self.view.edges(&edges_to_tell(membership.flow_id, *id, owes.after)) {
+        let Some((membership, propagation)) = membership.and_then(|m| Some((m, m.pending_propagation?))) else {
+            return Vec::new();
+        };
+        let page = match self.view.edges(&edges_to_notify(membership.flow_id, *id, propagation.after)) {
             Ok(page) => page,
             Err(miss) => return vec![miss],
         };
@@ -50,6 +53,6 @@ impl Step<'_> {
 
 /// The edges a member still has to tell once it told those up to one, which is one more than a step may. However much of
 /// the step is left, they are the same.
-pub fn edges_to_tell(flow: FlowId, member: ExecutionId, after: Option<EdgeId>) -> EdgesOf {
+pub fn edges_to_notify(flow: FlowId, member: ExecutionId, after: Option<EdgeId>) -> EdgesOf {
     EdgesOf { flow, member, side: Side::Outgoing, after, limit: limits::FLOW_STEP + 1 }
 }

@@ -2,39 +2,43 @@
 //! what it decides is released, or skipped and tells its own dependents.
 
 use crate::change::Change;
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::execution::{AttemptOutcome, AttemptSlot, Blocker, DelayReason, End, Execution, FinishedBy, Outcome, Phase};
-use crate::flow::step::ahead::edges_to_tell;
+use crate::flow::step::ahead::edges_to_notify;
 use crate::flow::step::{Step, Work};
-use crate::flow::{Edge, EdgeState, Group, GroupState, Membership, Owed, Owes, Passing, Siblings};
+use crate::flow::{
+    Edge, EdgeState, Group, GroupState, Membership, PassMode, PendingPropagation, Propagation, Siblings,
+};
 use crate::lease::LeaseEnding;
 use crate::types::{EdgeId, ExecutionId, FlowId, TimestampMs};
-use crate::view::{Stop, together};
+use crate::view::{Stop, require_all};
 
 impl Step<'_> {
     /// Goes on telling the dependents of a member what became of it, where it was left.
     pub(in crate::flow) fn tell_dependents(&mut self, id: &ExecutionId) -> Result<(), Stop> {
-        let Some((member, membership, owes)) = self.owing(id)? else { return Ok(()) };
-        let (flow, after) = (membership.flow_id, owes.after);
-        let page = self.edges_of(&edges_to_tell(membership.flow_id, *id, owes.after))?;
+        let Some((member, membership, propagation)) = self.pending(id)? else { return Ok(()) };
+        let (flow, after) = (membership.flow_id, propagation.after);
+        let page = self.edges_of(&edges_to_notify(membership.flow_id, *id, propagation.after))?;
         let told = &page[..page.len().min(self.budget)];
         let edges = self.look_ahead(&flow, told)?;
         self.budget -= told.len();
         for edge in edges {
-            match (owes.what, &member.phase) {
-                (Owed::End, Phase::Finished { outcome, .. }) => {
+            match (propagation.what, &member.phase) {
+                (Propagation::End, Phase::Finished { outcome, .. }) => {
                     self.settle(edge, (*outcome).into(), membership.result_bytes)?;
                 }
-                (Owed::End, _) => {}
-                (Owed::Replay { reopen }, _) => self.unsettle(edge, reopen)?,
+                (Propagation::End, _) => {}
+                (Propagation::Replay { reopen }, _) => self.unsettle(edge, reopen)?,
             }
         }
         if told.len() < page.len() {
             let after = told.last().copied().or(after);
-            return self.amend(id, |membership| membership.owes = Some(Owes { after, ..owes }));
+            return self.amend(id, |membership| {
+                membership.pending_propagation = Some(PendingPropagation { after, ..propagation })
+            });
         }
-        self.amend(id, |membership| membership.owes = None)?;
-        if matches!(owes.what, Owed::Replay { .. }) { self.admit(id) } else { Ok(()) }
+        self.amend(id, |membership| membership.pending_propagation = None)?;
+        if matches!(propagation.what, Propagation::Replay { .. }) { self.admit(id) } else { Ok(()) }
     }
 
     /// Settles an edge, and has its join judged unless that has fired: later outcomes only count.
@@ -78,8 +82,8 @@ impl Step<'_> {
         let group = self.group(id)?;
         let Some(execution) = self.execution(id)?.cloned() else { return Ok(()) };
         let Phase::Blocked { on, until } = execution.phase else { return Ok(()) };
-        let owes = execution.membership.as_ref().is_some_and(|membership| membership.owes.is_some());
-        if on == Blocker::Staging || (on == Blocker::Reopening && owes) {
+        let propagation = execution.membership.as_ref().is_some_and(|m| m.pending_propagation.is_some());
+        if on == Blocker::Staging || (on == Blocker::Reopening && propagation) {
             return Ok(());
         }
         let waits_again = matches!(execution.attempt, AttemptSlot::Open(_));
@@ -96,7 +100,7 @@ impl Step<'_> {
                     None => Phase::Waiting,
                 };
                 let mut change = execution.enter(phase, self.now);
-                change.events.push(Event::new(id, self.now, What::Unblocked));
+                change.events.push(Event::new(id, self.now, EventKind::Unblocked));
                 change
             }
         };
@@ -122,11 +126,11 @@ impl Step<'_> {
         let (Some(passes), Some(bytes)) = (&edge.passes, result_bytes) else { return Ok(()) };
         let id = edge.downstream_execution_id;
         match passes {
-            Passing::Input(_) => self.amend(&id, |membership| {
+            PassMode::Input(_) => self.amend(&id, |membership| {
                 membership.inputs += 1;
                 membership.input_bytes += bytes;
             })?,
-            Passing::Payload => {
+            PassMode::Payload => {
                 self.amend(&id, |membership| membership.injected_bytes = Some(bytes))?;
                 self.inject(&id, edge.upstream_execution_id);
             }
@@ -136,10 +140,10 @@ impl Step<'_> {
     }
 
     /// A member with what it owes its dependents.
-    fn owing(&self, id: &ExecutionId) -> Result<Option<(Execution, Membership, Owes)>, Stop> {
+    fn pending(&self, id: &ExecutionId) -> Result<Option<(Execution, Membership, PendingPropagation)>, Stop> {
         let Some(member) = self.execution(id)?.cloned() else { return Ok(None) };
         let Some(membership) = member.membership.as_deref().cloned() else { return Ok(None) };
-        Ok(membership.owes.map(|owes| (member, membership, owes)))
+        Ok(membership.pending_propagation.map(|propagation| (member, membership, propagation)))
     }
 
     /// Edges with everything it takes to settle them, missed together where they are missing.
@@ -147,7 +151,7 @@ impl Step<'_> {
         let edges = self.edges(flow, ids)?;
         let children = || edges.iter().map(|edge| &edge.downstream_execution_id);
         let executions = children().map(|id| self.view.execution(id).map(|_| ()));
-        together(executions.chain(children().map(|id| self.view.group(id).map(|_| ()))))?;
+        require_all(executions.chain(children().map(|id| self.view.group(id).map(|_| ()))))?;
         Ok(edges)
     }
 }
@@ -171,7 +175,7 @@ mod tests {
     use super::*;
     use crate::engine_error::Code;
     use crate::execution::contracts::{CancelArgs, Start};
-    use crate::flow::playground::{Playground, any_of, graph, named, quorum};
+    use crate::flow::fixture::{FlowFixture, any_of, graph, named, quorum};
     use crate::flow::{CancelPolicy, OnSatisfied};
     use crate::limits;
     use crate::operation::PumpArgs;
@@ -184,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_diamond_ends_itself() {
-        let mut flow = Playground::of("a>b a>c b>d c>d");
+        let mut flow = FlowFixture::of("a>b a>c b>d c>d");
         assert_eq!(flow.states("a b c d"), ["waiting", "waiting_children", "waiting_children", "waiting_children"]);
         flow.start();
         flow.complete("a");
@@ -201,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_failure_skips_exactly_what_can_no_longer_run() {
-        let mut flow = Playground::with(graph("a>b b>c a>x y>x y>z", &[("x", any_of(OnSatisfied::LetRun))]));
+        let mut flow = FlowFixture::with(graph("a>b b>c a>x y>x y>z", &[("x", any_of(OnSatisfied::LetRun))]));
         flow.start();
         flow.fail("a");
         assert_eq!(
@@ -216,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_flow_whose_joins_bear_a_failure_completes() {
-        let mut flow = Playground::with(graph("a>c b>c", &[("c", any_of(OnSatisfied::LetRun))]));
+        let mut flow = FlowFixture::with(graph("a>c b>c", &[("c", any_of(OnSatisfied::LetRun))]));
         flow.start();
         flow.fail("a");
         flow.complete("b");
@@ -227,7 +231,7 @@ mod tests {
     #[test]
     fn a_chain_of_skips_goes_on_below_the_bound() {
         let edges: Vec<_> = (0..200).map(|n| format!("n{n}>n{}", n + 1)).collect();
-        let mut flow = Playground::of(&edges.join(" "));
+        let mut flow = FlowFixture::of(&edges.join(" "));
         flow.start();
         flow.fail("n0");
         let skipped = flow.flow().counts.of(PublicState::Skipped) as usize;
@@ -239,21 +243,21 @@ mod tests {
     #[test]
     fn more_dependents_than_one_step_tells_are_owed() {
         let edges: Vec<_> = (0..300).map(|n| format!("a>n{n}")).collect();
-        let mut flow = Playground::of(&edges.join(" "));
+        let mut flow = FlowFixture::of(&edges.join(" "));
         flow.drain();
         flow.start();
         flow.complete("a");
-        let released = |flow: &Playground| flow.flow().counts.of(PublicState::Waiting) as usize;
+        let released = |flow: &FlowFixture| flow.flow().counts.of(PublicState::Waiting) as usize;
         assert_eq!(released(&flow), limits::FLOW_STEP);
-        assert!(flow.execution("a").membership.as_ref().unwrap().owes.is_some());
+        assert!(flow.execution("a").membership.as_ref().unwrap().pending_propagation.is_some());
         assert_eq!(flow.drain(), 300 / limits::FLOW_STEP);
         assert_eq!(released(&flow), 300);
     }
 
     #[test]
     fn what_a_step_had_no_time_for_is_still_due() {
-        let owing = |from: &str| (0..2 * limits::FLOW_STEP).map(|n| format!("{from}>{from}{n}")).collect::<Vec<_>>();
-        let mut flow = Playground::of(&[owing("a"), owing("b")].concat().join(" "));
+        let pending = |from: &str| (0..2 * limits::FLOW_STEP).map(|n| format!("{from}>{from}{n}")).collect::<Vec<_>>();
+        let mut flow = FlowFixture::of(&[pending("a"), pending("b")].concat().join(" "));
         flow.drain();
         flow.start();
         flow.complete("a");
@@ -268,7 +272,7 @@ mod tests {
     fn a_start_in_the_future_is_waited_for_after_the_join() {
         let mut args = graph("a>b", &[]);
         args.nodes[1].start = Start::After(5_000);
-        let mut flow = Playground::with(args);
+        let mut flow = FlowFixture::with(args);
         flow.start();
         flow.complete("a");
         assert_eq!(flow.state("b"), "delayed");
@@ -278,9 +282,9 @@ mod tests {
     fn results_are_passed_on_by_name_and_as_payload_whatever_their_bytes() {
         let bytes = Payload::bytes(vec![0, 255, 10, 13, 0]);
         let mut args = graph("a>c b>c", &[]);
-        args.edges[0].passes = Some(Passing::Input(InputName::parse("left").unwrap()));
-        args.edges[1].passes = Some(Passing::Payload);
-        let mut flow = Playground::with(args);
+        args.edges[0].passes = Some(PassMode::Input(InputName::parse("left").unwrap()));
+        args.edges[1].passes = Some(PassMode::Payload);
+        let mut flow = FlowFixture::with(args);
         flow.start();
         flow.complete_with("a", Some(bytes.clone()));
         flow.complete_with("b", Some(bytes.clone()));
@@ -293,8 +297,8 @@ mod tests {
     #[test]
     fn an_upstream_that_succeeds_too_late_only_counts() {
         let mut args = graph("a>c b>c", &[("c", any_of(OnSatisfied::LetRun))]);
-        args.edges[1].passes = Some(Passing::Payload);
-        let mut flow = Playground::with(args);
+        args.edges[1].passes = Some(PassMode::Payload);
+        let mut flow = FlowFixture::with(args);
         flow.start();
         flow.complete_with("a", Some(Payload::json("\"first\"")));
         flow.complete_with("b", Some(Payload::json("\"second\"")));
@@ -304,21 +308,21 @@ mod tests {
 
     #[test]
     fn every_way_to_end_tells_the_dependents() {
-        let ends: &[fn(&mut Playground)] = &[
+        let ends: &[fn(&mut FlowFixture)] = &[
             |flow| flow.complete("a"),
             |flow| flow.fail("a"),
             |flow| {
                 let execution_id = flow.member("a");
                 flow.ask(CancelArgs { execution_id, reason: None, requested_by: None }).unwrap();
             },
-            Playground::wait_a_minute,
+            FlowFixture::wait_a_minute,
         ];
         for (nth, end) in ends.iter().enumerate() {
             let mut args = graph("a>b b>c", &[]);
             if nth == 3 {
                 args.nodes[0].policy.timeout_policy.execution_deadline_ms = Some(1_000);
             }
-            let mut flow = Playground::with(args);
+            let mut flow = FlowFixture::with(args);
             flow.start();
             end(&mut flow);
             let expected = if nth == 0 { "waiting" } else { "skipped" };
@@ -337,7 +341,7 @@ mod tests {
             let mut args = graph("a>b b>c", &[]);
             args.nodes[0].policy.retry_policy.max_retries = 0;
             limit(&mut args.nodes[0].policy);
-            let mut flow = Playground::with(args);
+            let mut flow = FlowFixture::with(args);
             flow.start();
             flow.wait_a_minute();
             assert_eq!((flow.state("b"), flow.flow_state()), ("skipped", "failed"), "limit {nth}");
@@ -346,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_suspension_that_times_out_tells_the_dependents() {
-        let mut flow = Playground::of("a>b");
+        let mut flow = FlowFixture::of("a>b");
         flow.model.set_ring(0, KeyRing::of(Kid::first(), Secret::drawn([7; 32])));
         flow.start();
         let suspend = SuspendArgs::new(flow.member("a"), flow.fence("a"), WaitpointKey::parse("approval").unwrap());
@@ -363,13 +367,18 @@ mod tests {
             assert_eq!(&serde_json::from_str::<T>(&text).unwrap(), record, "{text}");
         }
         let edges: Vec<_> = (0..300).map(|n| format!("a>n{n} b>n{n}")).collect();
-        let mut flow = Playground::with(graph(&edges.join(" "), &[("n0", any_of(OnSatisfied::CancelRemaining))]));
+        let mut flow = FlowFixture::with(graph(&edges.join(" "), &[("n0", any_of(OnSatisfied::CancelRemaining))]));
         flow.start();
         flow.complete("a");
         flow.cancel_flow(CancelPolicy::CancelPending);
         let snapshot = flow.model.snapshot(0);
-        assert!(snapshot.flows.values().any(|flow| flow.tour.is_some()));
-        assert!(snapshot.executions.values().any(|e| e.membership.as_ref().is_some_and(|m| m.owes.is_some())));
+        assert!(snapshot.flows.values().any(|flow| flow.member_sweep.is_some()));
+        assert!(
+            snapshot
+                .executions
+                .values()
+                .any(|e| e.membership.as_ref().is_some_and(|m| m.pending_propagation.is_some()))
+        );
         snapshot.flows.values().for_each(again);
         snapshot.executions.values().for_each(again);
         snapshot.edges.values().for_each(again);
@@ -380,7 +389,7 @@ mod tests {
     #[test]
     fn a_quorum_fires_once_and_is_impossible_as_soon_as_it_is() {
         let join = quorum(2, OnSatisfied::LetRun);
-        let mut flow = Playground::with(graph("a>d b>d c>d", &[("d", join)]));
+        let mut flow = FlowFixture::with(graph("a>d b>d c>d", &[("d", join)]));
         flow.start();
         flow.complete("a");
         flow.fail("b");

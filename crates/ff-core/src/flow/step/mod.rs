@@ -6,22 +6,24 @@
 
 mod ahead;
 mod dependents;
+mod member_sweep;
 mod reopen;
 mod siblings;
-mod tour;
 
-pub use ahead::edges_to_tell;
+pub use ahead::edges_to_notify;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::change::{Change, Write};
 use crate::engine_error::Code;
 use crate::execution::{Execution, FinishedBy, Outcome, Phase};
-use crate::flow::{Edge, Flow, FlowChange, FlowEvent, FlowWhat, Group, Membership, Owed, Owes};
+use crate::flow::{
+    Edge, Flow, FlowChange, FlowEvent, FlowEventKind, Group, Membership, PendingPropagation, Propagation,
+};
 use crate::limits;
 use crate::state::PublicState;
 use crate::types::{EdgeId, ExecutionId, FlowId, TimestampMs};
-use crate::view::{EdgesOf, Side, Stop, View, together};
+use crate::view::{EdgesOf, Side, Stop, View, require_all};
 
 /// A step under way: what it has changed so far, over what was there before.
 pub(crate) struct Step<'v> {
@@ -56,7 +58,7 @@ pub(in crate::flow) enum Work {
 
 /// What a step came to.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settled {
+pub struct StepOutcome {
     pub changes: Vec<Change>,
     pub flows: Vec<FlowChange>,
     /// Executions that go, with everything of them. Those of flows are among what the flows forget.
@@ -66,9 +68,9 @@ pub struct Settled {
 }
 
 /// What follows from the changes of an operation within the flows of the executions it changed.
-pub(crate) fn follow(view: &dyn View, changes: Vec<Change>, now: TimestampMs) -> Result<Settled, Stop> {
+pub(crate) fn follow(view: &dyn View, changes: Vec<Change>, now: TimestampMs) -> Result<StepOutcome, Stop> {
     if changes.iter().all(|change| change.after.membership.is_none()) {
-        return Ok(Settled { changes, ..Settled::default() });
+        return Ok(StepOutcome { changes, ..StepOutcome::default() });
     }
     let mut step = Step::new(view, now);
     step.look_ahead_of(&changes)?;
@@ -76,7 +78,7 @@ pub(crate) fn follow(view: &dyn View, changes: Vec<Change>, now: TimestampMs) ->
     step.run()
 }
 
-impl Settled {
+impl StepOutcome {
     /// When the next thing of what was changed is due.
     pub(crate) fn next_due(&self) -> Option<TimestampMs> {
         let executions = self.changes.iter().filter_map(|change| Some(change.after.next_due()?.0));
@@ -142,7 +144,7 @@ impl<'v> Step<'v> {
     }
 
     /// Does as much of what there is to do as one step may.
-    pub(crate) fn run(mut self) -> Result<Settled, Stop> {
+    pub(crate) fn run(mut self) -> Result<StepOutcome, Stop> {
         while self.budget > 0
             && let Some(work) = self.work.pop_front()
         {
@@ -159,7 +161,7 @@ impl<'v> Step<'v> {
     /// Takes up what an execution owes.
     pub(crate) fn owed_by(&mut self, execution: &Execution) {
         let Some(membership) = &execution.membership else { return };
-        if membership.owes.is_some() {
+        if membership.pending_propagation.is_some() {
             self.later(Work::Dependents(execution.id));
         }
         if membership.siblings.is_some() {
@@ -204,7 +206,7 @@ impl<'v> Step<'v> {
         self.flows.insert(flow.id, FlowChange::of(flow));
     }
 
-    pub(in crate::flow) fn tell(&mut self, flow: &FlowId, what: FlowWhat) -> Result<(), Stop> {
+    pub(in crate::flow) fn tell(&mut self, flow: &FlowId, what: FlowEventKind) -> Result<(), Stop> {
         let at = self.now;
         let change = self.flow_change(flow)?;
         change.events.push(FlowEvent { seq: change.after.events, at, what });
@@ -234,7 +236,7 @@ impl<'v> Step<'v> {
     /// Several edges, missed together where they are missing.
     pub(in crate::flow) fn edges(&self, flow: &FlowId, ids: &[EdgeId]) -> Result<Vec<Edge>, Stop> {
         let stored = ids.iter().filter(|id| !self.edges.contains_key(&(*flow, **id)));
-        together(stored.map(|id| self.view.edge(flow, id)))?;
+        require_all(stored.map(|id| self.view.edge(flow, id)))?;
         let mut edges = Vec::new();
         for id in ids {
             edges.extend(self.edge(flow, id)?.cloned());
@@ -316,8 +318,9 @@ impl<'v> Step<'v> {
         let (id, since) = (change.after.id, self.now);
         let Some(membership) = &mut change.after.membership else { return };
         membership.result_bytes = result_bytes;
-        membership.owes = (membership.dependents > 0).then_some(Owes { since, what: Owed::End, after: None });
-        if membership.owes.is_some() {
+        membership.pending_propagation =
+            (membership.dependents > 0).then_some(PendingPropagation { since, what: Propagation::End, after: None });
+        if membership.pending_propagation.is_some() {
             self.later(Work::Dependents(id));
         }
     }
@@ -343,23 +346,23 @@ impl<'v> Step<'v> {
         match from {
             Some(from) => {
                 let (node, execution_id) = (membership.node.clone(), after.id);
-                self.tell(&membership.flow_id, FlowWhat::Moved { node, execution_id, from, to })
+                self.tell(&membership.flow_id, FlowEventKind::Moved { node, execution_id, from, to })
             }
             None => Ok(()),
         }
     }
 
     /// Ends the flows that are over, and hands out everything.
-    fn settled(mut self) -> Settled {
+    fn settled(mut self) -> StepOutcome {
         let over: Vec<_> =
             self.flows.values().filter(|change| !change.gone).map(|change| change.after.clone()).collect();
         for flow in over {
             let (ended_at, what) = match (flow.is_over(), flow.ended_at) {
                 (true, None) => {
                     let state = Flow { ended_at: Some(self.now), ..flow.clone() }.state();
-                    (Some(self.now), FlowWhat::Ended { state })
+                    (Some(self.now), FlowEventKind::Ended { state })
                 }
-                (false, Some(_)) => (None, FlowWhat::Reopened),
+                (false, Some(_)) => (None, FlowEventKind::Reopened),
                 _ => continue,
             };
             if let Some(change) = self.flows.get_mut(&flow.id) {
@@ -376,7 +379,7 @@ impl<'v> Step<'v> {
         }
         let flows = self.flows.into_values().collect();
         let (resolved, cascaded) = (self.resolved, self.cascaded);
-        Settled { changes: self.changes, flows, forgotten: Vec::new(), resolved, cascaded }
+        StepOutcome { changes: self.changes, flows, forgotten: Vec::new(), resolved, cascaded }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::change::Change;
 use crate::execution::{Blocker, Execution, Origin, Phase};
 use crate::flow::step::{Step, Work};
-use crate::flow::{Edge, EdgeState, Group, Join, Owed, Owes, Passing};
+use crate::flow::{Edge, EdgeState, Group, Join, PassMode, PendingPropagation, Propagation};
 use crate::view::Stop;
 
 impl Step<'_> {
@@ -25,7 +25,7 @@ impl Step<'_> {
         if blocked && edge.round != group.round {
             edge.round = group.round;
             group.n += 1;
-            group.passes_payload |= edge.passes == Some(Passing::Payload);
+            group.passes_payload |= edge.passes == Some(PassMode::Payload);
         }
         if again {
             group.judge(self.now);
@@ -51,9 +51,9 @@ impl Step<'_> {
         let Some(membership) = &mut change.after.membership else { return };
         membership.result_bytes = None;
         membership.siblings = None;
-        let owes = Owes { since, what: Owed::Replay { reopen }, after: None };
-        membership.owes = (membership.dependents > 0).then_some(owes);
-        if membership.owes.is_some() {
+        let propagation = PendingPropagation { since, what: Propagation::Replay { reopen }, after: None };
+        membership.pending_propagation = (membership.dependents > 0).then_some(propagation);
+        if membership.pending_propagation.is_some() {
             self.later(Work::Dependents(id));
         }
     }
@@ -62,7 +62,7 @@ impl Step<'_> {
     fn take_back(&mut self, edge: &mut Edge) -> Result<(), Stop> {
         edge.state = EdgeState::Pending;
         match (edge.passed_bytes.take(), &edge.passes) {
-            (Some(bytes), Some(Passing::Input(_))) => self.amend(&edge.downstream_execution_id, |membership| {
+            (Some(bytes), Some(PassMode::Input(_))) => self.amend(&edge.downstream_execution_id, |membership| {
                 membership.inputs -= 1;
                 membership.input_bytes -= bytes;
             }),

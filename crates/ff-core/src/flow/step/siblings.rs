@@ -4,7 +4,7 @@ use crate::execution::{Execution, FinishedBy};
 use crate::flow::step::Step;
 use crate::flow::{GroupState, Siblings};
 use crate::types::{EdgeId, ExecutionId, FlowId};
-use crate::view::{EdgesOf, Side, Stop, together};
+use crate::view::{EdgesOf, Side, Stop, require_all};
 
 /// Whether somebody else still needs an upstream.
 enum Need {
@@ -26,7 +26,7 @@ impl Step<'_> {
         let page = self.edges_of(&EdgesOf { flow, member: *id, side: Side::Incoming, after, limit })?;
         let looked = page.len().min(self.budget);
         let edges = self.edges(&flow, &page[..looked])?;
-        together(edges.iter().map(|edge| self.view.execution(&edge.upstream_execution_id)))?;
+        require_all(edges.iter().map(|edge| self.view.execution(&edge.upstream_execution_id)))?;
         for edge in edges {
             if self.budget == 0 {
                 return self.leave(id, left);
@@ -69,7 +69,7 @@ impl Step<'_> {
         let edges = self.edges(flow, &page[..looked])?;
         let others = || edges.iter().map(|edge| &edge.downstream_execution_id);
         let executions = others().map(|id| self.view.execution(id).map(|_| ()));
-        together(executions.chain(others().map(|id| self.view.group(id).map(|_| ()))))?;
+        require_all(executions.chain(others().map(|id| self.view.group(id).map(|_| ()))))?;
         for edge in &edges {
             self.budget -= 1;
             let other = &edge.downstream_execution_id;
@@ -89,13 +89,13 @@ impl Step<'_> {
 mod tests {
     use crate::execution::{FinishedBy, Phase};
     use crate::flow::OnSatisfied::{CancelRemaining, LetRun};
-    use crate::flow::playground::{Playground, any_of, graph, quorum};
+    use crate::flow::fixture::{FlowFixture, any_of, graph, quorum};
     use crate::limits;
     use crate::state::PublicState;
 
     #[test]
     fn a_quorum_cancels_whom_it_no_longer_needs() {
-        let mut flow = Playground::with(graph("a>d b>d c>d", &[("d", quorum(1, CancelRemaining))]));
+        let mut flow = FlowFixture::with(graph("a>d b>d c>d", &[("d", quorum(1, CancelRemaining))]));
         flow.start();
         flow.complete("b");
         assert_eq!(flow.states("a b c d"), ["cancelled", "completed", "cancelled", "waiting"]);
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_sibling_another_child_still_needs_is_left_alone() {
         let joins = [("d", any_of(CancelRemaining)), ("e", any_of(CancelRemaining))];
-        let mut flow = Playground::with(graph("a>d b>d b>e c>e", &joins));
+        let mut flow = FlowFixture::with(graph("a>d b>d b>e c>e", &joins));
         flow.start();
         flow.complete("a");
         assert_eq!(flow.states("b c d e"), ["active", "active", "waiting", "waiting_children"]);
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_child_that_ended_needs_nobody() {
-        let mut flow = Playground::with(graph("a>d b>d b>e", &[("d", any_of(CancelRemaining))]));
+        let mut flow = FlowFixture::with(graph("a>d b>d b>e", &[("d", any_of(CancelRemaining))]));
         flow.start();
         let execution_id = flow.member("e");
         flow.ask(crate::execution::contracts::CancelArgs { execution_id, reason: None, requested_by: None }).unwrap();
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn upstreams_run_on_when_they_are_let() {
-        let mut flow = Playground::with(graph("a>c b>c", &[("c", any_of(LetRun))]));
+        let mut flow = FlowFixture::with(graph("a>c b>c", &[("c", any_of(LetRun))]));
         flow.start();
         flow.complete("a");
         assert_eq!(flow.states("b c"), ["active", "waiting"]);
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_join_that_cannot_be_met_any_more_needs_nobody_either() {
-        let mut flow = Playground::with(graph("a>d b>d c>d", &[("d", quorum(3, CancelRemaining))]));
+        let mut flow = FlowFixture::with(graph("a>d b>d c>d", &[("d", quorum(3, CancelRemaining))]));
         flow.start();
         flow.fail("a");
         assert_eq!(flow.states("b c d"), ["cancelled", "cancelled", "skipped"]);
@@ -144,13 +144,13 @@ mod tests {
     #[test]
     fn two_thousand_siblings_are_cancelled_step_by_step_and_exactly_once() {
         let edges: Vec<_> = (0..2_000).map(|n| format!("n{n}>z")).collect();
-        let mut flow = Playground::empty();
+        let mut flow = FlowFixture::empty();
         flow.watched = false;
         flow.submit(graph(&edges.join(" "), &[("z", quorum(1, CancelRemaining))])).unwrap();
         flow.drain();
         flow.start();
         flow.complete("n7");
-        let cancelled = |flow: &Playground| flow.flow().counts.of(PublicState::Cancelled) as usize;
+        let cancelled = |flow: &FlowFixture| flow.flow().counts.of(PublicState::Cancelled) as usize;
         assert!(cancelled(&flow) <= limits::FLOW_STEP && cancelled(&flow) > 0);
         assert_eq!(flow.state("z"), "waiting");
         assert!(flow.drain() >= 2_000 / limits::FLOW_STEP);

@@ -42,14 +42,14 @@ impl ListLanesArgs {
     }
 
     /// What to do with the next key there is.
-    pub fn meets(&self, key: &LaneId) -> Meets {
+    pub fn meets(&self, key: &LaneId) -> ListingStep {
         let of = key.apart().0;
         match &self.namespace {
-            None => Meets::Listed,
-            Some(wanted) if of == *wanted => Meets::Listed,
+            None => ListingStep::Listed,
+            Some(wanted) if of == *wanted => ListingStep::Listed,
             // Everything up to the tenant's first key was left out by the place to begin at.
-            Some(wanted) if !wanted.is_default() => Meets::End,
-            Some(_) => Meets::Skip(format!("{of}/{LAST}")),
+            Some(wanted) if !wanted.is_default() => ListingStep::End,
+            Some(_) => ListingStep::Skip(format!("{of}/{LAST}")),
         }
     }
 
@@ -64,7 +64,7 @@ const LAST: char = '~';
 
 /// What a listing does with a key it comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Meets {
+pub enum ListingStep {
     /// It is one of those asked for.
     Listed,
     /// It is another tenant's: the listing goes on after this place, behind all keys of that tenant.
@@ -235,12 +235,12 @@ mod tests {
             while let Some(key) = all.iter().find(|key| key.as_str() > at.as_str()) {
                 steps += 1;
                 at = match args.meets(key) {
-                    Meets::Listed => {
+                    ListingStep::Listed => {
                         met.push(key.as_str());
                         key.to_string()
                     }
-                    Meets::Skip(to) => to,
-                    Meets::End => break,
+                    ListingStep::Skip(to) => to,
+                    ListingStep::End => break,
                 };
             }
             (met, steps)

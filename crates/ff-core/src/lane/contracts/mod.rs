@@ -8,4 +8,4 @@ pub use super::copy::CopyLaneArgs;
 pub use super::recount::{LaneCount, RecountLaneArgs};
 pub use super::settle::{LaneSettled, SettleLaneArgs};
 pub use crate::lease::contracts::{GrantedClaim, GrantedClaimArgs, GrantedClaims};
-pub use listing::{Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs, Meets};
+pub use listing::{Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs, ListingStep};

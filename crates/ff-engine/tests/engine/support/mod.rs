@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod watched;
+mod watched_store;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use ff_backend_memory::MemoryBackend;
 use ff_core::backend::EngineStore;
 use ff_core::clock::Clock;
-use ff_core::dice::SystemDice;
+use ff_core::entropy::SystemEntropy;
 use ff_core::execution::contracts::SubmitArgs;
 use ff_core::lease::Holder;
 use ff_core::lease::contracts::{ClaimArgs, Claimed, Claims};
@@ -20,7 +20,7 @@ use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, Kind, LaneId, TimestampMs};
 use tokio::time::{Instant, sleep_until};
 
-pub(crate) use watched::Watched;
+pub(crate) use watched_store::WatchedStore;
 
 /// The runtime's clock as a store's. On a paused runtime time passes when nothing else is left to do, so a test that
 /// waits an hour takes no time and always sees the same.
@@ -34,14 +34,14 @@ impl Clock for RuntimeClock {
 }
 
 /// An empty store with so many partitions and the runtime's clock.
-pub(crate) fn store(partitions: u16) -> Arc<Watched> {
+pub(crate) fn store(partitions: u16) -> Arc<WatchedStore> {
     store_by(partitions, Arc::new(RuntimeClock(Instant::now())))
 }
 
 /// An empty store with a clock of one's own.
-pub(crate) fn store_by(partitions: u16, clock: Arc<dyn Clock>) -> Arc<Watched> {
+pub(crate) fn store_by(partitions: u16, clock: Arc<dyn Clock>) -> Arc<WatchedStore> {
     let config = PartitionConfig { num_flow_partitions: partitions, ..PartitionConfig::default() };
-    Arc::new(Watched::over(Arc::new(MemoryBackend::new(config, clock, Arc::new(SystemDice)))))
+    Arc::new(WatchedStore::over(Arc::new(MemoryBackend::new(config, clock, Arc::new(SystemEntropy)))))
 }
 
 /// Lets the runtime's clock run; on a paused runtime, through everything that happens until then.

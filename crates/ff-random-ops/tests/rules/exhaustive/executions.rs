@@ -93,7 +93,7 @@ impl ExecutionWorld {
         if let Some(granted) = &mut self.granted {
             remember_granted(granted, reply);
         }
-        let (Operation::Claim(args), Reply::Taken(taken)) = (operation, reply) else { return };
+        let (Operation::Claim(args), Reply::ClaimDecision(taken)) = (operation, reply) else { return };
         let worker = usize::from(args.holder == holder(1));
         for task in &taken.tasks {
             let mine = |held: &Held| held.worker == worker && held.id == task.execution_id;

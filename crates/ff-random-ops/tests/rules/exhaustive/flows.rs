@@ -7,7 +7,7 @@ use ff_core::contracts::{
     CancelArgs, CancelFlowArgs, CompleteArgs, EdgeSpec, FailArgs, FlowHeader, GrowFlowArgs, GrownEdge, MemberRef,
     NodeSpec, PumpArgs, ReplayArgs, SubmitFlowArgs,
 };
-use ff_core::dice::{Dice, SeededDice};
+use ff_core::entropy::{Entropy, SeededEntropy};
 use ff_core::execution::{AttemptSlot, Failure, Phase};
 use ff_core::flow::{CancelPolicy, Join, OnSatisfied};
 use ff_core::lease::Fence;
@@ -38,9 +38,9 @@ pub(crate) struct FlowWorld(Model);
 impl FlowWorld {
     /// The small flow, submitted.
     pub(crate) fn new() -> Self {
-        let (mut model, dice) = (Model::default(), SeededDice::new(0));
+        let (mut model, entropy) = (Model::default(), SeededEntropy::new(0));
         for part in small(SMALL_FLOW).plan().expect("a graph without a fault") {
-            let at = Conditions { partitions: PARTITIONS, nonce: dice.nonce(), now: NOW };
+            let at = Conditions { partitions: PARTITIONS, nonce: entropy.nonce(), now: NOW };
             model.execute(&Operation::StageFlow(part), &at).expect("a flow");
         }
         Self(model)
@@ -141,8 +141,11 @@ fn sameness(model: &Model) -> String {
             _ => execution.public_state().to_string(),
         };
         let open = matches!(execution.attempt, AttemptSlot::Open(_));
-        let owes = execution.membership.as_ref().map(|m| (m.owes.is_some(), m.siblings.is_some(), m.dependents));
-        write!(same, "{} {phase} {open} {} {owes:?};", execution.id, execution.replays).expect("a text");
+        let propagation = execution
+            .membership
+            .as_ref()
+            .map(|m| (m.pending_propagation.is_some(), m.siblings.is_some(), m.dependents));
+        write!(same, "{} {phase} {open} {} {propagation:?};", execution.id, execution.replays).expect("a text");
     }
     let snapshot = model.snapshot(0);
     for group in snapshot.groups.values() {

@@ -7,7 +7,7 @@ use ff_core::contracts::{
     AllotArgs, CompleteArgs, ConfigureLaneArgs, CopyLaneArgs, Grant, GrantedClaimArgs, LaneCount, RecountLaneArgs,
     Setting, SettleLaneArgs, SubmitArgs,
 };
-use ff_core::dice::{Dice, SeededDice};
+use ff_core::entropy::{Entropy, SeededEntropy};
 use ff_core::execution::Phase;
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation, Reply};
@@ -35,10 +35,10 @@ pub(crate) struct LaneWorld {
 impl LaneWorld {
     /// Two executions on each partition, and a limit of one that both know.
     pub(crate) fn new() -> Self {
-        let dice = SeededDice::new(0);
+        let entropy = SeededEntropy::new(0);
         let mut start = Self::default();
         for operation in beginning() {
-            let at = || Conditions { partitions: PARTITIONS, nonce: dice.nonce(), now: NOW };
+            let at = || Conditions { partitions: PARTITIONS, nonce: entropy.nonce(), now: NOW };
             if let Reply::LaneConfigured(lane) = start.perform(&operation, &at()) {
                 for partition in 0..2 {
                     start.perform(&Operation::CopyLane(CopyLaneArgs { partition, lane: lane.clone() }), &at());

@@ -12,7 +12,7 @@ use std::collections::{HashSet, VecDeque};
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use ff_core::dice::{Dice, SeededDice};
+use ff_core::entropy::{Entropy, SeededEntropy};
 use ff_core::operation::Conditions;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
@@ -104,13 +104,13 @@ trait World: Clone {
 
 /// What the moves of a search share.
 struct Search {
-    dice: SeededDice,
+    entropy: SeededEntropy,
     coverage: Coverage,
 }
 
 impl Search {
     fn conditions(&self, partitions: PartitionConfig, now: TimestampMs) -> Conditions {
-        Conditions { partitions, nonce: self.dice.nonce(), now }
+        Conditions { partitions, nonce: self.entropy.nonce(), now }
     }
 }
 
@@ -123,7 +123,7 @@ struct Visited {
 
 /// Visits everything within a number of moves, and says how much that was.
 fn visit_all<W: World>(name: &str, start: W, moves_at_most: usize) -> Visited {
-    let mut search = Search { dice: SeededDice::new(1), coverage: Coverage::default() };
+    let mut search = Search { entropy: SeededEntropy::new(1), coverage: Coverage::default() };
     let mut seen = HashSet::from([start.identity()]);
     // How each state was first come to: from which, by which move.
     let mut trail: Vec<(usize, Option<W::Move>)> = vec![(0, None)];

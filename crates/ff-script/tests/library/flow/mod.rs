@@ -1,6 +1,6 @@
 //! Flows: every refusal of their functions, the keys they are kept under, the call that was published, and what a step does.
 
-mod kept;
+mod keyspace;
 mod published;
 mod refusals;
 mod scene;

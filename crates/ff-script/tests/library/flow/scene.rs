@@ -4,7 +4,7 @@ use bytes::Bytes;
 use ff_core::contracts::{
     CancelFlowArgs, ClaimArgs, CompleteArgs, EdgeSpec, FailArgs, FlowHeader, NodeSpec, RevokeArgs, SubmitFlowArgs, Task,
 };
-use ff_core::dice::{Dice, SystemDice};
+use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::execution::Failure;
 use ff_core::flow::{CancelPolicy, Join, edge_id, member_id};
 use ff_core::keys::{ExecKeyContext, FlowKeyContext};
@@ -92,7 +92,7 @@ pub(crate) async fn claim(wire: &Wire, max: usize) -> Vec<Task> {
         max,
         ..ClaimArgs::new(0, Holder::parse("w", "w-1").unwrap())
     };
-    let claims = ff_claim_execution(wire, args, &SystemDice.nonce()).await.unwrap();
+    let claims = ff_claim_execution(wire, args, &SystemEntropy.nonce()).await.unwrap();
     claims.claimed.into_iter().map(|claimed| claimed.task).collect()
 }
 
@@ -104,7 +104,7 @@ pub(crate) async fn complete(wire: &Wire, task: &Task) {
 pub(crate) async fn fail(wire: &Wire, task: &Task) {
     let failure = Failure { category: Kind::parse("error").unwrap(), message: "no".into(), permanent: true };
     let args = FailArgs { execution_id: task.execution_id, fence: task.fence, failure };
-    ff_fail_execution(wire, args, &SystemDice.nonce()).await.unwrap();
+    ff_fail_execution(wire, args, &SystemEntropy.nonce()).await.unwrap();
 }
 
 impl Stand {
@@ -114,7 +114,7 @@ impl Stand {
         for task in claim(wire, 1).await {
             complete(wire, &task).await;
         }
-        let (lease_id, attempt_id) = SystemDice.nonce().lease(0);
+        let (lease_id, attempt_id) = SystemEntropy.nonce().lease(0);
         let mut scene = Scene {
             wire,
             flow_id: FlowId::new(),

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use ff_core::contracts::CancelFlowArgs;
-use ff_core::dice::{Dice, SystemDice};
+use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::flow::CancelPolicy;
 use ff_core::hint::Hint;
 use ff_core::keys::FlowKeyContext;
 use ff_core::limits;
 use ff_core::partition::flow_partition;
 use ff_core::types::FlowId;
+use ff_script::engine::ff_pump;
 use ff_script::flow::ff_cancel_flow;
-use ff_script::upkeep::ff_pump;
 use ff_script::{LibraryClock, hints};
 use futures_util::StreamExt;
 use redis::cmd;
@@ -22,7 +22,7 @@ use crate::wire::Wire;
 
 /// Pumps once, and says whether there is more to do now.
 pub(crate) async fn pump(wire: &Wire) -> bool {
-    let pumped = ff_pump(wire, 0, &SystemDice.nonce()).await.unwrap();
+    let pumped = ff_pump(wire, 0, &SystemEntropy.nonce()).await.unwrap();
     pumped.next_due.is_some_and(|at| at.0.unsigned_abs() <= wire.now())
 }
 
@@ -82,7 +82,7 @@ async fn the_end_of_a_flow_is_told_to_whoever_waits_for_it() {
     let wire = Wire::start(LibraryClock::Test).await;
     for awaited in [false, true] {
         let flow_id = submit(&wire, graph(&["a"], &[], &[])).await;
-        let look = ff_script::flow::FlowLook { staged: false, awaited };
+        let look = ff_script::flow::FlowQuery { staged: false, awaited };
         ff_script::flow::ff_read_flow(&wire, &ONE_PARTITION, &flow_id, look).await.unwrap();
         let mut listening = wire.listen("ff:hints").await;
         let task = claim(&wire, 1).await.remove(0);

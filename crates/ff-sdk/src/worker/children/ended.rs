@@ -103,8 +103,8 @@ pub(super) async fn wait(context: &Context) -> Result<(), WaitError> {
     let _turn = context.hold().turn.lock().await;
     let own = context.clone();
     // Seen through even when nobody waits for the answer any more: a handler must not go on without its lease.
-    let letting_go = tokio::spawn(async move { let_go(&own).await });
-    match letting_go.await.unwrap_or(Err(WaitError::Suspended))?.state {
+    let suspending = tokio::spawn(async move { let_go(&own).await });
+    match suspending.await.unwrap_or(Err(WaitError::Suspended))?.state {
         GroupState::Satisfied | GroupState::Impossible => Ok(()),
         GroupState::Pending => {
             context.hold().dropped.cancelled().await;

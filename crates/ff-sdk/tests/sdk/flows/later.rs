@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ff_backend_memory::MemoryBackend;
 use ff_sdk::core::clock::ManualClock;
-use ff_sdk::core::dice::SystemDice;
+use ff_sdk::core::entropy::SystemEntropy;
 use ff_sdk::core::limits;
 use ff_sdk::core::partition::PartitionConfig;
 use ff_sdk::core::state::PublicState;
@@ -16,7 +16,7 @@ use super::scenarios::soon;
 #[tokio::test]
 async fn children_that_take_days_are_not_added_again() {
     let clock = Arc::new(ManualClock::at(TimestampMs(1_000_000)));
-    let store = MemoryBackend::new(PartitionConfig::default(), clock.clone(), Arc::new(SystemDice));
+    let store = MemoryBackend::new(PartitionConfig::default(), clock.clone(), Arc::new(SystemEntropy));
     let ff = FlowFabric::over(Arc::new(store));
     let parent = ff.worker("parent").on("parent", |ctx: Context| async move {
         ctx.grow("side", Growth::new().node("side", Node::empty("nobody")).after("last", "side")).await?;

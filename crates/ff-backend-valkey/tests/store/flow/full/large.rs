@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ff_backend_valkey::ValkeyOptions;
 use ff_core::contracts::{CancelFlowArgs, FlowEdgesArgs, FlowEventsArgs, FlowMembersArgs};
-use ff_core::dice::SeededDice;
+use ff_core::entropy::SeededEntropy;
 use ff_core::flow::{CancelPolicy, FlowState, Join, OnSatisfied};
 use ff_core::limits;
 use ff_engine::Orchestration;
@@ -36,7 +36,7 @@ const LONGEST: u64 = 5;
 /// Submits, runs and reads one flow, and cancels another; says how many functions were called. Ids and randomness are the
 /// same every time, so that the same calls are made.
 async fn run(server: &Process) -> usize {
-    let options = ValkeyOptions { dice: Arc::new(SeededDice::new(1)), ..options() };
+    let options = ValkeyOptions { entropy: Arc::new(SeededEntropy::new(1)), ..options() };
     let store = ValkeyBackend::connect(&server.url(), options).await.unwrap();
     let first = store.submit_flow(graph(1)).await.unwrap().flow_id;
     to_its_end(&store, &first).await;

@@ -11,14 +11,14 @@ use ff_core::contracts::{
 };
 use ff_core::limits;
 use ff_core::partition::PartitionConfig;
-use ff_core::suspension::{Condition, Distinct, Handed, OperatorDecision, ResumePolicy};
+use ff_core::suspension::{Condition, Distinct, OperatorDecision, ResumePolicy, SignalSelection};
 use ff_core::types::{ExecutionId, SignalName, WaitpointKey};
 use futures_util::future::join_all;
 
 use super::super::{all_pages, in_lane};
 use crate::flow::slow::{count_from_zero, reference_us, slow_calls, time_in_functions, watched_server};
 use crate::support::Process;
-use crate::waiting::{key, signal};
+use crate::suspensions::{key, signal};
 use crate::{claim, connect, options, work};
 
 /// How many times the reference a call may take. The reference takes about a millisecond where a call may take five.
@@ -45,7 +45,9 @@ async fn no_step_takes_long_however_many_signals_came_early() {
         let part = |waitpoint: &WaitpointKey| Condition::Signal { waitpoint: waitpoint.clone(), name: name.clone() };
         Condition::AllOf { members: keys.iter().map(part).collect() }
     };
-    for (handed, is_met) in [(Handed::Matched, true), (Handed::Matched, false), (Handed::All, false)] {
+    for (handed, is_met) in
+        [(SignalSelection::Matched, true), (SignalSelection::Matched, false), (SignalSelection::All, false)]
+    {
         for _ in 0..TIMES {
             let (id, waitpoints) = full_of_early_signals(&store).await;
             let keys = waitpoints.iter().map(|granted| granted.waitpoint_key.clone()).collect();

@@ -2,7 +2,7 @@
 
 mod children;
 mod graphs;
-mod steering;
+mod operator;
 
 use std::future::Future;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 pub(crate) use children::*;
 pub(crate) use graphs::*;
-pub(crate) use steering::*;
+pub(crate) use operator::*;
 
 /// Names every scenario to a macro that makes tests of them.
 macro_rules! all {

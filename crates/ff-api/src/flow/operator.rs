@@ -1,0 +1,87 @@
+//! What people ask of a flow from outside, and a holder of the flow it is in.
+
+use std::collections::BTreeMap;
+
+use ff_core::contracts::{CancelFlowArgs, FlowCancelled, FlowEnd, SetFlowTagsArgs, WaitForChildrenArgs};
+use ff_core::engine_error::Refusal;
+use ff_core::flow::CancelPolicy;
+use ff_core::lease::Fence;
+use ff_core::types::{AttemptId, ExecutionId, FlowId, LeaseEpoch, LeaseId, TagValue};
+use serde::{Deserialize, Serialize};
+
+use crate::execution::submit::tags;
+use crate::lease::holder::{held, holder_calls};
+use crate::object::word;
+
+/// Someone wants a flow stopped; all of it, unless a policy is given.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CancelFlow {
+    #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
+    pub policy: Option<CancelPolicy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested_by: Option<String>,
+}
+
+impl CancelFlow {
+    /// The call as it travels.
+    pub fn of(args: CancelFlowArgs) -> Self {
+        Self { policy: Some(args.policy), reason: args.reason, requested_by: args.requested_by }
+    }
+
+    /// What is asked of a flow.
+    pub fn into_args(self, flow_id: FlowId) -> CancelFlowArgs {
+        let policy = self.policy.unwrap_or(CancelPolicy::CancelAll);
+        CancelFlowArgs { flow_id, policy, reason: self.reason, requested_by: self.requested_by }
+    }
+}
+
+/// The flow is cancelled; how it ended, when that was waited for and came in time.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FlowCancellation {
+    #[serde(flatten)]
+    pub cancelled: FlowCancelled,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<FlowEnd>,
+}
+
+/// Labels for a flow, beside those it has.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct TagFlow {
+    pub tags: BTreeMap<String, TagValue>,
+}
+
+impl TagFlow {
+    /// The call as it travels.
+    pub fn of(args: SetFlowTagsArgs) -> Self {
+        Self { tags: args.tags.into_iter().map(|(key, value)| (key.to_string(), value)).collect() }
+    }
+
+    /// What is asked of a flow.
+    pub fn into_args(self, flow_id: FlowId) -> Result<SetFlowTagsArgs, Refusal> {
+        Ok(SetFlowTagsArgs { flow_id, tags: tags(self.tags)? })
+    }
+}
+
+holder_calls! {
+    /// The holder lets go until the members it added have ended as its join asks.
+    WaitForChildren {}
+}
+
+impl WaitForChildren {
+    /// The call as it travels.
+    pub fn of(args: WaitForChildrenArgs) -> Self {
+        held!(WaitForChildren, args.fence,)
+    }
+
+    /// What is asked of an execution.
+    pub fn into_args(self, execution_id: ExecutionId) -> Result<WaitForChildrenArgs, Refusal> {
+        Ok(WaitForChildrenArgs { execution_id, fence: self.fence()? })
+    }
+}

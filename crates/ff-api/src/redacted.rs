@@ -1,0 +1,42 @@
+//! Text that must not be seen: tokens and secrets on their way to be judged.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+/// A text that is shown by nothing: neither by `Debug`, nor by the error when something else was sent in its place.
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Redacted(pub String);
+
+impl fmt::Debug for Redacted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes nobody is shown", self.0.len())
+    }
+}
+
+impl<'de> Deserialize<'de> for Redacted {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(text) => Ok(Self(text)),
+            _ => Err(serde::de::Error::custom("must be text")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_shows_it() {
+        let unshown: Redacted = serde_json::from_str("\"c0ffee\"").unwrap();
+        assert!(!format!("{unshown:?}").contains("c0ffee"));
+        assert_eq!(unshown.0, "c0ffee");
+        for other in ["5551234", "[\"c0ffee\"]", "{\"c0ffee\":1}", "null"] {
+            let error = serde_json::from_str::<Redacted>(other).unwrap_err().to_string();
+            assert!(error.starts_with("must be text") && !error.contains("c0ffee"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What an engine asks, over the model.
+
+use std::time::Duration;
+
+use ff_core::backend::{Answer, EngineStore, Handle, PartitionStatus};
+use ff_core::clock::Clock;
+use ff_core::hint::Hints;
+use ff_core::outage::OutageLog;
+use ff_core::query::{Now, Sweep, TakeSnapshot};
+use ff_core::snapshot::Snapshot;
+use ff_core::types::TimestampMs;
+
+use crate::MemoryBackend;
+
+impl EngineStore for MemoryBackend {
+    fn sweep_every(&self) -> Option<Duration> {
+        None
+    }
+
+    fn hints(&self) -> Hints {
+        self.announcer.listen()
+    }
+
+    fn outages(&self) -> &OutageLog {
+        &self.outages
+    }
+}
+
+impl Handle<Now, TimestampMs> for MemoryBackend {
+    async fn handle(&self, _: Now) -> Answer<TimestampMs> {
+        Ok(self.clock.now())
+    }
+}
+
+impl Handle<Sweep, PartitionStatus> for MemoryBackend {
+    async fn handle(&self, Sweep { partition }: Sweep) -> Answer<PartitionStatus> {
+        let model = self.model()?;
+        Ok(PartitionStatus { ready: model.ready(partition), next_due: model.next_due(partition) })
+    }
+}
+
+impl Handle<TakeSnapshot, Snapshot> for MemoryBackend {
+    async fn handle(&self, TakeSnapshot { partition }: TakeSnapshot) -> Answer<Snapshot> {
+        Ok(self.model()?.snapshot(partition))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::backend::Perform;
+    use ff_core::contracts::SubmitArgs;
+    use ff_core::engine_error::Code;
+    use ff_core::payload::Payload;
+    use ff_core::types::Kind;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_sweep_finds_what_hints_told() {
+        let store = MemoryBackend::default();
+        let work = SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1"));
+        let partition = store.submit(work).await.unwrap().execution_id.partition();
+        let swept = store.sweep(partition).await.unwrap();
+        assert_eq!(swept.ready.iter().map(|ready| ready.kind.as_str()).collect::<Vec<_>>(), ["resize"]);
+        assert_eq!(swept.next_due, None);
+    }
+
+    #[tokio::test]
+    async fn a_partition_that_is_not_there_is_refused() {
+        let store = MemoryBackend::default();
+        assert_eq!(store.pump(256).await.unwrap_err().code(), Code::InvalidInput);
+        assert_eq!(store.sweep(256).await.unwrap_err().code(), Code::InvalidInput);
+        assert_eq!(store.snapshot(256).await.unwrap_err().code(), Code::InvalidInput);
+    }
+}

@@ -1,0 +1,54 @@
+//! Under which circumstances a batch begins, as the server tells them.
+
+use ff_backend_sql::TransactionContext;
+use ff_core::clock::Clock;
+use ff_core::types::TimestampMs;
+use tokio::time::Instant;
+use tokio_postgres::Row;
+
+use crate::driver_error::DriverError;
+
+/// What time it is and the latest moment anything was written at, in milliseconds, until when anybody follows what happens,
+/// and whether any lane is configured.
+pub(super) const SERVER_STATE: &str = "\
+    SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8, (SELECT max(at) FROM clock), \
+    (SELECT coalesce(max(until), 0) FROM feed), EXISTS (SELECT FROM lane)";
+
+/// What the server told, and when.
+#[derive(Clone, Copy)]
+pub(super) struct ServerState {
+    told: Instant,
+    time: i64,
+    latest: i64,
+    followed_until: i64,
+    has_lanes: bool,
+}
+
+impl ServerState {
+    /// Reads the answer that has just come.
+    pub(super) fn read(rows: &[Row]) -> Result<Self, DriverError> {
+        let odd = |error: tokio_postgres::Error| DriverError::Failed(error.to_string());
+        let row = rows.first().ok_or_else(|| DriverError::Failed("the server has no clock".into()))?;
+        Ok(Self {
+            told: Instant::now(),
+            time: row.try_get(0).map_err(odd)?,
+            latest: row.try_get(1).map_err(odd)?,
+            followed_until: row.try_get(2).map_err(odd)?,
+            has_lanes: row.try_get(3).map_err(odd)?,
+        })
+    }
+
+    /// What they are for a batch that begins now, after another of a known moment. The server's clock is taken to have gone
+    /// on as fast as this program's since it was told.
+    pub(super) fn context(&self, clock: Option<&dyn Clock>, before: TimestampMs) -> TransactionContext {
+        let since = || i64::try_from(self.told.elapsed().as_millis()).unwrap_or(i64::MAX);
+        let time = clock.map_or_else(|| self.time.saturating_add(since()), |clock| clock.now().0);
+        let now = TimestampMs(time.max(self.latest)).max(before);
+        TransactionContext {
+            now,
+            is_followed: now.0 < self.followed_until,
+            has_lanes: self.has_lanes,
+            lock_session: None,
+        }
+    }
+}

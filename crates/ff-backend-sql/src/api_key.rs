@@ -1,0 +1,44 @@
+//! The domain of API keys: their rows, and what is read of them.
+
+use async_trait::async_trait;
+use ff_core::api_key::{ApiKey, KeyInfo};
+use ff_core::backend::Answer;
+use ff_core::contracts::{KeysPage, ListKeysArgs};
+use ff_core::query::FindKey;
+use ff_core::types::KeyId;
+
+use crate::error::SqlError;
+use crate::queries::API_KEYS_AFTER;
+use crate::schema::API_KEY;
+use crate::session::{Put, Question, Read};
+use crate::value::{Row, Value};
+use crate::{ReadContext, record};
+
+/// The row of a key.
+pub(crate) fn api_key_of(key: &ApiKey) -> Result<Put, SqlError> {
+    Ok(Put::whole(vec![key.info.key_id.as_str().into(), record::written(key)?]))
+}
+
+#[async_trait]
+impl Question for FindKey {
+    type Answer = Option<ApiKey>;
+
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Option<ApiKey>> {
+        let rows = reader.load(&API_KEY, API_KEY.named(&["record"]), &[vec![self.key_id.as_str().into()]]).await?;
+        let row = rows.into_iter().flatten().next();
+        Ok(row.map(|row| record::read(row.text(0)?)).transpose()?)
+    }
+}
+
+#[async_trait]
+impl Question for ListKeysArgs {
+    type Answer = KeysPage;
+
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<KeysPage> {
+        let after = self.after.as_ref().map_or("", KeyId::as_str);
+        let rows = reader.query(API_KEYS_AFTER, &[vec![after.into(), Value::number(self.limit + 1)]]).await?;
+        let info = |row: &Row| record::read::<ApiKey>(row.text(0)?).map(|key| key.info);
+        let keys = rows.iter().flatten().map(info).collect::<Result<Vec<KeyInfo>, SqlError>>()?;
+        Ok(KeysPage::of(keys, self.limit))
+    }
+}

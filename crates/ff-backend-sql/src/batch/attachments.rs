@@ -1,0 +1,181 @@
+//! What a batch's claims bring along: payloads, signals, and the results that others passed on. What the batch itself has
+//! changed of them is noted when the claim is decided, for it may change again after; what is stored is read for all
+//! claims together, in the same transaction.
+
+use std::collections::HashMap;
+
+use ff_core::backend::Answer;
+use ff_core::change::Write;
+use ff_core::contracts::{ClaimDecision, Claimed, Claims, GrantedClaim, GrantedClaims, Input, Task};
+use ff_core::engine_error::EngineError;
+use ff_core::limits;
+use ff_core::operation::{Operation, Reply};
+use ff_core::payload::Payload;
+use ff_core::types::ExecutionId;
+use ff_core::view::{EdgesOf, View};
+
+use super::QueuedOperation;
+use super::signals::ClaimSignals;
+use crate::batch_state::{BatchState, all_into};
+use crate::error::SqlError;
+use crate::execution::read_body;
+use crate::schema::{PAYLOAD, RESULT};
+use crate::session::{Load, Read, key_of};
+use crate::table::Table;
+
+/// What a claimed execution is to bring along, as far as the batch knows it.
+pub(super) struct ClaimAttachments {
+    payload: Source,
+    inputs: Vec<Input>,
+    /// Whose stored results are to be put in their places among the inputs.
+    awaited: Vec<ExecutionId>,
+}
+
+/// Where a payload comes from.
+enum Source {
+    Batch(Payload),
+    Stored,
+    ResultOf(ExecutionId),
+}
+
+/// What the executions of a reply are to bring along. The edges into those that were given inputs are on the desk.
+pub(super) fn attachments(state: &BatchState, reply: &Reply) -> Vec<ClaimAttachments> {
+    tasks(reply).iter().map(|task| attachment(state, task)).collect()
+}
+
+/// The edges that brought the executions of a reply their inputs.
+pub(super) fn edges_of_inputs(reply: &Reply) -> impl Iterator<Item = EdgesOf> {
+    tasks(reply).iter().filter_map(edges_into)
+}
+
+fn edges_into(task: &Task) -> Option<EdgesOf> {
+    let flow = task.flow.as_ref().filter(|flow| flow.inputs > 0)?;
+    Some(all_into(flow.flow_id, task.execution_id))
+}
+
+fn attachment(state: &BatchState, task: &Task) -> ClaimAttachments {
+    let payload = match state.side_writes.payloads.get(&task.execution_id) {
+        Some(Write::Put(payload)) => Source::Batch(payload.clone()),
+        Some(Write::ResultOf(other)) => Source::ResultOf(*other),
+        Some(Write::Keep | Write::Remove) | None => Source::Stored,
+    };
+    let edges = edges_into(task).and_then(|query| Some((query.flow, state.edges(&query).ok()?)));
+    let edges = edges.into_iter().flat_map(|(flow, ids)| ids.into_iter().map(move |id| (flow, id)));
+    let edges: Vec<_> = edges.filter_map(|(flow, id)| state.edge(&flow, &id).ok().flatten()).collect();
+    let mut awaited = Vec::new();
+    let inputs = Input::handed(edges, |upstream| match state.side_writes.results.get(upstream) {
+        Some(Write::Put(result)) => Some(result.clone()),
+        Some(_) => None,
+        None => {
+            awaited.push(*upstream);
+            None
+        }
+    });
+    ClaimAttachments { payload, inputs, awaited }
+}
+
+/// The payloads a claim is going to bring along, when what waits for it is known and something else is still missed. Claims
+/// in company find out what each of them gets when it is decided.
+pub(super) fn payloads_ahead(state: &BatchState, batch: &[QueuedOperation]) -> Option<Load> {
+    let [QueuedOperation { operation: Operation::Claim(args), .. }] = batch else { return None };
+    let first = state.waiting(args).take(args.max.min(limits::CLAIM_AT_ONCE));
+    let keys: Vec<_> = first.filter(|id| !state.small_payloads.contains_key(id)).map(key_of).collect();
+    (!keys.is_empty()).then(|| Load::Rows(&PAYLOAD, PAYLOAD.all(), keys))
+}
+
+/// Gives every claim what it is to bring along, with one query per table for all that is stored.
+pub(super) async fn attach(
+    reader: &mut dyn Read,
+    state: &BatchState,
+    replies: Vec<Answer<(Reply, Vec<ClaimAttachments>)>>,
+) -> Result<Vec<Answer<Reply>>, SqlError> {
+    let (mut own, mut others, mut at_hand) = (Vec::new(), Vec::new(), Vec::new());
+    for (reply, attachments) in replies.iter().flatten() {
+        for (task, attachments) in tasks(reply).iter().zip(attachments) {
+            match &attachments.payload {
+                Source::Batch(_) => {}
+                Source::Stored => match state.small_payloads.get(&task.execution_id) {
+                    Some(payload) => at_hand.push((task.execution_id, payload.clone())),
+                    None => own.push(task.execution_id),
+                },
+                Source::ResultOf(other) => others.push(*other),
+            }
+            others.extend(&attachments.awaited);
+        }
+    }
+    let mut payloads = bodies(reader, &PAYLOAD, own).await?;
+    payloads.extend(at_hand);
+    let found = StoredAttachments {
+        payloads,
+        results: bodies(reader, &RESULT, others).await?,
+        signals: ClaimSignals::find(reader, state, replies.iter().flatten().flat_map(|(reply, _)| tasks(reply)))
+            .await?,
+    };
+    Ok(replies
+        .into_iter()
+        .map(|reply| reply.and_then(|(reply, attachments)| found.complete(reply, attachments)))
+        .collect())
+}
+
+/// The payloads or results that are stored under these ids.
+pub(super) async fn bodies(
+    reader: &mut dyn Read,
+    table: &'static Table,
+    ids: Vec<ExecutionId>,
+) -> Result<HashMap<ExecutionId, Payload>, SqlError> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows = reader.load(table, table.all(), &ids.iter().map(key_of).collect::<Vec<_>>()).await?;
+    let found = ids.into_iter().zip(rows).filter_map(|(id, row)| Some((id, row?)));
+    found.map(|(id, row)| Ok((id, read_body(&row)?))).collect()
+}
+
+/// What was stored of what claims bring along.
+struct StoredAttachments {
+    payloads: HashMap<ExecutionId, Payload>,
+    results: HashMap<ExecutionId, Payload>,
+    signals: ClaimSignals,
+}
+
+impl StoredAttachments {
+    /// The reply with what its claims bring along.
+    fn complete(&self, reply: Reply, attachments: Vec<ClaimAttachments>) -> Answer<Reply> {
+        Ok(match reply {
+            Reply::ClaimDecision(taken) => Reply::Claimed(self.claims(taken, attachments)?),
+            Reply::ClaimGranted(GrantedClaim { taken, count }) => {
+                Reply::GrantClaimed(GrantedClaims { claims: self.claims(taken, attachments)?, count })
+            }
+            complete => complete,
+        })
+    }
+
+    fn claims(&self, taken: ClaimDecision, attachments: Vec<ClaimAttachments>) -> Answer<Claims> {
+        let claimed =
+            taken.tasks.into_iter().zip(attachments).map(|(task, attachments)| self.claimed(task, attachments));
+        Ok(Claims { claimed: claimed.collect::<Answer<_>>()?, next: taken.next, limited: taken.limited })
+    }
+
+    fn claimed(&self, task: Task, attachments: ClaimAttachments) -> Answer<Claimed> {
+        let id = task.execution_id;
+        let payload = match attachments.payload {
+            Source::Batch(payload) => Some(payload),
+            Source::Stored => self.payloads.get(&id).cloned(),
+            Source::ResultOf(other) => self.results.get(&other).cloned(),
+        };
+        let payload = payload.ok_or_else(|| EngineError::Corrupt(format!("{id} has lost its payload")))?;
+        let mut inputs = attachments.inputs;
+        for input in inputs.iter_mut().filter(|input| attachments.awaited.contains(&input.from)) {
+            input.payload = self.results.get(&input.from).cloned();
+        }
+        Ok(Claimed { payload, signals: self.signals.to(&task)?, inputs, task })
+    }
+}
+
+fn tasks(reply: &Reply) -> &[Task] {
+    match reply {
+        Reply::ClaimDecision(taken) => &taken.tasks,
+        Reply::ClaimGranted(granted) => &granted.taken.tasks,
+        _ => &[],
+    }
+}

@@ -1,0 +1,189 @@
+//! Finding out what a load is going to ask: it is run before a reader that finds nothing and takes note of every question. A
+//! store behind a network sends them all at once, instead of waiting for the answer to one before it asks the next.
+
+use async_trait::async_trait;
+use ff_core::operation::{Conditions, Operation};
+use ff_core::partition::PartitionConfig;
+use ff_core::types::TimestampMs;
+
+use super::QueuedOperation;
+use super::decide::missed;
+use super::misses::Misses;
+use super::registry::load_feeds;
+use crate::batch_state::{BatchState, WriterCache};
+use crate::error::SqlError;
+use crate::session::{Key, Load, Read};
+use crate::table::{Columns, Table};
+use crate::value::{Row, Value};
+
+/// What a batch asks first, if the store is as the batch before it found it. Nothing of that depends on the time, except for
+/// what a pump asks: then only who follows is asked for ahead.
+pub(super) async fn first_loads(
+    state: &BatchState,
+    batch: &[QueuedOperation],
+    partitions: &PartitionConfig,
+    involved: &[u16],
+) -> Result<Vec<Load>, SqlError> {
+    let mut feeds = PrefetchReader(Vec::new());
+    load_feeds(&mut feeds, &mut WriterCache::default(), state.cache.unknown_feeds(involved)).await?;
+    if batch.iter().any(|queued_operation| matches!(queued_operation.operation, Operation::Pump(_))) {
+        return Ok(feeds.0);
+    }
+    let at = |nonce| Conditions { partitions: *partitions, nonce, now: TimestampMs::default() };
+    let conditions: Vec<_> = batch.iter().map(|queued_operation| at(queued_operation.nonce)).collect();
+    let first = match conditions.first() {
+        Some(first) => loads_of(&missed(state, batch.iter().zip(&conditions)), first).await?,
+        None => Vec::new(),
+    };
+    Ok([feeds.0, first].concat())
+}
+
+/// What loading these misses asks first. What follows from an answer is not known yet.
+pub(super) async fn loads_of(misses: &Misses, at: &Conditions) -> Result<Vec<Load>, SqlError> {
+    let mut prefetch = PrefetchReader(Vec::new());
+    misses.clone().load(&mut prefetch, &mut BatchState::default(), at).await?;
+    Ok(prefetch.0)
+}
+
+/// A reader that finds nothing.
+struct PrefetchReader(Vec<Load>);
+
+#[async_trait]
+impl Read for PrefetchReader {
+    async fn load(
+        &mut self,
+        table: &'static Table,
+        wanted: Columns,
+        keys: &[Key],
+    ) -> Result<Vec<Option<Row>>, SqlError> {
+        self.0.push(Load::Rows(table, wanted, keys.to_vec()));
+        Ok(vec![None; keys.len()])
+    }
+
+    async fn query(&mut self, sql: &'static str, parameters: &[Vec<Value>]) -> Result<Vec<Vec<Row>>, SqlError> {
+        self.0.push(Load::Query(sql, parameters.to_vec()));
+        Ok(vec![Vec::new(); parameters.len()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::contracts::{ClaimArgs, CompleteArgs, EdgeSpec, FlowHeader, NodeSpec, PumpArgs, SubmitFlowArgs};
+    use ff_core::entropy::{Entropy, SeededEntropy};
+    use ff_core::execution::{Execution, Phase};
+    use ff_core::lease::{Fence, Holder};
+    use ff_core::model::Model;
+    use ff_core::payload::Payload;
+    use ff_core::types::{AttemptId, ExecutionId, LeaseEpoch, LeaseId, NodeName};
+    use futures_util::FutureExt;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::queries::EDGES_OUT;
+    use crate::schema::{EXECUTION, FEED, FLOW, LANE};
+    use crate::session::{TransactionContext, key_of};
+
+    fn queued_operation(operation: Operation) -> QueuedOperation {
+        QueuedOperation { operation, nonce: SeededEntropy::new(1).nonce() }
+    }
+
+    fn completion(id: ExecutionId) -> Operation {
+        let fence = Fence {
+            lease_id: LeaseId::from_uuid(Uuid::nil()),
+            lease_epoch: LeaseEpoch(1),
+            attempt_id: AttemptId::from_uuid(Uuid::nil()),
+        };
+        Operation::Complete(CompleteArgs { execution_id: id, fence, result: None })
+    }
+
+    fn claim() -> Operation {
+        Operation::Claim(ClaimArgs {
+            kinds: Vec::new(),
+            ..ClaimArgs::new(3, Holder { worker_id: "w".parse().unwrap(), worker_instance_id: "w-1".parse().unwrap() })
+        })
+    }
+
+    /// What a batch of these asks first, on the partition 3, after a batch that began under these circumstances.
+    fn loads(after: TransactionContext, operations: Vec<Operation>) -> Vec<Load> {
+        let batch: Vec<_> = operations.into_iter().map(queued_operation).collect();
+        let mut cache = WriterCache::default();
+        cache.note(&after);
+        let state = BatchState::with(cache);
+        first_loads(&state, &batch, &PartitionConfig::default(), &[3]).now_or_never().unwrap().unwrap()
+    }
+
+    const PLAIN: TransactionContext =
+        TransactionContext { now: TimestampMs(0), is_followed: false, has_lanes: false, lock_session: None };
+
+    #[test]
+    fn what_is_asked_first_is_known_before_anything_is() {
+        let id = ExecutionId::new(3, Uuid::from_u128(7));
+        let first = Load::Rows(&EXECUTION, EXECUTION.named(&["record"]), vec![key_of(&id)]);
+        assert_eq!(loads(PLAIN, vec![completion(id)]), [first]);
+        let pump = || Operation::Pump(PumpArgs { partition: 3 });
+        assert_eq!(loads(PLAIN, vec![completion(id), pump()]), []);
+    }
+
+    /// An answer that is on its way is of use only to the very question it was asked with.
+    #[test]
+    fn what_is_asked_ahead_is_what_is_asked_then() {
+        let ids: Vec<_> = (1..20).map(|uuid| ExecutionId::new(3, Uuid::from_u128(uuid))).collect();
+        let ask = || loads(PLAIN, ids.iter().copied().map(completion).collect());
+        assert_eq!(ask(), ask());
+    }
+
+    /// A member of a flow that somebody works on.
+    fn running_member() -> Execution {
+        let [first, second] = ["a", "b"].map(|name| NodeName::parse(name).unwrap());
+        let node = |name: &NodeName| NodeSpec::new(name.clone(), "k".parse().unwrap(), Payload::default());
+        let nodes = vec![node(&first), node(&second)];
+        let edges = vec![EdgeSpec { upstream: first, downstream: second, passes: None }];
+        let graph = SubmitFlowArgs { header: FlowHeader::new("k".parse().unwrap()), nodes, edges };
+        let at = |ms| Conditions {
+            partitions: PartitionConfig { num_flow_partitions: 1, ..PartitionConfig::default() },
+            nonce: SeededEntropy::new(1).nonce(),
+            now: TimestampMs(ms),
+        };
+        let mut model = Model::default();
+        model.execute(&Operation::StageFlow(graph.plan().unwrap().remove(0)), &at(1)).unwrap();
+        model.execute(&Operation::Pump(PumpArgs { partition: 0 }), &at(2)).unwrap();
+        let Operation::Claim(claim) = claim() else { panic!("not a claim") };
+        model.execute(&Operation::Claim(ClaimArgs { partition: 0, ..claim }), &at(3)).unwrap();
+        model.executions().find(|execution| matches!(execution.phase, Phase::Running { .. })).unwrap().clone()
+    }
+
+    #[test]
+    fn the_flow_of_what_is_worked_on_is_asked_for_with_it() {
+        let running = running_member();
+        let (id, mut state) = (running.id, BatchState::default());
+        let batch = [queued_operation(completion(id))];
+        let asks = |state: &BatchState| {
+            let loads = first_loads(state, &batch, &PartitionConfig::default(), &[3]).now_or_never().unwrap().unwrap();
+            loads.into_iter().map(|load| match load {
+                Load::Rows(table, ..) => table.name,
+                Load::Query(sql, _) => sql,
+            })
+        };
+        assert_eq!(Vec::from_iter(asks(&state)), [EXECUTION.name]);
+        state.cache.see(&running);
+        assert_eq!(Vec::from_iter(asks(&state)), [EXECUTION.name, FLOW.name, EDGES_OUT]);
+    }
+
+    #[test]
+    fn who_follows_is_asked_for_ahead_once_somebody_does() {
+        let feed = Load::Rows(&FEED, FEED.named(&["since", "until"]), vec![vec![3_u16.into()]]);
+        let followed = TransactionContext { is_followed: true, ..PLAIN };
+        let pump = Operation::Pump(PumpArgs { partition: 3 });
+        assert_eq!(loads(followed, vec![pump]), [feed]);
+    }
+
+    #[test]
+    fn lanes_are_asked_for_ahead_once_there_are_any() {
+        let asks = |after: TransactionContext| {
+            let loads = loads(after, vec![claim()]);
+            loads.iter().map(|load| matches!(load, Load::Rows(table, ..) if **table == LANE)).collect::<Vec<_>>()
+        };
+        assert_eq!(asks(PLAIN), [false], "what waits, and nothing else");
+        assert_eq!(asks(TransactionContext { has_lanes: true, ..PLAIN }), [false, true]);
+    }
+}

@@ -1,0 +1,65 @@
+//! What a batch has missed of lanes, workers, API keys and feeds, loaded with one query per kind of record.
+
+use std::collections::BTreeSet;
+
+use ff_core::event::Feed;
+use ff_core::types::{KeyId, LaneId, WorkerInstanceId};
+
+use super::suspensions::load;
+use crate::batch_state::{BatchState, WriterCache};
+use crate::error::SqlError;
+use crate::lane::key_of_lane;
+use crate::queries::HELD_ON;
+use crate::record;
+use crate::schema::{API_KEY, FEED, LANE, WORKER};
+use crate::session::Read;
+use crate::value::Row;
+
+/// The misses of a batch, each once, and in the same order whenever they are asked for.
+#[derive(Clone, Default)]
+pub(super) struct RegistryMisses {
+    pub(super) lanes: BTreeSet<(u16, LaneId)>,
+    pub(super) held: BTreeSet<(u16, LaneId)>,
+    pub(super) workers: BTreeSet<WorkerInstanceId>,
+    pub(super) api_keys: BTreeSet<KeyId>,
+    pub(super) feeds: BTreeSet<u16>,
+}
+
+impl RegistryMisses {
+    /// Loads everything missed. What cannot be read concerns only those who ask for it.
+    pub(super) async fn load(self, reader: &mut dyn Read, state: &mut BatchState) -> Result<(), SqlError> {
+        let key = |(partition, lane): &(u16, LaneId)| key_of_lane(lane, *partition);
+        let (table, cache) = ((&LANE, &["record"][..]), &mut state.cache);
+        load(reader, &mut cache.lanes, self.lanes, table, key, |_, row| record::read(row.text(0)?)).await?;
+        let (table, key) = ((&WORKER, &["record"][..]), |instance: &WorkerInstanceId| vec![instance.as_str().into()]);
+        load(reader, &mut state.workers, self.workers, table, key, |_, row| record::read(row.text(0)?)).await?;
+        let (table, key) = ((&API_KEY, &["record"][..]), |id: &KeyId| vec![id.as_str().into()]);
+        load(reader, &mut state.api_keys, self.api_keys, table, key, |_, row| record::read(row.text(0)?)).await?;
+        load_feeds(reader, &mut state.cache, self.feeds).await?;
+        load_held(reader, state, self.held.into_iter().collect()).await
+    }
+}
+
+/// Loads who follows these partitions.
+pub(super) async fn load_feeds(
+    reader: &mut dyn Read,
+    cache: &mut WriterCache,
+    partitions: BTreeSet<u16>,
+) -> Result<(), SqlError> {
+    let feed = |_: &u16, row: &Row| Ok(Feed { since: row.moment(0)?, until: row.moment(1)? });
+    let table = (&FEED, &["since", "until"][..]);
+    load(reader, &mut cache.feeds, partitions, table, |partition| vec![(*partition).into()], feed).await
+}
+
+async fn load_held(reader: &mut dyn Read, state: &mut BatchState, lanes: Vec<(u16, LaneId)>) -> Result<(), SqlError> {
+    if lanes.is_empty() {
+        return Ok(());
+    }
+    let parameters = |(partition, lane): &(u16, LaneId)| vec![lane.as_str().into(), (*partition).into()];
+    let found = reader.query(HELD_ON, &lanes.iter().map(parameters).collect::<Vec<_>>()).await?;
+    for ((partition, lane), rows) in lanes.into_iter().zip(found) {
+        let count = rows.first().map_or(Ok(0), |row| row.count(0))?;
+        state.lay_held(partition, lane, count);
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Which waiting executions claims want.
+
+use std::collections::BTreeSet;
+
+use ff_core::contracts::ClaimArgs;
+use ff_core::index::{Score, aged_score, eligible_score};
+use ff_core::types::{Kind, LaneId, Priority, TimestampMs};
+use ff_core::view::EligibleQuery;
+
+/// A lane on a partition, and the kinds wanted of it; any when none is named.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ClaimFilter {
+    pub(crate) partition: u16,
+    pub(crate) lane: LaneId,
+    pub(crate) kinds: Vec<Kind>,
+    /// How long a wait weighs as much as one step of priority; none when priority alone decides.
+    pub(crate) ageing_ms: Option<u64>,
+}
+
+impl ClaimFilter {
+    /// What a query wants, the same however it names its kinds.
+    pub(crate) fn by(query: &EligibleQuery) -> Self {
+        let mut kinds = query.kinds.clone();
+        kinds.sort_unstable();
+        kinds.dedup();
+        Self { partition: query.partition, lane: query.lane.clone(), kinds, ageing_ms: query.ageing_ms }
+    }
+
+    /// Whether it is what a claim wants, however its lane weighs that.
+    pub(crate) fn is_for(&self, claim: &ClaimArgs) -> bool {
+        self.partition == claim.partition
+            && self.lane == claim.lane.within(&claim.namespace)
+            && self.kinds.iter().collect::<BTreeSet<_>>() == claim.kinds.iter().collect()
+    }
+
+    /// What decides who goes first.
+    pub(crate) fn score(&self, priority: Priority, created_at: TimestampMs) -> Score {
+        match self.ageing_ms {
+            Some(ageing_ms) => aged_score(priority, created_at, ageing_ms),
+            None => eligible_score(priority, created_at),
+        }
+    }
+
+    pub(crate) fn covers(&self, lane: &LaneId, kind: &Kind) -> bool {
+        self.lane == *lane && (self.kinds.is_empty() || self.kinds.binary_search(kind).is_ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::lease::Holder;
+
+    use super::*;
+
+    #[test]
+    fn a_list_is_for_claims_that_want_the_same_however_they_say_it() {
+        let claim = |kinds: &[&str]| ClaimArgs {
+            kinds: kinds.iter().map(|kind| kind.parse().unwrap()).collect(),
+            ..ClaimArgs::new(3, Holder { worker_id: "w".parse().unwrap(), worker_instance_id: "w-1".parse().unwrap() })
+        };
+        let wanted = |kinds: &[&str]| {
+            let ClaimArgs { partition, lane, namespace, kinds, .. } = claim(kinds);
+            ClaimFilter::by(&EligibleQuery {
+                partition,
+                lane: lane.within(&namespace),
+                kinds,
+                ageing_ms: Some(5),
+                limit: 1,
+            })
+        };
+        assert!(wanted(&["a", "b"]).is_for(&claim(&["b", "a", "b"])));
+        assert!(!wanted(&["a", "b"]).is_for(&claim(&["a"])));
+        assert!(!wanted(&[]).is_for(&claim(&["a"])));
+        assert!(!wanted(&["a"]).is_for(&ClaimArgs { partition: 4, ..claim(&["a"]) }));
+    }
+}

@@ -1,0 +1,100 @@
+//! The beginning of an index: as stored, and as it is once the changes of a batch are counted in.
+
+/// The first members of an index as stored.
+pub(crate) struct IndexPrefix<T> {
+    first: Vec<T>,
+    limit: usize,
+    /// Whether the store has no others.
+    is_whole: bool,
+}
+
+impl<T: Ord + Copy> IndexPrefix<T> {
+    /// What a store gave when asked for at most `limit`, from one index or from several together.
+    pub(crate) fn new(mut first: Vec<T>, limit: usize) -> Self {
+        let is_whole = first.len() < limit;
+        first.sort_unstable();
+        first.truncate(limit);
+        Self { first, limit, is_whole }
+    }
+
+    /// A list of which the store has nothing.
+    pub(crate) fn empty() -> Self {
+        Self::new(Vec::new(), 1)
+    }
+
+    /// Whether it is all that the store has.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// Counts in that members that changed have left and those that `entered` have come, all of it stored by now. The list
+    /// is whole and stays so.
+    pub(crate) fn settle(&mut self, changed: impl Fn(&T) -> bool, entered: impl IntoIterator<Item = T>) {
+        self.first.retain(|member| !changed(member));
+        self.first.extend(entered);
+        self.first.sort_unstable();
+        self.limit = self.first.len() + 1;
+    }
+
+    /// How many were asked for.
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Everything that is on it, in order.
+    pub(crate) fn members(&self) -> impl ExactSizeIterator<Item = &T> {
+        self.first.iter()
+    }
+
+    /// The first `limit` once members that changed have left and those that `entered` have come. Nothing when the list is
+    /// too short to tell: what the store has beyond it may come before what entered.
+    pub(crate) fn first(
+        &self,
+        limit: usize,
+        changed: impl Fn(&T) -> bool,
+        entered: impl Iterator<Item = T>,
+    ) -> Option<Vec<T>> {
+        let horizon = self.first.last().filter(|_| !self.is_whole);
+        let within = |member: &T| horizon.is_none_or(|horizon| member <= horizon);
+        let stayed = self.first.iter().copied().filter(|member| !changed(member));
+        let mut first: Vec<_> = stayed.chain(entered.filter(within)).collect();
+        first.sort_unstable();
+        first.truncate(limit);
+        (self.is_whole || first.len() == limit).then_some(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(list: &[u32], asked: usize, limit: usize, gone: &[u32], entered: &[u32]) -> Option<Vec<u32>> {
+        let list = IndexPrefix::new(list.to_vec(), asked);
+        list.first(limit, |member| gone.contains(member), entered.iter().copied())
+    }
+
+    #[test]
+    fn what_left_is_gone_and_what_entered_is_in_its_place() {
+        assert_eq!(first(&[1, 3, 5], 9, 3, &[3], &[2, 7]), Some(vec![1, 2, 5]));
+        assert_eq!(first(&[1, 3, 5], 9, 9, &[], &[7]), Some(vec![1, 3, 5, 7]));
+        assert_eq!(first(&[], 9, 2, &[], &[4]), Some(vec![4]));
+    }
+
+    #[test]
+    fn a_list_that_is_whole_stays_so() {
+        let mut list = IndexPrefix::new(vec![1, 3, 5], 4);
+        list.settle(|member| *member == 3, [7, 2]);
+        assert!(list.is_whole());
+        assert_eq!(list.first(9, |_| false, [].into_iter()), Some(vec![1, 2, 5, 7]));
+        assert!(!IndexPrefix::new(vec![1, 3, 5], 3).is_whole(), "the store may have more");
+    }
+
+    #[test]
+    fn a_list_cut_short_does_not_vouch_for_what_comes_after_it() {
+        assert_eq!(first(&[1, 3], 2, 2, &[], &[]), Some(vec![1, 3]));
+        assert_eq!(first(&[1, 3], 2, 2, &[1], &[]), None, "the store may have more");
+        assert_eq!(first(&[1, 3], 2, 2, &[1], &[2]), Some(vec![2, 3]));
+        assert_eq!(first(&[1, 3], 2, 2, &[1], &[7]), None, "the store may have one before it");
+        assert_eq!(first(&[1], 2, 2, &[1], &[7]), Some(vec![7]), "the store has no more");
+    }
+}

@@ -1,0 +1,317 @@
+//! The desk: the records a batch has loaded, with the changes it has made so far on top. Rules read through it, so each
+//! operation of a batch sees what those before it did, and nothing is written before all are decided.
+
+mod claim_filter;
+mod events;
+mod flows;
+mod index_prefix;
+mod loaded_execution;
+mod partition_cache;
+mod record_set;
+mod side_writes;
+mod suspensions;
+mod view;
+mod writer_cache;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use ff_core::api_key::ApiKey;
+use ff_core::change::{Change, KeyEntry};
+use ff_core::contracts::ClaimArgs;
+use ff_core::event::Feed;
+use ff_core::execution::{Execution, Phase};
+use ff_core::flow::FlowChange;
+use ff_core::hint::{Hint, delivered, flow_hints, hints};
+use ff_core::index::Score;
+use ff_core::payload::Payload;
+use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, TimestampMs, WorkerInstanceId};
+use ff_core::view::Miss;
+use ff_core::worker::{Worker, WorkerChange};
+
+pub(crate) use claim_filter::ClaimFilter;
+pub(crate) use events::EventBuffer;
+pub(crate) use flows::{EdgeRange, Flows, Members, all_into};
+pub(crate) use index_prefix::IndexPrefix;
+use loaded_execution::{LoadedExecution, PendingWrite};
+pub(crate) use record_set::{RecordSet, StoredRecord};
+pub(crate) use side_writes::SideWrites;
+pub(crate) use suspensions::{NewSignal, SuspensionRecords};
+pub use writer_cache::WriterCache;
+
+/// What a batch works on.
+#[derive(Default)]
+pub(crate) struct BatchState {
+    loaded: HashMap<ExecutionId, LoadedExecution>,
+    keys: HashMap<(Namespace, IdempotencyKey), Option<KeyEntry>>,
+    waiting: HashMap<ClaimFilter, IndexPrefix<(Score, ExecutionId)>>,
+    due: HashMap<u16, IndexPrefix<(TimestampMs, ExecutionId)>>,
+    /// What has changed on each partition, in the order it first did.
+    changed: HashMap<u16, Vec<ExecutionId>>,
+    /// What goes, with everything of it, even if something new comes in its place.
+    going: BTreeSet<ExecutionId>,
+    /// How many of a lane the store has as held on a partition.
+    held: HashMap<(u16, LaneId), u32>,
+    /// Payloads that came with what waits, or were written a moment ago. What the batch makes of one counts before it.
+    pub(crate) small_payloads: HashMap<ExecutionId, Payload>,
+    pub(crate) side_writes: SideWrites,
+    pub(crate) suspensions: SuspensionRecords,
+    pub(crate) flows: Flows,
+    pub(crate) cache: WriterCache,
+    pub(crate) workers: RecordSet<WorkerInstanceId, Worker>,
+    pub(crate) api_keys: RecordSet<KeyId, ApiKey>,
+    pub(crate) events: EventBuffer,
+    pub(crate) hints: Vec<Hint>,
+    /// Flows it was told of that something happened in them: once for all that happens in one commit.
+    moved: HashSet<FlowId>,
+}
+
+impl BatchState {
+    /// A desk with what is kept in mind.
+    pub(crate) fn with(cache: WriterCache) -> Self {
+        let mut state = Self { cache, ..Self::default() };
+        state.lay_out();
+        state
+    }
+
+    /// What is kept in mind once everything on the desk is stored.
+    pub(crate) fn settled(mut self) -> WriterCache {
+        self.put_by();
+        self.cache.settled()
+    }
+
+    /// Puts what the store has under an id on the desk. What is there already is as fresh: a batch reads one moment.
+    pub(crate) fn lay(&mut self, id: ExecutionId, stored: StoredRecord<Execution>) {
+        self.loaded.entry(id).or_insert(LoadedExecution { stored, write: None });
+    }
+
+    /// Whether what the store has under an id is on the desk.
+    pub(crate) fn has(&self, id: &ExecutionId) -> bool {
+        self.loaded.contains_key(id)
+    }
+
+    pub(crate) fn lay_key(&mut self, namespace: Namespace, key: IdempotencyKey, entry: Option<KeyEntry>) {
+        self.keys.entry((namespace, key)).or_insert(entry);
+    }
+
+    pub(crate) fn lay_waiting(&mut self, wanted: ClaimFilter, list: IndexPrefix<(Score, ExecutionId)>) {
+        self.waiting.insert(wanted, list);
+    }
+
+    pub(crate) fn lay_held(&mut self, partition: u16, lane: LaneId, count: u32) {
+        self.held.insert((partition, lane), count);
+    }
+
+    pub(crate) fn lay_due(&mut self, partition: u16, list: IndexPrefix<(TimestampMs, ExecutionId)>) {
+        self.due.insert(partition, list);
+    }
+
+    /// Everything that is known to wait for a claim.
+    pub(crate) fn waiting(&self, claim: &ClaimArgs) -> impl Iterator<Item = &ExecutionId> {
+        let lists = self.waiting.iter().filter(|(wanted, _)| wanted.is_for(claim));
+        lists.flat_map(|(_, list)| list.members()).map(|(_, id)| id)
+    }
+
+    /// How long a list has to be to answer a query that missed it, at the least.
+    pub(crate) fn length_beyond(&self, miss: &Miss) -> usize {
+        match miss {
+            Miss::Eligible(query) => {
+                self.waiting.get(&ClaimFilter::by(query)).map_or(0, IndexPrefix::limit) + query.limit
+            }
+            Miss::Due(query) => self.due.get(&query.partition).map_or(0, IndexPrefix::limit) + query.limit,
+            Miss::DueFlows(query) => self.flows.length_of_due(query) + query.limit,
+            Miss::Edges(query) => self.flows.length_of_ends(query) + query.limit,
+            Miss::Members(query) => self.flows.length_of_members(query) + query.limit,
+            _ => 1,
+        }
+    }
+
+    /// Why a miss stays one however often it is loaded.
+    pub(crate) fn unreadable(&self, miss: &Miss) -> Option<String> {
+        match miss {
+            Miss::Execution(id) => {
+                let why = self.loaded.get(id)?.stored.as_ref().err()?;
+                Some(format!("{id}: {why}"))
+            }
+            Miss::Waitpoint(id, waitpoint) => {
+                let why = self.suspensions.waitpoints.unreadable(&(*id, *waitpoint))?;
+                Some(format!("waitpoint {waitpoint} of {id}: {why}"))
+            }
+            Miss::SuspendKey(id, key) => {
+                let why = self.suspensions.suspend_keys.unreadable(&(*id, key.clone()))?;
+                Some(format!("a suspension of {id} under a key: {why}"))
+            }
+            Miss::SignalKey(id, waitpoint, key) => {
+                let why = self.suspensions.signal_keys.unreadable(&(*id, *waitpoint, key.clone()))?;
+                Some(format!("a signal to {id} under a key: {why}"))
+            }
+            Miss::Ring(partition) => {
+                let why = self.suspensions.rings.unreadable(partition)?;
+                Some(format!("partition {partition}: {why}"))
+            }
+            Miss::Flow(id) => {
+                let why = self.flows.flows.unreadable(id)?;
+                Some(format!("flow {id}: {why}"))
+            }
+            Miss::Edge(flow, edge) => {
+                let why = self.flows.edges.unreadable(&(*flow, *edge))?;
+                Some(format!("edge {edge} of flow {flow}: {why}"))
+            }
+            Miss::Group(id) => {
+                let why = self.flows.groups.unreadable(id)?;
+                Some(format!("the edges into {id}: {why}"))
+            }
+            Miss::FlowKey(flow, key) => {
+                let why = self.flows.keys.unreadable(&(*flow, key.clone()))?;
+                Some(format!("a change of flow {flow} under a key: {why}"))
+            }
+            Miss::Lane(partition, lane) => {
+                let why = self.cache.lanes.unreadable(&(*partition, lane.clone()))?;
+                Some(format!("lane {lane} on partition {partition}: {why}"))
+            }
+            Miss::Worker(instance) => {
+                let why = self.workers.unreadable(instance)?;
+                Some(format!("worker {instance}: {why}"))
+            }
+            Miss::ApiKey(id) => {
+                let why = self.api_keys.unreadable(id)?;
+                Some(format!("API key {id}: {why}"))
+            }
+            Miss::Feed(partition) => {
+                let why = self.cache.feeds.unreadable(partition)?;
+                Some(format!("the feed of partition {partition}: {why}"))
+            }
+            Miss::All(several) => several.iter().find_map(|miss| self.unreadable(miss)),
+            Miss::Key(..)
+            | Miss::Active(..)
+            | Miss::Eligible(_)
+            | Miss::Due(_)
+            | Miss::DueFlows(_)
+            | Miss::Edges(_)
+            | Miss::Members(_) => None,
+        }
+    }
+
+    /// Takes up what a rule decided.
+    pub(crate) fn apply(&mut self, mut change: Change) {
+        let id = change.after.id;
+        if self.events.tell(&self.cache, &change) {
+            self.hints.push(Hint::EventTold { partition: id.partition() });
+        }
+        let before = self.current(&id);
+        if before == Some(&change.after)
+            && SideWrites::is_untouched_by(&change)
+            && SuspensionRecords::is_untouched_by(&change)
+        {
+            return;
+        }
+        let (told, is_new) = (hints(before, &change.after), before.is_none());
+        self.hints.extend(told);
+        self.hints.extend(delivered(&change));
+        self.cache.see(&change.after);
+        self.suspensions.take(&mut change);
+        if let Some(entry) = &change.key {
+            self.keys.insert((entry.namespace.clone(), entry.key.clone()), Some(entry.clone()));
+        }
+        if let Some(membership) = change.after.membership.as_ref().filter(|_| is_new) {
+            self.flows.enrol(membership.flow_id, id);
+        }
+        let after = self.side_writes.take(change);
+        self.decide(id, PendingWrite::Written(Box::new(after)));
+    }
+
+    /// Takes up what a rule decided about a flow. The edges into what is to be forgotten are on the desk.
+    pub(crate) fn apply_to_flow(&mut self, change: FlowChange) {
+        let before = self.flows.flows.find(&change.after.id).flatten();
+        let mut told = flow_hints(before, &change);
+        told.retain(|hint| !matches!(hint, Hint::FlowMoved { flow_id } if !self.moved.insert(*flow_id)));
+        self.hints.extend(told);
+        change.forgotten.iter().for_each(|id| self.forget(*id));
+        self.flows.take(change);
+    }
+
+    /// Takes up that an execution goes, with everything of it. Whose key it is, is on the desk.
+    pub(crate) fn forget(&mut self, id: ExecutionId) {
+        if let Some(name) = self.current(&id).and_then(key_name)
+            && let Some(Some(entry)) = self.keys.get(&name)
+            && entry.execution_id == id
+        {
+            self.side_writes.free(entry.clone());
+            self.keys.insert(name, None);
+        }
+        self.side_writes.forget(&id);
+        self.suspensions.forget(&id);
+        self.going.insert(id);
+        self.decide(id, PendingWrite::Forgotten);
+    }
+
+    /// Takes up what becomes of a worker instance.
+    pub(crate) fn apply_to_worker(&mut self, change: WorkerChange) {
+        match change {
+            WorkerChange::Put(worker) => self.workers.write(worker.worker_instance_id.clone(), worker),
+            WorkerChange::Remove { worker_instance_id, .. } => self.workers.remove(worker_instance_id),
+        }
+    }
+
+    /// Takes up how a partition is to tell what happens on it.
+    pub(crate) fn follow(&mut self, partition: u16, feed: Feed) {
+        self.events.follow(&mut self.cache, partition, feed);
+    }
+
+    /// Every execution that is to be written: as stored, and as it is to be.
+    pub(crate) fn rewritten(&self) -> impl Iterator<Item = (Option<&Execution>, &Execution)> {
+        self.changed.values().flatten().filter_map(|id| self.loaded.get(id)).filter_map(LoadedExecution::rewritten)
+    }
+
+    /// Every execution that goes, as the store has it.
+    pub(crate) fn going(&self) -> impl Iterator<Item = (&ExecutionId, Option<&Execution>)> {
+        self.going.iter().map(|id| (id, self.loaded.get(id).and_then(LoadedExecution::stored)))
+    }
+
+    /// Whether an execution goes, or went and something new came in its place.
+    pub(crate) fn is_going(&self, id: &ExecutionId) -> bool {
+        self.going.contains(id)
+    }
+
+    /// Every execution that is to be deleted.
+    pub(crate) fn forgotten(&self) -> impl Iterator<Item = &ExecutionId> {
+        self.changed.values().flatten().filter(|id| self.loaded.get(id).is_some_and(LoadedExecution::is_forgotten))
+    }
+
+    fn decide(&mut self, id: ExecutionId, write: PendingWrite) {
+        let loaded = self.loaded.entry(id).or_insert(LoadedExecution { stored: Ok(None), write: None });
+        if loaded.write.replace(write).is_none() {
+            self.changed.entry(id.partition()).or_default().push(id);
+        }
+    }
+
+    fn current(&self, id: &ExecutionId) -> Option<&Execution> {
+        self.loaded.get(id)?.current().ok()?
+    }
+
+    fn has_changed(&self, id: &ExecutionId) -> bool {
+        self.loaded.get(id).is_some_and(|loaded| loaded.write.is_some())
+    }
+
+    /// What of a partition has changed, as stored and as it stands now.
+    fn changes_on(&self, partition: u16) -> impl Iterator<Item = (Option<&Execution>, Option<&Execution>)> {
+        let loaded = self.changed.get(&partition).into_iter().flatten().filter_map(|id| self.loaded.get(id));
+        loaded.map(|loaded| (loaded.stored(), loaded.current().ok().flatten()))
+    }
+
+    /// What the batch has made wait on a list.
+    fn entered(&self, wanted: &ClaimFilter) -> impl Iterator<Item = (Score, ExecutionId)> {
+        let suspensions = self.changed_on(wanted.partition).filter(|execution| {
+            execution.phase == Phase::Waiting && wanted.covers(&execution.lane_key(), &execution.kind)
+        });
+        suspensions.map(|execution| (wanted.score(execution.priority, execution.created_at), execution.id))
+    }
+
+    fn changed_on(&self, partition: u16) -> impl Iterator<Item = &Execution> {
+        self.changed.get(&partition).into_iter().flatten().filter_map(|id| self.current(id))
+    }
+}
+
+/// The name of the key an execution was submitted under.
+fn key_name(execution: &Execution) -> Option<(Namespace, IdempotencyKey)> {
+    Some((execution.namespace.clone(), execution.idempotency_key.clone()?))
+}

@@ -1,0 +1,265 @@
+//! What a writer keeps in mind from one batch to the next while partitions stay with it: their records, and the lists that
+//! lead to them as far as they are whole. Nobody else writes them meanwhile, so they need not be asked for again.
+
+use std::collections::{BTreeSet, HashMap};
+
+use ff_core::change::Write;
+use ff_core::index::Score;
+use ff_core::payload::Payload;
+use ff_core::types::ExecutionId;
+
+use super::loaded_execution::{LoadedExecution, PendingWrite};
+use super::{BatchState, ClaimFilter, Flows, IndexPrefix, SuspensionRecords};
+
+/// How many executions are kept in mind, how many edges, and how many waitpoints and signals. Past it they are loaded anew.
+const MOST: usize = 1_024;
+/// The longest list of what waits that is kept in mind: every claim goes through all of it.
+const LONGEST: usize = 128;
+/// The largest payload that is kept in mind, of an execution or of a signal: as large as one that comes with what waits.
+pub(super) const SMALL: usize = 4_096;
+
+/// What is on a desk as it is stored.
+#[derive(Default)]
+pub(super) struct PartitionCache {
+    /// Which stay it is of.
+    lock_session: Option<u64>,
+    /// The partitions that have been a batch's since it began.
+    partitions: BTreeSet<u16>,
+    loaded: HashMap<ExecutionId, LoadedExecution>,
+    waiting: HashMap<ClaimFilter, IndexPrefix<(Score, ExecutionId)>>,
+    small_payloads: HashMap<ExecutionId, Payload>,
+    flows: Flows,
+    suspensions: SuspensionRecords,
+}
+
+impl BatchState {
+    /// Lays out what is kept in mind.
+    pub(super) fn lay_out(&mut self) {
+        let kept = &mut self.cache.partition_cache;
+        std::mem::swap(&mut self.loaded, &mut kept.loaded);
+        std::mem::swap(&mut self.waiting, &mut kept.waiting);
+        std::mem::swap(&mut self.small_payloads, &mut kept.small_payloads);
+        std::mem::swap(&mut self.flows, &mut kept.flows);
+        std::mem::swap(&mut self.suspensions, &mut kept.suspensions);
+    }
+
+    /// Takes note of the stay a batch begins in, and to which partitions. What was laid out is of use only if it is of the
+    /// same one: otherwise others may have written since.
+    pub(crate) fn begin(&mut self, lock_session: Option<u64>, partitions: &[u16]) {
+        if lock_session.is_none() || self.cache.partition_cache.lock_session != lock_session {
+            self.lay_out();
+            self.cache.partition_cache = PartitionCache { lock_session, ..PartitionCache::default() };
+        }
+        self.cache.partition_cache.partitions.extend(partitions);
+    }
+
+    /// Keeps in mind what is on the desk, all of which is stored by now.
+    pub(super) fn put_by(&mut self) {
+        // What goes takes along much that is not on the desk.
+        let went = !self.going.is_empty() || !self.flows.gone.is_empty();
+        let is_much =
+            [self.loaded.len(), self.flows.edges.len(), self.suspensions.len()].into_iter().any(|count| count > MOST);
+        if self.cache.partition_cache.lock_session.is_none() || went || is_much {
+            self.cache.partition_cache = PartitionCache::default();
+            return;
+        }
+        let partitions = std::mem::take(&mut self.cache.partition_cache.partitions);
+        self.settle_waiting(&partitions);
+        self.settle_sheets(&partitions);
+        self.flows = std::mem::take(&mut self.flows).settled(&partitions);
+        self.suspensions = std::mem::take(&mut self.suspensions).settled(&partitions);
+        self.lay_out();
+        self.cache.partition_cache.partitions = partitions;
+    }
+
+    /// Lists the store has more of are not kept: who is next on them is soon not known any more. Where age is weighed against
+    /// priority only the highest priorities are on a list, so it may never be told whether there is more.
+    fn settle_waiting(&mut self, partitions: &BTreeSet<u16>) {
+        let is_all = |wanted: &ClaimFilter, list: &IndexPrefix<_>| wanted.ageing_ms.is_none() && list.is_whole();
+        let mut lists = std::mem::take(&mut self.waiting);
+        lists.retain(|wanted, list| is_all(wanted, list) && partitions.contains(&wanted.partition));
+        for (wanted, list) in lists.iter_mut().filter(|(wanted, _)| self.changed.contains_key(&wanted.partition)) {
+            list.settle(|(_, id)| self.has_changed(id), self.entered(wanted));
+        }
+        lists.retain(|_, list| list.members().len() <= LONGEST);
+        self.waiting = lists;
+    }
+
+    /// Keeps small payloads that are about to be written in mind, for whoever is handed them soon.
+    pub(crate) fn keep_small(&mut self, payloads: &HashMap<ExecutionId, Write<Payload>>) {
+        if self.cache.partition_cache.lock_session.is_none() {
+            return;
+        }
+        for (id, write) in payloads {
+            match write {
+                Write::Put(payload) if payload.bytes.len() <= SMALL => {
+                    self.small_payloads.insert(*id, payload.clone());
+                }
+                Write::Put(_) | Write::Remove | Write::ResultOf(_) => {
+                    self.small_payloads.remove(id);
+                }
+                Write::Keep => {}
+            }
+        }
+    }
+
+    fn settle_sheets(&mut self, partitions: &BTreeSet<u16>) {
+        for id in self.changed.values().flatten() {
+            if let Some(loaded) = self.loaded.get_mut(id)
+                && let Some(PendingWrite::Written(after)) = loaded.write.take()
+            {
+                // Nobody is handed its payload any more.
+                if after.is_finished() {
+                    self.small_payloads.remove(id);
+                }
+                loaded.stored = Ok(Some(*after));
+            }
+        }
+        self.loaded.retain(|id, loaded| partitions.contains(&id.partition()) && loaded.stored().is_some());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::contracts::SubmitArgs;
+    use ff_core::entropy::{Entropy, SeededEntropy};
+    use ff_core::execution::{DelayReason, Execution, FinishedBy, Outcome, Phase};
+    use ff_core::model::Model;
+    use ff_core::operation::{Ask, Conditions};
+    use ff_core::partition::PartitionConfig;
+    use ff_core::payload::Payload;
+    use ff_core::types::TimestampMs;
+    use ff_core::view::{EligibleQuery, View};
+
+    use super::*;
+    use crate::batch_state::WriterCache;
+
+    fn execution() -> Execution {
+        let nonce = SeededEntropy::new(1).nonce();
+        let at = Conditions { partitions: PartitionConfig::default(), nonce, now: TimestampMs(1) };
+        let mut model = Model::default();
+        let work = SubmitArgs::new("k".parse().unwrap(), Payload::default());
+        model.execute(&work.into_operation(), &at).unwrap();
+        model.executions().next().unwrap().clone()
+    }
+
+    /// What is left in mind of a batch on these partitions that came upon an execution.
+    fn after(lock_session: Option<u64>, partitions: &[u16], execution: &Execution) -> WriterCache {
+        let mut state = BatchState::default();
+        state.begin(lock_session, partitions);
+        state.lay(execution.id, Ok(Some(execution.clone())));
+        state.settled()
+    }
+
+    /// Whether a batch in a stay is spared loading an execution.
+    fn is_known(cache: WriterCache, lock_session: Option<u64>, execution: &Execution) -> bool {
+        let mut state = BatchState::with(cache);
+        state.begin(lock_session, &[]);
+        state.execution(&execution.id) == Ok(Some(execution))
+    }
+
+    #[test]
+    fn records_are_known_for_as_long_as_their_partitions_stay() {
+        let execution = execution();
+        let ours = [execution.id.partition()];
+        assert!(is_known(after(Some(1), &ours, &execution), Some(1), &execution));
+        assert!(!is_known(after(Some(1), &ours, &execution), Some(2), &execution), "others may have written");
+        assert!(!is_known(after(Some(1), &ours, &execution), None, &execution));
+        assert!(!is_known(after(None, &ours, &execution), None, &execution));
+    }
+
+    #[test]
+    fn records_of_partitions_that_do_not_stay_are_not_kept() {
+        let execution = execution();
+        let another = [execution.id.partition() ^ 1];
+        assert!(!is_known(after(Some(1), &another, &execution), Some(1), &execution));
+    }
+
+    #[test]
+    fn what_a_batch_wrote_is_what_the_next_finds() {
+        let before = execution();
+        let changed = Execution { retries: 7, ..before.clone() };
+        let mut state = BatchState::with(after(Some(1), &[before.id.partition()], &before));
+        state.begin(Some(1), &[]);
+        state.decide(before.id, PendingWrite::Written(Box::new(changed.clone())));
+        let mut state = BatchState::with(state.settled());
+        state.begin(Some(1), &[]);
+        assert_eq!(state.execution(&before.id), Ok(Some(&changed)));
+        assert_eq!(state.rewritten().count(), 0, "it is stored");
+    }
+
+    /// Everything of a lane on the partition of an execution.
+    fn queue_of(execution: &Execution) -> EligibleQuery {
+        let (partition, lane) = (execution.id.partition(), execution.lane_key());
+        EligibleQuery { partition, lane, kinds: Vec::new(), limit: 9, ageing_ms: None }
+    }
+
+    #[test]
+    fn of_a_list_that_is_whole_it_is_known_what_became_of_it() {
+        let waiting = execution();
+        let (ours, queue) = ([waiting.id.partition()], queue_of(&waiting));
+        let mut state = BatchState::default();
+        state.begin(Some(1), &ours);
+        state.lay_waiting(ClaimFilter::by(&queue), IndexPrefix::new(Vec::new(), 5));
+        state.decide(waiting.id, PendingWrite::Written(Box::new(waiting.clone())));
+        let mut state = BatchState::with(state.settled());
+        state.begin(Some(1), &ours);
+        assert_eq!(state.eligible(&queue), Ok(vec![waiting.id]), "it came");
+        let delayed =
+            Execution { phase: Phase::Delayed { until: TimestampMs(9), why: DelayReason::Submitted }, ..waiting };
+        state.decide(delayed.id, PendingWrite::Written(Box::new(delayed)));
+        let mut state = BatchState::with(state.settled());
+        state.begin(Some(1), &ours);
+        assert_eq!(state.eligible(&queue), Ok(vec![]), "it left");
+        state.begin(Some(2), &ours);
+        assert!(state.eligible(&queue).is_err(), "others may have written");
+    }
+
+    #[test]
+    fn a_list_that_may_go_on_is_not_kept() {
+        let waiting = execution();
+        let (ours, queue) = ([waiting.id.partition()], queue_of(&waiting));
+        let mut state = BatchState::with(after(Some(1), &ours, &waiting));
+        state.begin(Some(1), &ours);
+        let wanted = ClaimFilter::by(&queue);
+        let first = (wanted.score(waiting.priority, waiting.created_at), waiting.id);
+        state.lay_waiting(wanted, IndexPrefix::new(vec![first], 1));
+        let weighed = EligibleQuery { ageing_ms: Some(1_000), ..queue.clone() };
+        state.lay_waiting(ClaimFilter::by(&weighed), IndexPrefix::new(Vec::new(), 1));
+        let state = BatchState::with(state.settled());
+        assert!(state.eligible(&EligibleQuery { limit: 1, ..queue }).is_err());
+        assert!(state.eligible(&weighed).is_err(), "of many priorities only the highest are on it");
+    }
+
+    #[test]
+    fn small_payloads_are_known_until_nobody_is_handed_them() {
+        let execution = execution();
+        let write = |bytes: usize| HashMap::from([(execution.id, Write::Put(Payload::bytes(vec![0; bytes])))]);
+        let kept = |cache, bytes: usize| {
+            let mut state = BatchState::with(cache);
+            state.begin(Some(1), &[execution.id.partition()]);
+            state.keep_small(&write(bytes));
+            let state = BatchState::with(state.settled());
+            (state.small_payloads.contains_key(&execution.id), state.settled())
+        };
+        let cache = after(Some(1), &[execution.id.partition()], &execution);
+        let (is_kept, cache) = kept(cache, SMALL);
+        assert!(is_kept);
+        assert!(!kept(cache, SMALL + 1).0, "and what it was before is no more");
+        let cache = after(Some(1), &[execution.id.partition()], &execution);
+        let mut state = BatchState::with(kept(cache, SMALL).1);
+        state.begin(Some(1), &[]);
+        let finished = Phase::Finished { outcome: Outcome::Success, at: TimestampMs(2), by: FinishedBy::Holder };
+        state.decide(execution.id, PendingWrite::Written(Box::new(Execution { phase: finished, ..execution.clone() })));
+        assert!(!BatchState::with(state.settled()).small_payloads.contains_key(&execution.id));
+    }
+
+    #[test]
+    fn nothing_is_kept_when_something_went() {
+        let execution = execution();
+        let mut state = BatchState::with(after(Some(1), &[execution.id.partition()], &execution));
+        state.begin(Some(1), &[]);
+        state.forget(ExecutionId::new(0, uuid::Uuid::nil()));
+        assert!(!is_known(state.settled(), Some(1), &execution));
+    }
+}

@@ -1,0 +1,169 @@
+//! Records of one kind: as stored, and as a batch has them written.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+
+/// What a store had under a key: a record, none, or something that cannot be read.
+pub(crate) type StoredRecord<T> = Result<Option<T>, String>;
+
+/// Records under their keys.
+pub(crate) struct RecordSet<K, T> {
+    stored: HashMap<K, StoredRecord<T>>,
+    /// As they are to be; nothing where there is to be none.
+    touched: BTreeMap<K, Option<T>>,
+}
+
+impl<K: Eq + Hash + Ord, T> RecordSet<K, T> {
+    /// Puts what the store has under a key on the shelf. What is there already is as fresh: a batch reads one moment.
+    pub(crate) fn lay(&mut self, key: K, stored: StoredRecord<T>) {
+        self.stored.entry(key).or_insert(stored);
+    }
+
+    /// Whether what the store has under a key is on the shelf.
+    pub(crate) fn has(&self, key: &K) -> bool {
+        self.stored.contains_key(key)
+    }
+
+    /// Takes up a record as it is to be.
+    pub(crate) fn write(&mut self, key: K, record: T) {
+        self.touched.insert(key, Some(record));
+    }
+
+    /// Takes up that there is to be no record.
+    pub(crate) fn remove(&mut self, key: K) {
+        self.touched.insert(key, None);
+    }
+
+    /// Takes up that there is to be nothing under any of these keys, whatever the store has there.
+    pub(crate) fn forget(&mut self, is_one: impl Fn(&K) -> bool) {
+        self.touched.retain(|key, _| !is_one(key));
+        self.stored.iter_mut().filter(|(key, _)| is_one(key)).for_each(|(_, stored)| *stored = Ok(None));
+    }
+
+    /// Everything that was taken up is stored by now.
+    pub(crate) fn settle(&mut self) {
+        let touched = std::mem::take(&mut self.touched);
+        self.stored.extend(touched.into_iter().map(|(key, record)| (key, Ok(record))));
+    }
+
+    /// Leaves on the shelf only those stored records that are to stay.
+    pub(crate) fn retain(&mut self, stays: impl Fn(&K, &T) -> bool) {
+        self.stored.retain(|key, stored| matches!(stored, Ok(Some(record)) if stays(key, record)));
+    }
+
+    /// How much of what the store has is on the shelf.
+    pub(crate) fn len(&self) -> usize {
+        self.stored.len()
+    }
+
+    /// What is under a key; nothing is known when it was not loaded, or cannot be read.
+    pub(crate) fn find(&self, key: &K) -> Option<Option<&T>> {
+        match (self.touched.get(key), self.stored.get(key)) {
+            (Some(touched), _) => Some(touched.as_ref()),
+            (None, Some(Ok(stored))) => Some(stored.as_ref()),
+            (None, Some(Err(_)) | None) => None,
+        }
+    }
+
+    /// What the store has under a key.
+    pub(crate) fn stored(&self, key: &K) -> Option<&T> {
+        self.stored.get(key)?.as_ref().ok()?.as_ref()
+    }
+
+    /// Why what is stored under a key cannot be read.
+    pub(crate) fn unreadable(&self, key: &K) -> Option<&String> {
+        self.stored.get(key)?.as_ref().err()
+    }
+
+    /// Whether a record was taken up or given up.
+    pub(crate) fn is_touched(&self, key: &K) -> bool {
+        self.touched.contains_key(key)
+    }
+
+    /// Every record that was taken up or given up, by key.
+    pub(crate) fn touched(&self) -> impl Iterator<Item = (&K, Option<&T>)> {
+        self.touched.iter().map(|(key, record)| (key, record.as_ref()))
+    }
+
+    /// Every record that is to be written, by key.
+    pub(crate) fn written(&self) -> impl Iterator<Item = (&K, &T)>
+    where
+        T: PartialEq,
+    {
+        let written = self.touched.iter().filter_map(|(key, record)| Some((key, record.as_ref()?)));
+        written.filter(|(key, record)| self.stored(key) != Some(record))
+    }
+
+    /// Every key whose record is to be deleted.
+    pub(crate) fn removed(&self) -> impl Iterator<Item = &K> {
+        let removed = self.touched.iter().filter(|(_, record)| record.is_none()).map(|(key, _)| key);
+        removed.filter(|key| self.stored(key).is_some())
+    }
+}
+
+impl<K, T> Default for RecordSet<K, T> {
+    fn default() -> Self {
+        Self { stored: HashMap::new(), touched: BTreeMap::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_hides_what_was_stored() {
+        let mut records = RecordSet::default();
+        records.lay(1, Ok(Some("stored")));
+        records.lay(2, Ok(None));
+        assert_eq!((records.find(&1), records.find(&2), records.find(&3)), (Some(Some(&"stored")), Some(None), None));
+        records.write(1, "written");
+        records.lay(1, Ok(Some("stored")));
+        assert_eq!(records.find(&1), Some(Some(&"written")));
+        assert_eq!(records.written().collect::<Vec<_>>(), [(&1, &"written")]);
+    }
+
+    #[test]
+    fn what_comes_to_what_it_was_is_not_written_and_what_was_not_there_is_not_deleted() {
+        let mut records = RecordSet::default();
+        records.lay(1, Ok(Some("stored")));
+        records.lay(2, Ok(Some("stored")));
+        records.write(1, "written");
+        records.write(1, "stored");
+        records.remove(2);
+        records.write(3, "written");
+        records.remove(3);
+        assert_eq!((records.find(&2), records.find(&3)), (Some(None), Some(None)));
+        assert_eq!(records.written().count(), 0);
+        assert_eq!(records.removed().collect::<Vec<_>>(), [&2]);
+    }
+
+    #[test]
+    fn what_was_settled_is_what_the_store_has() {
+        let mut records = RecordSet::default();
+        records.lay(1, Ok(Some("stored")));
+        records.write(1, "written");
+        records.settle();
+        assert_eq!((records.written().count(), records.stored(&1), records.len()), (0, Some(&"written"), 1));
+    }
+
+    #[test]
+    fn what_is_forgotten_is_neither_written_nor_found() {
+        let mut records = RecordSet::default();
+        records.lay(1, Ok(Some("stored")));
+        records.write(2, "written");
+        records.write(3, "another's");
+        records.forget(|key| *key < 3);
+        assert_eq!((records.find(&1), records.find(&2)), (Some(None), None));
+        assert_eq!(records.written().collect::<Vec<_>>(), [(&3, &"another's")]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_taken_for_nothing() {
+        let mut records = RecordSet::<_, ()>::default();
+        records.lay(1, Err("torn".into()));
+        assert_eq!(records.find(&1), None);
+        assert_eq!(records.unreadable(&1).map(String::as_str), Some("torn"));
+        assert_eq!(records.unreadable(&2), None);
+    }
+}

@@ -1,0 +1,99 @@
+//! What a batch knows and writes of suspensions and signals.
+
+use std::collections::{BTreeSet, HashMap};
+
+use ff_core::change::Change;
+use ff_core::signal::{Delivery, Position, RecordedSignal, SignalKeyEntry};
+use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
+use ff_core::token::KeyRing;
+use ff_core::types::{ExecutionId, IdempotencyKey, SignalId, WaitpointId};
+
+use super::RecordSet;
+use super::partition_cache::SMALL;
+
+/// Waitpoints, signals, what is remembered of them, and the secrets behind their tokens.
+#[derive(Default)]
+pub(crate) struct SuspensionRecords {
+    pub(crate) waitpoints: RecordSet<(ExecutionId, WaitpointId), Waitpoint>,
+    pub(crate) suspend_keys: RecordSet<(ExecutionId, IdempotencyKey), SuspendKeyEntry>,
+    pub(crate) signal_keys: RecordSet<(ExecutionId, WaitpointId, IdempotencyKey), SignalKeyEntry>,
+    pub(crate) rings: RecordSet<u16, KeyRing>,
+    /// Signals to be recorded, in the order they were received.
+    pub(crate) signals: Vec<NewSignal>,
+    /// Small signals that were recorded a moment ago. Nothing about them changes any more.
+    recorded: HashMap<(ExecutionId, SignalId), RecordedSignal>,
+}
+
+/// A signal to be recorded.
+pub(crate) struct NewSignal {
+    pub(crate) recorded: RecordedSignal,
+    /// Which it is of those its execution received, counted from zero.
+    pub(crate) nth: u32,
+    /// As the feed tells it. When is known; where it stands among others of that moment, the feed decides.
+    pub(crate) delivery: Delivery,
+}
+
+impl SuspensionRecords {
+    /// Whether a change says nothing of suspensions and signals.
+    pub(crate) fn is_untouched_by(change: &Change) -> bool {
+        change.waitpoints.is_empty()
+            && change.signals.is_empty()
+            && change.signal_key.is_none()
+            && change.suspend_key.is_none()
+    }
+
+    /// Gives up whatever is known and was to be written of an execution.
+    pub(crate) fn forget(&mut self, id: &ExecutionId) {
+        self.waitpoints.forget(|(of, _)| of == id);
+        self.suspend_keys.forget(|(of, _)| of == id);
+        self.signal_keys.forget(|(of, ..)| of == id);
+        self.signals.retain(|new| new.recorded.signal.execution_id != *id);
+    }
+
+    /// What is left to count on once everything is stored and nobody else writes to these partitions.
+    pub(super) fn settled(mut self, partitions: &BTreeSet<u16>) -> Self {
+        let new = self.signals.into_iter().map(|new| new.recorded).filter(is_small);
+        self.recorded.extend(new.map(|new| ((new.signal.execution_id, new.signal.id), new)));
+        self.recorded.retain(|(id, _), _| partitions.contains(&id.partition()));
+        self.waitpoints.settle();
+        self.rings.settle();
+        self.waitpoints.retain(|(id, _), _| partitions.contains(&id.partition()));
+        self.rings.retain(|partition, _| partitions.contains(partition));
+        Self { waitpoints: self.waitpoints, rings: self.rings, recorded: self.recorded, ..Self::default() }
+    }
+
+    /// How many signals and waitpoints are known.
+    pub(super) fn len(&self) -> usize {
+        self.signals.len() + self.recorded.len() + self.waitpoints.len()
+    }
+
+    /// A signal that was recorded a moment ago.
+    pub(crate) fn recorded(&self, name: &(ExecutionId, SignalId)) -> Option<&RecordedSignal> {
+        self.recorded.get(name)
+    }
+
+    /// Takes what a change says of suspensions and signals.
+    pub(crate) fn take(&mut self, change: &mut Change) {
+        let id = change.after.id;
+        for waitpoint in change.waitpoints.drain(..) {
+            self.waitpoints.write((id, waitpoint.id), waitpoint);
+        }
+        let taken = change.after.signals_taken;
+        let first = u32::try_from(change.signals.len()).map_or(0, |new| taken.saturating_sub(new));
+        for (nth, recorded) in (first..).zip(change.signals.drain(..)) {
+            let received = Position { at: recorded.signal.received_at, nth: 0 };
+            let delivery = Delivery::of(&change.after, &recorded.signal, received);
+            self.signals.push(NewSignal { recorded, nth, delivery });
+        }
+        if let Some(entry) = change.suspend_key.take() {
+            self.suspend_keys.write((id, entry.key.clone()), entry);
+        }
+        if let Some(entry) = change.signal_key.take() {
+            self.signal_keys.write((id, entry.waitpoint_id, entry.key.clone()), entry);
+        }
+    }
+}
+
+fn is_small(recorded: &RecordedSignal) -> bool {
+    recorded.payload.as_ref().is_none_or(|payload| payload.bytes.len() <= SMALL)
+}

@@ -1,0 +1,133 @@
+//! The desk as rules read it. What was not loaded is a miss; what was, stands as the batch has made it so far.
+
+use ff_core::api_key::ApiKey;
+use ff_core::change::KeyEntry;
+use ff_core::event::Feed;
+use ff_core::execution::{Execution, Phase};
+use ff_core::flow::{Edge, Flow, FlowKeyEntry, Group};
+use ff_core::lane::Lane;
+use ff_core::signal::SignalKeyEntry;
+use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
+use ff_core::token::KeyRing;
+use ff_core::types::{
+    EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId,
+};
+use ff_core::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, View};
+use ff_core::worker::Worker;
+
+use super::loaded_execution::LoadedExecution;
+use super::{BatchState, ClaimFilter};
+
+impl View for BatchState {
+    fn execution(&self, id: &ExecutionId) -> Result<Option<&Execution>, Miss> {
+        let loaded = self.loaded.get(id).ok_or(Miss::Execution(*id))?;
+        loaded.current().map_err(|_| Miss::Execution(*id))
+    }
+
+    fn key(&self, namespace: &Namespace, key: &IdempotencyKey) -> Result<Option<&KeyEntry>, Miss> {
+        let known = self.keys.get(&(namespace.clone(), key.clone()));
+        known.map(Option::as_ref).ok_or_else(|| Miss::Key(namespace.clone(), key.clone()))
+    }
+
+    fn waitpoint(&self, execution: &ExecutionId, waitpoint: &WaitpointId) -> Result<Option<&Waitpoint>, Miss> {
+        let known = self.suspensions.waitpoints.find(&(*execution, *waitpoint));
+        known.ok_or(Miss::Waitpoint(*execution, *waitpoint))
+    }
+
+    fn suspend_key(&self, execution: &ExecutionId, key: &IdempotencyKey) -> Result<Option<&SuspendKeyEntry>, Miss> {
+        let known = self.suspensions.suspend_keys.find(&(*execution, key.clone()));
+        known.ok_or_else(|| Miss::SuspendKey(*execution, key.clone()))
+    }
+
+    fn signal_key(
+        &self,
+        execution: &ExecutionId,
+        waitpoint: &WaitpointId,
+        key: &IdempotencyKey,
+    ) -> Result<Option<&SignalKeyEntry>, Miss> {
+        let known = self.suspensions.signal_keys.find(&(*execution, *waitpoint, key.clone()));
+        known.ok_or_else(|| Miss::SignalKey(*execution, *waitpoint, key.clone()))
+    }
+
+    fn ring(&self, partition: u16) -> Result<Option<&KeyRing>, Miss> {
+        self.suspensions.rings.find(&partition).ok_or(Miss::Ring(partition))
+    }
+
+    fn eligible(&self, query: &EligibleQuery) -> Result<Vec<ExecutionId>, Miss> {
+        let wanted = ClaimFilter::by(query);
+        let list = self.waiting.get(&wanted);
+        let first =
+            list.and_then(|list| list.first(query.limit, |(_, id)| self.has_changed(id), self.entered(&wanted)));
+        let first = first.ok_or_else(|| Miss::Eligible(query.clone()))?;
+        Ok(first.into_iter().map(|(_, id)| id).collect())
+    }
+
+    fn due(&self, query: &DueQuery) -> Result<Vec<(TimestampMs, ExecutionId)>, Miss> {
+        let changed = self.changed_on(query.partition);
+        let entered = changed.filter_map(|execution| Some((execution.next_due()?.0, execution.id)));
+        let list = self.due.get(&query.partition);
+        let first = list.and_then(|list| list.first(query.limit, |(_, id)| self.has_changed(id), entered));
+        first.ok_or(Miss::Due(*query))
+    }
+
+    fn flow(&self, id: &FlowId) -> Result<Option<&Flow>, Miss> {
+        self.flows.flows.find(id).ok_or(Miss::Flow(*id))
+    }
+
+    fn edge(&self, flow: &FlowId, edge: &EdgeId) -> Result<Option<&Edge>, Miss> {
+        self.flows.edges.find(&(*flow, *edge)).ok_or(Miss::Edge(*flow, *edge))
+    }
+
+    fn group(&self, downstream: &ExecutionId) -> Result<Option<&Group>, Miss> {
+        self.flows.groups.find(downstream).ok_or(Miss::Group(*downstream))
+    }
+
+    fn flow_key(&self, flow: &FlowId, key: &IdempotencyKey) -> Result<Option<&FlowKeyEntry>, Miss> {
+        let known = self.flows.keys.find(&(*flow, key.clone()));
+        known.ok_or_else(|| Miss::FlowKey(*flow, key.clone()))
+    }
+
+    fn edges(&self, query: &EdgesOf) -> Result<Vec<EdgeId>, Miss> {
+        self.flows.edges_of(query).ok_or(Miss::Edges(*query))
+    }
+
+    fn members(&self, query: &MembersOf) -> Result<Vec<ExecutionId>, Miss> {
+        let forgotten = |id: &ExecutionId| self.loaded.get(id).is_some_and(LoadedExecution::is_forgotten);
+        self.flows.members_of(query, forgotten).ok_or(Miss::Members(*query))
+    }
+
+    fn lane(&self, partition: u16, lane: &LaneId) -> Result<Option<&Lane>, Miss> {
+        let known = self.cache.lanes.find(&(partition, lane.clone()));
+        let known = known.or_else(|| self.cache.has_no_lanes.then_some(None));
+        known.ok_or_else(|| Miss::Lane(partition, lane.clone()))
+    }
+
+    fn active(&self, partition: u16, lane: &LaneId) -> Result<u32, Miss> {
+        let stored = self.held.get(&(partition, lane.clone()));
+        let stored = stored.ok_or_else(|| Miss::Active(partition, lane.clone()))?;
+        let holds = |execution: Option<&Execution>| {
+            let held = |execution: &Execution| matches!(execution.phase, Phase::Running { .. });
+            execution.is_some_and(|execution| held(execution) && execution.lane_key() == *lane)
+        };
+        let changes = || self.changes_on(partition);
+        let (left, entered) = (changes().filter(|(was, _)| holds(*was)), changes().filter(|(_, is)| holds(*is)));
+        let held = *stored as usize + entered.count();
+        Ok(u32::try_from(held.saturating_sub(left.count())).unwrap_or(u32::MAX))
+    }
+
+    fn worker(&self, instance: &WorkerInstanceId) -> Result<Option<&Worker>, Miss> {
+        self.workers.find(instance).ok_or_else(|| Miss::Worker(instance.clone()))
+    }
+
+    fn api_key(&self, id: &KeyId) -> Result<Option<&ApiKey>, Miss> {
+        self.api_keys.find(id).ok_or_else(|| Miss::ApiKey(id.clone()))
+    }
+
+    fn feed(&self, partition: u16) -> Result<Option<&Feed>, Miss> {
+        self.cache.feeds.find(&partition).ok_or(Miss::Feed(partition))
+    }
+
+    fn due_flows(&self, query: &DueQuery) -> Result<Vec<(TimestampMs, FlowId)>, Miss> {
+        self.flows.due(query).ok_or(Miss::DueFlows(*query))
+    }
+}

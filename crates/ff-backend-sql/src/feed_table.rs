@@ -1,0 +1,174 @@
+//! Tapes: what is told on a partition, in the order of time, the newest entries kept. Deliveries and what happens are told
+//! on one each.
+
+use std::collections::BTreeMap;
+
+use ff_core::limits;
+use ff_core::signal::Position;
+use ff_core::types::TimestampMs;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::SqlError;
+use crate::queries::{DELIVERIES_FIRST, DELIVERIES_FROM, DELIVERIES_LAST, EVENTS_FIRST, EVENTS_FROM, EVENTS_LAST};
+use crate::record;
+use crate::schema::{DELIVERY, EVENT};
+use crate::session::{Key, Put, Read, Session};
+use crate::table::Table;
+use crate::value::{Row, Value};
+
+/// What was delivered.
+pub(crate) static DELIVERIES: FeedTable =
+    FeedTable { table: &DELIVERY, last: DELIVERIES_LAST, first: DELIVERIES_FIRST, from: DELIVERIES_FROM };
+
+/// What happened.
+pub(crate) static EVENTS: FeedTable =
+    FeedTable { table: &EVENT, last: EVENTS_LAST, first: EVENTS_FIRST, from: EVENTS_FROM };
+
+/// Where entries of one kind are kept, and how they are found.
+pub(crate) struct FeedTable {
+    table: &'static Table,
+    last: &'static str,
+    first: &'static str,
+    from: &'static str,
+}
+
+/// Where an entry stands, and how many its tape had told with it.
+#[derive(Clone, Copy)]
+pub(crate) struct EntryPosition {
+    pub(crate) position: Position,
+    seq: i64,
+}
+
+impl EntryPosition {
+    fn of(row: &Row) -> Result<Self, SqlError> {
+        Ok(Self { position: position(row)?, seq: row.int(2)? })
+    }
+
+    /// Whether the tape that ends here is full, so that it may have lost what was before its first.
+    pub(crate) fn is_full(&self) -> bool {
+        self.seq >= kept()
+    }
+}
+
+/// Something to be told: on which partition, when, and what; where it stands among others of that moment, the tape decides.
+pub(crate) type Entry<'t, T> = (u16, TimestampMs, &'t T);
+
+impl FeedTable {
+    /// Where the tapes of these partitions end; nothing of those that have none.
+    pub(crate) async fn ends(
+        &self,
+        reader: &mut dyn Read,
+        partitions: impl Iterator<Item = u16>,
+    ) -> Result<BTreeMap<u16, EntryPosition>, SqlError> {
+        let partitions: Vec<_> = partitions.collect();
+        let parameters: Vec<_> = partitions.iter().map(|partition| vec![(*partition).into()]).collect();
+        let rows = reader.query(self.last, &parameters).await?;
+        let last = partitions.into_iter().zip(rows);
+        let found = last.filter_map(|(partition, rows)| Some((partition, rows.into_iter().next()?)));
+        found.map(|(partition, row)| Ok((partition, EntryPosition::of(&row)?))).collect()
+    }
+
+    /// The first entries of some tapes, so many of each.
+    pub(crate) async fn beginnings(
+        &self,
+        reader: &mut dyn Read,
+        tapes: &[(u16, usize)],
+    ) -> Result<Vec<Vec<EntryPosition>>, SqlError> {
+        let parameters = |(partition, limit): &(u16, usize)| vec![(*partition).into(), Value::number(*limit)];
+        let rows = reader.query(self.first, &tapes.iter().map(parameters).collect::<Vec<_>>()).await?;
+        rows.iter().map(|rows| rows.iter().map(EntryPosition::of).collect()).collect()
+    }
+
+    /// What tapes have from a place on, at most so many of each, oldest first. An entry stands where its columns say, since
+    /// readers go by those.
+    pub(crate) async fn read<T: DeserializeOwned>(
+        &self,
+        reader: &mut dyn Read,
+        tapes: &[(u16, Position)],
+        limit: usize,
+        placed: impl Fn(T, Position) -> T,
+    ) -> Result<Vec<(u16, Vec<T>)>, SqlError> {
+        if tapes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let parameters = |(partition, from): &(u16, Position)| {
+            vec![(*partition).into(), from.at.into(), Value::number(from.nth), Value::number(limit)]
+        };
+        let found = reader.query(self.from, &tapes.iter().map(parameters).collect::<Vec<_>>()).await?;
+        let entry = |row: &Row| Ok(placed(record::read(row.text(2)?)?, position(row)?));
+        let read = |rows: Vec<Row>| rows.iter().map(entry).collect::<Result<_, SqlError>>();
+        tapes.iter().zip(found).map(|((partition, _), rows)| Ok((*partition, read(rows)?))).collect()
+    }
+
+    /// Tells things on the tapes of their partitions, in order, and deletes what that pushes out.
+    pub(crate) async fn tell<T: Serialize>(
+        &self,
+        session: &mut dyn Session,
+        entries: &[Entry<'_, T>],
+        placed: impl Fn(&T, Position) -> T,
+    ) -> Result<(), SqlError> {
+        let mut grown: BTreeMap<u16, usize> = BTreeMap::new();
+        entries.iter().for_each(|(partition, ..)| *grown.entry(*partition).or_default() += 1);
+        if grown.is_empty() {
+            return Ok(());
+        }
+        let mut ends = self.ends(session, grown.keys().copied()).await?;
+        let mut rows = Vec::with_capacity(entries.len());
+        for (partition, at, what) in entries {
+            let last = ends.get(partition);
+            let position = Position::after(last.map(|last| last.position), *at);
+            let place = EntryPosition { position, seq: last.map_or(0, |last| last.seq) + 1 };
+            let mut values = key_at(*partition, position);
+            values.extend([place.seq.into(), record::written(&placed(what, position))?]);
+            rows.push(Put::whole(values));
+            ends.insert(*partition, place);
+        }
+        session.put(self.table, rows).await?;
+        self.trim(session, &grown.into_iter().collect::<Vec<_>>(), &ends).await
+    }
+
+    /// Deletes everything on these tapes.
+    pub(crate) async fn wipe(
+        &self,
+        session: &mut dyn Session,
+        partitions: impl Iterator<Item = u16>,
+    ) -> Result<(), SqlError> {
+        let keys: Vec<_> = partitions.map(|partition| vec![partition.into()]).collect();
+        if keys.is_empty() { Ok(()) } else { session.delete(self.table, &keys).await }
+    }
+
+    /// Deletes what tapes that grew by so many have too many. A tape has at most as many of them as it grew by, and none
+    /// before it has told its limit.
+    async fn trim(
+        &self,
+        session: &mut dyn Session,
+        grown: &[(u16, usize)],
+        ends: &BTreeMap<u16, EntryPosition>,
+    ) -> Result<(), SqlError> {
+        let surplus = |partition: &u16| ends.get(partition).map_or(0, |last| last.seq - kept());
+        let long: Vec<_> = grown.iter().copied().filter(|(partition, _)| surplus(partition) > 0).collect();
+        if long.is_empty() {
+            return Ok(());
+        }
+        let mut keys = Vec::new();
+        for ((partition, _), first) in long.iter().zip(self.beginnings(session, &long).await?) {
+            let gone = first.into_iter().filter(|place| place.seq <= surplus(partition));
+            keys.extend(gone.map(|place| key_at(*partition, place.position)));
+        }
+        session.delete(self.table, &keys).await
+    }
+}
+
+/// A position, from the first columns of a row.
+fn position(row: &Row) -> Result<Position, SqlError> {
+    Ok(Position { at: row.moment(0)?, nth: row.count(1)? })
+}
+
+fn key_at(partition: u16, position: Position) -> Key {
+    vec![partition.into(), position.at.into(), Value::number(position.nth)]
+}
+
+fn kept() -> i64 {
+    i64::try_from(limits::FEED).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,113 @@
+//! The domain of API keys, on Valkey. Each is one hash, and each of its steps one plain command: a field is set once and for
+//! good, so whoever is first has decided.
+
+use ff_core::api_key::{self, ApiKey};
+use ff_core::backend::{Answer, Handle};
+use ff_core::contracts::{CreateKeyArgs, CreatedKey, KeysPage, ListKeysArgs, RevokeKeyArgs, RevokedKey};
+use ff_core::engine_error::EngineError;
+use ff_core::keys::{api_key_key, api_keys_index_key};
+use ff_core::partition::key_partition;
+use ff_core::types::{KeyId, TimestampMs};
+use ff_script::engine::ff_now;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use redis::{FromRedisValue, cmd};
+
+use crate::ValkeyBackend;
+
+/// Keys read at the same time.
+const AT_ONCE: usize = 64;
+
+/// The field with the key as it was created, as JSON.
+const RECORD: &str = "record";
+
+/// The field with the moment it was taken back.
+const REVOKED_AT: &str = "revoked_at";
+
+impl Handle<CreateKeyArgs, CreatedKey> for ValkeyBackend {
+    async fn handle(&self, args: CreateKeyArgs) -> Answer<CreatedKey> {
+        let id = &args.key_id;
+        let known = self.api_key(id).await?;
+        let (created, key) = api_key::create(known.as_ref(), &args, self.time_of_key(id).await?)?;
+        let Some(key) = key else { return Ok(created) };
+        // The directory first, so that no key is heard that nobody finds.
+        let index = api_keys_index_key();
+        self.calls.plain(&index, cmd("SADD").arg(&index).arg(id.as_str()).clone()).await?;
+        if self.set_once(id, RECORD, &written(&key)?).await? {
+            return Ok(created);
+        }
+        let first = self.api_key(id).await?;
+        Ok(api_key::create(first.as_ref(), &args, key.info.created_at)?.0)
+    }
+}
+
+impl Handle<RevokeKeyArgs, RevokedKey> for ValkeyBackend {
+    async fn handle(&self, args: RevokeKeyArgs) -> Answer<RevokedKey> {
+        let id = &args.key_id;
+        let now = self.time_of_key(id).await?;
+        let (revoked, key) = api_key::revoke(self.api_key(id).await?.as_ref(), now)?;
+        if key.is_none() || self.set_once(id, REVOKED_AT, &now.to_string()).await? {
+            return Ok(revoked);
+        }
+        Ok(api_key::revoke(self.api_key(id).await?.as_ref(), now)?.0)
+    }
+}
+
+impl Handle<ListKeysArgs, KeysPage> for ValkeyBackend {
+    async fn handle(&self, args: ListKeysArgs) -> Answer<KeysPage> {
+        let mut ids = self.listed_keys().await?;
+        ids.retain(|id| args.after.as_ref().is_none_or(|after| id > after));
+        let mut read = stream::iter(ids).map(|id| async move { self.api_key(&id).await }).buffered(AT_ONCE);
+        let mut keys = Vec::new();
+        while keys.len() <= args.limit
+            && let Some(key) = read.try_next().await?
+        {
+            // One that is listed and not there was never created: its creator was interrupted.
+            keys.extend(key.map(|key| key.info));
+        }
+        Ok(KeysPage::of(keys, args.limit))
+    }
+}
+
+impl ValkeyBackend {
+    /// A key, if it was created.
+    pub(crate) async fn api_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
+        let name = api_key_key(id);
+        let command = cmd("HMGET").arg(&name).arg(RECORD).arg(REVOKED_AT).clone();
+        let unreadable = || EngineError::Corrupt(format!("{name} is not the hash of an API key"));
+        let reply = self.calls.plain(&name, command).await?;
+        let (record, revoked_at) =
+            <(Option<String>, Option<i64>)>::from_redis_value(reply).map_err(|_| unreadable())?;
+        let Some(record) = record else { return Ok(None) };
+        let mut key: ApiKey = serde_json::from_str(&record).map_err(|_| unreadable())?;
+        key.info.revoked_at = revoked_at.map(TimestampMs);
+        Ok(Some(key))
+    }
+
+    /// Sets a field of a key unless it is set, and says whether it did.
+    async fn set_once(&self, id: &KeyId, field: &str, value: &str) -> Answer<bool> {
+        let name = api_key_key(id);
+        let reply = self.calls.plain(&name, cmd("HSETNX").arg(&name).arg(field).arg(value).clone()).await?;
+        bool::from_redis_value(reply).map_err(|_| EngineError::Corrupt(format!("{name} is not a hash")))
+    }
+
+    /// Every key on the list, in the order of their ids.
+    async fn listed_keys(&self) -> Answer<Vec<KeyId>> {
+        let index = api_keys_index_key();
+        let reply = self.calls.plain(&index, cmd("SMEMBERS").arg(&index).clone()).await?;
+        let unreadable = || EngineError::Corrupt(format!("{index} names something that is not an API key"));
+        let names = Vec::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
+        let ids = names.iter().map(|name| KeyId::parse(name).map_err(|_| unreadable()));
+        let mut ids: Vec<_> = ids.collect::<Answer<_>>()?;
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    /// What time it is where what concerns a key is put in an order.
+    async fn time_of_key(&self, id: &KeyId) -> Answer<TimestampMs> {
+        Ok(ff_now(&*self.calls, key_partition(id, &self.partitions)).await?)
+    }
+}
+
+fn written(key: &ApiKey) -> Answer<String> {
+    serde_json::to_string(key).map_err(|error| EngineError::Corrupt(format!("an API key cannot be written: {error}")))
+}

@@ -1,0 +1,56 @@
+//! What went wrong with a server, told by whether it can have done what it was asked.
+
+use ff_core::engine_error::EngineError;
+use redis::{ErrorKind, RedisError};
+
+/// Codes with which a server says that it has not even begun.
+const NOT_BEGUN: &[&str] = &[
+    "ASK",
+    "BUSY",
+    "CLUSTERDOWN",
+    "LOADING",
+    "MASTERDOWN",
+    "MISCONF",
+    "MOVED",
+    "NOAUTH",
+    "NOPERM",
+    "NOREPLICAS",
+    "OOM",
+    "READONLY",
+    "TRYAGAIN",
+    "WRONGPASS",
+];
+
+/// What a caller is told of a call that failed.
+pub(crate) fn engine_error(error: &RedisError) -> EngineError {
+    let said = said(error);
+    match error.kind() {
+        _ if error.code().is_some_and(|code| NOT_BEGUN.contains(&code)) => EngineError::Unavailable(said),
+        _ if lacks_the_library(error) => EngineError::Unavailable(said),
+        ErrorKind::Server(_) | ErrorKind::Extension | ErrorKind::UnexpectedReturnType => EngineError::Corrupt(said),
+        ErrorKind::AuthenticationFailed | ErrorKind::InvalidClientConfig | ErrorKind::ClusterConnectionNotFound => {
+            EngineError::Unavailable(said)
+        }
+        _ if error.is_connection_refusal() => EngineError::Unavailable(said),
+        _ => EngineError::Unknown(said),
+    }
+}
+
+/// What a caller is told when there is no connection to ask over.
+pub(crate) fn unreachable(error: &RedisError) -> EngineError {
+    EngineError::Unavailable(said(error))
+}
+
+/// Whether the server has lost the library, or never had it.
+pub(crate) fn lacks_the_library(error: &RedisError) -> bool {
+    error.detail().is_some_and(|detail| detail.contains("Function not found"))
+}
+
+/// An error in one line.
+pub(crate) fn said(error: &RedisError) -> String {
+    let text = match (error.code(), error.detail()) {
+        (Some(code), Some(detail)) => format!("{code} {detail}"),
+        _ => error.to_string(),
+    };
+    text.replace(['\r', '\n'], " ").trim().to_owned()
+}

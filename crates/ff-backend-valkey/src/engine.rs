@@ -1,0 +1,194 @@
+//! What an engine asks, on Valkey.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use ff_core::api_key::ApiKey;
+use ff_core::backend::{Answer, EngineStore, Handle, PartitionStatus};
+use ff_core::contracts::{ExecutionEnd, FlowEnd, PumpArgs, WaitpointRef};
+use ff_core::due::Pumped;
+use ff_core::engine_error::EngineError;
+use ff_core::hint::Hints;
+use ff_core::keys::{ExecKeyContext, FlowKeyContext};
+use ff_core::limits;
+use ff_core::outage::OutageLog;
+use ff_core::partition::{Partition, PartitionFamily, flow_partition};
+use ff_core::query::{
+    EndOf, EndOfFlow, FindKey, JudgeToken, NamespaceOf, NamespaceOfFlow, Now, ReadKeyRing, Sweep, TakeSnapshot,
+};
+use ff_core::snapshot::Snapshot;
+use ff_core::token::KeyRing;
+use ff_core::types::{Namespace, TimestampMs};
+use ff_script::StoredExecution;
+use ff_script::engine::{ff_now, ff_pump, ff_sweep};
+use ff_script::execution::ExtraReads;
+use ff_script::flow::FlowQuery;
+use ff_script::suspension::ff_read_waitpoint_hmac_secrets;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use redis::{FromRedisValue, cmd};
+use tokio::time::timeout;
+
+use crate::ValkeyBackend;
+
+/// How long the clock of one primary is waited for before another is asked as well.
+const CLOCK_PATIENCE: Duration = Duration::from_millis(200);
+
+impl EngineStore for ValkeyBackend {
+    fn sweep_every(&self) -> Option<Duration> {
+        Some(Duration::from_millis(limits::SWEEP_MS))
+    }
+
+    fn hints(&self) -> Hints {
+        self.announcer.listen()
+    }
+
+    fn outages(&self) -> &OutageLog {
+        &self.outages
+    }
+}
+
+impl Handle<Now, TimestampMs> for ValkeyBackend {
+    /// In a cluster each server has a clock; the first partition's stands for all, and a partition whose clock is behind
+    /// fires a little later. While its primary does not answer, another one is asked.
+    async fn handle(&self, _: Now) -> Answer<TimestampMs> {
+        self.time_of_any().await
+    }
+}
+
+impl Handle<PumpArgs, Pumped> for ValkeyBackend {
+    async fn handle(&self, PumpArgs { partition }: PumpArgs) -> Answer<Pumped> {
+        self.unless_silent(partition, async { Ok(ff_pump(&*self.calls, partition, &self.entropy.nonce()).await?) })
+            .await
+    }
+}
+
+impl Handle<Sweep, PartitionStatus> for ValkeyBackend {
+    async fn handle(&self, Sweep { partition }: Sweep) -> Answer<PartitionStatus> {
+        let sweep = async {
+            self.reconcile(partition).await;
+            Ok(ff_sweep(&*self.calls, partition).await?)
+        };
+        self.unless_silent(partition, sweep).await
+    }
+}
+
+impl Handle<FindKey, Option<ApiKey>> for ValkeyBackend {
+    async fn handle(&self, FindKey { key_id: ref id }: FindKey) -> Answer<Option<ApiKey>> {
+        self.api_key(id).await
+    }
+}
+
+impl Handle<ReadKeyRing, KeyRing> for ValkeyBackend {
+    async fn handle(&self, _: ReadKeyRing) -> Answer<KeyRing> {
+        let signing = ff_read_waitpoint_hmac_secrets(&*self.calls, 0).await?;
+        Ok(signing.map(|signing| signing.ring).unwrap_or_default())
+    }
+}
+
+impl Handle<JudgeToken, ()> for ValkeyBackend {
+    async fn handle(
+        &self,
+        JudgeToken { execution_id: ref id, waitpoint_id: ref waitpoint, ref shown }: JudgeToken,
+    ) -> Answer<()> {
+        self.verify_token(id, &WaitpointRef::Id(*waitpoint), shown).await.map(drop)
+    }
+}
+
+impl Handle<NamespaceOf, Option<Namespace>> for ValkeyBackend {
+    async fn handle(&self, NamespaceOf { execution_id: ref id }: NamespaceOf) -> Answer<Option<Namespace>> {
+        self.namespace_in(&ExecKeyContext::new(&Partition::of(id), id).core()).await
+    }
+}
+
+impl Handle<NamespaceOfFlow, Option<Namespace>> for ValkeyBackend {
+    async fn handle(&self, NamespaceOfFlow { flow_id: ref id }: NamespaceOfFlow) -> Answer<Option<Namespace>> {
+        self.namespace_in(&FlowKeyContext::new(&flow_partition(id, &self.partitions), id).core()).await
+    }
+}
+
+impl Handle<EndOf, Option<ExecutionEnd>> for ValkeyBackend {
+    async fn handle(&self, EndOf { execution_id: ref id }: EndOf) -> Answer<Option<ExecutionEnd>> {
+        let beside = ExtraReads { result: true, end: true, ..ExtraReads::default() };
+        let StoredExecution { execution, result, .. } = self.kept(id, beside).await?;
+        Ok(execution.ended(result))
+    }
+}
+
+impl Handle<EndOfFlow, Option<FlowEnd>> for ValkeyBackend {
+    async fn handle(&self, EndOfFlow { flow_id: ref id }: EndOfFlow) -> Answer<Option<FlowEnd>> {
+        let look = FlowQuery { awaited: true, ..FlowQuery::default() };
+        Ok(self.flow(id, look).await?.info().end())
+    }
+}
+
+impl Handle<TakeSnapshot, Snapshot> for ValkeyBackend {
+    async fn handle(&self, TakeSnapshot { partition }: TakeSnapshot) -> Answer<Snapshot> {
+        self.take_snapshot(partition).await
+    }
+}
+
+impl ValkeyBackend {
+    /// Asks a partition what an engine asks of one after the other. While its primary answers nothing, it is not waited for:
+    /// an engine has others to look after, and asks again.
+    async fn unless_silent<T>(&self, partition: u16, asked: impl Future<Output = Answer<T>>) -> Answer<T> {
+        let Some(mut silence) = self.calls.link.silence_of(&tag(partition)) else { return asked.await };
+        tokio::select! {
+            biased;
+            _ = silence.wait_for(|silent| *silent) => {
+                Err(EngineError::Unknown("the primary of the partition answers nothing".into()))
+            }
+            answer = asked => answer,
+        }
+    }
+
+    /// Refuses what need not be sent to a primary that answers nothing: there is work elsewhere.
+    pub(crate) fn check_answers(&self, partition: u16) -> Answer<()> {
+        match self.calls.link.silence_of(&tag(partition)) {
+            Some(silence) if *silence.borrow() => {
+                Err(EngineError::Unavailable("the primary of the partition answers nothing".into()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What time it is on the first partition or, while its primary does not answer, on the first of another primary.
+    async fn time_of_any(&self) -> Answer<TimestampMs> {
+        let mut primaries = HashSet::new();
+        let mut partitions = (0..self.partitions.num_flow_partitions)
+            .filter(|partition| primaries.insert(self.calls.link.address_of(&tag(*partition))));
+        let mut asked = FuturesUnordered::new();
+        let mut failure = EngineError::Unavailable("the store has no partitions".into());
+        loop {
+            asked.extend(partitions.next().map(|partition| ff_now(&*self.calls, partition)));
+            match timeout(CLOCK_PATIENCE, asked.next()).await {
+                Ok(Some(Ok(now))) => return Ok(now),
+                Ok(Some(Err(error))) => failure = error.into(),
+                Ok(None) => return Err(failure),
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+impl ValkeyBackend {
+    /// The namespace in a record. The default one is not written, so another field says whether there is a record.
+    async fn namespace_in(&self, key: &str) -> Answer<Option<Namespace>> {
+        let fields = self.calls.plain(key, cmd("HMGET").arg(key).arg("namespace").arg("created_at").clone()).await?;
+        let unreadable = |why: &dyn std::fmt::Display| {
+            EngineError::Corrupt(format!("{key} has a namespace that cannot be read: {why}"))
+        };
+        let (namespace, created_at): (Option<String>, Option<String>) =
+            FromRedisValue::from_redis_value(fields).map_err(|error| unreadable(&error))?;
+        if created_at.is_none() {
+            return Ok(None);
+        }
+        let namespace =
+            namespace.map(|name| Namespace::parse(&name)).transpose().map_err(|error| unreadable(&error))?;
+        Ok(Some(namespace.unwrap_or_else(Namespace::default_name)))
+    }
+}
+
+fn tag(partition: u16) -> String {
+    Partition::new(PartitionFamily::Execution, partition).hash_tag()
+}

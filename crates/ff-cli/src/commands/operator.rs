@@ -1,0 +1,173 @@
+//! Changing what becomes of an execution, or of many: stop it, run it again, take it from its worker.
+
+use std::io::IsTerminal;
+
+use anyhow::Context;
+use clap::Args;
+use ff_core::contracts::ReplayArgs;
+use ff_sdk::{Bulk, Client, Search};
+
+use super::many;
+use crate::exit::{Exit, Usage, tell};
+use crate::filter::Term;
+use crate::id::IdArg;
+use crate::output;
+use crate::settings::Settings;
+
+/// Stop an execution, or every one a filter means; a running worker is told at once
+#[derive(Args)]
+#[command(
+    override_usage = "ff cancel [OPTIONS] <ID>\n       ff cancel [OPTIONS] --filter <FIELD=VALUE> [--filter <FIELD=VALUE>]..."
+)]
+pub(crate) struct Cancel {
+    #[command(flatten)]
+    what: OneOrMany,
+
+    /// Do not ask before every execution there is is cancelled
+    #[arg(long, requires = "filter")]
+    yes: bool,
+}
+
+/// Run an execution again after it ended, or every one a filter means
+#[derive(Args)]
+#[command(
+    override_usage = "ff replay [OPTIONS] <ID>\n       ff replay [OPTIONS] --filter <FIELD=VALUE> [--filter <FIELD=VALUE>]..."
+)]
+pub(crate) struct Replay {
+    #[command(flatten)]
+    what: OneOrMany,
+
+    /// What depends on it in its flow runs again too
+    #[arg(long)]
+    reopen_downstream: bool,
+}
+
+/// Take an execution from the worker that holds it, so that another can have it
+#[derive(Args)]
+pub(crate) struct Revoke {
+    #[command(flatten)]
+    what: OperatorArgs,
+}
+
+#[derive(Args)]
+struct OneOrMany {
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    #[arg(required_unless_present = "filter", conflicts_with = "filter")]
+    id: Option<IdArg>,
+
+    /// Every one of which this is true: lane=, state=, kind=, tag.KEY=, since=, until=, or all; given again, all of it
+    #[arg(long, value_name = "FIELD=VALUE")]
+    filter: Vec<Term>,
+
+    /// Only say to how many it would be done
+    #[arg(long, requires = "filter")]
+    dry_run: bool,
+
+    /// Why; it is kept with the execution
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+#[derive(Args)]
+struct OperatorArgs {
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    id: IdArg,
+
+    /// Why; it is kept in the lease history
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+impl Cancel {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let OneOrMany { id, filter, dry_run, reason } = self.what;
+        let Some(id) = id else {
+            let means_all = filter.iter().all(|term| *term == Term::All);
+            if means_all && !dry_run && !self.yes {
+                // The namespace that is asked about may be that of the key.
+                settings.connect().await?;
+                if !confirmed(settings)? {
+                    return Ok(Exit::Trouble);
+                }
+            }
+            let begin = |client: &Client, search: Search| because(client.cancel_all(search)?, reason.as_deref());
+            return many::act(settings, (filter, dry_run), "cancelled", begin).await;
+        };
+        let client = settings.connect().await?.client();
+        let id = id.find(&client).await?;
+        let cancelled = client.cancel(&id, reason.as_deref()).await?;
+        if settings.json {
+            output::json(&cancelled)?;
+        } else {
+            let already = if cancelled.already { " already" } else { "" };
+            output::line(format_args!("{id} is{already} cancelled"))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl Replay {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let OneOrMany { id, filter, dry_run, reason } = self.what;
+        let reopen_downstream = self.reopen_downstream;
+        let Some(id) = id else {
+            let begin = |client: &Client, search: Search| {
+                let replaying = client.replay_all(search)?;
+                let replaying = if reopen_downstream { replaying.reopen_downstream() } else { replaying };
+                because(replaying, reason.as_deref())
+            };
+            return many::act(settings, (filter, dry_run), "replayed", begin).await;
+        };
+        let flowfabric = settings.connect().await?;
+        let id = id.find(&flowfabric.client()).await?;
+        let args = ReplayArgs { execution_id: id, reason, requested_by: None, reopen_downstream };
+        let replayed = flowfabric.backend().replay(args).await?;
+        if settings.json {
+            output::json(&replayed)?;
+        } else {
+            output::line(format_args!("{id} is {} again, replay {}", replayed.public_state, replayed.replays))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl Revoke {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let OperatorArgs { id, reason } = self.what;
+        let client = settings.connect().await?.client();
+        let id = id.find(&client).await?;
+        let revoked = client.revoke(&id, reason.as_deref()).await?;
+        if settings.json {
+            output::json(&revoked)?;
+        } else {
+            let already = if revoked.already { " had already been" } else { " was" };
+            output::line(format_args!("lease {} of {id}{already} revoked", revoked.lease_epoch))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Asks whether everything is meant. A program that cannot be asked has to say so.
+fn confirmed(settings: &Settings) -> anyhow::Result<bool> {
+    let namespace = settings.namespace();
+    if settings.json || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        let why = format!("--filter all cancels every execution of namespace {namespace}; confirm it with --yes");
+        return Err(Usage(format!("{why}, or count them with --dry-run")).into());
+    }
+    tell(format_args!("cancel every execution of namespace {namespace}? Type yes to do it:"));
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).context("cannot read the answer")?;
+    let is_meant = matches!(answer.trim(), "y" | "yes");
+    if !is_meant {
+        tell("nothing was cancelled");
+    }
+    Ok(is_meant)
+}
+
+/// The same with a reason, when there is one.
+fn because(bulk: Bulk, reason: Option<&str>) -> Result<Bulk, ff_sdk::Error> {
+    Ok(match reason {
+        Some(reason) => bulk.reason(reason),
+        None => bulk,
+    })
+}

@@ -1,0 +1,176 @@
+//! Serving a store until asked to stop.
+
+use std::io;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use ff_sdk::{Connect, FlowFabric};
+use ff_server::{DRAIN, Metrics, Server, ServerOptions};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::exit::Usage;
+
+/// How long after running requests were cut off the store may take to be closed.
+const CLOSING: Duration = Duration::from_secs(5);
+
+/// Descriptors that are kept for the store, the log and everything else that is no client's connection.
+const OWN_DESCRIPTORS: u64 = 256;
+
+/// A store and the server in front of it.
+pub(crate) struct ServedStore {
+    flowfabric: FlowFabric,
+    server: Server,
+    url: String,
+    metrics_url: Option<String>,
+    signals: Signals,
+}
+
+impl ServedStore {
+    /// Opens a store, starts its engine, and listens.
+    pub(crate) async fn start(
+        store: Connect,
+        listen: SocketAddr,
+        metrics_listen: Option<SocketAddr>,
+        mut options: ServerOptions,
+    ) -> anyhow::Result<Self> {
+        let fitting = connections_that_fit();
+        if options.limits.connections > fitting {
+            tracing::warn!("no more than {fitting} connections are taken: this process may not open more files");
+            options.limits.connections = fitting;
+        }
+        let signals = Signals::listen()?;
+        let metrics = Metrics::new();
+        let counting = metrics.clone();
+        let flowfabric = store.through(move |store| counting.over(store)).connect().await?;
+        match listen_on(listen, metrics_listen, metrics, &flowfabric, options).await {
+            Ok((server, url, metrics_url)) => Ok(Self { flowfabric, server, url, metrics_url, signals }),
+            Err(error) => {
+                flowfabric.shutdown().await;
+                Err(error)
+            }
+        }
+    }
+
+    pub(crate) fn flowfabric(&self) -> &FlowFabric {
+        &self.flowfabric
+    }
+
+    /// Whether every request needs a key.
+    pub(crate) fn asks_for_keys(&self) -> bool {
+        self.server.asks_for_keys()
+    }
+
+    /// Where clients find the server.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Where scrapers find the metrics, when they have a place of their own.
+    pub(crate) fn metrics_url(&self) -> Option<&str> {
+        self.metrics_url.as_deref()
+    }
+
+    /// Serves until asked to stop, then lets what is under way finish, `beside` included, and closes the store. Asked a
+    /// second time, it leaves at once: the store survives that, and whoever asks twice means it. It leaves as well when
+    /// something hangs, so that a process that was told to stop is always gone after a while.
+    pub(crate) async fn until_stopped(
+        self,
+        stopping: CancellationToken,
+        beside: impl Future<Output = anyhow::Result<()>>,
+    ) -> anyhow::Result<()> {
+        let Self { flowfabric, server, mut signals, .. } = self;
+        let asked = stopping.clone();
+        let (stopped, hangs) = mpsc::channel();
+        let listening = tokio::spawn(async move {
+            signals.next().await;
+            tracing::info!("stopping");
+            asked.cancel();
+            leave_unless_stopped(hangs);
+            signals.next().await;
+            std::process::exit(130);
+        });
+        let served = server.serve(stopping).await.context("the server stopped by itself");
+        let finished = beside.await;
+        flowfabric.shutdown().await;
+        listening.abort();
+        drop(stopped);
+        served.and(finished)
+    }
+}
+
+/// Ends the process if it has not stopped in time. A thread of its own, because what hangs may be what runs the tasks.
+fn leave_unless_stopped(stopped: mpsc::Receiver<()>) {
+    std::thread::spawn(move || {
+        let patience = DRAIN + CLOSING;
+        if stopped.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Timeout) {
+            tracing::error!("not stopped within {} s: leaving what still runs to the store", patience.as_secs());
+            std::process::exit(1);
+        }
+    });
+}
+
+/// How many connections this process can have, after it has asked for as many descriptors as it may.
+fn connections_that_fit() -> usize {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
+        tracing::warn!("the number of open files cannot be raised: {error}");
+    }
+    let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    usize::try_from(descriptors.saturating_sub(OWN_DESCRIPTORS)).unwrap_or(usize::MAX)
+}
+
+async fn listen_on(
+    listen: SocketAddr,
+    metrics_listen: Option<SocketAddr>,
+    metrics: Metrics,
+    flowfabric: &FlowFabric,
+    options: ServerOptions,
+) -> anyhow::Result<(Server, String, Option<String>)> {
+    let runtime = flowfabric.runtime().context("a server serves a store, not another server")?;
+    let server = Server::bind_with(listen, runtime.clone(), options).await;
+    let server = server.map_err(|error| cannot(listen, "--listen", error))?;
+    let mut server = server.measured(metrics);
+    let url = server.url()?;
+    let metrics_url = match metrics_listen {
+        Some(listen) => {
+            let address = server.scraped_at(listen).await.map_err(|error| cannot(listen, "--metrics-listen", error))?;
+            Some(format!("http://{address}/metrics"))
+        }
+        None => None,
+    };
+    Ok((server, url, metrics_url))
+}
+
+fn cannot(listen: SocketAddr, option: &str, error: io::Error) -> anyhow::Error {
+    match error.kind() {
+        ErrorKind::AddrInUse => anyhow!("{listen} is in use; choose another address with {option}"),
+        ErrorKind::InvalidInput => Usage(error.to_string()).into(),
+        _ => anyhow!("cannot listen on {listen}: {error}"),
+    }
+}
+
+/// Requests to stop, from the moment this exists: one that arrives before anybody waits for it is not lost.
+pub(crate) struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    pub(crate) fn listen() -> anyhow::Result<Self> {
+        let on = |kind| signal(kind).context("cannot listen for signals");
+        Ok(Self { terminate: on(SignalKind::terminate())?, interrupt: on(SignalKind::interrupt())? })
+    }
+
+    /// Returns at the next request to stop.
+    pub(crate) async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! `ff list` by what executions are, `ff tag`, `ff priority`, many at once, `ff lanes`, `ff workers`, `ff events`.
+
+use serde_json::{Value, json};
+
+use crate::world::{CommandRun, World};
+
+fn ids(page: &Value) -> Vec<String> {
+    let rows = page["executions"].as_array().unwrap();
+    rows.iter().map(|row| row["execution_id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_listing_is_narrowed_by_kind_label_and_time() {
+    let world = World::start();
+    let blue = world.ok(&["submit", "a", "--tag", "team=blue"]);
+    let other = world.ok(&["submit", "b"]);
+    let listed = |args: &[&str]| ids(&world.json(&[&["list"], args].concat()));
+    assert_eq!(listed(&["--kind", "b"]), [other.as_str()]);
+    assert_eq!(listed(&["--tag", "team=blue"]), [blue.as_str()]);
+    assert_eq!(listed(&["--since", "1h"]).len(), 2);
+    assert_eq!(listed(&["--until", "1h"]).len(), 0);
+    world.run(&["list", "--since", "yesterday"]).refused(2, "--since");
+}
+
+#[test]
+fn labels_and_priorities_are_changed_later() {
+    let world = World::start();
+    let id = world.ok(&["submit", "a", "--tag", "draft=yes"]);
+    assert_eq!(world.ok(&["tag", &id, "team=blue", "region=eu", "--remove", "draft"]), "region=eu\nteam=blue");
+    assert_eq!(ids(&world.json(&["list", "--tag", "region=eu"])), [id.as_str()]);
+    assert_eq!(world.ok(&["priority", &id, "50"]), format!("{id} has priority 50; it had 0"));
+    world.ok(&["cancel", &id]);
+    world.run(&["priority", &id, "1"]).refused(1, "execution_not_eligible");
+}
+
+#[test]
+fn many_are_cancelled_and_run_again_and_a_dry_run_does_neither() {
+    let world = World::start();
+    for kind in ["a", "a", "b"] {
+        world.ok(&["submit", kind]);
+    }
+    assert_eq!(world.ok(&["cancel", "--filter", "kind=a", "--dry-run"]), "2 would be cancelled");
+    assert_eq!(world.ok(&["cancel", "--filter", "kind=a", "--reason", "too late"]), "2 cancelled");
+    let cancelled = world.json(&["list", "--state", "cancelled"]);
+    assert_eq!(cancelled["executions"][0]["finished_by"]["reason"], "too late");
+    let report = world.json(&["replay", "--filter", "state=cancelled", "--filter", "since=1h"]);
+    assert_eq!(report, json!({"dry_run": false, "done": 2, "refused": []}));
+    assert_eq!(ids(&world.json(&["list", "--state", "waiting"])).len(), 3);
+    world.run(&["cancel", "--filter", "all"]).refused(2, "confirm it with --yes");
+    assert_eq!(world.ok(&["cancel", "--filter", "all", "--dry-run"]), "3 would be cancelled");
+    assert_eq!(world.ok(&["cancel", "--filter", "all", "--yes"]), "3 cancelled");
+    world.run(&["cancel", "--filter", "colour=red"]).refused(2, "tag.KEY=");
+    world.run(&["cancel"]).refused(2, "required");
+}
+
+#[test]
+fn a_person_is_asked_before_everything_is_cancelled() {
+    let world = World::start();
+    let id = world.ok(&["submit", "a"]);
+    let answered = |answer: &[u8]| CommandRun::fed(world.on_a_terminal(&["cancel", "--filter", "all"]), answer);
+    for answer in [&b"no\n"[..], b"\n", b""] {
+        let declined = answered(answer);
+        let told = declined.text();
+        assert_eq!(declined.code, Some(1), "{told}");
+        assert!(told.contains("cancel every execution of namespace default?"), "{told}");
+        assert!(told.contains("nothing was cancelled"), "{told}");
+        assert_eq!(world.json(&["get", &id])["public_state"], "waiting");
+    }
+    let confirmed = answered(b"yes\n").ok();
+    assert!(confirmed.contains("1 cancelled"), "{confirmed}");
+    assert_eq!(world.json(&["get", &id])["public_state"], "cancelled");
+}
+
+#[test]
+fn a_lane_is_held_back_limited_and_let_go() {
+    let world = World::start();
+    world.ok(&["submit", "a", "--lane", "mail"]);
+    assert!(world.ok(&["lanes", "pause", "mail"]).contains("paused"));
+    let set = ["lanes", "set", "mail", "--concurrency", "3", "--ageing", "1m", "--retention", "1d"];
+    let settings = world.json(&set)["settings"].clone();
+    assert_eq!(settings, json!({"state": "paused", "concurrency": 3, "ageing_ms": 60_000, "retention_ms": 86_400_000}));
+    world.ok(&["lanes", "drain", "mail"]);
+    world.run(&["submit", "a", "--lane", "mail"]).refused(1, "not_runnable");
+    let resumed = world.json(&["lanes", "resume", "mail"]);
+    assert_eq!(resumed["settings"]["state"], "active");
+    let listing = world.ok(&["lanes", "list"]);
+    let line = listing.lines().find(|line| line.starts_with("mail")).unwrap();
+    assert!(line.contains("active") && line.contains("1m") && line.contains("1d"), "{listing}");
+    assert_eq!(world.json(&["lanes", "list"])["lanes"][0]["depths"]["waiting"]["count"], 1);
+    assert_eq!(world.json(&["lanes", "set", "mail", "--concurrency", "none"])["settings"]["concurrency"], Value::Null);
+    world.run(&["lanes", "set", "mail"]).refused(2, "--concurrency");
+}
+
+#[test]
+fn a_listing_says_whose_lanes_and_workers_it_is_about() {
+    let world = World::start();
+    for (command, none) in [(&["lanes", "list"][..], "no lane"), (&["workers"], "no worker")] {
+        let nothing = world.run(command);
+        assert_eq!((nothing.code, nothing.text()), (Some(0), ""));
+        assert!(nothing.stderr.starts_with(&format!("{none} of namespace default")), "{}", nothing.stderr);
+    }
+    world.ok(&["submit", "a", "--lane", "mail", "--namespace", "acme"]);
+    assert_eq!(world.json(&["lanes", "list"])["lanes"], json!([]));
+    let everybodys = world.ok(&["lanes", "list", "--all-namespaces"]);
+    let line = everybodys.lines().find(|line| line.contains("mail")).unwrap();
+    assert!(everybodys.starts_with("NAMESPACE") && line.starts_with("acme"), "{everybodys}");
+    assert_eq!(world.json(&["lanes", "list", "--all-namespaces"])["lanes"][0]["namespace"], "acme");
+}
+
+#[test]
+fn a_worker_is_listed_until_it_stops() {
+    let world = World::start();
+    let worker = world.worker("a", "cat");
+    let id = world.ok(&["submit", "a", "--payload", "1"]);
+    world.ok(&["result", &id, "--wait"]);
+    let mut asked = (0..100).map(|_| world.json(&["workers"]));
+    let workers = asked.find(|listed| listed["workers"] != json!([])).unwrap();
+    assert_eq!(workers["workers"][0]["worker_id"], "ff-worker");
+    assert_eq!(workers["workers"][0]["kinds"], json!(["a"]));
+    assert!(worker.stop().success());
+    assert_eq!(world.json(&["workers"])["workers"], json!([]));
+}
+
+#[test]
+fn what_happens_is_shown_from_a_cursor_on() {
+    let world = World::start();
+    let begun = world.run(&["events"]);
+    assert_eq!((begun.code, begun.text()), (Some(0), ""));
+    assert!(begun.stderr.contains("from now on, with --follow"), "{}", begun.stderr);
+    let cursor = begun.stderr.trim().split_once("to go on from here: --after ").unwrap().1.to_owned();
+    let id = world.ok(&["submit", "a"]);
+    let told = world.run(&["events", "--after", &cursor]);
+    assert_eq!(told.text().lines().count(), 1, "{}", told.text());
+    assert!(told.text().contains("submitted") && told.text().contains(&id), "{}", told.text());
+    let following = world.spawn(&["events", "--follow", "--after", &cursor]);
+    following.prints("submitted");
+    world.ok(&["cancel", &id]);
+    following.prints("finished: cancelled");
+}

@@ -1,0 +1,114 @@
+//! An execution in a worker's hands.
+
+use std::time::Duration;
+
+use ff_core::backend::Answer;
+use ff_core::contracts::{
+    Claimed, CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, Input, Noted, ProgressArgs, ReceivedSignal,
+    RenewArgs, Renewed, Start, Task,
+};
+use ff_core::execution::Failure;
+use ff_core::lease::Fence;
+use ff_core::payload::Payload;
+use ff_core::types::{ExecutionId, Kind};
+
+use super::World;
+
+/// What a worker holds, or held: it can say everything a holder may say, in time or too late.
+#[derive(Clone)]
+pub struct LeasedExecution {
+    pub(super) world: World,
+    /// What the claim said of it.
+    pub task: Task,
+    /// The bytes that came with it.
+    pub payload: Payload,
+    /// The signals that came with it, when it goes on from a suspension.
+    pub signals: Vec<ReceivedSignal>,
+    /// The results of upstreams that came with it, under the names their edges gave them.
+    pub inputs: Vec<Input>,
+}
+
+impl LeasedExecution {
+    pub(super) fn new(world: World, claimed: Claimed) -> Self {
+        let Claimed { task, payload, signals, inputs } = claimed;
+        Self { world, task, payload, signals, inputs }
+    }
+
+    /// The execution it holds.
+    pub fn id(&self) -> ExecutionId {
+        self.task.execution_id
+    }
+
+    /// What it proves its hold with.
+    pub fn fence(&self) -> Fence {
+        self.task.fence
+    }
+
+    /// The same holder showing another fence.
+    pub fn with_fence(&self, change: impl FnOnce(&mut Fence)) -> Self {
+        let mut other = self.clone();
+        change(&mut other.task.fence);
+        other
+    }
+
+    /// How long its lease was given for.
+    pub fn lease_ttl(&self) -> Duration {
+        Duration::from_millis(self.task.lease_ttl_ms)
+    }
+
+    /// Says the work is done, with these bytes to show for it.
+    pub async fn complete(&self, result: &[u8]) -> Answer<Completed> {
+        self.complete_with(Some(Payload::bytes(result.to_vec()))).await
+    }
+
+    /// Says the work is done, with or without a result.
+    pub async fn complete_with(&self, result: Option<Payload>) -> Answer<Completed> {
+        let args = CompleteArgs { execution_id: self.id(), fence: self.fence(), result };
+        self.world.backend.complete(args).await
+    }
+
+    /// Says the work went wrong in a way that may go right another time.
+    pub async fn fail(&self, category: &str) -> Answer<Failed> {
+        self.fail_with(category, "it went wrong", false).await
+    }
+
+    /// Says the work went wrong.
+    pub async fn fail_with(&self, category: &str, message: &str, permanent: bool) -> Answer<Failed> {
+        let failure = Failure { category: Kind::parse(category).unwrap(), message: message.to_owned(), permanent };
+        let args = FailArgs { execution_id: self.id(), fence: self.fence(), failure };
+        self.world.backend.fail(args).await
+    }
+
+    /// Puts the work off.
+    pub async fn delay(&self, by: Duration) -> Answer<Delayed> {
+        self.delay_to(Start::After(u64::try_from(by.as_millis()).unwrap())).await
+    }
+
+    /// Puts the work off to a moment.
+    pub async fn delay_to(&self, start: Start) -> Answer<Delayed> {
+        let args = DelayArgs { execution_id: self.id(), fence: self.fence(), start };
+        self.world.backend.delay(args).await
+    }
+
+    /// Says it is still at work.
+    pub async fn renew(&self) -> Answer<Renewed> {
+        self.renew_with(None).await
+    }
+
+    /// Says it is still at work and wants leases of another length from now on.
+    pub async fn renew_for(&self, ttl: Duration) -> Answer<Renewed> {
+        self.renew_with(Some(u64::try_from(ttl.as_millis()).unwrap())).await
+    }
+
+    /// Says how far it is.
+    pub async fn progress(&self, percent: Option<u8>, message: Option<&str>) -> Answer<Noted> {
+        let args =
+            ProgressArgs { execution_id: self.id(), fence: self.fence(), percent, message: message.map(str::to_owned) };
+        self.world.backend.progress(args).await
+    }
+
+    async fn renew_with(&self, lease_ttl_ms: Option<u64>) -> Answer<Renewed> {
+        let args = RenewArgs { execution_id: self.id(), fence: self.fence(), lease_ttl_ms };
+        self.world.backend.renew(args).await
+    }
+}

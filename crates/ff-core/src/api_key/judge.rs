@@ -1,0 +1,92 @@
+//! Judging: whether who shows a key is heard.
+
+use super::{ApiKey, KeyInfo, SecretKey};
+use crate::engine_error::{Code, Refusal};
+use crate::types::TimestampMs;
+
+/// The key somebody shows, if it is known, proven and valid. An id that is not known and a secret that is wrong are
+/// answered alike; only who has proven the secret learns what became of the key.
+pub fn judge<'k>(known: Option<&'k ApiKey>, shown: &SecretKey, now: TimestampMs) -> Result<&'k KeyInfo, Refusal> {
+    let proven = known.filter(|known| known.info.key_id == *shown.id() && known.secret_hash == shown.hash());
+    let info = &proven.ok_or_else(unknown_key)?.info;
+    check_validity(info, now)?;
+    Ok(info)
+}
+
+/// Refuses a key that was revoked or has expired.
+pub fn check_validity(info: &KeyInfo, now: TimestampMs) -> Result<(), Refusal> {
+    if info.revoked_at.is_some() {
+        return Err(unauthenticated("has been revoked"));
+    }
+    if info.has_expired(now) {
+        return Err(unauthenticated("has expired"));
+    }
+    Ok(())
+}
+
+/// Whatever is shown in place of a key, or under an id nobody knows.
+pub fn unknown_key() -> Refusal {
+    unauthenticated("is not a key of this deployment")
+}
+
+/// Why somebody is not heard.
+pub fn unauthenticated(why: &str) -> Refusal {
+    Code::Unauthenticated.refusal().at("Authorization").because(why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api_key::contracts::{CreateKeyArgs, RevokedKey};
+    use crate::api_key::{Role, create, revoke};
+    use crate::samples::at;
+    use crate::types::{KeyId, KeyName};
+
+    fn shown(id: &str, secret: u8) -> SecretKey {
+        SecretKey::of(KeyId::parse(id).unwrap(), [secret; 32])
+    }
+
+    fn known(ttl_ms: Option<u64>) -> ApiKey {
+        let key = shown("a1", 7);
+        let args = CreateKeyArgs {
+            key_id: key.id().clone(),
+            name: KeyName::parse("ci").unwrap(),
+            secret_hash: key.hash(),
+            roles: [Role::Admin].into(),
+            namespace: None,
+            ttl_ms,
+        };
+        create(None, &args, at(0)).unwrap().1.unwrap()
+    }
+
+    #[test]
+    fn who_shows_the_secret_is_heard_and_nobody_else() {
+        let key = known(None);
+        assert_eq!(judge(Some(&key), &shown("a1", 7), at(1)), Ok(&key.info));
+        let wrong = judge(Some(&key), &shown("a1", 8), at(1)).unwrap_err();
+        assert_eq!(wrong.code, Code::Unauthenticated);
+        for (known, shown) in [(None, shown("a1", 7)), (Some(&key), shown("a2", 7))] {
+            assert_eq!(judge(known, &shown, at(1)).unwrap_err(), wrong, "what is not there is answered alike");
+        }
+    }
+
+    #[test]
+    fn a_key_is_heard_until_it_expires() {
+        let key = known(Some(100));
+        assert!(judge(Some(&key), &shown("a1", 7), at(99)).is_ok());
+        assert!(judge(Some(&key), &shown("a1", 7), at(100)).unwrap_err().to_string().contains("expired"));
+        let forged = judge(Some(&key), &shown("a1", 8), at(100)).unwrap_err();
+        assert!(!forged.to_string().contains("expired"), "who has no secret learns nothing");
+    }
+
+    #[test]
+    fn a_key_that_was_taken_back_is_never_heard_again() {
+        let (revoked, key) = revoke(Some(&known(None)), at(5)).unwrap();
+        assert_eq!(revoked, RevokedKey { revoked_at: at(5), already: false });
+        let key = key.unwrap();
+        assert!(judge(Some(&key), &shown("a1", 7), at(6)).unwrap_err().to_string().contains("revoked"));
+        let (again, change) = revoke(Some(&key), at(9)).unwrap();
+        assert_eq!((again, change), (RevokedKey { revoked_at: at(5), already: true }, None));
+        assert_eq!(revoke(None, at(9)).unwrap_err().code, Code::NotFound);
+    }
+}

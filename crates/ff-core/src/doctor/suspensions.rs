@@ -1,0 +1,281 @@
+//! What the doctor looks for in suspensions, waitpoints and signals.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Finding;
+use crate::execution::{Execution, Phase};
+use crate::index::pending_waitpoints;
+use crate::snapshot::Snapshot;
+use crate::types::ExecutionId;
+
+/// Everything wrong with what waits on a partition.
+pub(super) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
+    let mut findings = Findings::default();
+    for (id, execution) in &snapshot.executions {
+        waits_on_what_is_there(execution, snapshot, &mut findings);
+        names_open_waitpoints_once(execution, &mut findings);
+        counts_its_signals(execution, snapshot, &mut findings);
+        if let Phase::Suspended { suspension } = &execution.phase
+            && suspension.is_met()
+        {
+            findings.find("I9", id, "its condition is met, and it is still suspended");
+        }
+    }
+    a_secret_is_current(snapshot, &mut findings);
+    tokens_open_one_waitpoint(snapshot, &mut findings);
+    pending_index(snapshot, &mut findings);
+    orphans(snapshot, &mut findings);
+    findings.0
+}
+
+#[derive(Default)]
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn find(&mut self, invariant: &'static str, about: &ExecutionId, what: impl Into<String>) {
+        self.0.push(Finding { invariant, about: about.to_string(), what: what.into() });
+    }
+}
+
+/// I9: a suspension, and whoever is going to begin one, waits on waitpoints that somebody can signal.
+fn waits_on_what_is_there(execution: &Execution, snapshot: &Snapshot, findings: &mut Findings) {
+    let known = |id| snapshot.waitpoints.get(&(execution.id, id));
+    if let Phase::Suspended { suspension } = &execution.phase {
+        if suspension.waitpoints.is_empty() {
+            findings.find("I9", &execution.id, "is suspended on nothing");
+        }
+        for bound in &suspension.waitpoints {
+            match known(bound.id) {
+                Some(waitpoint) if waitpoint.suspension_id == Some(suspension.id) && waitpoint.key == bound.key => {}
+                _ => findings.find("I9", &execution.id, format!("waits on {}, which is not its own", bound.id)),
+            }
+        }
+    }
+    for pending in &execution.pending_waitpoints {
+        match known(pending.id) {
+            Some(waitpoint)
+                if waitpoint.suspension_id.is_none()
+                    && waitpoint.key == pending.key
+                    && waitpoint.expires_at == Some(pending.expires_at) => {}
+            _ => findings.find("I9", &execution.id, format!("made {} ahead, which is not so", pending.id)),
+        }
+    }
+    if execution.is_finished() && !execution.pending_waitpoints.is_empty() {
+        findings.find("I11", &execution.id, "is finished with waitpoints open");
+    }
+}
+
+/// A key stands for one open waitpoint.
+fn names_open_waitpoints_once(execution: &Execution, findings: &mut Findings) {
+    let current = match &execution.phase {
+        Phase::Suspended { suspension } => suspension.waitpoints.as_slice(),
+        _ => &[],
+    };
+    let pending = execution.pending_waitpoints.iter().map(|pending| &pending.key);
+    let mut seen = BTreeSet::new();
+    if pending.chain(current.iter().map(|bound| &bound.key)).any(|key| !seen.insert(key)) {
+        findings.find("I11", &execution.id, "two open waitpoints have one key");
+    }
+}
+
+/// I11: a signal counts at most once, and is there with the bytes it came with.
+fn counts_its_signals(execution: &Execution, snapshot: &Snapshot, findings: &mut Findings) {
+    let signals = snapshot.signals.get(&execution.id).map_or(&[][..], Vec::as_slice);
+    if signals.len() != execution.signals_taken as usize {
+        let what = format!("took {} signals but has {}", execution.signals_taken, signals.len());
+        findings.find("I11", &execution.id, what);
+    }
+    let ids: BTreeSet<_> = signals.iter().map(|signal| signal.id).collect();
+    if ids.len() != signals.len() {
+        findings.find("I11", &execution.id, "has a signal twice");
+    }
+    for signal in signals {
+        let payload = snapshot.signal_payloads.get(&(execution.id, signal.id));
+        if payload.map_or(0, |payload| payload.bytes.len() as u64) != signal.payload_bytes {
+            findings.find(
+                "I17",
+                &execution.id,
+                format!("the bytes of signal {} are not those it came with", signal.id),
+            );
+        }
+    }
+    let counted = match &execution.phase {
+        Phase::Suspended { suspension } => suspension.tally.counted().collect(),
+        _ => vec![],
+    };
+    let handed = execution.last_suspension.iter().flat_map(|past| &past.signals);
+    if let Some(lost) = counted.into_iter().chain(handed).find(|counted| !ids.contains(&counted.signal_id)) {
+        findings.find("I11", &execution.id, format!("counts signal {}, which it never took", lost.signal_id));
+    }
+}
+
+/// I12: there is a secret to sign under. Whether a token was signed for its waitpoint cannot be told from here: a kid may
+/// come again with another secret once the first is gone, and what was signed under that one opens nothing any more.
+fn a_secret_is_current(snapshot: &Snapshot, findings: &mut Findings) {
+    let Some(ring) = &snapshot.ring else { return };
+    if ring.current.as_ref().is_none_or(|kid| ring.keys.get(kid).is_none_or(|key| key.expires_at.is_some())) {
+        findings.0.push(Finding {
+            invariant: "I12",
+            about: "the key ring".into(),
+            what: "no secret is current".into(),
+        });
+    }
+}
+
+/// I12: a token was handed out for one waitpoint.
+fn tokens_open_one_waitpoint(snapshot: &Snapshot, findings: &mut Findings) {
+    let mut seen = BTreeMap::new();
+    for ((id, waitpoint_id), waitpoint) in &snapshot.waitpoints {
+        if let Some(other) = seen.insert(waitpoint.token.expose(), waitpoint_id) {
+            findings.find("I12", id, format!("{waitpoint_id} and {other} have one token"));
+        }
+    }
+}
+
+/// I8, for the index of waitpoints made ahead.
+fn pending_index(snapshot: &Snapshot, findings: &mut Findings) {
+    let expected: BTreeMap<_, _> = snapshot.executions.values().flat_map(pending_waitpoints).collect();
+    if expected != snapshot.pending_waitpoints {
+        let what = format!("should be {expected:?}, is {:?}", snapshot.pending_waitpoints);
+        findings.0.push(Finding { invariant: "I8", about: "waitpoints made ahead".into(), what });
+    }
+}
+
+/// What belongs to an execution or a waitpoint that is not there.
+fn orphans(snapshot: &Snapshot, findings: &mut Findings) {
+    let mut owned = |id: &ExecutionId, what: &str| {
+        if !snapshot.executions.contains_key(id) {
+            findings.find("I1", id, format!("is gone, its {what} is not"));
+        }
+    };
+    snapshot.waitpoints.keys().for_each(|(id, _)| owned(id, "waitpoint"));
+    snapshot.signals.keys().for_each(|id| owned(id, "signals"));
+    snapshot.signal_payloads.keys().for_each(|(id, _)| owned(id, "signal's payload"));
+    snapshot.suspend_keys.keys().for_each(|(id, _)| owned(id, "key of a suspension"));
+    snapshot.signal_keys.keys().for_each(|(id, ..)| owned(id, "key of a signal"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::Execution;
+    use crate::fixture::ExecutionFixture;
+    use crate::samples::at;
+    use crate::signal::Signal;
+    use crate::token::{KeyRing, Secret};
+    use crate::types::{Kid, SignalId, SuspensionId};
+
+    /// Suspended on a waitpoint, with another made ahead that has a signal waiting.
+    fn fixture() -> ExecutionFixture {
+        let mut fixture = ExecutionFixture::running(at(0));
+        let args = fixture.pending("ahead");
+        let ahead = fixture.ask(args, at(1)).unwrap();
+        fixture.suspend("a", at(2));
+        fixture.deliver(&ahead, "early", at(3));
+        fixture
+    }
+
+    /// What the doctor finds after something was done behind the rules' back.
+    fn found(harm: impl FnOnce(&mut Snapshot, ExecutionId)) -> Vec<&'static str> {
+        let fixture = fixture();
+        let mut snapshot = fixture.model.snapshot(fixture.id.partition());
+        harm(&mut snapshot, fixture.id);
+        examine(&snapshot).into_iter().map(|finding| finding.invariant).collect()
+    }
+
+    fn execution(snapshot: &mut Snapshot, id: ExecutionId) -> &mut Execution {
+        snapshot.executions.get_mut(&id).unwrap()
+    }
+
+    #[test]
+    fn a_healthy_wait_has_no_findings() {
+        assert_eq!(found(|_, _| {}), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_wait_on_what_is_not_there_is_found() {
+        assert_eq!(found(|snapshot, _| snapshot.waitpoints.clear()), ["I9", "I9"]);
+        let strange = |snapshot: &mut Snapshot, _| {
+            let used = snapshot.waitpoints.values_mut().find(|waitpoint| waitpoint.suspension_id.is_some());
+            used.unwrap().suspension_id = Some(SuspensionId::new());
+        };
+        assert_eq!(found(strange), ["I9"]);
+    }
+
+    #[test]
+    fn a_key_that_stands_for_two_waitpoints_is_found() {
+        let twice = |snapshot: &mut Snapshot, id| {
+            let pending = &mut execution(snapshot, id).pending_waitpoints;
+            pending.push(pending[0].clone());
+        };
+        assert_eq!(found(twice), ["I11"]);
+    }
+
+    #[test]
+    fn a_signal_lost_or_made_up_is_found() {
+        assert_eq!(found(|snapshot, _| snapshot.signals.clear()), ["I11"]);
+        assert_eq!(found(|snapshot, _| snapshot.signal_payloads.clear()), ["I17"]);
+        let twice = |snapshot: &mut Snapshot, id| {
+            let signals: &mut Vec<Signal> = snapshot.signals.get_mut(&id).unwrap();
+            signals.push(signals[0].clone());
+            execution(snapshot, id).signals_taken += 1;
+        };
+        assert_eq!(found(twice), ["I11"]);
+    }
+
+    #[test]
+    fn a_condition_that_is_met_and_still_waits_is_found() {
+        let met = |snapshot: &mut Snapshot, id| {
+            let signal_id = snapshot.signals[&id][0].id;
+            let Phase::Suspended { suspension } = &mut execution(snapshot, id).phase else { panic!("not suspended") };
+            let (key, source) = (suspension.waitpoints[0].key.clone(), crate::signal::Source::external());
+            let name = crate::types::SignalName::parse("go").unwrap();
+            let waitpoint = &key;
+            let (name, source) = (&name, &source);
+            suspension.weigh(&crate::suspension::SignalMatch { signal_id, waitpoint, name, source, payload_bytes: 0 });
+        };
+        assert_eq!(found(met), ["I9"]);
+    }
+
+    #[test]
+    fn a_token_of_two_waitpoints_and_a_ring_without_a_secret_are_found() {
+        let shared = |snapshot: &mut Snapshot, _| {
+            let token = snapshot.waitpoints.values().next().unwrap().token.clone();
+            snapshot.waitpoints.values_mut().for_each(|waitpoint| waitpoint.token = token.clone());
+        };
+        assert_eq!(found(shared), ["I12"]);
+        assert_eq!(found(|snapshot, _| snapshot.ring.as_mut().unwrap().current = None), ["I12"]);
+    }
+
+    #[test]
+    fn a_kid_that_came_again_with_another_secret_is_no_finding() {
+        let again = |snapshot: &mut Snapshot, _| {
+            let ring = KeyRing::of(Kid::first(), Secret::from_hex("c0ffee").unwrap());
+            snapshot.ring = Some(ring);
+        };
+        assert_eq!(found(again), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn an_index_that_says_otherwise_is_found() {
+        assert_eq!(found(|snapshot, _| snapshot.pending_waitpoints.clear()), ["I8"]);
+    }
+
+    #[test]
+    fn what_its_execution_left_behind_is_found() {
+        let gone = |snapshot: &mut Snapshot, id| {
+            snapshot.executions.remove(&id);
+            snapshot.pending_waitpoints.clear();
+        };
+        assert_eq!(found(gone), ["I1", "I1", "I1", "I1"], "two waitpoints, the signals and their payload");
+        let handed = |snapshot: &mut Snapshot, id| {
+            let Phase::Suspended { suspension } = &mut execution(snapshot, id).phase else { panic!("not suspended") };
+            let signal_id = SignalId::new();
+            let counted = crate::suspension::CountedSignal { signal_id, payload_bytes: 0, counts_as: None };
+            let (ended, epoch) = (crate::suspension::SuspensionEnd::Satisfied, crate::types::LeaseEpoch(1));
+            let past = crate::suspension::PastSuspension::of(suspension, epoch, ended, vec![counted], at(3));
+            execution(snapshot, id).last_suspension = Some(past);
+        };
+        assert_eq!(found(handed), ["I11"]);
+    }
+}

@@ -1,0 +1,163 @@
+//! Where randomness comes in. Rules roll no dice of their own: an operation is handed one nonce and derives from it all
+//! it needs, so that two stores given the same nonce decide the same.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::types::{AttemptId, LeaseId, SignalId, SuspensionId, WaitpointId};
+
+/// The randomness of one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nonce(Uuid);
+
+impl Nonce {
+    /// The ids of the `nth` lease an operation hands out. Those of one operation count on from the first in their last four
+    /// digits, so that a store which is told the first knows them all.
+    pub fn lease(&self, nth: usize) -> (LeaseId, AttemptId) {
+        let counted = |purpose| {
+            let first = self.derive(purpose, 0).as_u128() & !u128::from(u16::MAX);
+            Uuid::from_u128(first | (nth as u128 & u128::from(u16::MAX)))
+        };
+        (LeaseId::from_uuid(counted(b'l')), AttemptId::from_uuid(counted(b'a')))
+    }
+
+    /// The id of the suspension an operation begins.
+    pub fn suspension(&self) -> SuspensionId {
+        SuspensionId::from_uuid(self.derive(b's', 0))
+    }
+
+    /// The id of the `nth` waitpoint an operation makes.
+    pub fn waitpoint(&self, nth: usize) -> WaitpointId {
+        WaitpointId::from_uuid(self.derive(b'w', nth))
+    }
+
+    /// The id of the signal an operation records.
+    pub fn signal(&self) -> SignalId {
+        SignalId::from_uuid(self.derive(b'g', 0))
+    }
+
+    /// A number below [`JITTER_SCALE`].
+    pub fn jitter(&self) -> u64 {
+        let bits = u64::from_be_bytes(first(&self.digest(b'r', 0)));
+        bits % JITTER_SCALE
+    }
+
+    fn derive(&self, purpose: u8, nth: usize) -> Uuid {
+        let (seconds, nanos) = self.0.get_timestamp().map_or((0, 0), |at| at.to_unix());
+        let millis = seconds * 1_000 + u64::from(nanos / 1_000_000);
+        uuid::Builder::from_unix_timestamp_millis(millis, &first(&self.digest(purpose, nth))).into_uuid()
+    }
+
+    fn digest(&self, purpose: u8, nth: usize) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(self.0.as_bytes());
+        hash.update([purpose]);
+        hash.update((nth as u64).to_be_bytes());
+        hash.finalize().into()
+    }
+}
+
+/// Rolls are whole and below this, so that a product with any delay is exact in a double as well.
+pub const JITTER_SCALE: u64 = 1_000_000;
+
+fn first<const N: usize>(bytes: &[u8; 32]) -> [u8; N] {
+    let mut out = [0; N];
+    out.copy_from_slice(&bytes[..N]);
+    out
+}
+
+/// A source of nonces.
+pub trait Entropy: Send + Sync {
+    fn nonce(&self) -> Nonce;
+
+    /// Bytes nobody can guess, for a secret.
+    fn secret(&self) -> [u8; 32];
+}
+
+/// The operating system's randomness.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemEntropy;
+
+impl Entropy for SystemEntropy {
+    fn nonce(&self) -> Nonce {
+        Nonce(Uuid::now_v7())
+    }
+
+    fn secret(&self) -> [u8; 32] {
+        // Three random uuids have 366 random bits; the digest keeps 256 of them.
+        let mut hash = Sha256::new();
+        (0..3).for_each(|_| hash.update(Uuid::new_v4().as_bytes()));
+        hash.finalize().into()
+    }
+}
+
+/// Nonces that repeat from a seed, for tests that compare two stores.
+#[derive(Debug)]
+pub struct SeededEntropy {
+    seed: u64,
+    count: AtomicU64,
+}
+
+impl SeededEntropy {
+    pub fn new(seed: u64) -> Self {
+        Self { seed, count: AtomicU64::new(0) }
+    }
+}
+
+impl Entropy for SeededEntropy {
+    fn nonce(&self) -> Nonce {
+        let count = self.count.fetch_add(1, Ordering::Relaxed);
+        let mut hash = Sha256::new();
+        hash.update(self.seed.to_be_bytes());
+        hash.update(count.to_be_bytes());
+        Nonce(uuid::Builder::from_unix_timestamp_millis(count, &first(&hash.finalize().into())).into_uuid())
+    }
+
+    /// Always the same from one seed, however many nonces were drawn.
+    fn secret(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(b"secret");
+        hash.update(self.seed.to_be_bytes());
+        hash.finalize().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_seed_gives_one_sequence() {
+        let (a, b) = (SeededEntropy::new(7), SeededEntropy::new(7));
+        let (first, second) = (a.nonce(), a.nonce());
+        assert_eq!((first, second), (b.nonce(), b.nonce()));
+        assert_ne!(first.lease(0), second.lease(0));
+        assert_ne!(first.lease(0), first.lease(1));
+        let (lease, attempt) = first.lease(0x1f);
+        assert!(lease.to_string().ends_with("001f") && attempt.to_string().ends_with("001f"));
+        assert_eq!(lease.to_string()[..32], first.lease(0).0.to_string()[..32]);
+        assert_ne!(SeededEntropy::new(8).nonce(), first);
+    }
+
+    #[test]
+    fn new_ids_are_version_seven() {
+        let (lease, attempt) = SystemEntropy.nonce().lease(0);
+        assert_eq!(lease.as_uuid().get_version_num(), 7);
+        assert_eq!(attempt.as_uuid().get_version_num(), 7);
+    }
+
+    #[test]
+    fn a_seed_gives_one_secret_and_the_system_gives_no_two() {
+        assert_eq!(SeededEntropy::new(7).secret(), SeededEntropy::new(7).secret());
+        assert_ne!(SeededEntropy::new(7).secret(), SeededEntropy::new(8).secret());
+        assert_ne!(SystemEntropy.secret(), SystemEntropy.secret());
+    }
+
+    #[test]
+    fn rolls_stay_below_their_bound() {
+        let entropy = SeededEntropy::new(1);
+        assert!((0..10_000).all(|_| entropy.nonce().jitter() < JITTER_SCALE));
+    }
+}

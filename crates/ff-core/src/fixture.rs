@@ -1,0 +1,141 @@
+//! A small stage for the tests of rules that need several records: one execution, its worker, and a clock the test owns.
+
+use crate::doctor::examine;
+use crate::due::Pumped;
+use crate::engine_error::{Code, Refusal};
+use crate::entropy::{Entropy, SeededEntropy};
+use crate::execution::Execution;
+use crate::execution::contracts::SubmitArgs;
+use crate::lease::contracts::{ClaimArgs, Task};
+use crate::lease::{Fence, Holder};
+use crate::model::Model;
+use crate::operation::{Ask, Conditions, PumpArgs};
+use crate::partition::PartitionConfig;
+use crate::payload::Payload;
+use crate::samples::{held, work};
+use crate::signal::contracts::{DeliverArgs, Delivered, WaitpointRef};
+use crate::suspension::contracts::{CreateWaitpointArgs, GrantedWaitpoint, SuspendArgs, Suspended, WaitpointBinding};
+use crate::suspension::{Condition, Waitpoint};
+use crate::token::{KeyRing, PresentedToken, Secret};
+use crate::types::{ExecutionId, IdempotencyKey, Kid, SignalName, TimestampMs, WaitpointKey};
+use crate::view::View;
+
+/// One execution and everything around it.
+pub(crate) struct ExecutionFixture {
+    pub(crate) model: Model,
+    entropy: SeededEntropy,
+    pub(crate) id: ExecutionId,
+}
+
+impl ExecutionFixture {
+    /// Work held since a moment, for thirty seconds.
+    pub(crate) fn running(now: TimestampMs) -> Self {
+        Self::with(&work(), now)
+    }
+
+    pub(crate) fn with(work: &SubmitArgs, now: TimestampMs) -> Self {
+        let partition = work.execution_id(&PartitionConfig::default()).partition();
+        let mut model = Model::default();
+        model.set_ring(partition, KeyRing::of(Kid::first(), Secret::drawn([7; 32])));
+        let mut fixture =
+            Self { model, entropy: SeededEntropy::new(1), id: work.execution_id(&PartitionConfig::default()) };
+        fixture.ask(work.clone(), now).unwrap();
+        fixture.claim(now);
+        fixture
+    }
+
+    /// Asks for something, and has the doctor look at what became of it.
+    pub(crate) fn ask<A: Ask>(&mut self, args: A, now: TimestampMs) -> Result<A::Reply, Refusal> {
+        let at = Conditions { partitions: PartitionConfig::default(), nonce: self.entropy.nonce(), now };
+        let operation = args.into_operation();
+        let before = self.model.snapshot(self.id.partition());
+        let reply = self.model.execute(&operation, &at);
+        let after = self.model.snapshot(self.id.partition());
+        assert_eq!(examine(&after, self.id.partition(), now), [], "after {operation:?}");
+        let (reply, _) = reply.inspect_err(|_| assert!(before == after, "a refusal wrote something"))?;
+        Ok(A::decided(reply).unwrap())
+    }
+
+    /// What a rule that is asked says instead.
+    pub(crate) fn refused<A: Ask>(&mut self, args: A, now: TimestampMs) -> Code
+    where
+        A::Reply: std::fmt::Debug,
+    {
+        self.ask(args, now).unwrap_err().code
+    }
+
+    pub(crate) fn execution(&self) -> &Execution {
+        self.model.find(&self.id).unwrap()
+    }
+
+    pub(crate) fn state(&self) -> &'static str {
+        self.execution().public_state().as_str()
+    }
+
+    /// The fence of whoever holds it.
+    pub(crate) fn fence(&self) -> Fence {
+        held(self.execution())
+    }
+
+    pub(crate) fn claim(&mut self, now: TimestampMs) -> Task {
+        let args = ClaimArgs::new(self.id.partition(), Holder::parse("w", "w-1").unwrap());
+        self.ask(args, now).unwrap().tasks.remove(0)
+    }
+
+    pub(crate) fn pump(&mut self, now: TimestampMs) -> Pumped {
+        self.ask(PumpArgs { partition: self.id.partition() }, now).unwrap()
+    }
+
+    /// A wait for any signal at a new waitpoint.
+    pub(crate) fn suspension(&self, on: &str) -> SuspendArgs {
+        SuspendArgs::new(self.id, self.fence(), key(on))
+    }
+
+    /// A wait for a condition over new waitpoints.
+    pub(crate) fn suspension_for(&self, condition: Condition, on: &[&str]) -> SuspendArgs {
+        let waitpoints = on.iter().map(|text| WaitpointBinding::Fresh { key: key(text) }).collect();
+        SuspendArgs { waitpoints, condition, ..self.suspension(on[0]) }
+    }
+
+    pub(crate) fn suspend(&mut self, on: &str, now: TimestampMs) -> Suspended {
+        let args = self.suspension(on);
+        self.ask(args, now).unwrap()
+    }
+
+    /// A waitpoint made ahead, which pends for a second.
+    pub(crate) fn pending(&self, of: &str) -> CreateWaitpointArgs {
+        CreateWaitpointArgs { execution_id: self.id, fence: self.fence(), key: key(of), expires_in_ms: 1_000 }
+    }
+
+    /// A signal to a waitpoint, with its token.
+    pub(crate) fn signal(&self, to: &GrantedWaitpoint, name: &str) -> DeliverArgs {
+        let token = PresentedToken::from(&to.waitpoint_token);
+        let args =
+            DeliverArgs::new(self.id, WaitpointRef::Id(to.waitpoint_id), token, SignalName::parse(name).unwrap());
+        DeliverArgs { payload: Some(Payload::json(format!("\"{name}\""))), ..args }
+    }
+
+    pub(crate) fn deliver(&mut self, to: &GrantedWaitpoint, name: &str, now: TimestampMs) -> Delivered {
+        let args = self.signal(to, name);
+        self.ask(args, now).unwrap()
+    }
+
+    pub(crate) fn waitpoint(&self, granted: &GrantedWaitpoint) -> &Waitpoint {
+        self.model.waitpoint(&self.id, &granted.waitpoint_id).unwrap().unwrap()
+    }
+
+    /// The names of the signals a worker is handed.
+    pub(crate) fn handed(&self, task: &Task) -> Vec<String> {
+        let resumption = task.resumption.as_ref().unwrap();
+        let name = |id| self.model.signals(&self.id).iter().find(|signal| signal.id == id).unwrap().name.to_string();
+        resumption.signals.iter().map(|id| name(*id)).collect()
+    }
+}
+
+pub(crate) fn key(text: &str) -> WaitpointKey {
+    WaitpointKey::parse(text).unwrap()
+}
+
+pub(crate) fn idempotency(text: &str) -> Option<IdempotencyKey> {
+    Some(IdempotencyKey::parse(text).unwrap())
+}

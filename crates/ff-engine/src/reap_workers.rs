@@ -1,0 +1,25 @@
+//! The roll call: takes out worker instances that went without a word.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ff_core::backend::EngineStore;
+use ff_core::limits;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::orchestration::Orchestration;
+
+/// Calls the roll for as long as it is polled. Nobody waits for it: a worker that is gone is not listed any more, taken out
+/// or not.
+pub(crate) async fn reap_workers(store: Arc<dyn EngineStore>) {
+    let mut turn = interval(Duration::from_millis(limits::WORKER_TTL_MS));
+    turn.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        turn.tick().await;
+        match store.sweep_workers().await {
+            Ok(gone) if gone.is_empty() => {}
+            Ok(gone) => tracing::info!(workers = gone.len(), "workers went without a word"),
+            Err(error) => store.outages().noted("worker sweep", &error),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The board answers those who wait when there is something to tell, and nobody else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ff_core::backend::{EngineStore, Perform};
+use ff_core::engine_error::Code;
+use ff_core::event::EventKind;
+use ff_core::event::contracts::EventsArgs;
+use ff_core::execution::Outcome;
+use ff_core::execution::contracts::CancelArgs;
+use ff_core::lease::LeaseEnding;
+use ff_core::lease::contracts::{Control, ControlArgs};
+use ff_core::types::{ExecutionId, WorkerInstanceId};
+use ff_engine::Notifier;
+use futures_util::FutureExt;
+use uuid::Uuid;
+
+use crate::support::{WatchedStore, hold, let_pass, store, work};
+
+async fn submit(store: &WatchedStore) -> ExecutionId {
+    store.submit(work("resize")).await.unwrap().execution_id
+}
+
+async fn cancel(store: &WatchedStore, id: ExecutionId) {
+    store.cancel(CancelArgs { execution_id: id, reason: None, requested_by: None }).await.unwrap();
+}
+
+fn news(worker: &str, after: Option<&Control>, wait_ms: u64) -> ControlArgs {
+    ControlArgs {
+        worker_instance_id: WorkerInstanceId::parse(worker).unwrap(),
+        after: after.map(|control| control.next.clone()),
+        wait_ms,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_waits_for_an_end_is_told_when_it_comes() {
+    let store = store(4);
+    let notifier = Notifier::start(store.clone());
+    let id = submit(&store).await;
+    let started = tokio::time::Instant::now();
+    let waiting = tokio::spawn({
+        let notifier = notifier.clone();
+        async move { notifier.ended(&id, 60_000).await }
+    });
+    let_pass(Duration::from_secs(5)).await;
+    cancel(&store, id).await;
+    let ended = waiting.await.unwrap().unwrap().unwrap();
+    assert_eq!((ended.execution_id, ended.outcome), (id, Outcome::Cancelled));
+    assert_eq!(started.elapsed(), Duration::from_secs(5));
+    assert_eq!(store.asked_for("end_of"), 2, "once before waiting, once when told");
+    assert_eq!(notifier.ended(&id, 0).await.unwrap().unwrap(), ended);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_runs_out_is_not_an_error() {
+    let store = store(4);
+    let notifier = Notifier::start(store.clone());
+    let id = submit(&store).await;
+    let started = tokio::time::Instant::now();
+    assert_eq!(notifier.ended(&id, 0).await, Ok(None));
+    assert_eq!(started.elapsed(), Duration::ZERO);
+    assert_eq!(notifier.ended(&id, 700).await, Ok(None));
+    assert!((700..705).contains(&started.elapsed().as_millis()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_for_what_does_not_exist_nor_longer_than_allowed() {
+    let store = store(4);
+    let notifier = Notifier::start(store.clone());
+    let unknown = ExecutionId::new(1, Uuid::nil());
+    assert_eq!(notifier.ended(&unknown, 60_000).await.unwrap_err().code(), Code::ExecutionNotFound);
+    assert_eq!(notifier.ended(&unknown, 60_001).await.unwrap_err().code(), Code::LimitExceeded);
+    assert_eq!(notifier.control(news("a", None, 60_001)).await.unwrap_err().code(), Code::LimitExceeded);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_end_among_a_thousand_waiters_wakes_one() {
+    let store = store(4);
+    let notifier = Notifier::start(store.clone());
+    let mut waiting = Vec::new();
+    let mut ids = Vec::new();
+    for _ in 0..1_000 {
+        let (id, notifier) = (submit(&store).await, notifier.clone());
+        ids.push(id);
+        waiting.push(tokio::spawn(async move { notifier.ended(&id, 60_000).await }));
+    }
+    let_pass(Duration::from_secs(1)).await;
+    assert_eq!(store.asked_for("end_of"), 1_000);
+    cancel(&store, ids[500]).await;
+    assert!(waiting.swap_remove(500).await.unwrap().unwrap().is_some());
+    assert_eq!(store.asked_for("end_of"), 1_001);
+    notifier.stop();
+    for one in waiting {
+        assert_eq!(one.await.unwrap(), Ok(None));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_nobody_told_of_is_found_when_hints_are_known_to_be_lost() {
+    let store = store(4);
+    let notifier = Notifier::start(store.clone());
+    let id = submit(&store).await;
+    let waiting = tokio::spawn(async move { notifier.ended(&id, 60_000).await });
+    let_pass(Duration::from_secs(1)).await;
+    store.lose_hints();
+    cancel(&store, id).await;
+    let_pass(Duration::from_secs(1)).await;
+    assert!(!waiting.is_finished());
+    store.find_hints();
+    assert!(waiting.await.unwrap().unwrap().is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_learns_at_once_which_lease_it_lost() {
+    let store = store(4);
+    let notifier = Notifier::start(store.clone());
+    let start = notifier.control(news("mine", None, 0)).await.unwrap();
+    assert_eq!((start.lost.len(), start.missed), (0, false));
+    let engine_store: Arc<dyn EngineStore> = store.clone();
+    let (mine, other) = (submit(&store).await, submit(&store).await);
+    let held = hold(&engine_store, mine, "mine").await;
+    hold(&engine_store, other, "other").await;
+    let waiting = tokio::spawn({
+        let (notifier, args) = (notifier.clone(), news("mine", Some(&start), 60_000));
+        async move { notifier.control(args).await }
+    });
+    cancel(&store, other).await;
+    let_pass(Duration::from_secs(1)).await;
+    assert!(!waiting.is_finished(), "another's loss is no news");
+    cancel(&store, mine).await;
+    let told = waiting.await.unwrap().unwrap();
+    assert_eq!(told.lost.len(), 1);
+    assert_eq!((told.lost[0].execution_id, told.lost[0].fence), (mine, held.task.fence));
+    assert_eq!((told.lost[0].ended, told.missed), (LeaseEnding::Cancelled, false));
+    let after = notifier.control(news("mine", Some(&told), 0)).await.unwrap();
+    assert_eq!((after.lost.len(), after.missed), (0, false));
+    assert_eq!(
+        notifier.control(news("mine", Some(&start), 0)).await.unwrap().lost,
+        told.lost,
+        "a lost reply is repeated"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_may_have_missed_something_is_told_so() {
+    let store = store(4);
+    let notifier = Notifier::start(store.clone());
+    let elsewhere = Notifier::start(store.clone()).control(news("a", None, 0)).await.unwrap();
+    let told = notifier.control(news("a", Some(&elsewhere), 60_000)).now_or_never().unwrap().unwrap();
+    assert!(told.missed, "the cursor is another board's");
+    let waiting = tokio::spawn({
+        let (notifier, args) = (notifier.clone(), news("a", Some(&told), 60_000));
+        async move { notifier.control(args).await }
+    });
+    let_pass(Duration::from_secs(1)).await;
+    store.find_hints();
+    let told = waiting.await.unwrap().unwrap();
+    assert!(told.missed, "hints were lost");
+    assert!(!notifier.control(news("a", Some(&told), 0)).await.unwrap().missed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stopped_board_keeps_nobody_waiting() {
+    let store = store(4);
+    let notifier = Notifier::start(store.clone());
+    let id = submit(&store).await;
+    let waiting = tokio::spawn({
+        let notifier = notifier.clone();
+        async move { (notifier.ended(&id, 60_000).await, notifier.control(news("a", None, 60_000)).await) }
+    });
+    let_pass(Duration::from_secs(1)).await;
+    let started = tokio::time::Instant::now();
+    notifier.stop();
+    let (ended, control) = waiting.await.unwrap();
+    assert_eq!(ended, Ok(None));
+    assert_eq!(control.unwrap().lost, []);
+    assert_eq!(started.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_board_that_is_dropped_no_longer_listens() {
+    let store = store(4);
+    let notifier = Notifier::start(store.clone());
+    let_pass(Duration::from_secs(1)).await;
+    let alive = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    assert_eq!(alive(), 1);
+    drop(notifier);
+    let_pass(Duration::from_secs(1)).await;
+    assert_eq!((alive(), Arc::strong_count(&store)), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_follows_is_told_when_something_happens() {
+    let store = store(4);
+    let notifier = Notifier::start(store.clone());
+    let follow = |after| EventsArgs { after, namespace: None, execution: None, limit: 10 };
+    let start = notifier.next_events(follow(None), 0).await.unwrap();
+    let waiting = tokio::spawn({
+        let (notifier, args) = (notifier.clone(), follow(Some(start.next)));
+        async move { notifier.next_events(args, 60_000).await }
+    });
+    let_pass(Duration::from_secs(1)).await;
+    assert!(!waiting.is_finished());
+    let id = submit(&store).await;
+    let told = waiting.await.unwrap().unwrap();
+    assert_eq!(
+        told.events.iter().map(|told| (told.execution_id, told.what)).collect::<Vec<_>>(),
+        [(id, EventKind::Submitted)]
+    );
+    let nothing = notifier.next_events(follow(Some(told.next)), 1_000).await.unwrap();
+    assert_eq!((nothing.events, nothing.missed), (vec![], false));
+}

@@ -1,0 +1,176 @@
+//! A store that is watched: counts what it is asked, and can be made to fail or to keep its hints to itself.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use ff_core::backend::{Answer, EngineStore, Pending, Perform};
+use ff_core::contracts::{ClaimArgs, PumpArgs};
+use ff_core::engine_error::EngineError;
+use ff_core::hint::{Hint, Hints};
+use ff_core::operation::{Operation, Reply};
+use ff_core::outage::OutageLog;
+use ff_core::partition::PartitionConfig;
+use ff_core::query::{Query, QueryReply, Sweep};
+use futures_util::stream::{self, StreamExt};
+use tokio::sync::{Semaphore, broadcast};
+use tokio::task::yield_now;
+
+/// A real store with somebody watching.
+pub(crate) struct WatchedStore {
+    beneath: Arc<dyn EngineStore>,
+    asked: Mutex<BTreeMap<&'static str, usize>>,
+    down: AtomicBool,
+    partitions_down: Mutex<Range<u16>>,
+    deaf: Arc<AtomicBool>,
+    missed: broadcast::Sender<Hint>,
+    sweep_every: Mutex<Option<Duration>>,
+    ahead_ms: AtomicU64,
+    /// Without which nothing is read, as with a store that has only so many connections.
+    connections: Semaphore,
+}
+
+impl WatchedStore {
+    pub(crate) fn over(beneath: Arc<dyn EngineStore>) -> Self {
+        Self {
+            beneath,
+            asked: Mutex::default(),
+            down: AtomicBool::new(false),
+            partitions_down: Mutex::new(0..0),
+            deaf: Arc::default(),
+            missed: broadcast::Sender::new(16),
+            sweep_every: Mutex::default(),
+            ahead_ms: AtomicU64::new(0),
+            connections: Semaphore::new(Semaphore::MAX_PERMITS),
+        }
+    }
+
+    /// Leaves the store with so many connections.
+    pub(crate) fn has_connections(&self, count: usize) {
+        self.connections.forget_permits(Semaphore::MAX_PERMITS - count);
+    }
+
+    /// How often something was asked.
+    pub(crate) fn asked_for(&self, what: &str) -> usize {
+        self.asked.lock().unwrap().get(what).copied().unwrap_or(0)
+    }
+
+    /// Everything that was asked, and how often.
+    pub(crate) fn asked(&self) -> BTreeMap<&'static str, usize> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// From now on every call fails, or none does.
+    pub(crate) fn set_down(&self, down: bool) {
+        self.down.store(down, Ordering::SeqCst);
+    }
+
+    /// From now on every pump, sweep and claim of these partitions fails, and of no others.
+    pub(crate) fn set_partitions_down(&self, partitions: Range<u16>) {
+        *self.partitions_down.lock().unwrap() = partitions;
+    }
+
+    /// From now on hints are lost.
+    pub(crate) fn lose_hints(&self) {
+        self.deaf.store(true, Ordering::SeqCst);
+    }
+
+    /// Hints come again, and listeners are told that they missed some.
+    pub(crate) fn find_hints(&self) {
+        self.deaf.store(false, Ordering::SeqCst);
+        self.missed.send(Hint::Missed).unwrap();
+    }
+
+    /// Makes the store one whose hints can be lost unnoticed.
+    pub(crate) fn sweep_every(&self, every: Duration) {
+        *self.sweep_every.lock().unwrap() = Some(every);
+    }
+
+    /// Makes the clock that is shown go before the one the partitions go by, as between two machines.
+    pub(crate) fn set_clock_ahead(&self, ms: u64) {
+        self.ahead_ms.store(ms, Ordering::SeqCst);
+    }
+
+    fn ask(&self, what: &'static str) -> Answer<()> {
+        *self.asked.lock().unwrap().entry(what).or_default() += 1;
+        if self.down.load(Ordering::SeqCst) {
+            return Err(EngineError::Unavailable("it is down for a test".into()));
+        }
+        Ok(())
+    }
+}
+
+impl WatchedStore {
+    fn ask_of(&self, what: &'static str, partition: u16) -> Answer<()> {
+        self.ask(what)?;
+        if self.partitions_down.lock().unwrap().contains(&partition) {
+            return Err(EngineError::Unavailable("its partition is down for a test".into()));
+        }
+        Ok(())
+    }
+}
+
+impl Perform for WatchedStore {
+    fn partitions(&self) -> PartitionConfig {
+        self.beneath.partitions()
+    }
+
+    fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
+        Box::pin(async move {
+            match &operation {
+                Operation::Claim(ClaimArgs { partition, .. }) | Operation::Pump(PumpArgs { partition }) => {
+                    self.ask_of(operation.name(), *partition)?;
+                }
+                _ => self.ask(operation.name())?,
+            }
+            self.beneath.perform(operation).await
+        })
+    }
+
+    fn query(&self, query: Query) -> Pending<'_, QueryReply> {
+        Box::pin(async move {
+            match &query {
+                Query::Sweep(Sweep { partition }) => self.ask_of(query.name(), *partition)?,
+                _ => self.ask(query.name())?,
+            }
+            if !matches!(query, Query::Sweep(_) | Query::Now(_)) {
+                return self.beneath.query(query).await;
+            }
+            let _connection = self.connections.acquire().await.unwrap();
+            let reply = self.beneath.query(query).await?;
+            Ok(match reply {
+                QueryReply::Now(now) => QueryReply::Now(now + self.ahead_ms.load(Ordering::SeqCst)),
+                swept => {
+                    yield_now().await;
+                    swept
+                }
+            })
+        })
+    }
+}
+
+impl EngineStore for WatchedStore {
+    fn sweep_every(&self) -> Option<Duration> {
+        *self.sweep_every.lock().unwrap()
+    }
+
+    fn hints(&self) -> Hints {
+        let deaf = self.deaf.clone();
+        let heard = self.beneath.hints().filter(move |_| {
+            let heard = !deaf.load(Ordering::SeqCst);
+            async move { heard }
+        });
+        let missed =
+            stream::unfold(
+                self.missed.subscribe(),
+                |mut missed| async move { Some((missed.recv().await.ok()?, missed)) },
+            );
+        Box::pin(stream::select(heard, missed))
+    }
+
+    fn outages(&self) -> &OutageLog {
+        self.beneath.outages()
+    }
+}

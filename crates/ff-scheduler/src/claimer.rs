@@ -1,0 +1,207 @@
+//! Claiming what is ready, for a caller that may go away at any moment.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ff_core::backend::{Answer, EngineStore};
+use ff_core::contracts::{DelayArgs, Start};
+use ff_core::engine_error::EngineError;
+use ff_core::lease::contracts::{ClaimArgs, Claimed, Claims, Head, NextArgs};
+use ff_core::limits;
+use ff_core::outage::is_away;
+use ff_engine::Orchestration;
+use futures_util::future::join_all;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
+
+use crate::matchmaker::{Matchmaker, Offer};
+use crate::ready::WorkFilter;
+use crate::shares::{Depth, Sizes, shares};
+
+/// How often what is ready elsewhere is asked for after a partition could not be.
+const TRIES: usize = 3;
+
+/// How long what could not be claimed is kept from workers: a part of a store may be away while the rest answers.
+const SET_ASIDE: Duration = Duration::from_millis(250);
+
+/// Asks the store for what is ready.
+pub(crate) struct Claimer {
+    store: Arc<dyn EngineStore>,
+    matchmaker: Arc<Matchmaker>,
+    sizes: Sizes,
+    depth: Depth,
+    tasks: TaskTracker,
+    /// When a partition last could not be asked, and why.
+    away: Mutex<Option<(Instant, EngineError)>>,
+}
+
+impl Claimer {
+    pub(crate) fn new(store: Arc<dyn EngineStore>, matchmaker: Arc<Matchmaker>, tasks: TaskTracker) -> Arc<Self> {
+        let (sizes, depth, away) = (Sizes::default(), Depth::default(), Mutex::default());
+        Arc::new(Self { store, matchmaker, sizes, depth, tasks, away })
+    }
+
+    /// How many partitions to ask for so many executions.
+    pub(crate) fn partitions(&self, executions: usize) -> usize {
+        self.depth.partitions(executions)
+    }
+
+    /// Claims what is offered, whether or not the caller stays to hear of it: what nobody hears of is given back, so that
+    /// it need not wait for its lease to expire.
+    pub(crate) async fn claim_for(
+        self: &Arc<Self>,
+        args: &Arc<NextArgs>,
+        wanted: &Arc<WorkFilter>,
+        offers: Vec<Offer>,
+    ) -> Answer<Vec<Claimed>> {
+        if offers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (caller, answered) = oneshot::channel();
+        let (claimer, args, wanted) = (self.clone(), args.clone(), wanted.clone());
+        self.tasks.spawn(async move {
+            let claimed = claimer.claim(&args, &wanted, offers).await;
+            // A caller that is gone drops what it is sent, which gives it back.
+            caller.send(claimed.map(|claimed| UndeliveredClaim { claimer, claimed })).ok();
+        });
+        let broken = |_| EngineError::Unknown("the claim broke off".into());
+        Ok(answered.await.map_err(broken)??.heard())
+    }
+
+    /// Claims what is offered, and then what else is ready, until there is as much as may be. What was claimed before an
+    /// error is not lost to it.
+    async fn claim(&self, args: &NextArgs, wanted: &WorkFilter, mut offers: Vec<Offer>) -> Answer<Vec<Claimed>> {
+        let mut claimed: Vec<Claimed> = Vec::new();
+        let (mut bytes, mut failures) = (0, 0);
+        while let Some(first) = offers.first() {
+            let lane = first.lane().clone();
+            let fitting = self.sizes.fitting(&lane, limits::CLAIM_BYTES - bytes);
+            if fitting == 0 && !claimed.is_empty() {
+                break;
+            }
+            let room = (args.max - claimed.len()).min(fitting.max(1));
+            offers.truncate(room);
+            let (round, failed) = self.round(args, offers, room).await;
+            self.sizes.saw(&lane, &round);
+            bytes += round.iter().map(|one| one.payload.bytes.len()).sum::<usize>();
+            claimed.extend(round);
+            match failed {
+                // What is ready elsewhere is not behind what cannot be asked for.
+                Some(error) if claimed.is_empty() => {
+                    failures += 1;
+                    if failures == TRIES || !is_away(&error) {
+                        return Err(error);
+                    }
+                    offers = self.matchmaker.take(wanted, self.partitions(args.max));
+                    if offers.is_empty() {
+                        return Err(error);
+                    }
+                }
+                Some(_) => break,
+                None if claimed.len() >= args.max || bytes >= limits::CLAIM_BYTES => break,
+                None => offers = self.matchmaker.take(wanted, self.partitions(args.max - claimed.len())),
+            }
+        }
+        Ok(claimed)
+    }
+
+    /// Asks the partitions offered, all at once, for so many executions together.
+    async fn round(&self, args: &NextArgs, offers: Vec<Offer>, room: usize) -> (Vec<Claimed>, Option<EngineError>) {
+        let shares = shares(room, offers.len());
+        let asked = offers.into_iter().zip(shares).map(|(offer, share)| self.ask(args, offer, share));
+        let (mut claimed, mut failed) = (Vec::new(), None);
+        for answer in join_all(asked).await {
+            match answer {
+                Ok(some) => claimed.extend(some),
+                Err(error) => {
+                    self.store.outages().noted("claim", &error);
+                    failed = Some(error);
+                }
+            }
+        }
+        claimed.sort_by_key(|one| Head::new(one.task.priority, one.task.created_at));
+        (claimed, failed)
+    }
+
+    async fn ask(&self, args: &NextArgs, offer: Offer, share: usize) -> Answer<Vec<Claimed>> {
+        let claims = self.claim_on(args, &offer, share).await;
+        let claims = match claims {
+            Ok(claims) => claims,
+            Err(error) if !is_away(&error) => return Err(error),
+            Err(error) => {
+                *self.away() = Some((Instant::now(), error.clone()));
+                // Kept for a while, so that nobody is called to it again at once. Dropping it makes it ready.
+                self.tasks.spawn(async move {
+                    #[allow(clippy::disallowed_methods, reason = "nothing signals that a part of a store is back")]
+                    tokio::time::sleep(SET_ASIDE).await;
+                    drop(offer);
+                });
+                return Err(error);
+            }
+        };
+        if claims.limited {
+            offer.hold_back();
+            return Ok(claims.claimed);
+        }
+        self.depth.saw(claims.claimed.len(), claims.next.is_some());
+        // A partition that gave nothing has nothing to give, whatever it says; asking it again would go on for ever.
+        offer.settle(claims.next.filter(|_| !claims.claimed.is_empty()));
+        Ok(claims.claimed)
+    }
+
+    async fn claim_on(&self, args: &NextArgs, offer: &Offer, share: usize) -> Answer<Claims> {
+        self.store
+            .claim_within_limit(ClaimArgs {
+                partition: offer.partition(),
+                namespace: args.namespace.clone(),
+                lane: args.lanes[offer.preference()].clone(),
+                kinds: args.kinds.clone(),
+                max: share,
+                holder: args.holder.clone(),
+                lease_ttl_ms: args.lease_ttl_ms,
+            })
+            .await
+    }
+
+    /// Why something that is ready may be set aside now.
+    pub(crate) fn lately_away(&self) -> Option<EngineError> {
+        let lately = self.away().clone().filter(|(at, _)| at.elapsed() <= SET_ASIDE);
+        lately.map(|(_, error)| error)
+    }
+
+    fn away(&self) -> MutexGuard<'_, Option<(Instant, EngineError)>> {
+        self.away.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets executions wait again for somebody else.
+    async fn give_back(&self, claimed: Vec<Claimed>) {
+        for Claimed { task, .. } in claimed {
+            let args = DelayArgs { execution_id: task.execution_id, fence: task.fence, start: Start::Now };
+            if let Err(error) = self.store.delay(args).await {
+                self.store.outages().noted("give back", &error);
+            }
+        }
+    }
+}
+
+/// Executions claimed for a caller that has not heard of them yet.
+struct UndeliveredClaim {
+    claimer: Arc<Claimer>,
+    claimed: Vec<Claimed>,
+}
+
+impl UndeliveredClaim {
+    fn heard(mut self) -> Vec<Claimed> {
+        std::mem::take(&mut self.claimed)
+    }
+}
+
+impl Drop for UndeliveredClaim {
+    fn drop(&mut self) {
+        if !self.claimed.is_empty() {
+            let (claimer, claimed) = (self.claimer.clone(), std::mem::take(&mut self.claimed));
+            self.claimer.tasks.spawn(async move { claimer.give_back(claimed).await });
+        }
+    }
+}

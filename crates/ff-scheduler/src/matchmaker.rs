@@ -1,0 +1,312 @@
+//! Where ready work and waiting workers meet. One lock holds both, so that nobody begins to wait for what is ready and
+//! nothing becomes ready unnoticed by those who wait.
+//!
+//! The promise: while work of a lane and kind is ready and somebody waits for it, somebody has been called to it and has
+//! not come yet. Work that becomes ready calls one worker; whoever has come, or has gone instead, calls the next if there
+//! is still some of what it was called for.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ff_core::lease::contracts::Head;
+use ff_core::types::{Kind, LaneId};
+use tokio::sync::Notify;
+
+use crate::ready::{ReadyLane, ReadyWork, WorkFilter};
+use crate::waiter_queue::WaiterQueue;
+
+#[derive(Default)]
+pub(crate) struct Matchmaker {
+    state: Mutex<State>,
+    /// Rings when something is held back.
+    holding: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    ready: ReadyWork,
+    line: WaiterQueue,
+    /// What is ready and may not be handed out before something else of its lane ends.
+    held_back: HashMap<LaneId, Vec<ReadyLane>>,
+    /// How often anything held back was let go.
+    let_go: u64,
+}
+
+impl Matchmaker {
+    /// Work is ready.
+    pub(crate) fn add(&self, partition: u16, lane: &LaneId, kind: &Kind, head: Head) {
+        self.state().add(partition, lane, kind, head);
+    }
+
+    /// Takes what is wanted from at most so many partitions.
+    pub(crate) fn take(self: &Arc<Self>, wanted: &WorkFilter, most: usize) -> Vec<Offer> {
+        let mut state = self.state();
+        let taken = state.ready.take(wanted, most);
+        self.offers(taken, state.let_go)
+    }
+
+    /// Comes when something is held back, or has been since it last came.
+    pub(crate) async fn holding(&self) {
+        self.holding.notified().await;
+    }
+
+    /// The lanes of which something is held back.
+    pub(crate) fn limited(&self) -> Vec<LaneId> {
+        self.state().held_back.keys().cloned().collect()
+    }
+
+    /// There may be room on a lane: what was held back of it is ready again.
+    pub(crate) fn let_go(&self, lane: &LaneId) {
+        let mut state = self.state();
+        state.let_go += 1;
+        for taken in state.held_back.remove(lane).unwrap_or_default() {
+            state.put_back(&taken);
+        }
+    }
+
+    /// A place in the line, for a worker that does not wait yet.
+    pub(crate) fn place(self: &Arc<Self>, wanted: Arc<WorkFilter>) -> QueuePlace {
+        let ticket = self.state().line.ticket();
+        QueuePlace { matchmaker: self.clone(), ticket, wanted, bell: Arc::default() }
+    }
+
+    fn offers(self: &Arc<Self>, taken: Vec<ReadyLane>, let_go: u64) -> Vec<Offer> {
+        taken.into_iter().map(|taken| Offer { matchmaker: self.clone(), taken, let_go }).collect()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn add(&mut self, partition: u16, lane: &LaneId, kind: &Kind, head: Head) {
+        if self.ready.add(lane, kind, partition, head) {
+            self.line.call(lane, kind);
+        }
+    }
+
+    fn put_back(&mut self, taken: &ReadyLane) {
+        for (kind, head) in &taken.kinds {
+            self.add(taken.partition, &taken.lane, kind, *head);
+        }
+    }
+
+    /// A worker has come or gone; if it was called, and there is still some of what it was called for, so is the next.
+    fn pass_on(&mut self, called_for: Option<(LaneId, Kind)>) {
+        if let Some((lane, kind)) = called_for
+            && self.ready.has(&lane, &kind)
+        {
+            self.line.call(&lane, &kind);
+        }
+    }
+}
+
+/// Ready work taken out to be claimed, so that nobody else asks for it meanwhile. When it is dropped, what is left of it
+/// is ready again: all of it, unless it was settled, for then the store did not answer or the caller went away.
+pub(crate) struct Offer {
+    matchmaker: Arc<Matchmaker>,
+    taken: ReadyLane,
+    /// How often anything had been let go when this was taken.
+    let_go: u64,
+}
+
+impl Offer {
+    /// The partition to ask.
+    pub(crate) fn partition(&self) -> u16 {
+        self.taken.partition
+    }
+
+    /// Where the lane to ask for stands among those wanted.
+    pub(crate) fn preference(&self) -> usize {
+        self.taken.preference
+    }
+
+    /// The lane as indexes name it.
+    pub(crate) fn lane(&self) -> &LaneId {
+        &self.taken.lane
+    }
+
+    /// The store has answered, and says what is the best left there. It does not say of which kind, so every kind that
+    /// was taken may be; a kind of which there is none is found out by the next claim of it.
+    pub(crate) fn settle(mut self, next: Option<Head>) {
+        match next {
+            None => self.taken.kinds.clear(),
+            Some(next) => self.taken.kinds.iter_mut().for_each(|(_, head)| *head = next.max(*head)),
+        }
+    }
+
+    /// The store has answered that as much of the lane is held as may be. What was let go meanwhile may have made room for
+    /// this as well, and then it is ready again.
+    pub(crate) fn hold_back(mut self) {
+        let matchmaker = self.matchmaker.clone();
+        let mut state = matchmaker.state();
+        if state.let_go != self.let_go {
+            return;
+        }
+        let ReadyLane { partition, lane, preference, kinds } = &mut self.taken;
+        let (partition, preference, kinds) = (*partition, *preference, std::mem::take(kinds));
+        let kept = ReadyLane { partition, lane: lane.clone(), preference, kinds };
+        state.held_back.entry(lane.clone()).or_default().push(kept);
+        matchmaker.holding.notify_one();
+    }
+}
+
+impl Drop for Offer {
+    fn drop(&mut self) {
+        self.matchmaker.state().put_back(&self.taken);
+    }
+}
+
+/// A worker's place in the line. It is given up when dropped.
+pub(crate) struct QueuePlace {
+    matchmaker: Arc<Matchmaker>,
+    ticket: u64,
+    wanted: Arc<WorkFilter>,
+    bell: Arc<Notify>,
+}
+
+impl QueuePlace {
+    /// Takes what is wanted from at most so many partitions; when there is nothing, waits from here on to be called.
+    pub(crate) fn take_or_wait(&self, most: usize) -> Vec<Offer> {
+        let mut state = self.matchmaker.state();
+        let called_for = state.line.answer(self.ticket);
+        let taken = state.ready.take(&self.wanted, most);
+        if taken.is_empty() {
+            state.line.join(self.ticket, self.wanted.clone(), self.bell.clone());
+        }
+        state.pass_on(called_for);
+        self.matchmaker.offers(taken, state.let_go)
+    }
+
+    /// Comes when this worker is called.
+    pub(crate) async fn called(&self) {
+        self.bell.notified().await;
+    }
+}
+
+impl Drop for QueuePlace {
+    fn drop(&mut self) {
+        let mut state = self.matchmaker.state();
+        let called_for = state.line.answer(self.ticket);
+        state.pass_on(called_for);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::types::{Priority, TimestampMs};
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    fn lane() -> LaneId {
+        LaneId::default_name()
+    }
+
+    fn kind(name: &str) -> Kind {
+        Kind::parse(name).unwrap()
+    }
+
+    fn head(created: i64) -> Head {
+        Head::new(Priority::default(), TimestampMs(created))
+    }
+
+    fn worker(matchmaker: &Arc<Matchmaker>, kinds: &[&str]) -> QueuePlace {
+        let kinds = kinds.iter().map(|name| kind(name)).collect();
+        matchmaker.place(Arc::new(WorkFilter { lanes: vec![lane()], kinds }))
+    }
+
+    fn idle(matchmaker: &Arc<Matchmaker>, kinds: &[&str]) -> QueuePlace {
+        let place = worker(matchmaker, kinds);
+        assert!(place.take_or_wait(1).is_empty());
+        place
+    }
+
+    fn was_called(place: &QueuePlace) -> bool {
+        place.called().now_or_never().is_some()
+    }
+
+    #[test]
+    fn one_piece_of_work_calls_one_worker() {
+        let matchmaker = Arc::default();
+        let (first, second) = (idle(&matchmaker, &[]), idle(&matchmaker, &[]));
+        matchmaker.add(1, &lane(), &kind("x"), head(1));
+        matchmaker.add(1, &lane(), &kind("x"), head(2));
+        assert!(was_called(&first) && !was_called(&second));
+        assert_eq!(first.take_or_wait(1).len(), 1);
+    }
+
+    #[test]
+    fn a_worker_that_goes_after_it_was_called_sends_the_next() {
+        let matchmaker = Arc::default();
+        let (first, second) = (idle(&matchmaker, &[]), idle(&matchmaker, &[]));
+        matchmaker.add(1, &lane(), &kind("x"), head(1));
+        drop(first);
+        assert!(was_called(&second));
+    }
+
+    #[test]
+    fn a_worker_that_takes_something_else_sends_the_next() {
+        let matchmaker = Arc::default();
+        let (first, second) = (idle(&matchmaker, &[]), idle(&matchmaker, &["x"]));
+        matchmaker.add(1, &lane(), &kind("x"), head(5));
+        matchmaker.add(2, &lane(), &kind("y"), head(1));
+        assert!(was_called(&first));
+        let offers = first.take_or_wait(1);
+        assert_eq!(offers[0].partition(), 2, "the better head");
+        assert!(was_called(&second));
+        assert_eq!(second.take_or_wait(1)[0].partition(), 1);
+    }
+
+    #[test]
+    fn what_is_left_calls_the_next_and_what_is_not_calls_nobody() {
+        let matchmaker = Arc::default();
+        let (first, second) = (idle(&matchmaker, &[]), idle(&matchmaker, &[]));
+        matchmaker.add(1, &lane(), &kind("x"), head(1));
+        assert!(was_called(&first));
+        first.take_or_wait(1).pop().unwrap().settle(None);
+        assert!(!was_called(&second));
+        matchmaker.add(1, &lane(), &kind("x"), head(1));
+        assert!(was_called(&second));
+        let offer = second.take_or_wait(1).pop().unwrap();
+        assert!(first.take_or_wait(1).is_empty());
+        offer.settle(Some(head(2)));
+        assert!(was_called(&first));
+        assert_eq!(first.take_or_wait(1)[0].taken.kinds, [(kind("x"), head(2))]);
+    }
+
+    #[test]
+    fn work_nobody_could_ask_about_is_ready_again() {
+        let matchmaker = Arc::default();
+        let (first, second) = (idle(&matchmaker, &[]), idle(&matchmaker, &[]));
+        matchmaker.add(1, &lane(), &kind("x"), head(1));
+        drop(first.take_or_wait(1));
+        assert!(was_called(&second));
+        assert_eq!(second.take_or_wait(1)[0].taken.kinds, [(kind("x"), head(1))]);
+    }
+
+    #[test]
+    fn what_a_limit_holds_back_is_ready_again_once_there_may_be_room() {
+        let matchmaker = Arc::default();
+        let (first, second) = (idle(&matchmaker, &[]), idle(&matchmaker, &[]));
+        matchmaker.add(1, &lane(), &kind("x"), head(1));
+        first.take_or_wait(1).pop().unwrap().hold_back();
+        assert!(first.take_or_wait(1).is_empty());
+        assert_eq!(matchmaker.limited(), [lane()]);
+        matchmaker.let_go(&lane());
+        assert!(was_called(&second) || was_called(&first));
+        assert_eq!(second.take_or_wait(1)[0].taken.kinds, [(kind("x"), head(1))]);
+        assert_eq!(matchmaker.limited(), []);
+    }
+
+    #[test]
+    fn what_becomes_ready_during_a_claim_is_not_forgotten_by_its_answer() {
+        let matchmaker: Arc<Matchmaker> = Arc::default();
+        matchmaker.add(1, &lane(), &kind("x"), head(1));
+        let offer = worker(&matchmaker, &[]).take_or_wait(1).pop().unwrap();
+        matchmaker.add(1, &lane(), &kind("x"), head(2));
+        offer.settle(None);
+        assert_eq!(worker(&matchmaker, &[]).take_or_wait(1).len(), 1);
+    }
+}

@@ -1,0 +1,167 @@
+//! The line of workers that wait, each for its lanes and kinds.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use ff_core::types::{Kind, LaneId};
+use tokio::sync::Notify;
+
+use crate::ready::WorkFilter;
+
+/// Who waits, and who has been called and has not come yet. A worker keeps its ticket while it waits, so that one that
+/// was called in vain is not behind those that came after it.
+#[derive(Default)]
+pub(crate) struct WaiterQueue {
+    tickets: u64,
+    waiting: HashMap<u64, Waiter>,
+    lanes: HashMap<LaneId, LaneLine>,
+    called: HashMap<u64, (LaneId, Kind)>,
+}
+
+struct Waiter {
+    wanted: Arc<WorkFilter>,
+    bell: Arc<Notify>,
+}
+
+/// The tickets of those who wait for one lane.
+#[derive(Default)]
+struct LaneLine {
+    any: BTreeSet<u64>,
+    by_kind: HashMap<Kind, BTreeSet<u64>>,
+}
+
+impl WaiterQueue {
+    /// A ticket behind everybody else's.
+    pub(crate) fn ticket(&mut self) -> u64 {
+        self.tickets += 1;
+        self.tickets
+    }
+
+    /// Waits to be called.
+    pub(crate) fn join(&mut self, ticket: u64, wanted: Arc<WorkFilter>, bell: Arc<Notify>) {
+        for lane in &wanted.lanes {
+            let line = self.lanes.entry(lane.clone()).or_default();
+            if wanted.kinds.is_empty() {
+                line.any.insert(ticket);
+            }
+            for kind in &wanted.kinds {
+                line.by_kind.entry(kind.clone()).or_default().insert(ticket);
+            }
+        }
+        self.waiting.insert(ticket, Waiter { wanted, bell });
+    }
+
+    /// Calls whoever has waited longest for work of this lane and kind, if anybody does.
+    pub(crate) fn call(&mut self, lane: &LaneId, kind: &Kind) {
+        let first = self.lanes.get(lane).and_then(|line| line.first(kind));
+        let Some(ticket) = first else { return };
+        if let Some(waiter) = self.leave(ticket) {
+            self.called.insert(ticket, (lane.clone(), kind.clone()));
+            waiter.bell.notify_one();
+        }
+    }
+
+    /// Whoever was called has come, or has gone for good: what it was called for, so that another can be if need be.
+    pub(crate) fn answer(&mut self, ticket: u64) -> Option<(LaneId, Kind)> {
+        self.leave(ticket);
+        self.called.remove(&ticket)
+    }
+
+    fn leave(&mut self, ticket: u64) -> Option<Waiter> {
+        let waiter = self.waiting.remove(&ticket)?;
+        for lane in &waiter.wanted.lanes {
+            let Some(line) = self.lanes.get_mut(lane) else { continue };
+            line.remove(ticket, &waiter.wanted.kinds);
+            if line.any.is_empty() && line.by_kind.is_empty() {
+                self.lanes.remove(lane);
+            }
+        }
+        Some(waiter)
+    }
+}
+
+impl LaneLine {
+    fn first(&self, kind: &Kind) -> Option<u64> {
+        let of_kind = self.by_kind.get(kind).and_then(BTreeSet::first);
+        self.any.first().into_iter().chain(of_kind).min().copied()
+    }
+
+    fn remove(&mut self, ticket: u64, kinds: &[Kind]) {
+        self.any.remove(&ticket);
+        for kind in kinds {
+            if let Some(tickets) = self.by_kind.get_mut(kind) {
+                tickets.remove(&ticket);
+                if tickets.is_empty() {
+                    self.by_kind.remove(kind);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    struct Worker(u64, Arc<Notify>);
+
+    impl Worker {
+        fn join(line: &mut WaiterQueue, lanes: &[&str], kinds: &[&str]) -> Self {
+            let lanes = lanes.iter().map(|name| LaneId::parse(name).unwrap()).collect();
+            let kinds = kinds.iter().map(|name| Kind::parse(name).unwrap()).collect();
+            let (ticket, bell) = (line.ticket(), Arc::new(Notify::new()));
+            line.join(ticket, Arc::new(WorkFilter { lanes, kinds }), bell.clone());
+            Self(ticket, bell)
+        }
+
+        fn was_called(&self) -> bool {
+            self.1.notified().now_or_never().is_some()
+        }
+    }
+
+    fn call(line: &mut WaiterQueue, lane: &str, kind: &str) {
+        line.call(&LaneId::parse(lane).unwrap(), &Kind::parse(kind).unwrap());
+    }
+
+    #[test]
+    fn whoever_has_waited_longest_and_can_take_it_is_called_alone() {
+        let mut line = WaiterQueue::default();
+        let other_lane = Worker::join(&mut line, &["b"], &[]);
+        let other_kind = Worker::join(&mut line, &["a"], &["y"]);
+        let first = Worker::join(&mut line, &["b", "a"], &["x", "z"]);
+        let second = Worker::join(&mut line, &["a"], &[]);
+        call(&mut line, "a", "x");
+        assert!(first.was_called());
+        assert!(!second.was_called());
+        call(&mut line, "a", "x");
+        assert!(second.was_called() && !first.was_called());
+        call(&mut line, "a", "x");
+        assert!(!other_lane.was_called() && !other_kind.was_called());
+    }
+
+    #[test]
+    fn whoever_was_called_in_vain_keeps_its_place() {
+        let mut line = WaiterQueue::default();
+        let (first, second) = (Worker::join(&mut line, &["a"], &[]), Worker::join(&mut line, &["a"], &[]));
+        call(&mut line, "a", "x");
+        assert!(first.was_called());
+        assert!(line.answer(first.0).is_some());
+        let wanted = WorkFilter { lanes: vec![LaneId::parse("a").unwrap()], kinds: vec![] };
+        line.join(first.0, Arc::new(wanted), first.1.clone());
+        call(&mut line, "a", "x");
+        assert!(first.was_called() && !second.was_called());
+    }
+
+    #[test]
+    fn nothing_is_left_of_those_who_went() {
+        let mut line = WaiterQueue::default();
+        let waiting = Worker::join(&mut line, &["a", "b"], &["x", "y"]);
+        let called = Worker::join(&mut line, &["c"], &[]);
+        call(&mut line, "c", "x");
+        assert_eq!(line.answer(waiting.0), None);
+        assert!(line.answer(called.0).is_some());
+        assert!(line.waiting.is_empty() && line.lanes.is_empty() && line.called.is_empty());
+    }
+}

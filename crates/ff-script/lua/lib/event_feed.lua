@@ -1,0 +1,139 @@
+--- The feed of what happens on a partition: told while somebody follows, bounded, and read with a cursor.
+---
+--- What happens to an execution is told together, where the execution was first changed.
+
+local event_feed = {}
+
+--- What this call tells, in order: executions that have `events`, and what else there is, as the entries of the feed.
+local pending
+
+function event_feed.begin()
+  pending = nil
+end
+
+--- Whether what happens now is told. Until when that goes on is remembered, so that a feed nobody follows costs nothing.
+function event_feed.is_followed()
+  local memory = here.memory
+  if not memory.followed then
+    memory.followed = tonumber(call('HGET', keys.followed(), 'until') or 0)
+  end
+  return memory.moment < memory.followed
+end
+
+--- An execution has its place among what is told.
+function event_feed.place(e)
+  if not e.placed and event_feed.is_followed() then
+    pending = pending or {}
+    pending[#pending + 1], e.placed = e, true
+  end
+end
+
+--- The same for one that was changed in what it knows of its flow only, and may not have been read.
+function event_feed.place_of(id)
+  local e = event_feed.is_followed() and record.find(id)
+  if e then
+    event_feed.place(e)
+  end
+end
+
+--- Something happened to an execution, with what there is to say of it as names and values.
+function event_feed.to(e, event, ...)
+  event_feed.place(e)
+  if e.placed then
+    e.events = e.events or {}
+    e.events[#e.events + 1] = { 'event', event, ... }
+  end
+end
+
+local function entry(id, namespace, lane_id, kind, flow_id, event)
+  local fields = { 'namespace', namespace or 'default', 'lane_id', lane_id or 'default', 'kind', kind, 'execution_id', id }
+  append(fields, 'flow_id', flow_id)
+  for nth = 1, #event do
+    fields[#fields + 1] = event[nth]
+  end
+  return fields
+end
+
+--- Something happened to an execution that was not read, of a lane as indexes name it.
+function event_feed.plainly(id, lane, kind, ...)
+  if not event_feed.is_followed() then
+    return
+  end
+  local namespace, lane_id = lane:match('^(.-)/(.*)$')
+  pending = pending or {}
+  pending[#pending + 1] = { entry = entry(id, namespace, lane_id or lane, kind, nil, { ... }) }
+end
+
+--- Something happened to an execution of which the record is at hand.
+function event_feed.at_hand(id, core, ...)
+  if event_feed.is_followed() then
+    pending = pending or {}
+    pending[#pending + 1] = { entry = entry(id, core.namespace, core.lane_id, core.kind, core.flow_id, { ... }) }
+  end
+end
+
+--- Adds an entry. Time does not run backwards on a partition, except that a server which takes over from one that crashed
+--- may be behind it for a moment; then the entry follows the last one.
+local function add(key, fields)
+  local at = text(here.memory.moment)
+  if type(redis.pcall('XADD', key, 'MAXLEN', limits.feed, at .. '-*', unpack(fields))) == 'table' then
+    local last = call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
+    call('XADD', key, 'MAXLEN', limits.feed, (last and last[1]:match('^%d+') or at) .. '-*', unpack(fields))
+  end
+end
+
+--- Writes what this call tells.
+function event_feed.write()
+  if not pending then
+    return
+  end
+  local key, any = keys.events(), false
+  for _, one in ipairs(pending) do
+    if one.entry then
+      add(key, one.entry)
+      any = true
+    end
+    for _, event in ipairs(one.events or {}) do
+      local core = one.core
+      add(key, entry(one.id, core.namespace, core.lane_id, core.kind, core.flow_id, event))
+      any = true
+    end
+  end
+  pending = nil
+  if any then
+    hint.pending()
+  end
+end
+
+--- Keeps the feed going for whoever reads it, at most one write an hour, and says since when it tells. One that had lapsed
+--- begins anew, without what it told before.
+function event_feed.follow(moment)
+  local key = keys.followed()
+  local since, until_ms = unpack(call('HMGET', key, 'since', 'until'))
+  since, until_ms = tonumber(since or nil), tonumber(until_ms or nil)
+  local later = moment + limits.followed_ms
+  if not until_ms or moment >= until_ms then
+    call('UNLINK', keys.events())
+    call('HSET', key, 'since', moment, 'until', later)
+    here.memory.followed = later
+    return moment
+  elseif later - until_ms >= limits.followed_step_ms then
+    call('HSET', key, 'until', later)
+    here.memory.followed = later
+  end
+  return since
+end
+
+--- What comes from a place on, the place being an id of the stream, and whether some of it is gone: a full feed has lost
+--- something before its first.
+function event_feed.from(place, most)
+  local key = keys.events()
+  local entries = call('XRANGE', key, place, '+', 'COUNT', most)
+  if call('XLEN', key) < limits.feed then
+    return entries, false
+  end
+  local first = call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
+  return entries, entries[1] and entries[1][1] == first[1]
+end
+
+return event_feed

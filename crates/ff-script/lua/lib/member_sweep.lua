@@ -1,0 +1,125 @@
+--- What is done to every member of a flow, one after the other in bounded steps: opening what was staged, cancelling what a
+--- cancelled flow does not spare, forgetting what was staged and given up or was kept for long enough.
+
+local member_sweep = {}
+
+--- Has a tour begin with the next step. One under way is given up for it.
+function member_sweep.announce(flow, action)
+  flow_record.put(flow, 'sweep_action', action)
+  flow_record.put(flow, 'sweep_since', here.memory.moment)
+  flow_record.put(flow, 'sweep_after', nil)
+  flow_record.put(flow, 'sweep_seen', nil)
+end
+
+--- Begins a tour.
+function member_sweep.begin(flow, action)
+  member_sweep.announce(flow, action)
+  step.later('member_sweep', flow.id)
+end
+
+--- Takes up what is due of a flow: the tour of its members, which begins when a staged submission is given up, or when what
+--- has ended was kept for long enough.
+function member_sweep.due(id, moment)
+  local flow = step.flow(id)
+  if not flow then
+    return
+  end
+  local until_ms = flow.core.staging_until
+  local forget_at = flow_record.forget_at(flow)
+  if until_ms and until_ms <= moment and not flow.core.sweep_action then
+    member_sweep.begin(flow, 'discard')
+  elseif forget_at and forget_at <= moment then
+    member_sweep.begin(flow, 'forget')
+  else
+    step.later('member_sweep', id)
+  end
+end
+
+local VISITS = {}
+
+--- Lets a staged member wait, for its upstreams or a worker. Blocked anew, it is kept by its join alone.
+function VISITS.open(e)
+  if e.core.blocked_on == 'staging' then
+    phase.blocked(e, nil, e.core.blocked_until, here.memory.moment)
+    step.write(e)
+    dependents.admit(e)
+  end
+end
+
+function VISITS.cancel(e, flow)
+  if not e.core.terminal_outcome and not flow_record.spares(flow, e.core, e.lease ~= nil) then
+    step.cancel(e, 'flow_cancel')
+    step.write(e)
+  end
+end
+
+--- Members that one command names.
+local NAMED_AT_ONCE = 1000
+
+--- While a cancellation takes more than one step, the members it has not come to are named, from its first step on.
+local function name_pending(flow, page, visited, more)
+  local key = keys.flow(flow.id, 'pending_cancels')
+  if more and flow.core.sweep_after then
+    call('SREM', key, unpack(page, 1, visited))
+    return
+  end
+  call('UNLINK', key)
+  local last = more and page[visited]
+  if not last then
+    return
+  end
+  repeat
+    local left = member.after(flow.id, last, NAMED_AT_ONCE)
+    if left[1] then
+      call('SADD', key, unpack(left))
+    end
+    last = left[NAMED_AT_ONCE]
+  until not last
+end
+
+--- Visits members, and says how many it came to. What is forgotten goes with its edges, of which there may be many.
+local function visit(flow, page)
+  local action = flow.core.sweep_action
+  if action == 'discard' then
+    return member.forget_all(flow, page, #page)
+  elseif action == 'forget' then
+    return member.forget_all(flow, page, member.forgettable(page))
+  end
+  for _, id in ipairs(page) do
+    local e = record.find(id)
+    if e then
+      VISITS[action](e, flow)
+    end
+  end
+  return #page
+end
+
+--- Goes on with a tour, where it was left.
+function member_sweep.go_on(id)
+  local flow = step.flow(id)
+  local action = flow and flow.core.sweep_action
+  if not action then
+    return
+  end
+  local budget = step.budget()
+  local page = member.after(id, flow.core.sweep_after, budget + 1)
+  local more = #page > budget
+  page[budget + 1] = nil
+  local visited = visit(flow, page)
+  step.spend(visited)
+  more = more or visited < #page
+  if action == 'cancel' then
+    name_pending(flow, page, visited, more)
+  end
+  if more then
+    flow_record.put(flow, 'sweep_after', page[visited] or flow.core.sweep_after)
+    flow_record.put(flow, 'sweep_seen', (flow.core.sweep_seen or 0) + visited)
+    return
+  end
+  for _, name in ipairs({ 'sweep_action', 'sweep_since', 'sweep_after', 'sweep_seen' }) do
+    flow_record.put(flow, name, nil)
+  end
+  flow.gone = action == 'discard' or action == 'forget'
+end
+
+return member_sweep

@@ -1,0 +1,91 @@
+//! What an engine asks: the time, how many partitions there are, what is due, and what waits.
+
+use ff_core::backend::{PartitionStatus, ReadyLane};
+use ff_core::contracts::Head;
+use ff_core::due::{ExpiryCounts, Pumped};
+use ff_core::entropy::Nonce;
+use ff_core::keys::{IndexKeys, global_config_partitions};
+use ff_core::partition::{Partition, PartitionConfig, PartitionFamily};
+use ff_core::types::TimestampMs;
+
+use crate::lane::lane_of_index;
+use crate::server::ask;
+use crate::signature::{ConfigurePartitions, Now, Pump, Sweep};
+use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+
+fn index_keys(partition: u16) -> IndexKeys {
+    IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition))
+}
+
+/// What time it is on a partition.
+pub async fn ff_now(server: &dyn Server, partition: u16) -> Result<TimestampMs, ScriptError> {
+    ask(server, Now { clock_key: index_keys(partition).clock() }.call()).await
+}
+
+impl FromFcallResult for TimestampMs {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        fields.read().map(Self)
+    }
+}
+
+/// Fixes how many partitions each family has, unless that was done before, and says how many there are.
+pub async fn ff_configure_partitions(
+    server: &dyn Server,
+    config: &PartitionConfig,
+) -> Result<PartitionConfig, ScriptError> {
+    let configure = ConfigurePartitions {
+        config: global_config_partitions(),
+        flow: config.num_flow_partitions.into(),
+        budget: config.num_budget_partitions.into(),
+        quota: config.num_quota_partitions.into(),
+    };
+    ask(server, configure.call()).await
+}
+
+impl FromFcallResult for PartitionConfig {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        Ok(Self {
+            num_flow_partitions: fields.read()?,
+            num_budget_partitions: fields.read()?,
+            num_quota_partitions: fields.read()?,
+        })
+    }
+}
+
+/// Fires what is due on a partition, at most one batch, and says when the next thing is.
+pub async fn ff_pump(server: &dyn Server, partition: u16, nonce: &Nonce) -> Result<Pumped, ScriptError> {
+    let lease_expiry = index_keys(partition).lease_expiry();
+    ask(server, Pump { lease_expiry, jitter: nonce.jitter() }.call()).await
+}
+
+impl FromFcallResult for Pumped {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        let fired = fields.read()?;
+        let lapsed = ExpiryCounts { leases: fields.read()?, attempts: fields.read()?, deadlines: fields.read()? };
+        Ok(Self { fired, lapsed, next_due: fields.maybe_read()?.map(TimestampMs) })
+    }
+}
+
+/// What waits on a partition, and when something is due.
+pub async fn ff_sweep(server: &dyn Server, partition: u16) -> Result<PartitionStatus, ScriptError> {
+    ask(server, Sweep { lanes: index_keys(partition).lanes() }.call()).await
+}
+
+impl FromFcallResult for PartitionStatus {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        let next_due = fields.maybe_read()?.map(TimestampMs);
+        let mut queues = fields.nested()?;
+        let mut ready = Vec::new();
+        while !queues.is_empty() {
+            let lane = lane_of_index(&queues.text()?).ok_or_else(|| ScriptError::parse("a lane cannot be read"))?;
+            let kind = queues.read()?;
+            let head = Head { behind: queues.read()?, created_at: TimestampMs(queues.read()?) };
+            ready.push(ReadyLane { lane, kind, head });
+        }
+        Ok(Self { ready, next_due })
+    }
+}

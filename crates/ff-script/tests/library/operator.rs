@@ -1,0 +1,137 @@
+//! What operators and worker instances are refused: it is said, and nothing is written.
+
+use ff_core::contracts::{
+    ChangePriorityArgs, ConfigureLaneArgs, CopyLaneArgs, HeartbeatArgs, RegisterWorkerArgs, ReplayArgs, SetTagsArgs,
+};
+use ff_core::engine_error::Code;
+use ff_core::lane::LaneState;
+use ff_core::limits;
+use ff_core::types::{
+    LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs, WorkerId, WorkerInstanceId, draw_execution_uuid,
+};
+use ff_script::execution::{
+    PlainWork, ff_change_priority, ff_create_execution, ff_create_executions, ff_replay_execution,
+    ff_set_execution_tags,
+};
+use ff_script::flow::ff_submit_flow;
+use ff_script::lane::{ff_configure_lane, ff_copy_lane};
+use ff_script::published::ff_add_execution_to_flow;
+use ff_script::worker::{ff_heartbeat_worker, ff_register_worker};
+use ff_script::{LibraryClock, ScriptError};
+
+use crate::flow::{Scene, Stand, graph};
+use crate::situation::{ONE_PARTITION, Situation, Subject};
+use crate::wire::Wire;
+
+const CASES: &[(&str, Code)] = &[
+    ("ff_add_execution_to_flow", Code::NotRunnable),
+    ("ff_change_priority", Code::ExecutionNotEligible),
+    ("ff_change_priority", Code::ExecutionNotFound),
+    ("ff_create_execution", Code::NotRunnable),
+    ("ff_create_executions", Code::NotRunnable),
+    ("ff_heartbeat_worker", Code::NotFound),
+    ("ff_register_worker", Code::IdempotencyConflict),
+    ("ff_replay_execution", Code::NotRunnable),
+    ("ff_set_execution_tags", Code::ExecutionNotFound),
+    ("ff_set_execution_tags", Code::LimitExceeded),
+    ("ff_submit_flow", Code::NotRunnable),
+];
+
+pub(crate) fn tried() -> impl Iterator<Item = (&'static str, &'static str)> {
+    CASES.iter().map(|(function, code)| (*function, code.as_str()))
+}
+
+#[tokio::test]
+async fn what_cannot_be_operated_is_refused_and_left_alone() {
+    for (function, code) in CASES {
+        let wire = Wire::start(LibraryClock::Test).await;
+        let asked = OperatorScene::arrange(&wire, function, *code).await;
+        let before = wire.contents().await;
+        let Err(error) = asked.ask(&wire, function, *code).await else { panic!("{function} was not refused") };
+        assert_eq!(error.refusal().map(|refusal| refusal.code), Some(*code), "{function}: {error}");
+        assert_eq!(wire.contents().await, before, "{function} wrote something");
+    }
+}
+
+/// An execution, and a flow beside it.
+struct OperatorScene<'w> {
+    subject: Subject,
+    scene: Scene<'w>,
+}
+
+impl<'w> OperatorScene<'w> {
+    /// Makes them so that the call is refused for this reason.
+    async fn arrange(wire: &'w Wire, function: &str, code: Code) -> Self {
+        let situation = match code {
+            Code::ExecutionNotFound => Situation::Absent,
+            Code::ExecutionNotEligible | Code::NotRunnable => Situation::Completed,
+            _ => Situation::Waiting,
+        };
+        let subject = situation.arrange(wire).await;
+        let scene = Stand::Open.arrange(wire).await;
+        if code == Code::NotRunnable {
+            drain(wire).await;
+        }
+        if function == "ff_register_worker" {
+            ff_register_worker(wire, &worker("another"), TimestampMs(1)).await.unwrap();
+        }
+        Self { subject, scene }
+    }
+
+    async fn ask(&self, wire: &Wire, function: &str, code: Code) -> Result<(), ScriptError> {
+        let id = self.subject.id;
+        let mut new = self.subject.submitted.clone();
+        new.uuid = draw_execution_uuid();
+        match function {
+            "ff_add_execution_to_flow" => {
+                let node = graph(&["late"], &[], &[]).nodes.remove(0);
+                ff_add_execution_to_flow(wire, &ONE_PARTITION, &self.scene.flow_id, node).await.map(drop)
+            }
+            "ff_change_priority" => {
+                let args = ChangePriorityArgs { execution_id: id, priority: Priority::new(7).unwrap() };
+                ff_change_priority(wire, args).await.map(drop)
+            }
+            "ff_create_execution" => ff_create_execution(wire, &ONE_PARTITION, new).await.map(drop),
+            "ff_create_executions" => {
+                let plain = PlainWork::of(&new, &ONE_PARTITION).expect("it is plain");
+                let answers = ff_create_executions(wire, vec![plain]).await?;
+                answers.into_iter().next().expect("it has its answer").map(drop)
+            }
+            "ff_heartbeat_worker" => {
+                let args = HeartbeatArgs {
+                    namespace: Namespace::default_name(),
+                    worker_instance_id: worker("w").worker_instance_id,
+                };
+                ff_heartbeat_worker(wire, &args, TimestampMs(1)).await.map(drop)
+            }
+            "ff_register_worker" => ff_register_worker(wire, &worker("w"), TimestampMs(2)).await.map(drop),
+            "ff_replay_execution" => {
+                let args = ReplayArgs::new(id);
+                ff_replay_execution(wire, args).await.map(drop)
+            }
+            "ff_set_execution_tags" => {
+                let count = if code == Code::LimitExceeded { limits::TAGS + 1 } else { 1 };
+                let tag = |n| (TagKey::parse(&format!("k{n}")).unwrap(), TagValue::parse("v").unwrap());
+                let args = SetTagsArgs { execution_id: id, set: (0..count).map(tag).collect(), remove: [].into() };
+                ff_set_execution_tags(wire, args).await.map(drop)
+            }
+            "ff_submit_flow" => {
+                let part = graph(&["a"], &[], &[]).plan().unwrap().remove(0);
+                ff_submit_flow(wire, &ONE_PARTITION, part).await.map(drop)
+            }
+            other => panic!("{other} is not called here"),
+        }
+    }
+}
+
+/// Has the default lane take no new work.
+async fn drain(wire: &Wire) {
+    let (namespace, lane) = (Namespace::default_name(), LaneId::default_name());
+    let args = ConfigureLaneArgs::state(namespace, lane, LaneState::Draining);
+    let lane = ff_configure_lane(wire, &ONE_PARTITION, args).await.unwrap();
+    ff_copy_lane(wire, &CopyLaneArgs { partition: 0, lane }).await.unwrap();
+}
+
+fn worker(of: &str) -> RegisterWorkerArgs {
+    RegisterWorkerArgs::new(WorkerInstanceId::parse("w-1").unwrap(), WorkerId::parse(of).unwrap())
+}

@@ -1,0 +1,109 @@
+//! What happens to executions, as it happens.
+
+use std::collections::VecDeque;
+
+use ff_core::contracts::{EventsArgs, EventsPage};
+use ff_core::event::{EventCursor, EventRecord};
+use ff_core::limits;
+use ff_core::signal::Position;
+use ff_core::types::{ExecutionId, Namespace};
+use futures_util::Stream;
+use futures_util::stream::unfold;
+
+use crate::{Client, Error};
+
+impl Client {
+    /// Follows what happens to executions, of one tenant or of everybody, from a cursor on: what happens after this has
+    /// returned, when there is none.
+    pub async fn events(&self, namespace: Option<&Namespace>, after: Option<EventCursor>) -> Result<Events, Error> {
+        self.follow(EventsArgs { after, namespace: namespace.cloned(), execution: None, limit: limits::PAGE }).await
+    }
+
+    /// Follows what happens to one execution, from a cursor on: what happens after this has returned, when there is none. Its
+    /// end is among it; whoever waits only for that asks [`Client::wait`].
+    pub async fn events_of(&self, id: &ExecutionId, after: Option<EventCursor>) -> Result<Events, Error> {
+        self.follow(EventsArgs { after, namespace: None, execution: Some(*id), limit: limits::PAGE }).await
+    }
+
+    async fn follow(&self, mut asked: EventsArgs) -> Result<Events, Error> {
+        let next = match asked.after.take() {
+            Some(cursor) => cursor,
+            None => self.backend().events(EventsArgs { limit: 1, ..asked.clone() }).await?.next,
+        };
+        Ok(Events { client: self.clone(), asked, read: next.clone(), next, told: VecDeque::new(), missed: false })
+    }
+}
+
+/// What happens to executions, oldest first, without end.
+pub struct Events {
+    client: Client,
+    /// What is asked for, from wherever the next page begins.
+    asked: EventsArgs,
+    /// Where the next page begins.
+    next: EventCursor,
+    /// Where what has been handed out ends.
+    read: EventCursor,
+    told: VecDeque<EventRecord>,
+    missed: bool,
+}
+
+impl Events {
+    /// The next thing that happens, however long it takes. After an error it may be asked again, and goes on where it
+    /// was.
+    pub async fn next(&mut self) -> Result<EventRecord, Error> {
+        loop {
+            if let Some(told) = self.take() {
+                return Ok(told);
+            }
+            let page = self.ask(limits::LONG_POLL_MS).await?;
+            self.enter(page);
+        }
+    }
+
+    /// The next thing that has happened; nothing when everything was told so far.
+    pub async fn next_if_any(&mut self) -> Result<Option<EventRecord>, Error> {
+        if self.told.is_empty() {
+            let page = self.ask(0).await?;
+            self.enter(page);
+        }
+        Ok(self.take())
+    }
+
+    /// Where to go on, now or after a restart: after the last that was handed out.
+    pub fn cursor(&self) -> &EventCursor {
+        if self.told.is_empty() { &self.next } else { &self.read }
+    }
+
+    /// Whether something may be missing since this was last asked: it was kept no longer, or nobody followed.
+    pub fn missed(&mut self) -> bool {
+        std::mem::take(&mut self.missed)
+    }
+
+    /// The same as a stream. It is over after the first error.
+    pub fn into_stream(self) -> impl Stream<Item = Result<EventRecord, Error>> + Send {
+        unfold(Some(self), |events| async move {
+            let mut events = events?;
+            let next = events.next().await;
+            let rest = next.is_ok().then_some(events);
+            Some((next, rest))
+        })
+    }
+
+    async fn ask(&self, wait_ms: u64) -> Result<EventsPage, Error> {
+        let args = EventsArgs { after: Some(self.next.clone()), ..self.asked.clone() };
+        Ok(self.client.long_poll().next_events(args, wait_ms).await?)
+    }
+
+    fn enter(&mut self, page: EventsPage) {
+        self.missed |= page.missed;
+        self.read = std::mem::replace(&mut self.next, page.next);
+        self.told = page.events.into();
+    }
+
+    fn take(&mut self) -> Option<EventRecord> {
+        let told = self.told.pop_front()?;
+        let place = Position { nth: told.position.nth + 1, ..told.position };
+        self.read.places.insert(told.execution_id.partition(), place);
+        Some(told)
+    }
+}

@@ -1,0 +1,166 @@
+//! Finding executions by what they are.
+
+use std::collections::VecDeque;
+
+use ff_core::contracts::{ExecutionInfo, Filter, ListArgs};
+use ff_core::engine_error::Refusal;
+use ff_core::limits;
+use ff_core::state::PublicState;
+use ff_core::types::{Kind, LaneId, Namespace, TagKey, TagValue, TimestampMs};
+use futures_util::Stream;
+use futures_util::stream::unfold;
+
+use crate::{Client, Error};
+
+/// Which executions are meant: those that are everything this says. What is wrong with a field is told when it is used.
+///
+/// ```
+/// use ff_sdk::Search;
+/// use ff_sdk::core::state::PublicState;
+///
+/// let failed = Search::all().state(PublicState::Failed).kind("resize").tag("customer", "c-17");
+/// assert!(failed.build().is_ok());
+/// assert!(Search::all().lane("no lane").build().is_err());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Search {
+    filter: Result<Filter, Refusal>,
+    names_namespace: bool,
+}
+
+impl Search {
+    /// Everything in the namespace of the key, or `default`.
+    pub fn all() -> Self {
+        Filter::everything(Namespace::default_name()).into()
+    }
+
+    /// Only those of this tenant.
+    pub fn namespace(mut self, namespace: &str) -> Self {
+        self.names_namespace = true;
+        self.set("namespace", Namespace::parse(namespace), |filter, namespace| filter.namespace = namespace)
+    }
+
+    /// Only those in this lane.
+    pub fn lane(self, lane: &str) -> Self {
+        self.set("lane", LaneId::parse(lane), |filter, lane| filter.lane = Some(lane))
+    }
+
+    /// Only those in this state.
+    pub fn state(mut self, state: PublicState) -> Self {
+        if let Ok(filter) = &mut self.filter {
+            filter.state = Some(state);
+        }
+        self
+    }
+
+    /// Only those of this kind.
+    pub fn kind(self, kind: &str) -> Self {
+        self.set("kind", Kind::parse(kind), |filter, kind| filter.kind = Some(kind))
+    }
+
+    /// Only those with this label; with all of them, when called again.
+    pub fn tag(self, key: &str, value: &str) -> Self {
+        let tag = TagKey::parse(key).and_then(|key| Ok((key, TagValue::parse(value)?)));
+        self.set("tags", tag, |filter, (key, value)| {
+            filter.tags.insert(key, value);
+        })
+    }
+
+    /// Only those created at this moment of the store's clock or later.
+    pub fn created_from(mut self, from: TimestampMs) -> Self {
+        if let Ok(filter) = &mut self.filter {
+            filter.created_from = Some(from);
+        }
+        self
+    }
+
+    /// Only those created before this moment of the store's clock.
+    pub fn created_until(mut self, until: TimestampMs) -> Self {
+        if let Ok(filter) = &mut self.filter {
+            filter.created_until = Some(until);
+        }
+        self
+    }
+
+    /// The namespace, where it was named.
+    pub(crate) fn named(&self) -> Option<&Namespace> {
+        self.filter.as_ref().ok().filter(|_| self.names_namespace).map(|filter| &filter.namespace)
+    }
+
+    /// The filter, or the first thing that is wrong with it.
+    pub fn build(self) -> Result<Filter, Error> {
+        let filter = self.filter?;
+        filter.check()?;
+        Ok(filter)
+    }
+
+    fn set<T, E: std::fmt::Display>(
+        mut self,
+        field: &str,
+        value: Result<T, E>,
+        put: impl FnOnce(&mut Filter, T),
+    ) -> Self {
+        match (&mut self.filter, value) {
+            (Ok(filter), Ok(value)) => put(filter, value),
+            (Ok(_), Err(error)) => self.filter = Err(Refusal::invalid(field, error)),
+            (Err(_), _) => {}
+        }
+        self
+    }
+}
+
+impl From<Filter> for Search {
+    fn from(filter: Filter) -> Self {
+        Self { filter: Ok(filter), names_namespace: false }
+    }
+}
+
+impl Client {
+    /// Executions, newest first. Pages are asked for as they are needed.
+    pub fn search(&self, search: impl Into<Search>) -> Result<SearchResults, Error> {
+        let search = search.into();
+        self.check_named(search.named())?;
+        let args = ListArgs { filter: search.build()?, after: None, limit: limits::PAGE };
+        Ok(SearchResults { client: self.clone(), rest: Some(args), found: VecDeque::new() })
+    }
+}
+
+/// What a search finds, one after the other.
+pub struct SearchResults {
+    client: Client,
+    /// What is still to be asked for.
+    rest: Option<ListArgs>,
+    found: VecDeque<ExecutionInfo>,
+}
+
+impl SearchResults {
+    /// The next one; nothing when there are no more. After an error it may be asked again, and goes on where it was.
+    pub async fn next(&mut self) -> Option<Result<ExecutionInfo, Error>> {
+        loop {
+            if let Some(info) = self.found.pop_front() {
+                return Some(Ok(info));
+            }
+            let args = self.rest.as_mut()?;
+            match self.client.list(args.clone()).await {
+                Ok(page) => {
+                    self.found = page.executions.into();
+                    args.after = page.next;
+                    if page.next.is_none() {
+                        self.rest = None;
+                    }
+                }
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+
+    /// The same as a stream. It is over after the first error.
+    pub fn into_stream(self) -> impl Stream<Item = Result<ExecutionInfo, Error>> + Send {
+        unfold(Some(self), |found| async move {
+            let mut found = found?;
+            let next = found.next().await?;
+            let rest = next.is_ok().then_some(found);
+            Some((next, rest))
+        })
+    }
+}

@@ -1,0 +1,61 @@
+//! Waiting, over HTTP: the server holds the request until there is something to tell.
+
+use async_trait::async_trait;
+use ff_core::backend::{Answer, LongPoll};
+use ff_core::contracts::{
+    Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, EventsArgs, EventsPage, ExecutionEnd, FlowEnd,
+    FlowEventsArgs, FlowEventsPage, NextArgs, check_wait,
+};
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::types::{ExecutionId, FlowId};
+
+use super::HttpBackend;
+use super::call::unreadable;
+
+#[async_trait]
+impl LongPoll for HttpBackend {
+    async fn next(&self, mut args: NextArgs) -> Answer<Vec<Claimed>> {
+        args.check()?;
+        args.namespace = self.whose(&args.namespace);
+        let (instance, wait_ms) = (args.holder.worker_instance_id.clone(), args.wait_ms);
+        let claim = ff_api::Claim::anywhere(args);
+        let claims: ff_api::Claims = self.post(&["workers", instance.as_str(), "claim"], &claim, wait_ms).await?;
+        Ok(claims.into_claims().map_err(|refusal| unreadable(&refusal))?.claimed)
+    }
+
+    async fn control(&self, args: ControlArgs) -> Answer<Control> {
+        check_wait(args.wait_ms)?;
+        let mut query = vec![("wait_ms", args.wait_ms.to_string())];
+        query.extend(args.after.map(|after| ("after", after)));
+        self.get(&["workers", args.worker_instance_id.as_str(), "control"], &query, args.wait_ms).await
+    }
+
+    async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<ExecutionEnd>> {
+        check_wait(wait_ms)?;
+        match self.result_within(id, wait_ms).await {
+            Ok(ended) => Ok(Some(ended)),
+            Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotTerminal => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn next_deliveries(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {
+        check_wait(wait_ms)?;
+        self.deliveries_within(args, wait_ms).await
+    }
+
+    async fn next_events(&self, args: EventsArgs, wait_ms: u64) -> Answer<EventsPage> {
+        check_wait(wait_ms)?;
+        self.events_within(args, wait_ms).await
+    }
+
+    async fn flow_ended(&self, id: &FlowId, wait_ms: u64) -> Answer<Option<FlowEnd>> {
+        check_wait(wait_ms)?;
+        Ok(self.flow_within(id, wait_ms).await?.end())
+    }
+
+    async fn next_flow_events(&self, args: FlowEventsArgs, wait_ms: u64) -> Answer<FlowEventsPage> {
+        check_wait(wait_ms)?;
+        self.flow_events_within(args, wait_ms).await
+    }
+}

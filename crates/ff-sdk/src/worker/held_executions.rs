@@ -1,0 +1,131 @@
+//! What a worker holds at the moment, so that whoever hears of a lost lease can reach its handler.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use ff_core::contracts::ControlArgs;
+use ff_core::lease::Fence;
+use ff_core::types::ExecutionId;
+use tokio::sync::{Mutex as AsyncMutex, Notify};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::claiming::Backoff;
+use super::options::Setup;
+
+/// The executions in hand.
+#[derive(Clone, Default)]
+pub(super) struct HeldExecutions {
+    by_id: Arc<Mutex<HashMap<ExecutionId, HeldExecution>>>,
+}
+
+/// One execution in hand.
+#[derive(Clone)]
+pub(super) struct HeldExecution {
+    pub(super) fence: Fence,
+    /// Fires when the handler should stop.
+    pub(super) cancelled: CancellationToken,
+    /// Fires when the work is no longer ours.
+    pub(super) lost: CancellationToken,
+    /// Asks for a renewal before its time, to find out whether the work is still ours.
+    pub(super) renew_now: Arc<Notify>,
+    /// Fires when the handler has given the work up to wait.
+    pub(super) suspended: CancellationToken,
+    /// Fires when the handler that waits has been dropped.
+    pub(super) dropped: CancellationToken,
+    /// Whoever renews or gives up the lease does so alone.
+    pub(super) lease: Arc<AsyncMutex<()>>,
+    /// Whoever waits does so alone.
+    pub(super) turn: Arc<AsyncMutex<()>>,
+}
+
+impl HeldExecution {
+    pub(super) fn new(fence: Fence) -> Self {
+        let lost = CancellationToken::new();
+        Self {
+            fence,
+            cancelled: lost.child_token(),
+            lost,
+            renew_now: Arc::default(),
+            suspended: CancellationToken::new(),
+            dropped: CancellationToken::new(),
+            lease: Arc::default(),
+            turn: Arc::default(),
+        }
+    }
+}
+
+impl HeldExecutions {
+    pub(super) fn insert(&self, id: ExecutionId, hold: HeldExecution) {
+        self.lock().insert(id, hold);
+    }
+
+    pub(super) fn remove(&self, id: &ExecutionId, fence: &Fence) {
+        let mut by_id = self.lock();
+        if by_id.get(id).is_some_and(|hold| hold.fence == *fence) {
+            by_id.remove(id);
+        }
+    }
+
+    /// Tells the handler of a lease that it is over. News of an earlier lease concerns nobody.
+    pub(super) fn lost(&self, id: &ExecutionId, fence: &Fence) {
+        if let Some(hold) = self.lock().get(id).filter(|hold| hold.fence == *fence) {
+            hold.lost.cancel();
+        }
+    }
+
+    /// Tells every handler to stop; what it still says counts.
+    pub(super) fn cancel_all(&self) {
+        self.lock().values().for_each(|hold| hold.cancelled.cancel());
+    }
+
+    /// Renews everything at once: news may have been missed.
+    pub(super) fn renew_all(&self) {
+        self.lock().values().for_each(|hold| hold.renew_now.notify_one());
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ExecutionId, HeldExecution>> {
+        self.by_id.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long one question may stay open.
+const WAIT_MS: u64 = 30_000;
+
+/// Passes news of lost leases to their handlers, for ever. Renewals find out the same, only later, so trouble here is
+/// only worth a warning.
+pub(super) async fn listen(setup: &Setup, held: &HeldExecutions) {
+    let mut after = None;
+    let mut backoff = Backoff::default();
+    loop {
+        let asked = Instant::now();
+        let args = ControlArgs {
+            worker_instance_id: setup.holder.worker_instance_id.clone(),
+            after: after.clone(),
+            wait_ms: WAIT_MS,
+        };
+        match setup.long_poll.control(args).await {
+            Ok(control) => {
+                for lost in &control.lost {
+                    held.lost(&lost.execution_id, &lost.fence);
+                }
+                if control.missed {
+                    held.renew_all();
+                }
+                // A server that is stopping answers at once with nothing; asking again at once would only load it.
+                let idle = control.lost.is_empty() && asked.elapsed() < Duration::from_millis(1);
+                after = Some(control.next);
+                if idle {
+                    backoff.pause().await;
+                } else {
+                    backoff.reset();
+                }
+            }
+            Err(error) => {
+                setup.outages.noted("control", &error);
+                backoff.pause().await;
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Waiting for one signal by its name.
+
+use std::future::IntoFuture;
+use std::time::Duration;
+
+use ff_core::engine_error::Refusal;
+use ff_core::signal::Signal;
+use ff_core::suspension::{Condition, ResumedBy, SuspendReason, TimeoutBehavior};
+use ff_core::types::SignalName;
+use futures_util::future::BoxFuture;
+
+use super::approval::comment;
+use super::suspend::key;
+use super::{Suspend, WaitError, WaitOutcome};
+use crate::{Context, Error, Fault, SignalMessage, Waitpoint};
+
+/// A wait for one signal of a name, begun by `.await`. It returns that signal, or why there is none.
+///
+/// An operator who lets the execution go on, or approves, stands for the signal; one who rejects is an error.
+#[must_use = "a wait begins when it is awaited"]
+pub struct WaitForSignal {
+    wait: Suspend,
+    name: Result<SignalName, Error>,
+}
+
+impl WaitForSignal {
+    pub(in crate::worker) fn new(context: Context, name: &str) -> Self {
+        let name_parsed = SignalName::parse(name).map_err(|error| Refusal::invalid("name", error).into());
+        Self { wait: Suspend::new(context, name), name: name_parsed }
+    }
+
+    /// The key of the waitpoint it is signalled at, which is also the name of the wait; the signal's own name unless said.
+    pub fn at(self, waitpoint: &str) -> Self {
+        let named = key("waitpoint", waitpoint);
+        self.with(|wait| {
+            wait.change(|plan| {
+                plan.name = named?;
+                plan.keys = vec![plan.name.clone()];
+                Ok(())
+            })
+        })
+    }
+
+    /// Why it waits, for whoever looks at what waits.
+    pub fn reason(self, reason: SuspendReason) -> Self {
+        self.with(|wait| wait.reason(reason))
+    }
+
+    /// What is asked, in words for people.
+    pub fn asking(self, question: &str) -> Self {
+        self.with(|wait| wait.asking(question))
+    }
+
+    /// Waits no longer than this; unless told otherwise the wait then ends with [`WaitError::TimedOut`].
+    pub fn timeout(self, timeout: Duration) -> Self {
+        self.with(|wait| wait.timeout(timeout))
+    }
+
+    /// What happens when the time is over, if not that the wait returns.
+    pub fn on_timeout(self, behavior: TimeoutBehavior) -> Self {
+        self.with(|wait| wait.on_timeout(behavior))
+    }
+
+    /// Tells somebody of the waitpoint right before the wait begins; see [`Suspend::announce`].
+    pub fn announce<F, Fut>(self, tell: F) -> Self
+    where
+        F: FnOnce(Waitpoint) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<(), Fault>> + Send + 'static,
+    {
+        self.with(|wait| wait.announce(only(tell)))
+    }
+
+    fn with(mut self, change: impl FnOnce(Suspend) -> Suspend) -> Self {
+        self.wait = change(self.wait);
+        self
+    }
+}
+
+/// Tells of the one waitpoint a wait has.
+pub(super) fn only<F, Fut>(tell: F) -> impl FnOnce(Vec<Waitpoint>) -> BoxFuture<'static, Result<(), Fault>> + Send
+where
+    F: FnOnce(Waitpoint) -> Fut + Send + 'static,
+    Fut: Future<Output = Result<(), Fault>> + Send + 'static,
+{
+    move |waitpoints| {
+        Box::pin(async move {
+            match waitpoints.into_iter().next() {
+                Some(waitpoint) => tell(waitpoint).await,
+                None => Ok(()),
+            }
+        })
+    }
+}
+
+impl IntoFuture for WaitForSignal {
+    type Output = Result<SignalMessage, WaitError>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let name = self.name?;
+            let wanted = name.clone();
+            let wait = self.wait.set(|plan| {
+                plan.condition = Condition::Signal { waitpoint: plan.name.clone(), name: Some(wanted) };
+            });
+            heard(wait.await?)
+        })
+    }
+}
+
+/// What a wait for one signal says at its end.
+fn heard(woken: WaitOutcome) -> Result<SignalMessage, WaitError> {
+    let last = woken.signals.into_iter().next_back();
+    match (woken.by, last) {
+        (ResumedBy::Timeout, _) | (_, None) => Err(WaitError::TimedOut),
+        (ResumedBy::Operator, Some(said)) if said.name() == Signal::REJECTED => {
+            Err(WaitError::Rejected { by: said.source().clone(), comment: comment(&said) })
+        }
+        (_, Some(signal)) => Ok(signal),
+    }
+}

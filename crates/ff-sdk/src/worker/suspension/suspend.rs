@@ -1,0 +1,208 @@
+//! Waiting for any condition at any waitpoints.
+
+use std::future::IntoFuture;
+use std::time::Duration;
+
+use ff_core::contracts::{CreateWaitpointArgs, GrantedWaitpoint};
+use ff_core::engine_error::Refusal;
+use ff_core::limits;
+use ff_core::suspension::{Condition, ResumePolicy, ResumedBy, SignalSelection, SuspendReason, TimeoutBehavior};
+use ff_core::types::WaitpointKey;
+use futures_util::future::BoxFuture;
+
+use super::{WaitError, suspend_handler};
+use crate::{Context, Error, Fault, SignalMessage, Waitpoint};
+
+/// What ended a wait, and the signals it was ended by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaitOutcome {
+    pub by: ResumedBy,
+    /// Those that met the condition, or that had arrived when something else ended the wait; an operator's own, or the
+    /// timeout's, is the last.
+    pub signals: Vec<SignalMessage>,
+}
+
+/// A wait for a condition, begun by `.await`. The execution is suspended, and this run of the handler ends there; the handler
+/// is called again from its start when the wait is over, and then the same wait returns.
+///
+/// Without more it is for any one signal at a waitpoint of the wait's own name.
+#[must_use = "a wait begins when it is awaited"]
+pub struct Suspend {
+    context: Context,
+    plan: Result<Plan, Error>,
+}
+
+impl Suspend {
+    pub(in crate::worker) fn new(context: Context, name: &str) -> Self {
+        Self { context, plan: Plan::new(name) }
+    }
+
+    /// Waits on these waitpoints, each with a token of its own, until `condition` is met.
+    pub fn until<'k>(self, keys: impl IntoIterator<Item = &'k str>, condition: Condition) -> Self {
+        let keys: Result<Vec<_>, _> = keys.into_iter().map(|text| key("waitpoints", text)).collect();
+        self.change(|plan| {
+            plan.keys = keys?;
+            plan.condition = condition;
+            Ok(())
+        })
+    }
+
+    /// Why it waits, for whoever looks at what waits.
+    pub fn reason(self, reason: SuspendReason) -> Self {
+        self.set(|plan| plan.reason = reason)
+    }
+
+    /// What is asked, in words for people: shown with the execution, and on the page of an approval link.
+    pub fn asking(self, question: &str) -> Self {
+        self.set(|plan| plan.question = Some(question.to_owned()))
+    }
+
+    /// Waits no longer than this. Unless told otherwise the wait then returns, woken by the timeout.
+    pub fn timeout(self, timeout: Duration) -> Self {
+        self.set(|plan| plan.timeout = Some(timeout))
+    }
+
+    /// What happens when the time is over: by default the handler is called and its wait returns; otherwise the execution
+    /// ends, or is left to an operator, and the handler is not called.
+    pub fn on_timeout(self, behavior: TimeoutBehavior) -> Self {
+        self.set(|plan| plan.timeout_behavior = behavior)
+    }
+
+    /// How long after the end of the wait the handler may be called.
+    pub fn resume_delay(self, delay: Duration) -> Self {
+        self.set(|plan| plan.resume_policy.resume_delay_ms = millis(delay))
+    }
+
+    /// Returns all signals that arrived, those the condition did not need as well.
+    pub fn all_signals(self) -> Self {
+        self.set(|plan| plan.resume_policy.handed = SignalSelection::All)
+    }
+
+    /// Tells somebody of the waitpoints right before the wait begins: sends the links, registers the callback. It is not
+    /// called once the wait is over, but may be called again when a worker dies on the way. When it fails, the wait does.
+    pub fn announce<F, Fut>(self, tell: F) -> Self
+    where
+        F: FnOnce(Vec<Waitpoint>) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<(), Fault>> + Send + 'static,
+    {
+        self.set(|plan| plan.announce = Some(Box::new(move |waitpoints| Box::pin(tell(waitpoints)))))
+    }
+
+    pub(super) fn set(self, put: impl FnOnce(&mut Plan)) -> Self {
+        self.change(|plan| {
+            put(plan);
+            Ok(())
+        })
+    }
+
+    pub(super) fn change(mut self, change: impl FnOnce(&mut Plan) -> Result<(), Error>) -> Self {
+        if let Ok(plan) = &mut self.plan
+            && let Err(error) = change(plan)
+        {
+            self.plan = Err(error);
+        }
+        self
+    }
+}
+
+impl IntoFuture for Suspend {
+    type Output = Result<WaitOutcome, WaitError>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { suspend_handler::wait(&self.context, self.plan?).await })
+    }
+}
+
+/// Tells somebody of the waitpoints before the execution waits on them.
+pub(super) type Announce = Box<dyn FnOnce(Vec<Waitpoint>) -> BoxFuture<'static, Result<(), Fault>> + Send>;
+
+/// A wait to come.
+pub(super) struct Plan {
+    pub(super) name: WaitpointKey,
+    pub(super) keys: Vec<WaitpointKey>,
+    pub(super) condition: Condition,
+    pub(super) reason: SuspendReason,
+    pub(super) timeout: Option<Duration>,
+    pub(super) timeout_behavior: TimeoutBehavior,
+    pub(super) resume_policy: ResumePolicy,
+    pub(super) announce: Option<Announce>,
+    /// What is asked, for whoever looks at the execution.
+    pub(super) question: Option<String>,
+}
+
+impl Plan {
+    /// A wait for any signal at a waitpoint of the wait's own name.
+    pub(super) fn new(name: &str) -> Result<Self, Error> {
+        let name = key("name", name)?;
+        Ok(Self {
+            keys: vec![name.clone()],
+            condition: Condition::Signal { waitpoint: name.clone(), name: None },
+            name,
+            reason: SuspendReason::WaitingForSignal,
+            timeout: None,
+            timeout_behavior: TimeoutBehavior::AutoResume,
+            resume_policy: ResumePolicy::default(),
+            announce: None,
+            question: None,
+        })
+    }
+}
+
+/// A waitpoint's key as a caller writes it.
+pub(super) fn key(field: &str, text: &str) -> Result<WaitpointKey, Error> {
+    Ok(WaitpointKey::parse(text).map_err(|error| Refusal::invalid(field, error))?)
+}
+
+/// A span as the engine counts it.
+pub(super) fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A waitpoint made before anything waits on it, so that its token can be handed out early. Signals that arrive meanwhile are
+/// kept, and count once a wait of this name, or on this key, begins.
+///
+/// It returns `None` when that wait is over already: the handler runs again from its start after every wait, and must not
+/// hand out the token again then. While the wait has not begun it returns the same waitpoint again.
+#[must_use = "a waitpoint is made when this is awaited"]
+pub struct CreateWaitpoint {
+    context: Context,
+    key: Result<WaitpointKey, Error>,
+    expires_in: Duration,
+}
+
+impl CreateWaitpoint {
+    pub(in crate::worker) fn new(context: Context, text: &str) -> Self {
+        Self { context, key: key("key", text), expires_in: Duration::from_millis(limits::PENDING_WAITPOINT_MS) }
+    }
+
+    /// How long it may stand before something waits on it; a day unless said.
+    pub fn expires_in(mut self, span: Duration) -> Self {
+        self.expires_in = span;
+        self
+    }
+}
+
+impl IntoFuture for CreateWaitpoint {
+    type Output = Result<Option<Waitpoint>, Error>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let key = self.key?;
+            if self.context.journal().is_over(&key) {
+                return Ok(None);
+            }
+            let granted = make(&self.context, key, millis(self.expires_in)).await?;
+            self.context.journal().made_ahead(&granted);
+            Ok(Some(Waitpoint::new(self.context.task().execution_id, granted)))
+        })
+    }
+}
+
+/// Makes a waitpoint, or finds the one that was made under this key and has not been waited on.
+pub(super) async fn make(context: &Context, key: WaitpointKey, expires_in_ms: u64) -> Result<GrantedWaitpoint, Error> {
+    let task = context.task();
+    let args = CreateWaitpointArgs { execution_id: task.execution_id, fence: task.fence, key, expires_in_ms };
+    Ok(context.backend().create_waitpoint(args).await?)
+}

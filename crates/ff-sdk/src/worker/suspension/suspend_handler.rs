@@ -1,0 +1,135 @@
+//! The wait itself: told again when it is over, begun otherwise, and the end of the handler's run when it begins.
+
+use std::time::Duration;
+
+use ff_core::contracts::{GrantedWaitpoint, SuspendArgs, SuspendOutcome, Suspended, Timeout, WaitpointBinding};
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::limits;
+use ff_core::suspension::SuspendedBy;
+use ff_core::types::{SignalId, WaitpointKey};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use tokio::time::Instant;
+
+use super::journal::FinishedWait;
+use super::suspend::{Plan, make, millis};
+use super::{WaitError, WaitOutcome};
+use crate::worker::claiming::Backoff;
+use crate::{Context, Error, SignalMessage, Waitpoint};
+
+/// How many signals are read at once when they did not come with the claim.
+const READ_AT_ONCE: usize = 16;
+
+/// Waits as planned. Returns what ended the wait, in this run or in an earlier one.
+pub(super) async fn wait(context: &Context, plan: Plan) -> Result<WaitOutcome, WaitError> {
+    let (asked, over) = context.journal().ask(&plan.name, &plan.keys);
+    if let Some(over) = over {
+        return recall(context, over).await;
+    }
+    // One wait at a time: a second one would be refused for want of a lease, or take the first one's answer for its own.
+    let _turn = context.hold().turn.lock().await;
+    if let Some(question) = &plan.question {
+        context.progress(None, Some(question)).await?;
+    }
+    let mut args = arguments(context, &plan, context.journal().note(&asked)?);
+    if let Some(announce) = plan.announce {
+        let granted = make_ahead(context, &mut args).await?;
+        let execution = context.task().execution_id;
+        let waitpoints = granted.into_iter().map(|granted| Waitpoint::new(execution, granted)).collect();
+        announce(waitpoints).await.map_err(WaitError::Announce)?;
+    }
+    match let_go(context, args).await?.outcome {
+        SuspendOutcome::AlreadySatisfied { signals } => recall(context, context.journal().ended(asked, signals)).await,
+        SuspendOutcome::Suspended => {
+            // The worker drops the handler now, and this with it. Only what the handler left behind lives on from here.
+            context.hold().dropped.cancelled().await;
+            Err(WaitError::Suspended)
+        }
+    }
+}
+
+fn arguments(context: &Context, plan: &Plan, note: String) -> SuspendArgs {
+    let task = context.task();
+    let bind = |key: &WaitpointKey| match context.journal().take_ahead(key) {
+        Some(granted) => WaitpointBinding::Pending { id: granted.waitpoint_id, key: granted.waitpoint_key },
+        None => WaitpointBinding::Fresh { key: key.clone() },
+    };
+    SuspendArgs {
+        execution_id: task.execution_id,
+        fence: task.fence,
+        waitpoints: plan.keys.iter().map(bind).collect(),
+        condition: plan.condition.clone(),
+        reason: plan.reason.clone(),
+        requested_by: SuspendedBy::Worker,
+        timeout: plan.timeout.map(|timeout| Timeout::After(millis(timeout))),
+        timeout_behavior: plan.timeout_behavior,
+        resume_policy: plan.resume_policy.clone(),
+        continuation: Some(note),
+        idempotency_key: None,
+        dedup_ttl_ms: limits::SUSPEND_DEDUP_MS,
+    }
+}
+
+/// Makes every waitpoint of a suspension ahead of it, and binds the suspension to them.
+async fn make_ahead(context: &Context, args: &mut SuspendArgs) -> Result<Vec<GrantedWaitpoint>, Error> {
+    let mut granted = Vec::with_capacity(args.waitpoints.len());
+    for binding in &mut args.waitpoints {
+        // One that was made before is answered again, its token included.
+        let made = make(context, binding.key().clone(), limits::PENDING_WAITPOINT_MS).await?;
+        *binding = WaitpointBinding::Pending { id: made.waitpoint_id, key: made.waitpoint_key.clone() };
+        granted.push(made);
+    }
+    Ok(granted)
+}
+
+/// Suspends the execution. It is seen through even when nobody waits for the answer any more: a handler that dropped its wait
+/// half way must not go on without its lease.
+async fn let_go(context: &Context, args: SuspendArgs) -> Result<Suspended, WaitError> {
+    let own = context.clone();
+    let suspending = tokio::spawn(async move { suspend(&own, args).await });
+    suspending.await.unwrap_or(Err(WaitError::Suspended))
+}
+
+/// Asks for the suspension, again while nobody answers and the lease may still be ours.
+async fn suspend(context: &Context, mut args: SuspendArgs) -> Result<Suspended, WaitError> {
+    let give_up = Instant::now() + Duration::from_millis(context.task().lease_ttl_ms);
+    let mut backoff = Backoff::default();
+    loop {
+        // A renewal that crossed a suspension would be told that the work is no longer ours.
+        let quiet = context.hold().lease.clone().lock_owned().await;
+        let answer = context.backend().suspend(args.clone()).await;
+        match answer {
+            Ok(suspended) => {
+                if suspended.outcome == SuspendOutcome::Suspended {
+                    context.hold().suspended.cancel();
+                }
+                return Ok(suspended);
+            }
+            Err(EngineError::Refused(refusal)) if refusal.code == Code::WaitpointAlreadyExists => {
+                // An earlier run made it ahead, and this one did not ask for it.
+                drop(quiet);
+                make_ahead(context, &mut args).await?;
+            }
+            Err(EngineError::Refused(refusal)) => return Err(EngineError::Refused(refusal).into()),
+            Err(error) if Instant::now() >= give_up => return Err(error.into()),
+            Err(error) => {
+                context.outages().noted("suspend", &error);
+                drop(quiet);
+                backoff.pause().await;
+            }
+        }
+    }
+}
+
+/// Tells a wait that is over, with its signals.
+async fn recall(context: &Context, FinishedWait { by, signals, .. }: FinishedWait) -> Result<WaitOutcome, WaitError> {
+    let signals = stream::iter(signals).map(|id| read(context, id)).buffered(READ_AT_ONCE);
+    Ok(WaitOutcome { by, signals: signals.try_collect().await? })
+}
+
+/// A signal as it came with the claim, or as the store has it.
+async fn read(context: &Context, id: SignalId) -> Result<SignalMessage, Error> {
+    match context.journal().handed(&id) {
+        Some(received) => Ok(SignalMessage(received)),
+        None => Ok(SignalMessage(context.backend().signal(&context.task().execution_id, &id).await?)),
+    }
+}

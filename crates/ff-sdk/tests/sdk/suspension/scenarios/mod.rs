@@ -1,0 +1,114 @@
+//! What handlers that wait are promised, wherever the store is. The server's tests run the same over HTTP.
+
+mod answers;
+mod waits;
+
+use std::future::Future;
+use std::time::Duration;
+
+use ff_sdk::core::policy::{Backoff, Policy};
+use ff_sdk::core::state::PublicState;
+use ff_sdk::core::types::ExecutionId;
+use ff_sdk::{Client, End, Fault, FlowFabric, Handler, Job, Waitpoint};
+use tokio::sync::{mpsc, oneshot};
+
+pub(crate) use answers::*;
+pub(crate) use waits::*;
+
+/// Names every scenario to a macro that makes tests of them.
+macro_rules! all {
+    ($make:ident) => {
+        $make! {
+            a_wait_returns_the_signal_that_ended_it
+            waits_in_a_row_are_told_apart_by_name
+            the_same_name_again_is_the_next_wait
+            two_waits_at_once_are_one_after_the_other
+            a_signal_that_came_early_is_returned_at_once
+            a_waitpoint_made_ahead_is_handed_out_once
+            a_waitpoint_an_earlier_run_made_is_waited_on
+            a_wait_that_times_out_is_an_error_the_handler_may_handle
+            a_timeout_may_end_the_execution_instead
+            an_approval_is_heard_with_its_comment
+            a_rejection_is_never_taken_for_an_approval
+            of_two_early_answers_the_first_counts
+            an_operator_stands_for_a_signal_unless_he_rejects
+            a_wait_for_several_returns_what_met_it
+            a_retry_hears_what_was_said_before
+            a_wait_that_cannot_be_announced_has_not_begun
+            a_handler_that_drops_its_wait_is_dropped_all_the_same
+            a_task_left_behind_is_told_that_the_run_is_over
+            a_callback_is_believed_once_and_only_when_signed
+            deliveries_are_told_to_whoever_follows_them
+            a_wait_set_up_wrongly_says_what_is_wrong
+        }
+    };
+}
+pub(crate) use all;
+
+/// A worker of one handler, and a channel of the waitpoints it announces.
+struct World {
+    ff: FlowFabric,
+    told: mpsc::UnboundedReceiver<Waitpoint>,
+    _stop: oneshot::Sender<()>,
+}
+
+/// Where handlers tell of their waitpoints.
+#[derive(Clone)]
+struct WaitpointSender(mpsc::UnboundedSender<Waitpoint>);
+
+impl WaitpointSender {
+    /// An announcement that tells the test.
+    fn to(&self) -> impl FnOnce(Waitpoint) -> std::future::Ready<Result<(), Fault>> + Send + 'static {
+        let told = self.0.clone();
+        move |waitpoint| {
+            told.send(waitpoint).unwrap();
+            std::future::ready(Ok(()))
+        }
+    }
+}
+
+impl World {
+    fn start<A>(ff: FlowFabric, handler: impl Handler<A>) -> Self {
+        let (tell, told) = mpsc::unbounded_channel();
+        let (stop, stopped) = oneshot::channel();
+        let worker = ff.worker("w").state(WaitpointSender(tell)).on("k", handler);
+        tokio::spawn(worker.run_until(async move {
+            let _ = stopped.await;
+        }));
+        Self { ff, told, _stop: stop }
+    }
+
+    fn client(&self) -> Client {
+        self.ff.client()
+    }
+
+    async fn submit(&self) -> ExecutionId {
+        let mut policy = Policy::default();
+        policy.retry_policy.backoff = Backoff::Fixed { delay_ms: 1, jitter: false };
+        self.client().submit(Job::new("k", &()).policy(policy)).await.unwrap().execution_id
+    }
+
+    /// The next waitpoint a handler tells of.
+    async fn told(&mut self) -> Waitpoint {
+        soon(self.told.recv()).await.unwrap()
+    }
+
+    /// Returns once the execution waits. The handler tells of its waitpoint before it does.
+    async fn waits(&self, id: &ExecutionId) {
+        let waits = async {
+            while self.client().get(id).await.unwrap().public_state != PublicState::Suspended {
+                tokio::task::yield_now().await;
+            }
+        };
+        soon(waits).await;
+    }
+
+    async fn end(&self, id: &ExecutionId) -> End {
+        soon(self.client().wait(id)).await.unwrap()
+    }
+}
+
+/// Fails rather than hangs.
+async fn soon<T>(what: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(20), what).await.expect("it did not happen within twenty seconds")
+}

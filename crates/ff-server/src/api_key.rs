@@ -1,0 +1,48 @@
+//! The domain of API keys over HTTP.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use ff_api::{CreateKey, NewKey, RevokeKey};
+use ff_core::contracts::{KeysPage, ListKeysArgs, RevokeKeyArgs, RevokedKey};
+use ff_core::entropy::SystemEntropy;
+use ff_core::limits;
+use ff_scheduler::Runtime;
+
+use crate::audit;
+use crate::body::Body;
+use crate::callers::Caller;
+use crate::params::Params;
+use crate::path::Key;
+use crate::problem::Result;
+
+/// Lets somebody in. A key the server draws is told in the answer, this once.
+pub(crate) async fn create(State(ff): State<Runtime>, caller: Caller, Body(call): Body<CreateKey>) -> Result<Response> {
+    let (args, drawn) = call.into_args(&SystemEntropy)?;
+    let created = ff.backend().create_key(args).await?;
+    audit::key_created(&caller, &created);
+    let status = if created.already { StatusCode::OK } else { StatusCode::CREATED };
+    let answer = Json(NewKey::of(created, drawn.as_ref()));
+    Ok((status, [(header::CACHE_CONTROL, "no-store")], answer).into_response())
+}
+
+/// Lists every key there ever was, without secrets.
+pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<KeysPage>> {
+    let args =
+        ListKeysArgs { after: params.word("after")?, limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT) };
+    params.done()?;
+    Ok(Json(ff.backend().list_keys(args).await?))
+}
+
+/// Lets somebody in no more.
+pub(crate) async fn revoke(
+    State(ff): State<Runtime>,
+    caller: Caller,
+    Key(key_id): Key,
+    Body(RevokeKey {}): Body<RevokeKey>,
+) -> Result<Json<RevokedKey>> {
+    let revoked = ff.backend().revoke_key(RevokeKeyArgs { key_id: key_id.clone() }).await?;
+    audit::key_revoked(&caller, &key_id, &revoked);
+    Ok(Json(revoked))
+}

@@ -1,0 +1,128 @@
+//! A store in front of which everything is counted and timed. It is the one place through which the engine, the scheduler and
+//! callers all ask, so nothing is counted twice and nothing is left out.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ff_core::backend::{EngineStore, Pending, Perform};
+use ff_core::contracts::{ClaimArgs, GrantedClaims};
+use ff_core::hint::Hints;
+use ff_core::operation::{Operation, Reply};
+use ff_core::outage::OutageLog;
+use ff_core::partition::PartitionConfig;
+use ff_core::query::{Query, QueryReply};
+use ff_core::types::{Kind, LeaseId, TimestampMs};
+
+use super::labels::LaneLabel;
+use super::metric_set::{MetricSet, lane_of};
+
+/// A store that is counted.
+pub(super) struct MeasuredStore {
+    store: Arc<dyn EngineStore>,
+    gathered: Arc<MetricSet>,
+}
+
+impl MeasuredStore {
+    pub(super) fn new(store: Arc<dyn EngineStore>, gathered: Arc<MetricSet>) -> Self {
+        Self { store, gathered }
+    }
+
+    /// Notes how far behind a reader of a feed is.
+    async fn read(&self, feed: &'static str, last: Option<TimestampMs>, missed: bool) {
+        if missed {
+            self.gathered.missed(feed);
+        }
+        let Some(last) = last else { return };
+        let now = match self.gathered.clock.now() {
+            Some(now) => Ok(now),
+            None => self.now().await,
+        };
+        // A store that does not say what time it is is counted as one that does not answer.
+        if let Ok(now) = now {
+            self.gathered.told(feed, last, now);
+        }
+    }
+}
+
+/// What is to be known of an operation when it has been answered.
+enum Subject {
+    Claim(LaneLabel),
+    Completion(LeaseId),
+    Failure(LeaseId, Kind),
+    Other,
+}
+
+impl Subject {
+    fn of(operation: &Operation) -> Self {
+        let lane = |args: &ClaimArgs| Self::Claim(lane_of(args));
+        match operation {
+            Operation::Claim(args) => lane(args),
+            Operation::ClaimGranted(args) => lane(&args.claim),
+            Operation::Complete(args) => Self::Completion(args.fence.lease_id),
+            Operation::Fail(args) => Self::Failure(args.fence.lease_id, args.failure.category.clone()),
+            _ => Self::Other,
+        }
+    }
+}
+
+impl Perform for MeasuredStore {
+    fn partitions(&self) -> PartitionConfig {
+        self.store.partitions()
+    }
+
+    fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
+        Box::pin(async move {
+            let (name, subject, began) = (operation.name(), Subject::of(&operation), Instant::now());
+            let reply = self.store.perform(operation).await;
+            self.gathered.asked(name, began.elapsed(), &reply);
+            let reply = reply?;
+            match (subject, &reply) {
+                (Subject::Claim(lane), Reply::Claimed(claims)) => self.gathered.claimed(&lane, &claims.claimed),
+                (Subject::Claim(lane), Reply::GrantClaimed(GrantedClaims { claims, .. })) => {
+                    self.gathered.claimed(&lane, &claims.claimed);
+                }
+                (Subject::Completion(lease), _) => self.gathered.completed(lease),
+                (Subject::Failure(lease, category), Reply::Failed(failed)) => {
+                    self.gathered.failed(lease, category, failed);
+                }
+                (_, Reply::Pumped(pumped)) => self.gathered.pumped(pumped),
+                _ => {}
+            }
+            Ok(reply)
+        })
+    }
+
+    fn query(&self, query: Query) -> Pending<'_, QueryReply> {
+        Box::pin(async move {
+            let (name, began) = (query.name(), Instant::now());
+            let reply = self.store.query(query).await;
+            self.gathered.asked(name, began.elapsed(), &reply);
+            let reply = reply?;
+            match &reply {
+                QueryReply::Now(now) => self.gathered.clock.set(*now),
+                QueryReply::Events(page) => {
+                    self.read(name, page.events.last().map(|event| event.position.at), page.missed).await;
+                }
+                QueryReply::Deliveries(page) => {
+                    self.read(name, page.deliveries.last().map(|delivery| delivery.position.at), page.missed).await;
+                }
+                _ => {}
+            }
+            Ok(reply)
+        })
+    }
+}
+
+impl EngineStore for MeasuredStore {
+    fn sweep_every(&self) -> Option<Duration> {
+        self.store.sweep_every()
+    }
+
+    fn hints(&self) -> Hints {
+        self.store.hints()
+    }
+
+    fn outages(&self) -> &OutageLog {
+        self.store.outages()
+    }
+}

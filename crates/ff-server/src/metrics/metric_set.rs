@@ -1,0 +1,209 @@
+//! What is counted and timed, each number where it comes from.
+
+use std::time::Duration;
+
+use ff_core::backend::Answer;
+use ff_core::contracts::{ClaimArgs, Claimed, Failed};
+use ff_core::due::Pumped;
+use ff_core::engine_error::EngineError;
+use ff_core::execution::Origin;
+use ff_core::types::{Kind, LeaseId, TimestampMs};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Metric, Registry};
+
+use super::capped_counter::CappedCounter;
+use super::clock::StoreClock;
+use super::labels::{FailureLabel, LaneLabel, RequestLabel, WordLabel};
+use super::runs::{RunEnd, Runs};
+
+/// Bounds for what a machine does, in seconds.
+const QUICK: [f64; 14] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0];
+
+/// Bounds for what work takes, in seconds.
+const LONG: [f64; 14] = [0.001, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 14_400.0, 86_400.0];
+
+type HistogramFamily<L> = Family<L, Histogram, fn() -> Histogram>;
+
+/// Everything that is counted. Adding to it costs a few atomic operations and, for what is told apart by a label, a look
+/// into a small map.
+pub(super) struct MetricSet {
+    pub(super) clock: StoreClock,
+    runs: Runs,
+    claims: CappedCounter<LaneLabel>,
+    attempts: Family<WordLabel, Counter>,
+    completions: Counter,
+    failures: CappedCounter<FailureLabel>,
+    lease_expiries: Counter,
+    attempt_timeouts: Counter,
+    deadlines: Counter,
+    start: Histogram,
+    run: HistogramFamily<WordLabel>,
+    store: HistogramFamily<WordLabel>,
+    store_errors: Family<WordLabel, Counter>,
+    feed_lag: HistogramFamily<WordLabel>,
+    feed_missed: Family<WordLabel, Counter>,
+    requests: HistogramFamily<RequestLabel>,
+}
+
+impl MetricSet {
+    pub(super) fn registered(registry: &mut Registry) -> Self {
+        let gathered = Self {
+            clock: StoreClock::default(),
+            runs: Runs::default(),
+            claims: CappedCounter::registered(registry, "claims", "Executions handed to workers"),
+            attempts: enter(registry, "attempts", "Attempts begun, by what they follow", Family::default()),
+            completions: enter(registry, "completions", "Executions that workers completed", Counter::default()),
+            failures: CappedCounter::registered(registry, "failures", "Attempts that workers reported as failed"),
+            lease_expiries: enter(registry, "lease_expiries", "Leases nobody renewed in time", Counter::default()),
+            attempt_timeouts: enter(registry, "attempt_timeouts", "Attempts that ran too long", Counter::default()),
+            deadlines: enter(registry, "deadlines_passed", "Executions past their deadline", Counter::default()),
+            start: enter(registry, "start_latency_seconds", "From submission to the first start", Histogram::new(LONG)),
+            run: enter(registry, "run_seconds", "From a claim to its end", HistogramFamily::new_with_constructor(long)),
+            store: enter(
+                registry,
+                "store_seconds",
+                "How long the store takes",
+                HistogramFamily::new_with_constructor(quick),
+            ),
+            store_errors: enter(registry, "store_errors", "Calls the store did not answer", Family::default()),
+            feed_lag: enter(
+                registry,
+                "feed_lag_seconds",
+                "Behind what happens",
+                HistogramFamily::new_with_constructor(quick),
+            ),
+            feed_missed: enter(registry, "feed_missed", "Readers told that they missed some", Family::default()),
+            requests: enter(
+                registry,
+                "http_request_seconds",
+                "Until an answer",
+                HistogramFamily::new_with_constructor(quick),
+            ),
+        };
+        gathered.begin_at_zero();
+        gathered
+    }
+
+    /// What has not happened yet is told as well, so that its first time is an increase.
+    fn begin_at_zero(&self) {
+        for word in ["initial", "retry", "reclaim", "replay"] {
+            drop(self.attempts.get_or_create(&origin(word)));
+        }
+        for word in ["unavailable", "unknown", "corrupt"] {
+            drop(self.store_errors.get_or_create(&kind(word)));
+        }
+        for word in ["events", "deliveries"] {
+            drop(self.feed_missed.get_or_create(&feed(word)));
+        }
+    }
+
+    /// The store was asked something, and this is what came of it.
+    pub(super) fn asked<T>(&self, operation: &'static str, took: Duration, answer: &Answer<T>) {
+        self.store.get_or_create(&WordLabel { label: "operation", word: operation }).observe(took.as_secs_f64());
+        let word = match answer {
+            Ok(_) | Err(EngineError::Refused(_)) => return,
+            Err(EngineError::Unavailable(_)) => "unavailable",
+            Err(EngineError::Unknown(_)) => "unknown",
+            Err(EngineError::Corrupt(_)) => "corrupt",
+        };
+        self.store_errors.get_or_create(&kind(word)).inc();
+    }
+
+    /// Work was handed out. The store's own times say when it was submitted and when it was claimed.
+    pub(super) fn claimed(&self, lane: &LaneLabel, claimed: &[Claimed]) {
+        if claimed.is_empty() {
+            return;
+        }
+        self.claims.add(lane, claimed.len());
+        for Claimed { task, .. } in claimed {
+            self.runs.began(task.fence.lease_id);
+            if task.resumed {
+                continue;
+            }
+            let word = match task.attempt {
+                Origin::Initial => {
+                    let waited = task.lease_expires_at.since(task.created_at).saturating_sub(task.lease_ttl_ms);
+                    self.start.observe(Duration::from_millis(waited).as_secs_f64());
+                    "initial"
+                }
+                Origin::Retry { .. } => "retry",
+                Origin::Reclaim { .. } => "reclaim",
+                Origin::Replay { .. } => "replay",
+            };
+            self.attempts.get_or_create(&origin(word)).inc();
+        }
+    }
+
+    pub(super) fn completed(&self, lease: LeaseId) {
+        if let RunEnd::Now(ran) = self.runs.ended(lease) {
+            self.completions.inc();
+            self.ran("completed", ran);
+        }
+    }
+
+    pub(super) fn failed(&self, lease: LeaseId, category: Kind, failed: &Failed) {
+        if let RunEnd::Now(ran) = self.runs.ended(lease) {
+            let is_retried = matches!(failed, Failed::RetryScheduled { .. });
+            self.failures.add(&FailureLabel::new(category, is_retried), 1);
+            self.ran("failed", ran);
+        }
+    }
+
+    pub(super) fn pumped(&self, Pumped { lapsed, .. }: &Pumped) {
+        self.lease_expiries.inc_by(lapsed.leases as u64);
+        self.attempt_timeouts.inc_by(lapsed.attempts as u64);
+        self.deadlines.inc_by(lapsed.deadlines as u64);
+    }
+
+    /// A reader of a feed was told what happened until a moment.
+    pub(super) fn told(&self, word: &'static str, last: TimestampMs, now: TimestampMs) {
+        let lag = Duration::from_millis(now.since(last));
+        self.feed_lag.get_or_create(&feed(word)).observe(lag.as_secs_f64());
+    }
+
+    pub(super) fn missed(&self, word: &'static str) {
+        self.feed_missed.get_or_create(&feed(word)).inc();
+    }
+
+    pub(super) fn answered(&self, answered: &RequestLabel, took: Duration) {
+        self.requests.get_or_create(answered).observe(took.as_secs_f64());
+    }
+
+    fn ran(&self, outcome: &'static str, ran: Option<Duration>) {
+        if let Some(ran) = ran {
+            self.run.get_or_create(&WordLabel { label: "outcome", word: outcome }).observe(ran.as_secs_f64());
+        }
+    }
+}
+
+/// The lane a claim is about.
+pub(super) fn lane_of(args: &ClaimArgs) -> LaneLabel {
+    LaneLabel::new(&args.namespace, &args.lane)
+}
+
+fn enter<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
+    registry.register(name, help, metric.clone());
+    metric
+}
+
+fn quick() -> Histogram {
+    Histogram::new(QUICK)
+}
+
+fn long() -> Histogram {
+    Histogram::new(LONG)
+}
+
+fn origin(word: &'static str) -> WordLabel {
+    WordLabel { label: "origin", word }
+}
+
+fn kind(word: &'static str) -> WordLabel {
+    WordLabel { label: "kind", word }
+}
+
+fn feed(word: &'static str) -> WordLabel {
+    WordLabel { label: "feed", word }
+}

@@ -1,0 +1,26 @@
+//! The routes of API keys.
+
+use ff_api::{CreateKey, NewKey, RevokeKey};
+use ff_core::contracts::{KeysPage, RevokedKey};
+use ff_core::types::KeyId;
+
+use super::builder::OpenApiBuilder;
+use crate::body::BodyLimit;
+
+pub(super) fn describe(api: &mut OpenApiBuilder) {
+    api.get("/v1/keys", "Lists every key there ever was, without secrets.")
+        .query::<KeyId>("after", "The last of the page before.")
+        .limit()
+        .answers::<KeysPage>(200, "A page of them.")
+        .done();
+    api.post("/v1/keys", "Lets somebody in.")
+        .takes::<CreateKey>(CreateKey::BODY_BYTES)
+        .answers::<NewKey>(201, "The key, told this once if the server drew it.")
+        .answers::<NewKey>(200, "The same key was created before.")
+        .refused(&[409])
+        .done();
+    api.post("/v1/keys/{key}/revoke", "Lets somebody in no more.")
+        .takes::<RevokeKey>(RevokeKey::BODY_BYTES)
+        .answers::<RevokedKey>(200, "It is valid no more.")
+        .done();
+}

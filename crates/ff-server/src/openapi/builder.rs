@@ -1,0 +1,208 @@
+//! Describing routes one after the other.
+
+use std::collections::BTreeMap;
+
+use ff_api::access::Access;
+use ff_api::{IDEMPOTENCY_KEY, Problem};
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use super::security;
+use crate::routes;
+
+/// Where the types that several routes share are described.
+const SCHEMAS: &str = "/components/schemas";
+
+/// What every request may be answered with: it was wrong, came from elsewhere, too late or too often, or the server or its store
+/// could not.
+const ALWAYS: &[u16] = &[400, 403, 408, 429, 500, 503];
+
+/// What a request with a body may be answered with besides.
+const WITH_A_BODY: &[u16] = &[413, 415];
+
+/// Everything that was described so far.
+pub(super) struct OpenApiBuilder {
+    generator: SchemaGenerator,
+    paths: BTreeMap<&'static str, Map<String, Value>>,
+}
+
+/// A route that is being described.
+pub(super) struct Route<'b> {
+    api: &'b mut OpenApiBuilder,
+    method: &'static str,
+    path: &'static str,
+    summary: &'static str,
+    parameters: Vec<Value>,
+    body: Option<Value>,
+    responses: BTreeMap<u16, Value>,
+}
+
+impl OpenApiBuilder {
+    pub(super) fn new() -> Self {
+        let settings = SchemaSettings::draft2020_12().with(|settings| {
+            settings.definitions_path = SCHEMAS.into();
+            settings.meta_schema = None;
+            settings.transforms.push(Box::new(RecursiveTransform(any_as_object)));
+        });
+        Self { generator: settings.into_generator(), paths: BTreeMap::new() }
+    }
+
+    pub(super) fn get(&mut self, path: &'static str, summary: &'static str) -> Route<'_> {
+        self.route("get", path, summary)
+    }
+
+    pub(super) fn post(&mut self, path: &'static str, summary: &'static str) -> Route<'_> {
+        self.route("post", path, summary)
+    }
+
+    fn route(&mut self, method: &'static str, path: &'static str, summary: &'static str) -> Route<'_> {
+        let route =
+            Route { api: self, method, path, summary, parameters: Vec::new(), body: None, responses: BTreeMap::new() };
+        route.named_in_its_path().refused(ALWAYS)
+    }
+
+    /// The paths, and what they refer to.
+    pub(super) fn closed(mut self) -> (Value, Value) {
+        let problem = self.generator.subschema_for::<Problem>();
+        let response = json!({
+            "description": "Why not: a problem document with a stable code, the field and the limit.",
+            "content": { "application/problem+json": { "schema": problem } },
+        });
+        let schemas = self.generator.take_definitions(true);
+        let components = json!({
+            "schemas": schemas,
+            "responses": { "Problem": response },
+            "securitySchemes": security::schemes(),
+        });
+        (json!(self.paths), components)
+    }
+}
+
+/// Any value is `{}`: `true` means the same, and generators of clients do not take it.
+fn any_as_object(schema: &mut Schema) {
+    if schema.as_bool() == Some(true) {
+        *schema = Schema::default();
+    }
+}
+
+impl Route<'_> {
+    /// A parameter of the query.
+    pub(super) fn query<T: JsonSchema>(self, name: &str, says: &str) -> Self {
+        let schema = json!(self.api.generator.subschema_for::<T>());
+        self.query_of(name, schema, says)
+    }
+
+    /// A parameter of the query that has a limit of its own.
+    pub(super) fn query_of(mut self, name: &str, schema: Value, says: &str) -> Self {
+        self.parameters.push(json!({ "name": name, "in": "query", "description": says, "schema": schema }));
+        self
+    }
+
+    /// A header that may be sent.
+    pub(super) fn header_of(mut self, name: &str, schema: Value, says: &str) -> Self {
+        self.parameters.push(json!({ "name": name, "in": "header", "description": says, "schema": schema }));
+        self
+    }
+
+    /// The header that makes a repeated request the same one.
+    pub(super) fn repeatable<T: JsonSchema>(self) -> Self {
+        let schema = json!(self.api.generator.subschema_for::<T>());
+        self.header_of(IDEMPOTENCY_KEY, schema, "Makes a request that is sent again the same one.")
+    }
+
+    /// A body of JSON, of at most so many bytes. An empty one says what `{}` says.
+    pub(super) fn takes<T: JsonSchema>(mut self, bytes: usize) -> Self {
+        let schema = self.api.generator.subschema_for::<T>();
+        let required = T::json_schema(&mut self.api.generator);
+        let required = required.get("required").and_then(Value::as_array).is_some_and(|fields| !fields.is_empty());
+        self.body = Some(json!({
+            "description": format!("At most {bytes} bytes."),
+            "required": required,
+            "content": { "application/json": { "schema": schema } },
+        }));
+        self.refused(WITH_A_BODY)
+    }
+
+    /// A body of something else.
+    pub(super) fn takes_a(mut self, media_type: &str, schema: Value) -> Self {
+        self.body = Some(json!({ "required": true, "content": { media_type: { "schema": schema } } }));
+        self.refused(WITH_A_BODY)
+    }
+
+    /// An answer in JSON.
+    pub(super) fn answers<T: JsonSchema>(self, status: u16, says: &str) -> Self {
+        let schema = json!(self.api.generator.subschema_for::<T>());
+        self.answers_a(status, "application/json", schema, says)
+    }
+
+    /// An answer of some type; a status may have several.
+    pub(super) fn answers_a(mut self, status: u16, media_type: &str, schema: Value, says: &str) -> Self {
+        let response = self.responses.entry(status).or_insert_with(|| json!({ "description": says, "content": {} }));
+        response["content"][media_type] = json!({ "schema": schema });
+        self
+    }
+
+    /// An answer without a body.
+    pub(super) fn answers_nothing(mut self, status: u16, says: &str) -> Self {
+        self.responses.insert(status, json!({ "description": says }));
+        self
+    }
+
+    /// What it may be refused with.
+    pub(super) fn refused(mut self, statuses: &[u16]) -> Self {
+        for status in statuses {
+            self.responses.entry(*status).or_insert_with(|| json!({ "$ref": "#/components/responses/Problem" }));
+        }
+        self
+    }
+
+    /// For browsers, what it may be refused with is a page as well.
+    pub(super) fn refused_on_a_page(mut self, statuses: &[u16]) -> Self {
+        let problem = json!(self.api.generator.subschema_for::<Problem>());
+        for status in statuses {
+            self.responses.remove(status);
+            self = self.answers_a(*status, "text/html", json!({ "type": "string" }), "Why not, as a page.");
+            self = self.answers_a(*status, "application/problem+json", problem.clone(), "");
+        }
+        self
+    }
+
+    /// Enters the route as it was described.
+    pub(super) fn done(self) {
+        let access = routes::access(self.method, self.path);
+        let route = if access.looks_at_keys() { self.refused(&[401]) } else { self };
+        route.entered(access);
+    }
+
+    fn entered(self, access: Access) {
+        let responses: BTreeMap<_, _> =
+            self.responses.iter().map(|(status, says)| (status.to_string(), says)).collect();
+        let mut operation =
+            json!({ "summary": self.summary, "responses": responses, "security": security::asked(access) });
+        operation["operationId"] = json!(routes::operation_id(self.method, self.path));
+        if let Some(roles) = security::roles(access) {
+            operation["description"] = json!(roles);
+        }
+        if !self.parameters.is_empty() {
+            operation["parameters"] = json!(self.parameters);
+        }
+        if let Some(body) = self.body {
+            operation["requestBody"] = body;
+        }
+        self.api.paths.entry(self.path).or_default().insert(self.method.to_owned(), operation);
+    }
+
+    /// What the braces in an address stand for.
+    fn named_in_its_path(mut self) -> Self {
+        let segments = self.path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
+        let generator = &mut self.api.generator;
+        let named = segments.map(|name| (name, super::parameters::in_path(generator, name)));
+        let parameters = named.map(|(name, (schema, says))| {
+            json!({ "name": name, "in": "path", "required": true, "description": says, "schema": schema })
+        });
+        self.parameters = parameters.collect();
+        if self.parameters.is_empty() { self } else { self.refused(&[404]) }
+    }
+}

@@ -1,0 +1,83 @@
+//! What clients were told of suspensions and signals must fit together as well.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ff_core::backend::EngineStore;
+use ff_core::contracts::SignalsArgs;
+use ff_core::limits;
+use ff_core::signal::Effect;
+use ff_core::types::{ExecutionId, SignalId, SuspensionId, WaitpointId};
+
+use super::ledger::{Entry, LedgerAction};
+
+/// A suspension is ended by one signal or by one decision, and nothing counts for it that began after its end.
+pub(super) fn one_end_for_each_suspension(id: &ExecutionId, history: &[Entry]) {
+    let suspended_on = waitpoints(history);
+    let mut ends: BTreeMap<SuspensionId, &Entry> = BTreeMap::new();
+    for entry in history {
+        let ended = match &entry.what {
+            LedgerAction::Signalled(waitpoint, _, told) if told.effect == Effect::Satisfied => {
+                suspended_on.get(waitpoint).copied()
+            }
+            LedgerAction::Decided(told) if !told.already => Some(told.suspension_id),
+            _ => None,
+        };
+        if let Some(before) = ended.and_then(|suspension| ends.insert(suspension, entry)) {
+            panic!("{id}: one suspension was ended by {before:?} and by {entry:?}");
+        }
+    }
+    for entry in history {
+        let LedgerAction::Signalled(waitpoint, _, told) = &entry.what else { continue };
+        let end = suspended_on.get(waitpoint).and_then(|suspension| ends.get(suspension));
+        let late = end.is_some_and(|end| end.ended < entry.began) && told.effect != Effect::Duplicate;
+        assert!(!late, "{id}: {entry:?} came after {end:?}");
+    }
+}
+
+/// Under one key a waitpoint took one signal, and whoever sent it again was told its id.
+pub(super) fn one_signal_for_each_key(id: &ExecutionId, history: &[Entry]) {
+    let mut first: BTreeMap<_, SignalId> = BTreeMap::new();
+    let mut taken = BTreeSet::new();
+    for entry in history {
+        let LedgerAction::Signalled(waitpoint, key, told) = &entry.what else { continue };
+        if told.effect != Effect::Duplicate {
+            assert!(taken.insert(told.signal_id), "{id}: {} was taken twice", told.signal_id);
+        }
+        if let Some(key) = key {
+            let known = *first.entry((*waitpoint, key.as_str())).or_insert(told.signal_id);
+            assert_eq!(known, told.signal_id, "{id}: {waitpoint} took two signals under {key}");
+        }
+    }
+}
+
+/// The store holds the signals clients were told it took, and one for each decision.
+pub(super) async fn check_store(store: &dyn EngineStore, id: &ExecutionId, history: &[Entry]) {
+    let mut kept = BTreeSet::new();
+    let mut skip = Some(0);
+    while let Some(passed) = skip {
+        let args = SignalsArgs { execution_id: *id, skip: passed, limit: limits::PAGE };
+        let page = store.signals(args).await.unwrap();
+        kept.extend(page.signals.into_iter().map(|signal| signal.id));
+        skip = page.next;
+    }
+    let taken = history.iter().filter_map(|entry| match &entry.what {
+        LedgerAction::Signalled(_, _, told) if told.effect != Effect::Duplicate => Some(told.signal_id),
+        _ => None,
+    });
+    let taken: BTreeSet<_> = taken.collect();
+    assert!(taken.is_subset(&kept), "{id}: a signal is lost");
+    let decisions =
+        history.iter().filter(|entry| matches!(&entry.what, LedgerAction::Decided(told) if !told.already)).count();
+    assert_eq!(kept.len(), taken.len() + decisions, "{id}");
+}
+
+/// Which suspension each waitpoint belongs to.
+fn waitpoints(history: &[Entry]) -> BTreeMap<WaitpointId, SuspensionId> {
+    let suspended = history.iter().filter_map(|entry| match &entry.what {
+        LedgerAction::Suspended(_, told) => Some(told),
+        _ => None,
+    });
+    suspended
+        .flat_map(|told| told.waitpoints.iter().map(|granted| (granted.waitpoint_id, told.suspension_id)))
+        .collect()
+}
