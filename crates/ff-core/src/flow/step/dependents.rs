@@ -373,12 +373,8 @@ mod tests {
         flow.cancel_flow(CancelPolicy::CancelPending);
         let snapshot = flow.model.snapshot(0);
         assert!(snapshot.flows.values().any(|flow| flow.member_sweep.is_some()));
-        assert!(
-            snapshot
-                .executions
-                .values()
-                .any(|e| e.membership.as_ref().is_some_and(|m| m.pending_propagation.is_some()))
-        );
+        let mut memberships = snapshot.executions.values().filter_map(|execution| execution.membership.as_ref());
+        assert!(memberships.any(|membership| membership.pending_propagation.is_some()));
         snapshot.flows.values().for_each(again);
         snapshot.executions.values().for_each(again);
         snapshot.edges.values().for_each(again);
