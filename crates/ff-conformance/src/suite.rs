@@ -101,7 +101,7 @@ pub const ACROSS_PARTITIONS: &[&str] = &[
     "execution::searching::",
     "flow::large::",
     "flow::listing::",
-    "key::",
+    "api_key::",
     "lane::",
     "lease::long_poll::",
     "signal::feed::",

@@ -101,7 +101,7 @@ function event_feed.write()
   end
   pending = nil
   if any then
-    hint.pending()
+    hint.event_written()
   end
 end
 

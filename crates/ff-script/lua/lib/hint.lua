@@ -101,7 +101,7 @@ function hint.await_events_here()
 end
 
 --- Something was told, which is worth a message to whoever read what happens since the last one.
-function hint.told()
+function hint.event_written()
   if here.memory.events_read then
     here.memory.events_read = false
     say('told ' .. partition())
