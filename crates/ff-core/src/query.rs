@@ -163,8 +163,8 @@ macro_rules! define_queries {
             }
         }
 
-        /// Has something that is not an engine's store answer a question; gives back those only an engine asks.
-        pub fn dispatch_for_caller<S>(store: &S, query: Query) -> Result<Pending<'_, QueryReply>, Query>
+        /// Has something that is not an engine's store answer a question; or gives the name of one only an engine asks.
+        pub fn dispatch_for_caller<S>(store: &S, query: Query) -> Result<Pending<'_, QueryReply>, &'static str>
         where
             S: Sync $(+ Handle<$query, $answer>)*,
         {
@@ -172,7 +172,7 @@ macro_rules! define_queries {
                 $(Query::$name(query) => {
                     Ok(Box::pin(async move { Ok(QueryReply::$name(store.handle(query).await?)) }))
                 })*
-                engines => Err(engines),
+                engines => Err(engines.name()),
             }
         }
     };

@@ -173,8 +173,8 @@ macro_rules! define_operations {
             }
         }
 
-        /// Has something that is not an engine's store handle an operation; gives back those only an engine asks for.
-        pub fn dispatch_for_caller<S>(store: &S, operation: Operation) -> Result<Pending<'_, Reply>, Operation>
+        /// Has something that is not an engine's store handle an operation; or gives the name of one only an engine asks for.
+        pub fn dispatch_for_caller<S>(store: &S, operation: Operation) -> Result<Pending<'_, Reply>, &'static str>
         where
             S: Sync $(+ Handle<$args, $answer>)*,
         {
@@ -182,7 +182,7 @@ macro_rules! define_operations {
                 $(Operation::$name(args) => {
                     Ok(Box::pin(async move { Ok(Reply::$reply(store.handle(args).await?)) }))
                 })*
-                engines => Err(engines),
+                engines => Err(engines.name()),
             }
         }
     };

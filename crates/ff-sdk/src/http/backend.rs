@@ -111,7 +111,7 @@ impl Perform for HttpBackend {
         match operation.check(&self.partitions) {
             Ok(()) => {
                 let handled = operation::dispatch_for_caller(self, operation);
-                handled.unwrap_or_else(|operation| for_engines(operation.name()))
+                handled.unwrap_or_else(|name| for_engines(name))
             }
             Err(refusal) => Box::pin(async { Err(refusal.into()) }),
         }
@@ -119,7 +119,7 @@ impl Perform for HttpBackend {
 
     fn query(&self, query: Query) -> Pending<'_, QueryReply> {
         match query.check(&self.partitions) {
-            Ok(()) => query::dispatch_for_caller(self, query).unwrap_or_else(|query| for_engines(query.name())),
+            Ok(()) => query::dispatch_for_caller(self, query).unwrap_or_else(|name| for_engines(name)),
             Err(refusal) => Box::pin(async { Err(refusal.into()) }),
         }
     }
