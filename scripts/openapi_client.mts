@@ -20,6 +20,6 @@ if (work.execution_id !== submitted.execution_id) throw new Error(`claimed ${wor
 const { lease_id, lease_epoch, attempt_id } = work;
 const complete: Schemas["Complete"] = { lease_id, lease_epoch, attempt_id, result: { greeting: "hello, Ada" } };
 await call("POST", `/v1/executions/${encodeURIComponent(work.execution_id)}/complete`, complete);
-const ended = await call<Schemas["Ended"]>("GET", `/v1/executions/${encodeURIComponent(work.execution_id)}/result`);
+const ended = await call<Schemas["ExecutionEnd"]>("GET", `/v1/executions/${encodeURIComponent(work.execution_id)}/result`);
 if (JSON.stringify(ended.result) !== JSON.stringify({ greeting: "hello, Ada" })) throw new Error(JSON.stringify(ended));
 console.log("checked: the generated TypeScript types");

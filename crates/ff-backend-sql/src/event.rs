@@ -56,7 +56,7 @@ impl<D: Driver> Handle<EventsArgs, EventsPage> for SqlStore<D> {
     }
 }
 
-/// What happened since a cursor, on feeds that somebody follows.
+/// The events since a cursor, on feeds that are followed.
 pub(crate) struct ReadEvents(pub EventsArgs);
 
 #[async_trait]

@@ -64,7 +64,7 @@ impl Question for ListLanesArgs {
     }
 }
 
-/// A lane, and whether somebody configured it. Its home knows the newest settings.
+/// A lane, and whether it is configured. Its home knows the newest settings.
 async fn describe(
     reader: &mut dyn Read,
     key: LaneId,
@@ -91,8 +91,7 @@ async fn next_lane(reader: &mut dyn Read, after: &str) -> Result<Option<LaneId>,
     Ok(next)
 }
 
-/// Counts every standing of a lane that has anything; what has finished only when somebody wants to know, for there may be
-/// much of it.
+/// Counts every standing of a lane that has executions. Finished ones may be many, and are counted only when asked for.
 pub(super) async fn depths(reader: &mut dyn Read, lane: &LaneId, finished: bool) -> Result<Depths, SqlError> {
     let mut depths = Depths::new();
     for sql in [DEPTH, DEPTH_SINCE] {

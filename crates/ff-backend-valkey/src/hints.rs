@@ -152,7 +152,7 @@ async fn listen_again(calls: &Calls) -> Subscription {
     loop {
         match subscribe(calls.link.listening_posts().await).await {
             Ok(subscription) => return subscription,
-            Err(error) => tracing::debug!(error = said(&error), "still nobody to listen to"),
+            Err(error) => tracing::debug!(error = said(&error), "the connection for hints cannot be made yet"),
         }
         #[allow(clippy::disallowed_methods, reason = "nothing signals that a server is back")]
         tokio::time::sleep(pause).await;

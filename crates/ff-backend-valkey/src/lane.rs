@@ -91,7 +91,7 @@ const AT_ONCE: usize = 4;
 /// Callers whose questions are looked through for the same one.
 const CALLERS: usize = 64;
 
-/// How a lane stands on all partitions together, and whether somebody configured it.
+/// How a lane stands on all partitions together, and whether it is configured.
 pub(crate) type LaneTotal = (LaneInfo, bool);
 
 /// Asks for counts.

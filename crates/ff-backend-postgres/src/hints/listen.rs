@@ -120,7 +120,7 @@ impl Listener {
         if note::is_hello(text)
             && let Err(error) = self.say(client, &note::write(&self.ourselves, &[])).await
         {
-            tracing::debug!(why = error.why(), "somebody who came was not answered");
+            tracing::debug!(why = error.why(), "a program that connected was not answered");
         }
     }
 
@@ -129,7 +129,7 @@ impl Listener {
         loop {
             match self.subscribe().await {
                 Ok(subscription) => return subscription,
-                Err(error) => tracing::debug!(why = error.why(), "still nobody to listen to"),
+                Err(error) => tracing::debug!(why = error.why(), "the connection for hints cannot be made yet"),
             }
             #[allow(clippy::disallowed_methods, reason = "nothing signals that a server is back")]
             tokio::time::sleep(pause).await;

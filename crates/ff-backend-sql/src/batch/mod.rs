@@ -43,7 +43,7 @@ pub struct QueuedOperation {
 /// Decides operations in order, each seeing what those before it did, and commits what they changed, once. A refused one
 /// writes nothing and stops no other. Gives an answer for each, in order.
 ///
-/// What is `cache` from the batches before is used, and brought up to date, where nobody else writes.
+/// Records that `cache` holds from earlier batches are used and updated while no other program writes.
 pub async fn execute(
     session: &mut dyn Session,
     cache: &mut WriterCache,

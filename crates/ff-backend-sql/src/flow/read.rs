@@ -186,7 +186,7 @@ async fn next_flows(
             Value::number(limit),
         ]
     };
-    // What is staged is there for nobody.
+    // A staged flow is visible to no caller.
     let parameters: Vec<_> = states.iter().filter(|state| **state != FlowState::Staging).map(of).collect();
     let lists = reader.query(LIST_FLOWS, &parameters).await?;
     let mut rows =

@@ -8,7 +8,7 @@ use crate::lane::contracts::{Depth, Depths, LaneInfo, LaneStanding, LanesFill, L
 use crate::types::{ExecutionId, LaneId, TimestampMs};
 
 impl Model {
-    /// A lane, whether somebody configured it or not.
+    /// A lane, whether it is configured or not.
     pub fn lane_info(&self, key: &LaneId) -> LaneInfo {
         let (namespace, lane_id) = key.apart();
         let newest = self.lanes.iter().filter(|((_, lane), _)| lane == key).max_by_key(|(_, lane)| lane.revision);
