@@ -32,7 +32,10 @@ pub use flow::{
     JoinBody, JoinOf, NewFlow, Node, Nodes, SubmitFlow, TagFlow, WaitForChildren,
 };
 pub use lane::{ConfigureLane, LanesPage};
-pub use lease::{Claim, ClaimOf, Claimed, Claims, Complete, Delay, Fail, Input, Progress, Renew};
+pub use lease::{
+    Claim, ClaimOf, Claimed, Claims, Complete, Delay, Fail, Input, LeaseCall, Progress, Renew, WorkerBatch,
+    WorkerBatchReply, WorkerCall, WorkerCallResult,
+};
 pub use object::{Strict, object};
 pub use problem::Problem;
 pub use redacted::Redacted;

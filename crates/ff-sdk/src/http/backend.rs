@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ff_core::backend::{Pending, Perform};
+use ff_core::contracts::SubmitArgs;
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::operation::{self, Operation, Reply};
 use ff_core::partition::PartitionConfig;
@@ -14,6 +15,8 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 
 use super::HttpOptions;
+use super::coalesce::Coalescer;
+use super::lease::HolderCall;
 use super::tls::TLS;
 
 /// How long to try before a server counts as unreachable.
@@ -22,12 +25,15 @@ const CONNECT: Duration = Duration::from_secs(5);
 /// How long an idle connection is kept: less than the server keeps it, so that no request is sent into a closed one.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// A FlowFabric server, asked over HTTP. Connections are kept and shared; nothing is retried behind the caller's back.
+/// A FlowFabric server, asked over HTTP. Connections are kept and shared, and calls made at the same time may travel in one request;
+/// nothing is retried behind the caller's back.
 #[derive(Clone, Debug)]
 pub struct HttpBackend {
     pub(super) client: Client,
     pub(super) url: Url,
     pub(super) partitions: PartitionConfig,
+    pub(super) submissions: Coalescer<SubmitArgs>,
+    pub(super) holder_calls: Coalescer<HolderCall>,
     /// What links begin with: the address outsiders reach the server by, or the one it was reached by here.
     pub(crate) public_url: String,
     /// The namespace of the key that is shown, when it is for one.
@@ -66,7 +72,15 @@ impl HttpBackend {
         let options = HttpOptions { ca: ca.or(options.ca), ..options };
         let client = client(&address, &options).map_err(|why| HttpConnectError::BadUrl { why })?;
         let public_url = address.to_string();
-        let mut backend = Self { client, url: address, partitions: PartitionConfig::default(), public_url, own: None };
+        let mut backend = Self {
+            client,
+            url: address,
+            partitions: PartitionConfig::default(),
+            submissions: Coalescer::default(),
+            holder_calls: Coalescer::default(),
+            public_url,
+            own: None,
+        };
         let deployment: ff_api::Deployment =
             backend.get(&["partitions"], &[], 0).await.map_err(|error| match error {
                 EngineError::Unavailable(why) if why.starts_with(TLS) => HttpConnectError::Tls { url: url.into(), why },

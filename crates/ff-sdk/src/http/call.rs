@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use ff_api::{Call, Problem};
+use ff_api::{Call, LeaseCall, Problem};
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::*;
 use ff_core::engine_error::EngineError;
@@ -13,9 +13,12 @@ use reqwest::header::CONTENT_TYPE;
 use reqwest::{Method, RequestBuilder, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::to_raw_value;
 
 use super::HttpBackend;
 use super::backend::root_cause;
+use super::execution::unwritable;
+use super::lease::HolderCall;
 use super::tls::explained;
 
 /// How long an answer may take beyond the time it was asked to wait.
@@ -60,7 +63,12 @@ impl HttpBackend {
         let subject = subject.to_string();
         let segments = C::PATH.trim_start_matches("/v1/").split('/');
         let path: Vec<_> = segments.map(|part| if part.starts_with('{') { subject.as_str() } else { part }).collect();
-        self.post(&path, &call, 0).await
+        let Some(lease_call) = LeaseCall::of_path(C::PATH) else { return self.post(&path, &call, 0).await };
+        let execution_id = subject.parse().map_err(|error| unreadable(&error))?;
+        let body = to_raw_value(&call).map_err(|error| unwritable(&error))?;
+        let verb = C::PATH.rsplit('/').next().unwrap_or_default();
+        let call = HolderCall { verb, call: lease_call, execution_id, body };
+        read(self.holder_calls.call(self, call).await?.get().as_bytes())
     }
 
     fn at(&self, path: &[&str]) -> Url {

@@ -2,7 +2,7 @@
 //!
 //! What no state of the store could make acceptable is refused here in the store's own words, before it is sent.
 
-use ff_core::backend::{Answer, Handle};
+use ff_core::backend::{Answer, EngineBackend, Handle};
 use ff_core::contracts::{Attempts, ExecutionEnd, ExecutionInfo, Filter, ListArgs, Page, SubmitArgs, Submitted};
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::payload::Payload;
@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::HttpBackend;
 use super::call::unreadable;
+use super::coalesce::Together;
 
 /// Asks for the exact bytes of whatever is read.
 pub(super) const EXACT: (&str, &str) = ("encoding", "base64");
@@ -20,8 +21,24 @@ pub(super) const EXACT: (&str, &str) = ("encoding", "base64");
 impl Handle<SubmitArgs, Submitted> for HttpBackend {
     async fn handle(&self, mut args: SubmitArgs) -> Answer<Submitted> {
         args.namespace = self.whose(&args.namespace);
-        let submit = ff_api::Submit::of(args).map_err(|error| unwritable(&error))?;
-        self.post(&["executions"], &submit, 0).await
+        self.submissions.call(self, args).await
+    }
+}
+
+impl Together for SubmitArgs {
+    type Reply = Submitted;
+
+    fn bytes(&self) -> usize {
+        self.payload.bytes.len()
+    }
+
+    async fn alone(self, server: &HttpBackend) -> Answer<Submitted> {
+        let submit = ff_api::Submit::of(self).map_err(|error| unwritable(&error))?;
+        server.post(&["executions"], &submit, 0).await
+    }
+
+    async fn together(calls: Vec<Self>, server: &HttpBackend) -> Answer<Vec<Answer<Submitted>>> {
+        server.submit_many(calls).await
     }
 }
 

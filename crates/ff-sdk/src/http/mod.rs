@@ -2,8 +2,10 @@
 
 mod backend;
 mod call;
+mod coalesce;
 mod execution;
 mod flow;
+mod lease;
 mod long_poll;
 mod operating;
 mod options;

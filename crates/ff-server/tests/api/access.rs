@@ -30,6 +30,7 @@ const WHO: &[(&str, &str, &str)] = &[
     ("post", "/v1/executions", "submit"),
     ("get", "/v1/executions", "submit work operate"),
     ("post", "/v1/executions/batch", "submit"),
+    ("post", "/v1/worker/batch", "work"),
     ("post", "/v1/executions/bulk", "operate"),
     ("get", "/v1/executions/{id}", "submit work operate"),
     ("get", "/v1/executions/{id}/events", "submit work operate"),

@@ -118,6 +118,11 @@ pub(crate) fn routes() -> Vec<Route> {
             good: json!({"executions": [{"kind": "k"}]}),
             fields: vec![required("executions", json!([5, "x", {}, null]))],
         },
+        Route {
+            path: "/v1/worker/batch",
+            good: json!({"calls": []}),
+            fields: vec![required("calls", json!([5, "x", {}, null]))],
+        },
         Route { path: "/v1/executions/{id}/cancel", good: json!({"reason": "r"}), fields: steer() },
         Route { path: "/v1/executions/{id}/replay", good: json!({"reason": "r"}), fields: replay },
         Route {

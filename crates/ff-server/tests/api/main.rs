@@ -35,5 +35,6 @@ mod submissions;
 mod suspensions;
 mod tenants;
 mod traces;
+mod worker_batch;
 mod worker_log;
 mod world;

@@ -1,0 +1,67 @@
+//! The domain of leases over HTTP: the worker protocol, and an operator's way to take a lease away.
+
+mod batch;
+
+use axum::Json;
+use axum::extract::State;
+use ff_api::{Claim, ClaimOf, Claims};
+use ff_core::contracts::{self, Control, ControlArgs, LeaseLost, check_wait};
+use ff_core::engine_error::Code;
+use ff_core::types::Namespace;
+use ff_scheduler::Runtime;
+
+use crate::body::Body;
+use crate::callers::Caller;
+use crate::params::Params;
+use crate::path::Instance;
+use crate::problem::Result;
+
+pub(crate) use batch::batch;
+
+/// Hands out work, waiting for some if asked to. A caller that goes away stops waiting.
+pub(crate) async fn claim(
+    State(ff): State<Runtime>,
+    Instance(instance): Instance,
+    Body(claim): Body<Claim>,
+) -> Result<Json<Claims>> {
+    let encoding = claim.encoding;
+    let claims = match claim.into_args(instance)? {
+        ClaimOf::Partition(args) => ff.backend().claim(args).await?,
+        ClaimOf::Anywhere(args) => {
+            args.check()?;
+            contracts::Claims { claimed: ff.long_poll().next(args).await?, next: None, limited: false }
+        }
+    };
+    Ok(Json(Claims::of(claims, encoding)))
+}
+
+/// Tells an instance which of its leases it lost, waiting for news if asked to.
+pub(crate) async fn control(
+    State(ff): State<Runtime>,
+    caller: Caller,
+    Instance(worker_instance_id): Instance,
+    mut params: Params,
+) -> Result<Json<Control>> {
+    let (after, wait_ms) = (params.text("after"), params.number("wait_ms")?.unwrap_or(0));
+    params.done()?;
+    check_wait(wait_ms)?;
+    let mut control = ff.long_poll().control(ControlArgs { worker_instance_id, after, wait_ms }).await?;
+    if let Some(own) = caller.tenant() {
+        control.lost = own_of(&ff, own, control.lost).await?;
+    }
+    Ok(Json(control))
+}
+
+/// What a tenant may hear of: instances are not bound to one, and another tenant's may have the same name.
+async fn own_of(ff: &Runtime, own: &Namespace, lost: Vec<LeaseLost>) -> Result<Vec<LeaseLost>> {
+    let mut heard = Vec::with_capacity(lost.len());
+    for lost in lost {
+        match ff.backend().describe(&lost.execution_id).await {
+            Ok(info) if info.namespace == *own => heard.push(lost),
+            Ok(_) => {}
+            Err(error) if error.code() == Code::ExecutionNotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(heard)
+}
