@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use ff_core::backend::{EngineStore, Pending, Perform};
-use ff_core::hint::Hints;
+use ff_core::hint::{Hint, Hints};
 use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
@@ -119,6 +119,10 @@ impl EngineStore for TimedStore {
 
     fn hints(&self) -> Hints {
         self.store.hints()
+    }
+
+    fn announce(&self, hints: Vec<Hint>) -> Pending<'_, ()> {
+        self.store.announce(hints)
     }
 
     fn outages(&self) -> &OutageLog {

@@ -25,6 +25,12 @@ impl Agenda {
         self.by_partition.insert(partition, at);
     }
 
+    /// Drops the moments of all other partitions.
+    pub(crate) fn retain(&mut self, partitions: &BTreeSet<u16>) {
+        self.moments.retain(|(_, partition)| partitions.contains(partition));
+        self.by_partition.retain(|partition, _| partitions.contains(partition));
+    }
+
     /// The next moment of any partition that is not set aside.
     pub(crate) fn earliest(&self) -> Option<TimestampMs> {
         self.first().map(|(at, _)| at)

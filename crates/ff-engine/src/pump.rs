@@ -1,18 +1,20 @@
-//! The pump: sleeps until something is due by the store's clock, and has the store fire it.
+//! The pump: sleeps until something is due by the store's clock, and has the store fire it. It acts for the partitions that it owns
+//! among the engines of the store.
 
 use std::collections::HashMap;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_core::backend::{Answer, EngineStore};
+use ff_core::backend::{Answer, EngineStore, PartitionStatus, ReadyLane};
 use ff_core::due::Pumped;
 use ff_core::hint::Hint;
-use ff_core::types::TimestampMs;
+use ff_core::types::{EngineId, TimestampMs};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::agenda::Agenda;
+use crate::membership::Membership;
 use crate::pump_lag::PumpLag;
 use crate::sweep::alarm;
 use crate::{Backoff, HintStream, Sweeper};
@@ -29,6 +31,9 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_millis(1);
 const PATIENCE_MAX: Duration = Duration::from_secs(1);
 
+/// A pump that is behind by this much does not keep up, and other engines act in its place.
+const BEHIND: Duration = Duration::from_secs(2);
+
 /// Doublings of the wait before a partition is pumped again that was due and fired nothing: from 1 ms to 2 s.
 const FRUITLESS_MAX: u32 = 11;
 
@@ -36,12 +41,18 @@ pub(crate) struct Pump {
     store: Arc<dyn EngineStore>,
     hint_stream: HintStream,
     sweeper: Sweeper,
+    /// Where engines in other processes may share the store.
+    membership: Option<Membership>,
+    /// Whether it has looked at every partition since it was started.
+    is_informed: bool,
     agenda: Agenda,
     /// Tasks of their own: a call may hold a lock or a connection of the store, and must go on while the pump waits for
     /// the store's clock.
     pumping: JoinSet<(u16, Answer<Pumped>)>,
     /// The store's time when it was last asked. It may be long ago, but what was due then still is.
     now: TimestampMs,
+    /// When that was.
+    asked: Instant,
     sleep: Option<Sleep>,
     patience: Duration,
     fruitless: HashMap<u16, IdlePump>,
@@ -64,14 +75,17 @@ struct IdlePump {
 }
 
 impl Pump {
-    pub(crate) fn new(store: Arc<dyn EngineStore>, pump_lag: PumpLag) -> Self {
+    pub(crate) fn new(store: Arc<dyn EngineStore>, engine_id: EngineId, pump_lag: PumpLag) -> Self {
         Self {
             hint_stream: HintStream::of(&*store),
-            sweeper: Sweeper::new(store.clone()),
+            sweeper: Sweeper::periodic(store.clone()),
+            membership: store.sweep_every().map(|_| Membership::new(store.clone(), engine_id)),
+            is_informed: false,
             store,
             agenda: Agenda::default(),
             pumping: JoinSet::new(),
             now: TimestampMs(i64::MIN),
+            asked: Instant::now(),
             sleep: None,
             patience: PATIENCE,
             fruitless: HashMap::new(),
@@ -88,8 +102,8 @@ impl Pump {
             tokio::select! {
                 hint = self.hint_stream.next() => self.heed(hint),
                 looked = self.sweeper.next() => {
-                    if let Some((partition, swept)) = looked && let Some(at) = swept.next_due {
-                        self.agenda.note(partition, at);
+                    if let Some((partition, swept)) = looked {
+                        self.swept(partition, swept);
                     }
                 }
                 Some(pumped) = self.pumping.join_next() => match pumped {
@@ -97,6 +111,7 @@ impl Pump {
                     Err(panicked) => resume_unwind(panicked.into_panic()),
                 },
                 () = alarm(wake) => {}
+                () = alarm(self.membership.as_ref().map(Membership::next_turn)) => self.take_turn(),
             }
         }
     }
@@ -137,7 +152,7 @@ impl Pump {
         self.backoff.succeeded();
         let slept = self.sleep.take().is_some_and(|sleep| sleep.towards == towards);
         let stands_still = slept && now <= self.now;
-        self.now = now;
+        (self.now, self.asked) = (now, Instant::now());
         if towards <= now {
             return;
         }
@@ -160,7 +175,7 @@ impl Pump {
                     _ => {
                         self.fruitless.remove(&partition);
                         if let Some(at) = next_due {
-                            self.agenda.note(partition, at);
+                            self.note(partition, at);
                         }
                     }
                 }
@@ -177,11 +192,49 @@ impl Pump {
         }
     }
 
+    /// Learns how a partition stands. Work that is ready is announced: a scheduler may have lost the hint.
+    fn swept(&mut self, partition: u16, swept: PartitionStatus) {
+        self.is_informed |= self.sweeper.is_through();
+        if let Some(at) = swept.next_due {
+            self.note(partition, at);
+        }
+        if let Some(membership) = &mut self.membership {
+            let ready = swept.ready.into_iter();
+            let ready = ready.map(|ReadyLane { lane, kind, head }| Hint::Ready { partition, lane, kind, head });
+            membership.announce(ready.collect());
+        }
+    }
+
+    /// Something on a partition is due, which another engine sees to when it owns the partition.
+    fn note(&mut self, partition: u16, at: TimestampMs) {
+        if self.sweeper.is_responsible_for(partition) {
+            self.agenda.note(partition, at);
+        }
+    }
+
+    fn take_turn(&mut self) {
+        let now = self.now + u64::try_from(self.asked.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let keeps_up = self.is_informed.then(|| self.pump_lag.behind(now) < BEHIND);
+        if self.membership.as_mut().is_some_and(|membership| membership.take_turn(keeps_up)) {
+            self.share();
+        }
+    }
+
+    /// Acts for the partitions this engine owns from now on. Of those it owned before it goes on with what it knows; the new ones
+    /// are looked at.
+    fn share(&mut self) {
+        let Some(owned) = self.membership.as_ref().map(Membership::owned) else { return };
+        self.agenda.retain(&owned);
+        self.fruitless.retain(|partition, _| owned.contains(partition));
+        self.sweeper.take_over(owned);
+    }
+
     /// Pumps a partition again, later each time it comes to nothing.
     fn retry_later(&mut self, partition: u16) {
         let known = self.fruitless.entry(partition).or_insert(IdlePump { since: self.now, times: 0 });
-        self.agenda.note(partition, self.now + (1 << known.times));
+        let at = self.now + (1 << known.times);
         known.times = (known.times + 1).min(FRUITLESS_MAX);
+        self.note(partition, at);
     }
 
     /// The earliest moment that has not been seen to: what is tried again has been due all the while.
@@ -192,7 +245,12 @@ impl Pump {
 
     fn heed(&mut self, hint: Hint) {
         match hint {
-            Hint::Due { partition, at } => self.agenda.note(partition, at),
+            Hint::Due { partition, at } => self.note(partition, at),
+            Hint::EngineSeen { engine_id, keeps_up } => {
+                if self.membership.as_mut().is_some_and(|membership| membership.heard(engine_id, keeps_up)) {
+                    self.share();
+                }
+            }
             Hint::Missed => self.sweeper.everything(),
             Hint::Ready { .. }
             | Hint::LaneFreed { .. }

@@ -15,10 +15,11 @@ use crate::Backoff;
 /// Partitions looked at together.
 const AT_ONCE: usize = 8;
 
-/// Looks at every partition once when it starts, again when told to, and, where the store's hints can be lost, at one
-/// partition after the other for ever.
+/// Looks at the partitions it is responsible for once when it starts, again when told to, and, where the store's hints can be lost
+/// and it is to make up for that, at one partition after the other for ever.
 pub struct Sweeper {
     store: Arc<dyn EngineStore>,
+    responsible_for: BTreeSet<u16>,
     waiting: BTreeSet<u16>,
     /// Those the store did not answer for, in the order they failed. The others come first, and these are left alone for a
     /// while.
@@ -33,20 +34,43 @@ pub struct Sweeper {
 }
 
 impl Sweeper {
-    /// A sweeper that has everything still before it.
-    pub fn new(store: Arc<dyn EngineStore>) -> Self {
+    /// A sweeper of every partition that goes on for as long as hints can be lost.
+    pub fn periodic(store: Arc<dyn EngineStore>) -> Self {
         let rota = store.sweep_every().map(|every| SweepSchedule::new(every, store.partitions().num_flow_partitions));
-        let looking = JoinSet::new();
-        let (waiting, failed) = (BTreeSet::new(), VecDeque::new());
-        let mut sweeper = Self { store, waiting, failed, failures: 0, looking, rota, backoff: Backoff::default() };
-        sweeper.everything();
-        sweeper
+        Self { rota, ..Self::on_demand(store) }
+    }
+
+    /// A sweeper of every partition that looks when it starts and when it is told to.
+    pub fn on_demand(store: Arc<dyn EngineStore>) -> Self {
+        let responsible_for: BTreeSet<_> = (0..store.partitions().num_flow_partitions).collect();
+        Self {
+            store,
+            waiting: responsible_for.clone(),
+            responsible_for,
+            failed: VecDeque::new(),
+            failures: 0,
+            looking: JoinSet::new(),
+            rota: None,
+            backoff: Backoff::default(),
+        }
+    }
+
+    /// Looks at these partitions from now on, and at those that are new among them at once.
+    pub fn take_over(&mut self, partitions: BTreeSet<u16>) {
+        self.waiting.retain(|partition| partitions.contains(partition));
+        self.failed.retain(|partition| partitions.contains(partition));
+        self.waiting.extend(partitions.difference(&self.responsible_for));
+        self.responsible_for = partitions;
+    }
+
+    pub(crate) fn is_responsible_for(&self, partition: u16) -> bool {
+        self.responsible_for.contains(&partition)
     }
 
     /// Everything must be looked at, however recently it was: hints were lost.
     pub fn everything(&mut self) {
         self.failed.clear();
-        self.waiting.extend(0..self.store.partitions().num_flow_partitions);
+        self.waiting.extend(&self.responsible_for);
     }
 
     /// Whether everything that was to be looked at has been.
@@ -85,7 +109,8 @@ impl Sweeper {
                 },
                 () = alarm(resume) => {}
                 () = alarm(self.rota.as_ref().map(|rota| rota.at)) => {
-                    self.waiting.extend(self.rota.as_mut().map(SweepSchedule::turn));
+                    let turn = self.rota.as_mut().map(SweepSchedule::turn);
+                    self.waiting.extend(turn.filter(|partition| self.responsible_for.contains(partition)));
                 }
             }
         }

@@ -31,7 +31,7 @@ impl Listener {
         flush_requests: mpsc::UnboundedReceiver<FlushRequest>,
     ) -> Self {
         let limits = Limits::new(store.clone(), matchmaker.clone());
-        let (hint_stream, sweeper) = (HintStream::of(&*store), Sweeper::new(store));
+        let (hint_stream, sweeper) = (HintStream::of(&*store), Sweeper::on_demand(store));
         Self { hint_stream, sweeper, matchmaker, limits, flush_requests, waiting: Vec::new() }
     }
 
@@ -83,6 +83,7 @@ impl Listener {
             | Hint::LeaseLost { .. }
             | Hint::SignalDelivered { .. }
             | Hint::EventTold { .. }
+            | Hint::EngineSeen { .. }
             | Hint::Ended { .. }
             | Hint::FlowMoved { .. }
             | Hint::FlowEnded { .. } => {}

@@ -225,7 +225,7 @@ impl Notices {
                 self.flow_ends.ring_all();
                 self.flow_events.ring_all();
             }
-            Hint::Ready { .. } | Hint::Due { .. } | Hint::LaneFreed { .. } => {}
+            Hint::Ready { .. } | Hint::Due { .. } | Hint::LaneFreed { .. } | Hint::EngineSeen { .. } => {}
         }
     }
 }

@@ -41,12 +41,15 @@ async fn where_hints_can_be_lost_unnoticed_work_is_late_and_not_lost() {
     let store = store(16);
     store.sweep_every(Duration::from_secs(30));
     let scheduler = Scheduler::start(store.clone());
+    let engine = Engine::start(store.clone());
     let_pass(Duration::from_secs(1)).await;
     store.lose_hints();
     store.submit(work("resize")).await.unwrap();
+    store.find_hints_unnoticed();
     let started = Instant::now();
     assert_eq!(scheduler.next(ask(60_000)).await.unwrap().len(), 1);
     assert!(started.elapsed() <= Duration::from_secs(31), "{:?}", started.elapsed());
+    engine.stop().await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use ff_core::backend::{EngineStore, Pending, Perform};
 use ff_core::contracts::{ClaimArgs, GrantedClaims};
-use ff_core::hint::Hints;
+use ff_core::hint::{Hint, Hints};
 use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
@@ -120,6 +120,10 @@ impl EngineStore for MeasuredStore {
 
     fn hints(&self) -> Hints {
         self.store.hints()
+    }
+
+    fn announce(&self, hints: Vec<Hint>) -> Pending<'_, ()> {
+        self.store.announce(hints)
     }
 
     fn outages(&self) -> &OutageLog {

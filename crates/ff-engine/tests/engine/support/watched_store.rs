@@ -77,6 +77,11 @@ impl WatchedStore {
         self.deaf.store(true, Ordering::SeqCst);
     }
 
+    /// Hints come again, and listeners do not know that they missed some.
+    pub(crate) fn find_hints_unnoticed(&self) {
+        self.deaf.store(false, Ordering::SeqCst);
+    }
+
     /// Hints come again, and listeners are told that they missed some.
     pub(crate) fn find_hints(&self) {
         self.deaf.store(false, Ordering::SeqCst);
@@ -168,6 +173,13 @@ impl EngineStore for WatchedStore {
                 |mut missed| async move { Some((missed.recv().await.ok()?, missed)) },
             );
         Box::pin(stream::select(heard, missed))
+    }
+
+    fn announce(&self, hints: Vec<Hint>) -> Pending<'_, ()> {
+        Box::pin(async move {
+            self.ask("announce")?;
+            self.beneath.announce(hints).await
+        })
     }
 
     fn outages(&self) -> &OutageLog {
