@@ -163,7 +163,7 @@ fn types(signature: &'static Signature) -> Vec<(&'static str, &'static str, &'st
     signature.args.iter().zip(kinds).map(|(name, (_, right, wrong))| (*name, *right, *wrong)).collect()
 }
 
-async fn ask(wire: &Wire, call: &Fcall) -> Result<(), ScriptError> {
+pub(crate) async fn ask(wire: &Wire, call: &Fcall) -> Result<(), ScriptError> {
     let reply = wire.fcall(call.clone()).await?;
     FcallResult::parse(call.signature, reply).map(drop)
 }

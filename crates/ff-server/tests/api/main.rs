@@ -8,6 +8,7 @@ mod approvals;
 mod bad_input;
 mod bodies;
 mod claims;
+mod document;
 mod event_cursors;
 mod event_streams;
 mod flow_bodies;
