@@ -31,6 +31,9 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_millis(1);
 const PATIENCE_MAX: Duration = Duration::from_secs(1);
 
+/// How long the store's clock is not asked again: until then its time is what it said and what has passed here since.
+const CLOCK_FRESH: Duration = Duration::from_secs(1);
+
 /// A pump that is behind by this much does not keep up, and other engines act in its place.
 const BEHIND: Duration = Duration::from_secs(2);
 
@@ -51,8 +54,8 @@ pub(crate) struct Pump {
     pumping: JoinSet<(u16, Answer<Pumped>)>,
     /// The store's time when it was last asked. It may be long ago, but what was due then still is.
     now: TimestampMs,
-    /// When that was.
-    asked: Instant,
+    /// The time the store said when it was last asked, and when that was; nothing while it cannot be relied on.
+    clock: Option<(TimestampMs, Instant)>,
     sleep: Option<Sleep>,
     patience: Duration,
     fruitless: HashMap<u16, IdlePump>,
@@ -85,7 +88,7 @@ impl Pump {
             agenda: Agenda::default(),
             pumping: JoinSet::new(),
             now: TimestampMs(i64::MIN),
-            asked: Instant::now(),
+            clock: None,
             sleep: None,
             patience: PATIENCE,
             fruitless: HashMap::new(),
@@ -137,8 +140,17 @@ impl Pump {
             {
                 return Some(sleep.until);
             }
+            if let Some((now, true)) = self.estimate() {
+                self.sleep_towards(now, towards);
+                continue;
+            }
             match self.store.now().await {
-                Ok(now) => self.read_clock(now, towards),
+                Ok(now) => {
+                    // A clock that is not past what was believed of it stands still, or runs slower than the one here.
+                    self.clock = (now > self.now).then(|| (now, Instant::now()));
+                    self.backoff.succeeded();
+                    self.sleep_towards(now, towards);
+                }
                 Err(error) => {
                     self.store.outages().noted("clock", &error);
                     self.backoff.failed();
@@ -147,12 +159,18 @@ impl Pump {
         }
     }
 
+    /// What time it is for the store by what it said when it was last asked, and whether that was lately.
+    fn estimate(&self) -> Option<(TimestampMs, bool)> {
+        let (read, at) = self.clock?;
+        let since = at.elapsed();
+        Some((read + u64::try_from(since.as_millis()).unwrap_or(u64::MAX), since < CLOCK_FRESH))
+    }
+
     /// Learns what time it is, and how long to sleep towards a moment that has not come.
-    fn read_clock(&mut self, now: TimestampMs, towards: TimestampMs) {
-        self.backoff.succeeded();
+    fn sleep_towards(&mut self, now: TimestampMs, towards: TimestampMs) {
         let slept = self.sleep.take().is_some_and(|sleep| sleep.towards == towards);
         let stands_still = slept && now <= self.now;
-        (self.now, self.asked) = (now, Instant::now());
+        self.now = now;
         if towards <= now {
             return;
         }
@@ -171,7 +189,10 @@ impl Pump {
                 self.backoff.succeeded();
                 match next_due {
                     // The partition's clock is behind the one that was read.
-                    Some(at) if fired == 0 && at <= self.now => self.retry_later(partition),
+                    Some(at) if fired == 0 && at <= self.now => {
+                        self.clock = None;
+                        self.retry_later(partition);
+                    }
                     _ => {
                         self.fruitless.remove(&partition);
                         if let Some(at) = next_due {
@@ -181,6 +202,8 @@ impl Pump {
                 }
             }
             Err(error) => {
+                // Whether the store answers at all is known by its clock.
+                self.clock = None;
                 self.store.outages().failed("pump", partition, &error);
                 self.failures = self.failures.saturating_add(1);
                 // Each partition is left alone for itself; all of them only when none answers.
@@ -213,7 +236,7 @@ impl Pump {
     }
 
     fn take_turn(&mut self) {
-        let now = self.now + u64::try_from(self.asked.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let now = self.estimate().map_or(self.now, |(now, _)| now);
         let keeps_up = self.is_informed.then(|| self.pump_lag.behind(now) < BEHIND);
         if self.membership.as_mut().is_some_and(|membership| membership.take_turn(keeps_up)) {
             self.share();

@@ -128,7 +128,7 @@ async fn a_clock_that_stands_still_is_not_asked_all_the_time() {
     let id = delayed(&store, 1).await;
     let_pass(Duration::from_secs(60)).await;
     assert!(store.asked_for("now") < 80, "{:?}", store.asked());
-    assert_eq!(store.asked_for("pump_partition"), 0);
+    assert!(store.asked_for("pump_partition") <= 1, "a clock is believed to run until it was seen not to");
     clock.advance(1);
     let_pass(2 * SECOND).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
