@@ -1,4 +1,4 @@
-//! One request and its answer. What was refused is told apart from what nobody knows.
+//! One request and its answer. A refusal is told apart from an unknown outcome.
 
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ fn answer(request: RequestBuilder, wait_ms: u64) -> BoxFuture<'static, Answer<By
 }
 
 fn read<T: DeserializeOwned>(body: &[u8]) -> Answer<T> {
-    serde_json::from_slice(body).map_err(|error| unreadable(&error))
+    serde_json::from_slice(body).map_err(unreadable)
 }
 
 /// A connection that was never made asked for nothing; past that, the server may have acted.
@@ -109,7 +109,7 @@ fn unanswered(error: reqwest::Error) -> EngineError {
 }
 
 /// An answer that does not read as it should; what was asked has been done all the same.
-pub(super) fn unreadable(error: &dyn std::error::Error) -> EngineError {
+pub(super) fn unreadable(error: impl std::error::Error) -> EngineError {
     EngineError::Unknown(format!("the server's answer cannot be read: {error}"))
 }
 
