@@ -66,7 +66,7 @@ pub(crate) fn word(name: &'static str) -> Field {
     field(name, json!([5, true, "nonsense", "", [], {}]))
 }
 
-/// Text anybody chooses.
+/// Text a caller chooses.
 pub(crate) fn free_text(name: &'static str) -> Field {
     field(name, json!([5, true, "", "a\u{0}b", [], {}]))
 }
