@@ -1,4 +1,4 @@
-//! The pump: sleeps until something is due by the store's clock, and has the store fire it.
+//! The pump: sleeps until work is due by the store's clock, and then calls the store to fire it.
 
 use std::collections::HashMap;
 use std::panic::resume_unwind;
@@ -17,19 +17,19 @@ use crate::pump_lag::PumpLag;
 use crate::sweep::alarm;
 use crate::{Backoff, HintStream, Sweeper};
 
-/// Partitions pumped together.
+/// Partitions pumped at the same time.
 const AT_ONCE: usize = 8;
 
-/// The longest sleep towards a known moment. The store's clock may be set, and a machine may be suspended; due work is
-/// late by this much then, not by whatever was left to sleep.
+/// The longest sleep until a known due time. The store's clock may be set, and a machine may be suspended; then due
+/// work is late by at most this long.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 
-/// The shortest sleep towards a known moment, and how far it grows while the store's clock stands still: such a clock must
-/// not be asked all the time.
+/// The shortest sleep until a known due time, and the limit it grows to while the store's clock stands still, so that
+/// the clock is not read in a busy loop.
 const PATIENCE: Duration = Duration::from_millis(1);
 const PATIENCE_MAX: Duration = Duration::from_secs(1);
 
-/// Doublings of the wait before a partition is pumped again that was due and fired nothing: from 1 ms to 2 s.
+/// How often the delay is doubled before a partition is pumped again that was due and fired nothing: from 1 ms to 2 s.
 const FRUITLESS_MAX: u32 = 11;
 
 pub(crate) struct Pump {
@@ -37,27 +37,27 @@ pub(crate) struct Pump {
     hint_stream: HintStream,
     sweeper: Sweeper,
     agenda: Agenda,
-    /// Tasks of their own: a call may hold a lock or a connection of the store, and must go on while the pump waits for
-    /// the store's clock.
+    /// Separate tasks: a call may hold a lock or a connection of the store, and must make progress while the pump waits
+    /// for the store's clock.
     pumping: JoinSet<(u16, Answer<Pumped>)>,
-    /// The store's time when it was last asked. It may be long ago, but what was due then still is.
+    /// The store's time when it was last read. It may be long ago, but work that was due then is still due.
     now: TimestampMs,
     sleep: Option<Sleep>,
     patience: Duration,
     fruitless: HashMap<u16, IdlePump>,
-    /// How many pumps failed since one did not. A part of a store may be away while the rest answers.
+    /// Consecutive failed pumps. A part of a store may be away while the rest answers.
     failures: usize,
     pump_lag: PumpLag,
     backoff: Backoff,
 }
 
-/// A sleep towards a moment of the store.
+/// A sleep until a time of the store's clock.
 struct Sleep {
     towards: TimestampMs,
     until: Instant,
 }
 
-/// A partition that was due and of which nothing came.
+/// A partition that was due and fired nothing.
 struct IdlePump {
     since: TimestampMs,
     times: u32,
@@ -86,7 +86,7 @@ impl Pump {
             let wake = self.fire().await;
             self.pump_lag.since(self.owed_since());
             tokio::select! {
-                hint = self.hint_stream.next() => self.heed(hint),
+                hint = self.hint_stream.next() => self.handle(hint),
                 looked = self.sweeper.next() => {
                     if let Some((partition, swept)) = looked && let Some(at) = swept.next_due {
                         self.agenda.note(partition, at);
@@ -101,7 +101,7 @@ impl Pump {
         }
     }
 
-    /// Begins to pump what is due, and says when to look again if nothing happens before.
+    /// Starts to pump due partitions, and returns when to check again if nothing happens before.
     async fn fire(&mut self) -> Option<Instant> {
         loop {
             if let Some(until) = self.backoff.until() {
@@ -132,7 +132,7 @@ impl Pump {
         }
     }
 
-    /// Learns what time it is, and how long to sleep towards a moment that has not come.
+    /// Reads the store's clock, and computes how long to sleep until a due time in the future.
     fn read_clock(&mut self, now: TimestampMs, towards: TimestampMs) {
         self.backoff.succeeded();
         let slept = self.sleep.take().is_some_and(|sleep| sleep.towards == towards);
@@ -168,7 +168,7 @@ impl Pump {
             Err(error) => {
                 self.store.outages().failed("pump", partition, &error);
                 self.failures = self.failures.saturating_add(1);
-                // Each partition is left alone for itself; all of them only when none answers.
+                // Each partition has its own backoff; all of them back off only when none answers.
                 if self.failures >= AT_ONCE {
                     self.backoff.failed();
                 }
@@ -177,20 +177,21 @@ impl Pump {
         }
     }
 
-    /// Pumps a partition again, later each time it comes to nothing.
+    /// Pumps a partition again, after a longer delay each time it fires nothing.
     fn retry_later(&mut self, partition: u16) {
         let known = self.fruitless.entry(partition).or_insert(IdlePump { since: self.now, times: 0 });
         self.agenda.note(partition, self.now + (1 << known.times));
         known.times = (known.times + 1).min(FRUITLESS_MAX);
     }
 
-    /// The earliest moment that has not been seen to: what is tried again has been due all the while.
+    /// The earliest due time that is not handled yet; partitions to be pumped again have been due since their first
+    /// try.
     fn owed_since(&self) -> Option<TimestampMs> {
         let fruitless = self.fruitless.values().map(|fruitless| fruitless.since);
         self.agenda.owed_since().into_iter().chain(fruitless).min()
     }
 
-    fn heed(&mut self, hint: Hint) {
+    fn handle(&mut self, hint: Hint) {
         match hint {
             Hint::Due { partition, at } => self.agenda.note(partition, at),
             Hint::Missed => self.sweeper.everything(),
