@@ -47,7 +47,7 @@ impl FromStr for Term {
     }
 }
 
-/// What a tenant has that everything said is true of.
+/// The filter of a namespace that all terms make together.
 pub(crate) fn meant(namespace: Namespace, terms: Vec<Term>, now: TimestampMs) -> Result<Filter, Usage> {
     let mut filter = Filter::everything(namespace);
     for term in terms {
@@ -69,7 +69,7 @@ pub(crate) fn meant(namespace: Namespace, terms: Vec<Term>, now: TimestampMs) ->
     Ok(filter)
 }
 
-/// What is said twice cannot both be meant.
+/// A field may be given once.
 fn once<T>(field: &str, place: &mut Option<T>, value: T) -> Result<(), Usage> {
     match place.replace(value) {
         Some(_) => Err(Usage(format!("{field}: must be given once, is given twice"))),

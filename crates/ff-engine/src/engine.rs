@@ -1,4 +1,4 @@
-//! The engine: what runs beside a store so that due work happens by itself.
+//! The engine: the background tasks that fire due work on a store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,12 +41,12 @@ pub struct Engine {
 impl Engine {
     /// Starts an engine on the current runtime.
     ///
-    /// It looks at every partition once and then asks the store nothing until something is due, a hint tells it more, or
-    /// the store's hints can be lost and it is some partition's turn to be swept. Who is gone it asks now and then.
+    /// It sweeps every partition once. After that it calls the store only when work is due, when a hint arrives, when a
+    /// partition is swept because hints can be lost, and at intervals to find workers that are gone.
     pub fn start(store: Arc<dyn EngineStore>) -> Self {
         let stopped = CancellationToken::new();
         let running = stopped.clone().drop_guard();
-        // Made here rather than in the task, so that no hint given from now on is missed.
+        // Created here rather than in the task, so that no hint sent after this call is missed.
         let pump_lag = PumpLag::default();
         let engine_id = EngineId::new();
         let pump = Pump::new(store.clone(), engine_id, pump_lag.clone());
@@ -58,13 +58,13 @@ impl Engine {
         Self { running, pump, pump_lag }
     }
 
-    /// How long what is due has been due without being seen to, by the store's time.
+    /// How long the oldest due work has been waiting for the pump, by the store's clock.
     pub fn behind(&self, now: TimestampMs) -> Duration {
         self.pump_lag.behind(now)
     }
 
-    /// Stops the engine and waits until it asks the store nothing more. What it had asked for and not heard of is done or
-    /// not; the next engine finds out.
+    /// Stops the engine and waits for its last call to the store. The outcome of a call under way may be unknown; the
+    /// next engine repeats it.
     pub async fn stop(self) {
         drop(self.running);
         if let Err(error) = self.pump.await {

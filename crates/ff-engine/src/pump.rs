@@ -19,15 +19,15 @@ use crate::pump_lag::PumpLag;
 use crate::sweep::alarm;
 use crate::{Backoff, HintStream, Sweeper};
 
-/// Partitions pumped together.
+/// Partitions pumped at the same time.
 const AT_ONCE: usize = 8;
 
-/// The longest sleep towards a known moment. The store's clock may be set, and a machine may be suspended; due work is
-/// late by this much then, not by whatever was left to sleep.
+/// The longest sleep until a known due time. The store's clock may be set, and a machine may be suspended; then due
+/// work is late by at most this long.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 
-/// The shortest sleep towards a known moment, and how far it grows while the store's clock stands still: such a clock must
-/// not be asked all the time.
+/// The shortest sleep until a known due time, and the limit it grows to while the store's clock stands still, so that
+/// the clock is not read in a busy loop.
 const PATIENCE: Duration = Duration::from_millis(1);
 const PATIENCE_MAX: Duration = Duration::from_secs(1);
 
@@ -49,29 +49,29 @@ pub(crate) struct Pump {
     /// Whether it has looked at every partition since it was started.
     is_informed: bool,
     agenda: Agenda,
-    /// Tasks of their own: a call may hold a lock or a connection of the store, and must go on while the pump waits for
-    /// the store's clock.
+    /// Separate tasks: a call may hold a lock or a connection of the store, and must make progress while the pump waits
+    /// for the store's clock.
     pumping: JoinSet<(u16, Answer<Pumped>)>,
-    /// The store's time when it was last asked. It may be long ago, but what was due then still is.
+    /// The store's time when it was last read. It may be long ago, but work that was due then is still due.
     now: TimestampMs,
     /// The time the store said when it was last asked, and when that was; nothing while it cannot be relied on.
     clock: Option<(TimestampMs, Instant)>,
     sleep: Option<Sleep>,
     patience: Duration,
     fruitless: HashMap<u16, IdlePump>,
-    /// How many pumps failed since one did not. A part of a store may be away while the rest answers.
+    /// Consecutive failed pumps. A part of a store may be away while the rest answers.
     failures: usize,
     pump_lag: PumpLag,
     backoff: Backoff,
 }
 
-/// A sleep towards a moment of the store.
+/// A sleep until a time of the store's clock.
 struct Sleep {
     towards: TimestampMs,
     until: Instant,
 }
 
-/// A partition that was due and of which nothing came.
+/// A partition that was due and fired nothing.
 struct IdlePump {
     since: TimestampMs,
     times: u32,
@@ -103,7 +103,7 @@ impl Pump {
             let wake = self.fire().await;
             self.pump_lag.since(self.owed_since());
             tokio::select! {
-                hint = self.hint_stream.next() => self.heed(hint),
+                hint = self.hint_stream.next() => self.handle(hint),
                 looked = self.sweeper.next() => {
                     if let Some((partition, swept)) = looked {
                         self.swept(partition, swept);
@@ -119,7 +119,7 @@ impl Pump {
         }
     }
 
-    /// Begins to pump what is due, and says when to look again if nothing happens before.
+    /// Starts to pump due partitions, and returns when to check again if nothing happens before.
     async fn fire(&mut self) -> Option<Instant> {
         loop {
             if let Some(until) = self.backoff.until() {
@@ -206,7 +206,7 @@ impl Pump {
                 self.clock = None;
                 self.store.outages().failed("pump", partition, &error);
                 self.failures = self.failures.saturating_add(1);
-                // Each partition is left alone for itself; all of them only when none answers.
+                // Each partition has its own backoff; all of them back off only when none answers.
                 if self.failures >= AT_ONCE {
                     self.backoff.failed();
                 }
@@ -260,13 +260,14 @@ impl Pump {
         self.note(partition, at);
     }
 
-    /// The earliest moment that has not been seen to: what is tried again has been due all the while.
+    /// The earliest due time that is not handled yet; partitions to be pumped again have been due since their first
+    /// try.
     fn owed_since(&self) -> Option<TimestampMs> {
         let fruitless = self.fruitless.values().map(|fruitless| fruitless.since);
         self.agenda.owed_since().into_iter().chain(fruitless).min()
     }
 
-    fn heed(&mut self, hint: Hint) {
+    fn handle(&mut self, hint: Hint) {
         match hint {
             Hint::Due { partition, at } => self.note(partition, at),
             Hint::EngineSeen { engine_id, keeps_up } => {

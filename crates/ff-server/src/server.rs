@@ -52,7 +52,7 @@ const FULL: Duration = Duration::from_millis(100);
 pub struct Server {
     listener: TcpListener,
     runtime: Runtime,
-    /// The keys that are asked for; none where nobody is asked for one.
+    /// The keys that are asked for; `None` where the server asks for none.
     keyring: Option<Keyring>,
     tls: Option<TlsAcceptor>,
     limits: Limits,
@@ -62,8 +62,9 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes an address. Where the store has keys, every request needs one; where it never had any, nobody is asked for one,
-    /// and the address must be a loopback one. Which of the two it is, is decided here and holds until the server stops.
+    /// Takes an address. Where the store has keys, every request needs one; where it never had any, requests need none,
+    /// and the address must be a loopback one. Which of the two it is, is decided here and holds until the server
+    /// stops.
     pub async fn bind(listen: SocketAddr, runtime: Runtime) -> io::Result<Self> {
         Self::bind_with(listen, runtime, ServerOptions::default()).await
     }
@@ -100,8 +101,7 @@ impl Server {
         self
     }
 
-    /// Tells metrics at an address of their own as well, to anybody who asks there: a scraper needs no key then. Says where
-    /// that is.
+    /// Serves metrics at an address of their own as well, where a scraper needs no key. Says where that is.
     pub async fn scraped_at(&mut self, listen: SocketAddr) -> io::Result<SocketAddr> {
         let metrics = self.metrics.get_or_insert_default().clone();
         let listener = MetricsListener::bind(listen, metrics, self.runtime.clone()).await?;
@@ -126,8 +126,8 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Serves until told to stop. Then no connection is taken any more, whoever waits for something is answered at once,
-    /// and running requests finish. The connection to the store stays open: it is the caller's.
+    /// Serves until told to stop. Then no connection is taken any more, long polls are answered at once, and running
+    /// requests finish. The connection to the store stays open: it is the caller's.
     pub async fn serve(self, shutdown: CancellationToken) -> io::Result<()> {
         self.serving(shutdown).await
     }

@@ -22,7 +22,7 @@ use crate::problem::Result;
 /// with the time a key is kept in mind this is how long a stream outlives its key.
 pub(crate) const SIGN_OF_LIFE_MS: u64 = 12_000;
 
-/// What is said when there is nothing to say.
+/// The comment that is sent while there are no events.
 pub(crate) const SIGN_OF_LIFE: &str = ":\n\n";
 
 /// The header in which a browser says what it heard last.

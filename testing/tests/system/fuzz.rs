@@ -1,4 +1,4 @@
-//! Whatever comes from outside is read or refused, and never brings down who reads it. Inputs are valid ones that are damaged at
+//! Input from outside is read or refused, and never crashes its reader. Inputs are valid ones that are damaged at
 //! random; what is read after that is damaged further.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

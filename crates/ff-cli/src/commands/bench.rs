@@ -7,8 +7,8 @@ use ff_core::limits;
 
 use crate::exit::{Exit, Usage};
 use crate::settings::Settings;
+use crate::span;
 use crate::table::Table;
-use crate::{output, span};
 use ff_bench::{
     Chain, ClaimCost, Fanout, Idle, Lifecycle, QuorumCancel, Report, Retention, SearchCost, SuspendToResume,
 };
@@ -180,12 +180,7 @@ impl Bench {
             }
             Scenario::Idle { store, workers, span } => Idle { store: store.store, workers, span }.measure().await?,
         };
-        if settings.json {
-            output::json(&report)?
-        } else {
-            print(&report)?
-        }
-        Ok(Exit::Done)
+        settings.answer(&report, || print(&report))
     }
 }
 

@@ -17,7 +17,7 @@ use setting::settings;
 
 use crate::exit::{self, Usage};
 
-/// The file that is read when nobody names another.
+/// The file that is read unless another is named.
 const FILE: &str = "flowfabric.toml";
 
 /// A command line, and what decides what it means.

@@ -24,9 +24,8 @@ fn every_exit_code_is_in_the_help_and_on_the_page() {
 
 #[test]
 fn every_command_and_every_option_is_on_a_page() {
-    let page = ["cli", "operating"].map(|name| {
-        std::fs::read_to_string(format!("{}/../../docs/{name}.md", env!("CARGO_MANIFEST_DIR"))).unwrap()
-    });
+    let page = ["cli", "operating"]
+        .map(|name| std::fs::read_to_string(format!("{}/../../docs/{name}.md", env!("CARGO_MANIFEST_DIR"))).unwrap());
     let page = page.concat();
     let help = ff(&["--help"]).ok();
     let (_, rest) = help.split_once("Commands:").unwrap();

@@ -86,13 +86,13 @@ pub trait Orchestration: EngineStore {
         lane::claim(self, args)
     }
 
-    /// Counts what partitions hold of a lane with a limit, now that something there has ended, and tells the lane's home, which
-    /// can grant what is free at once. The lane is named as indexes name it.
+    /// Counts the active executions of a lane with a limit after one of them has ended, and reports the count to the
+    /// lane's home, which can then grant the free capacity. The lane is named as indexes name it.
     fn recount_and_settle(&self, lane: &LaneId, partitions: Vec<u16>) -> impl Future<Output = Answer<()>> + Send {
         lane::recount_and_settle(self, lane.apart(), partitions)
     }
 
-    /// Brings a new secret to every partition, and says what became of it on each.
+    /// Writes a new secret to every partition, and reports the outcome on each.
     fn rotate_secret(&self, rotation: RotateSecretArgs) -> impl Future<Output = Answer<RotationReport>> + Send {
         async move {
             rotation.check()?;

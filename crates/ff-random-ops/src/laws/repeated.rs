@@ -1,8 +1,8 @@
 //! A reply that got lost: the caller asks again, and must learn the same and change nothing.
 
 use ff_core::contracts::{
-    Cancelled, ClosedFlow, ClosedWaitpoint, Delivered, FlowCancelled, Resumed, Revoked, Rotated,
-    StagedFlow, Submitted, SubmittedFlow,
+    Cancelled, ClosedFlow, ClosedWaitpoint, Delivered, FlowCancelled, Resumed, Revoked, Rotated, StagedFlow, Submitted,
+    SubmittedFlow,
 };
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation, Reply};

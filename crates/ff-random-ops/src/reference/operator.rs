@@ -1,9 +1,9 @@
 //! Requests of operators, worker processes and readers of events, and how the model answers them.
 
 use ff_core::contracts::{
-    AllotArgs, ClaimArgs, Claims, ConfigureLaneArgs, CopyLaneArgs, EventsArgs, EventsPage,
-    FollowArgs, Grant, GrantedClaimArgs, HeartbeatArgs, LaneCount, LaneInfo, LeaveArgs, RecountLaneArgs,
-    RegisterWorkerArgs, SettleLaneArgs, SweepWorkerArgs,
+    AllotArgs, ClaimArgs, Claims, ConfigureLaneArgs, CopyLaneArgs, EventsArgs, EventsPage, FollowArgs, Grant,
+    GrantedClaimArgs, HeartbeatArgs, LaneCount, LaneInfo, LeaveArgs, RecountLaneArgs, RegisterWorkerArgs,
+    SettleLaneArgs, SweepWorkerArgs,
 };
 use ff_core::engine_error::Refusal;
 use ff_core::entropy::Nonce;
@@ -73,9 +73,7 @@ impl Reference {
                 let after = self.reader.clone();
                 Call::Events(EventsArgs { after, namespace: None, execution: None, limit: *limit })
             }
-            Order::Adjust { job, adjustment } => {
-                Call::One(Box::new(adjustment.operation(self.id(*job), self.now())))
-            }
+            Order::Adjust { job, adjustment } => Call::One(Box::new(adjustment.operation(self.id(*job), self.now()))),
             Order::Register { worker, namespace, ttl_ms } => one(RegisterWorkerArgs {
                 worker_instance_id: instance(*worker),
                 worker_id: vocabulary::holder(*worker).worker_id,

@@ -7,9 +7,7 @@ use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy, RetryPolicy, TimeoutPolicy};
 use ff_core::token::Secret;
 use ff_core::trace::TraceContext;
-use ff_core::types::{
-    IdempotencyKey, Kid, Kind, LaneId, Namespace, Priority, WorkerId, WorkerInstanceId,
-};
+use ff_core::types::{IdempotencyKey, Kid, Kind, LaneId, Namespace, Priority, WorkerId, WorkerInstanceId};
 use uuid::Uuid;
 
 pub(crate) use crate::adjustment::label;

@@ -1,8 +1,6 @@
 //! What operators and worker instances are refused: it is said, and nothing is written.
 
-use ff_core::contracts::{
-    ConfigureLaneArgs, CopyLaneArgs, HeartbeatArgs, RegisterWorkerArgs, ReplayArgs, SetTagsArgs,
-};
+use ff_core::contracts::{ConfigureLaneArgs, CopyLaneArgs, HeartbeatArgs, RegisterWorkerArgs, ReplayArgs, SetTagsArgs};
 use ff_core::engine_error::Code;
 use ff_core::lane::LaneState;
 use ff_core::limits;
@@ -10,8 +8,7 @@ use ff_core::types::{
     LaneId, Namespace, TagKey, TagValue, TimestampMs, WorkerId, WorkerInstanceId, draw_execution_uuid,
 };
 use ff_script::execution::{
-    PlainWork, ff_create_execution, ff_create_executions, ff_replay_execution,
-    ff_set_execution_tags,
+    PlainWork, ff_create_execution, ff_create_executions, ff_replay_execution, ff_set_execution_tags,
 };
 use ff_script::flow::ff_submit_flow;
 use ff_script::lane::{ff_configure_lane, ff_copy_lane};

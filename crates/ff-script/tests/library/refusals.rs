@@ -16,9 +16,9 @@ use ff_core::payload::Payload;
 use ff_core::policy::Policy;
 use ff_core::types::{IdempotencyKey, Kind};
 use ff_script::execution::{
-    ExtraReads, PlainWork, core_key, ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_create_execution,
-    ff_create_executions, ff_delay_execution, ff_fail_execution, ff_read_execution, ff_replay_execution,
-    ff_update_progress,
+    ExtraReads, PlainWork, core_key, ff_cancel_execution, ff_complete_execution, ff_complete_executions,
+    ff_create_execution, ff_create_executions, ff_delay_execution, ff_fail_execution, ff_read_execution,
+    ff_replay_execution, ff_update_progress,
 };
 use ff_script::lease::{ff_renew_lease, ff_revoke_lease};
 use ff_script::published::{ff_expire_execution, ff_mark_lease_expired_if_due, ff_promote_delayed};
@@ -185,7 +185,8 @@ fn arguments(signature: &Signature) -> Vec<Vec<Bytes>> {
             "flag" => &["", "1"],
             other => panic!("{} has an argument of type {other}", signature.name),
         };
-        let with = |args: &Vec<Bytes>, value: &'static str| [&args[..], &[Bytes::from_static(value.as_bytes())]].concat();
+        let with =
+            |args: &Vec<Bytes>, value: &'static str| [&args[..], &[Bytes::from_static(value.as_bytes())]].concat();
         all = all.iter().flat_map(|args| values.iter().map(move |value| with(args, value))).collect();
     }
     all

@@ -4,7 +4,8 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ff_core::backend::{Pending, Perform};
+use ff_api::DoctorReport;
+use ff_core::backend::{Answer, Pending, Perform};
 use ff_core::contracts::SubmitArgs;
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::operation::{self, Operation, Reply};
@@ -52,10 +53,10 @@ pub enum HttpConnectError {
     /// The two ends do not agree on TLS, or the server's certificate is not accepted.
     #[error("cannot connect to {url}: {why}")]
     Tls { url: String, why: String },
-    /// Nobody is there.
+    /// No connection could be made.
     #[error("no server answers at {url}: {why}")]
     Unreachable { url: String, why: String },
-    /// Somebody is there who does not speak as a FlowFabric server does.
+    /// The answer is not that of a FlowFabric server.
     #[error("what answers at {url} is not a FlowFabric server: {why}")]
     NotFlowFabric { url: String, why: String },
 }
@@ -109,6 +110,11 @@ impl HttpBackend {
         Ok(backend)
     }
 
+    /// Has the server check the invariants on one partition of its store.
+    pub async fn examine_partition(&self, partition: u16) -> Answer<DoctorReport> {
+        self.get(&["doctor"], &[("partition", partition.to_string())], 0).await
+    }
+
     /// Whose work a call is about: that of the key's namespace, unless another is named.
     pub(super) fn whose(&self, named: &Namespace) -> Namespace {
         self.own.as_ref().filter(|_| named.is_default()).unwrap_or(named).clone()
@@ -120,7 +126,8 @@ impl Perform for HttpBackend {
         self.partitions
     }
 
-    /// What no state of the store could make acceptable is refused here in the store's own words, before it is sent.
+    /// Arguments that no state of the store could make acceptable are refused here with the store's own error, before
+    /// they are sent.
     fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
         match operation.check(&self.partitions) {
             Ok(()) => {

@@ -1,4 +1,4 @@
-//! One request and its answer. What was refused is told apart from what nobody knows.
+//! One request and its answer. A refusal is told apart from an unknown outcome.
 
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ impl HttpBackend {
         let path: Vec<_> = segments.map(|part| if part.starts_with('{') { subject.as_str() } else { part }).collect();
         let Some(lease_call) = LeaseCall::of_path(C::PATH) else { return self.post(&path, &call, 0).await };
         let execution_id = subject.parse().map_err(|error| unreadable(&error))?;
-        let body = to_raw_value(&call).map_err(|error| unwritable(&error))?;
+        let body = to_raw_value(&call).map_err(unwritable)?;
         let verb = C::PATH.rsplit('/').next().unwrap_or_default();
         let call = HolderCall { verb, call: lease_call, execution_id, body };
         read(self.holder_calls.call(self, call).await?.get().as_bytes())
@@ -98,7 +98,7 @@ fn answer(request: RequestBuilder, wait_ms: u64) -> BoxFuture<'static, Answer<By
 }
 
 fn read<T: DeserializeOwned>(body: &[u8]) -> Answer<T> {
-    serde_json::from_slice(body).map_err(|error| unreadable(&error))
+    serde_json::from_slice(body).map_err(unreadable)
 }
 
 /// A connection that was never made asked for nothing; past that, the server may have acted.
@@ -117,7 +117,7 @@ fn unanswered(error: reqwest::Error) -> EngineError {
 }
 
 /// An answer that does not read as it should; what was asked has been done all the same.
-pub(super) fn unreadable(error: &dyn std::error::Error) -> EngineError {
+pub(super) fn unreadable(error: impl std::error::Error) -> EngineError {
     EngineError::Unknown(format!("the server's answer cannot be read: {error}"))
 }
 

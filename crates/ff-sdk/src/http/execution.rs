@@ -1,6 +1,7 @@
 //! The domain of executions, over HTTP.
 //!
-//! What no state of the store could make acceptable is refused here in the store's own words, before it is sent.
+//! Arguments that no state of the store could make acceptable are refused here with the store's own error, before they
+//! are sent.
 
 use ff_core::backend::{Answer, EngineBackend, Handle};
 use ff_core::contracts::{Attempts, ExecutionEnd, ExecutionInfo, Filter, ListArgs, Page, SubmitArgs, Submitted};
@@ -33,7 +34,7 @@ impl Together for SubmitArgs {
     }
 
     async fn alone(self, server: &HttpBackend) -> Answer<Submitted> {
-        let submit = ff_api::Submit::of(self).map_err(|error| unwritable(&error))?;
+        let submit = ff_api::Submit::of(self).map_err(unwritable)?;
         server.post(&["executions"], &submit, 0).await
     }
 
@@ -61,7 +62,7 @@ impl Handle<ListArgs, Page> for HttpBackend {
         query.extend(created_until.map(|at| ("created_until", at.to_string())));
         query.extend(args.after.map(|cursor| ("cursor", cursor.to_string())));
         let page: ff_api::Page = self.get(&["executions"], &query, 0).await?;
-        page.into_page().map_err(|refusal| unreadable(&refusal))
+        page.into_page().map_err(unreadable)
     }
 }
 
@@ -70,7 +71,7 @@ impl Handle<ReadPayload, Payload> for HttpBackend {
         let (name, value) = EXACT;
         let path = ["executions", &id.to_string(), "payload"];
         let view: ff_api::PayloadView = self.get(&path, &[(name, value.to_owned())], 0).await?;
-        view.into_payload().map_err(|refusal| unreadable(&refusal))
+        view.into_payload().map_err(unreadable)
     }
 }
 
@@ -102,10 +103,10 @@ impl HttpBackend {
         let (name, value) = EXACT;
         let query = [(name, value.to_owned()), ("wait_ms", wait_ms.to_string())];
         let ended: ff_api::ExecutionEnd = self.get(&["executions", &id.to_string(), "result"], &query, wait_ms).await?;
-        ended.into_ended().map_err(|refusal| unreadable(&refusal))
+        ended.into_ended().map_err(unreadable)
     }
 }
 
-pub(super) fn unwritable(error: &serde_json::Error) -> EngineError {
+pub(super) fn unwritable(error: serde_json::Error) -> EngineError {
     Refusal::new(Code::InvalidInput).because(format!("cannot be written as JSON: {error}")).into()
 }

@@ -25,7 +25,7 @@ impl Handle<CreateFlowArgs, SubmittedFlow> for HttpBackend {
 impl Handle<GrowFlowArgs, Grown> for HttpBackend {
     async fn handle(&self, args: GrowFlowArgs) -> Answer<Grown> {
         let id = args.flow_id;
-        let grow = ff_api::GrowFlow::of(args).map_err(|error| unwritable(&error))?;
+        let grow = ff_api::GrowFlow::of(args).map_err(unwritable)?;
         self.ask_flow(&id, "grow", grow).await
     }
 }
@@ -65,7 +65,7 @@ impl Handle<ListFlowsArgs, FlowsPage> for HttpBackend {
         query.extend(args.tag.map(|(key, value)| ("tag", format!("{key}:{value}"))));
         query.extend(args.after.map(|cursor| ("cursor", cursor.to_string())));
         let page: ff_api::FlowsPage = self.get(&["flows"], &query, 0).await?;
-        page.into_page().map_err(|refusal| unreadable(&refusal))
+        page.into_page().map_err(unreadable)
     }
 }
 

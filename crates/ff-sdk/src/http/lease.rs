@@ -34,7 +34,7 @@ impl Together for HolderCall {
     async fn together(calls: Vec<Self>, server: &HttpBackend) -> Answer<Vec<Answer<Box<RawValue>>>> {
         let count = calls.len();
         let written = calls.into_iter().map(|HolderCall { call, execution_id, body, .. }| {
-            to_raw_value(&WorkerCall { call, execution_id, body }).map_err(|error| unwritable(&error))
+            to_raw_value(&WorkerCall { call, execution_id, body }).map_err(unwritable)
         });
         let batch = WorkerBatch { calls: written.collect::<Answer<_>>()? };
         let reply: WorkerBatchReply = server.post(&["worker", "batch"], &batch, 0).await?;

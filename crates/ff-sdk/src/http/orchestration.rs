@@ -44,7 +44,7 @@ impl EngineBackend for HttpBackend {
         args.header.namespace = self.whose(&args.header.namespace);
         args.header.follow_key();
         args.clone().plan()?;
-        let submit = ff_api::SubmitFlow::of(args).map_err(|error| unwritable(&error))?;
+        let submit = ff_api::SubmitFlow::of(args).map_err(unwritable)?;
         self.post(&["flows"], &submit, 0).await
     }
 
@@ -85,7 +85,7 @@ impl HttpBackend {
 type BulkItem = (usize, Box<RawValue>);
 
 fn written(args: SubmitArgs) -> Answer<Box<RawValue>> {
-    ff_api::Submit::of(args).and_then(|submit| to_raw_value(&submit)).map_err(|error| unwritable(&error))
+    ff_api::Submit::of(args).and_then(|submit| to_raw_value(&submit)).map_err(unwritable)
 }
 
 /// Cuts a bulk submission into bodies the server takes, in order.

@@ -23,7 +23,7 @@ pub(super) enum ApprovalState {
     Decided { answer: Answer, by: Source, at: TimestampMs },
     /// It was not answered in time.
     Expired,
-    /// Nobody needs an answer any more.
+    /// No answer is needed any more.
     Over(PublicState),
 }
 

@@ -30,8 +30,8 @@ use cursor::{Cursors, Start};
 /// What the id of an event must be.
 const CURSOR: &str = "a cursor, as the id of an event has it";
 
-/// Tells what happened anywhere since a cursor, waiting for something if asked to; or all there is to come, to whoever
-/// accepts a stream of events.
+/// Tells what happened anywhere since a cursor, waiting for something if asked to; or all events to come, for callers
+/// that accept a stream.
 pub(crate) async fn list(
     State(ff): State<Runtime>,
     Extension(stopping): Extension<CancellationToken>,
@@ -51,7 +51,7 @@ pub(crate) async fn list(
     let room = opening.open()?;
     let after = last_heard(&headers, |text| text.parse().ok(), CURSOR)?.or(args.after.clone());
     let asked = EventsArgs { after, limit: limits::PAGE, ..args };
-    // Whoever begins now is told where, so that coming back misses nothing even before something happens.
+    // A new reader gets its cursor at once, so that it can come back without a gap even before the first event.
     let first = read(&ff, asked.clone(), 0, &cursors).await?;
     Ok(pushed(EventStream { ff, asked, cursors, next: Next::Page(first), stopping }, room))
 }

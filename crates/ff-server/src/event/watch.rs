@@ -29,8 +29,8 @@ enum LastEventId {
     End(i64),
 }
 
-/// Tells what happened to one execution since a cursor, waiting for something if asked to; or how it stands and all there is
-/// to come until its end, to whoever accepts a stream of events.
+/// Tells what happened to one execution since a cursor, waiting for something if asked to; or its state and all events
+/// until its end, for callers that accept a stream.
 pub(crate) async fn of_execution(
     State(ff): State<Runtime>,
     Extension(stopping): Extension<CancellationToken>,
@@ -73,7 +73,7 @@ struct WatchStream {
 }
 
 enum Next {
-    /// How it stands comes first, for whoever knows nothing yet.
+    /// Its state comes first, for a new reader.
     Beginning,
     From {
         cursor: EventCursor,

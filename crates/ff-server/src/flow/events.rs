@@ -17,8 +17,8 @@ use crate::stream::{
     EventSource, SIGN_OF_LIFE, SIGN_OF_LIFE_MS, StreamOpener, accepts_stream, last_heard, pushed, said,
 };
 
-/// Tells what happened in a flow since, waiting for something if asked to; or all there is to come, to whoever accepts a
-/// stream of events.
+/// Tells what happened in a flow since, waiting for something if asked to; or all events to come, for callers that
+/// accept a stream.
 pub(crate) async fn events(
     State(ff): State<Runtime>,
     Extension(stopping): Extension<CancellationToken>,

@@ -54,7 +54,7 @@ impl MetricsListener {
         self.listener.local_addr()
     }
 
-    /// Answers scrapers until told to stop. Whoever is being answered then is cut off, and comes again elsewhere.
+    /// Answers scrapers until told to stop. Requests under way are cut off then.
     pub(crate) async fn serve(self, shutdown: CancellationToken) {
         let open = Connections::new(SCRAPERS, SCRAPERS);
         let callers = Arc::<Callers>::default();
@@ -77,7 +77,7 @@ impl MetricsListener {
     }
 }
 
-/// Answers a scraper. What is reached over loopback only is not for pages of other sites that a browser on this machine shows.
+/// Answers a scraper. An address on loopback must not be readable by pages of other sites in a browser on this machine.
 async fn answer(State(only_here): State<bool>, request: Request, next: Next) -> Response {
     let busy = request.extensions().get().cloned();
     let checked = if only_here { loopback_guard::check(request.headers(), None) } else { Ok(()) };

@@ -73,7 +73,8 @@ fn workers_report_what_they_hold_and_operators_change_the_rest() {
         assert_eq!(roles[..] == ["admin"], of_keys, "{case}");
         let of_everybody = of_keys || known(&rule, &["/metrics", "/v1/doctor", "/v1/deliveries"]);
         assert_eq!(*every, of_everybody, "{case}");
-        let reads_everything = known(&rule, &["/v1/events", "/v1/workers", "/v1/executions/{id}/waitpoints/{waitpoint}/token"]);
+        let reads_everything =
+            known(&rule, &["/v1/events", "/v1/workers", "/v1/executions/{id}/waitpoints/{waitpoint}/token"]);
         if !is_post && !of_everybody && !rule.path.contains("{instance}") {
             let readers = if reads_everything { &operate[..] } else { &["submit", "work", "operate"] };
             assert_eq!(roles, readers, "{case}");

@@ -68,7 +68,7 @@ pub(crate) fn word(name: &'static str) -> Field {
     field(name, json!([5, true, "nonsense", "", [], {}]))
 }
 
-/// Text anybody chooses.
+/// Text a caller chooses.
 pub(crate) fn free_text(name: &'static str) -> Field {
     field(name, json!([5, true, "", "a\u{0}b", [], {}]))
 }
@@ -239,8 +239,7 @@ pub(crate) fn routes() -> Vec<Route> {
             ],
         },
     ];
-    let mut routes: Vec<_> =
-        routes.into_iter().chain(flow_bodies::routes()).chain(operator_bodies::routes()).collect();
+    let mut routes: Vec<_> = routes.into_iter().chain(flow_bodies::routes()).chain(operator_bodies::routes()).collect();
     let described = ROUTES.iter().map(|(_, path, _)| *path).filter(|path| path.starts_with("/v1"));
     for path in described {
         if let (Some(body), None) = (document::body(path), routes.iter().find(|route| route.path == path)) {

@@ -18,7 +18,7 @@ use futures_util::stream::{self, StreamExt};
 use tokio::sync::{Semaphore, broadcast};
 use tokio::task::yield_now;
 
-/// A real store with somebody watching.
+/// A real store that is watched.
 pub(crate) struct WatchedStore {
     beneath: Arc<dyn EngineStore>,
     asked: Mutex<BTreeMap<&'static str, usize>>,

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use ff_core::contracts::{
-    CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, GrantedWaitpoint, ProgressArgs,
-    PumpArgs, RenewArgs, ReplayArgs, RevokeArgs, Start, SubmitArgs,
+    CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, GrantedWaitpoint, ProgressArgs, PumpArgs, RenewArgs,
+    ReplayArgs, RevokeArgs, Start, SubmitArgs,
 };
 use ff_core::due::Due;
 use ff_core::execution::{Execution, Failure};

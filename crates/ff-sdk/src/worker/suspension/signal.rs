@@ -41,7 +41,7 @@ impl WaitForSignal {
         })
     }
 
-    /// Why it waits, for whoever looks at what waits.
+    /// Why it waits; shown with the execution.
     pub fn reason(self, reason: SuspendReason) -> Self {
         self.with(|wait| wait.reason(reason))
     }
@@ -61,7 +61,7 @@ impl WaitForSignal {
         self.with(|wait| wait.on_timeout(behavior))
     }
 
-    /// Tells somebody of the waitpoint right before the wait begins; see [`Suspend::announce`].
+    /// Passes the waitpoint on right before the wait begins; see [`Suspend::announce`].
     pub fn announce<F, Fut>(self, tell: F) -> Self
     where
         F: FnOnce(Waitpoint) -> Fut + Send + 'static,
