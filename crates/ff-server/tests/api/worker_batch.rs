@@ -25,7 +25,7 @@ async fn each_call_of_a_batch_is_answered_as_it_would_be_on_its_own() {
     let calls = [
         stale,
         call("complete", &held[0], json!({"result": {"n": 1}})),
-        call("fail", &held[1], json!({"message": "broken"})),
+        call("fail", &held[1], json!({"message": "broken", "permanent": true})),
         call("renew", &held[2], json!({"lease_ttl_ms": 60_000})),
         call("progress", &held[3], json!({"percent": 50})),
         call("delay", &held[4], json!({"delay_ms": 60_000})),
