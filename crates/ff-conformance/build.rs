@@ -10,7 +10,7 @@ fn main() -> io::Result<()> {
     for folder in sorted(Path::new("src"))?.into_iter().filter(|path| path.is_dir()) {
         let domain = name(&folder);
         let mut of_domain = String::new();
-        for file in sorted(&folder)? {
+        for file in sorted(&folder)?.into_iter().filter(|path| path.is_file()) {
             let (theme, text) = (name(&file), fs::read_to_string(&file)?);
             let mut promises = text.lines().filter_map(promise).peekable();
             if promises.peek().is_some() {

@@ -48,7 +48,7 @@ impl FromStr for Term {
 }
 
 /// The filter of a namespace that all terms make together.
-pub(crate) fn meant(namespace: Namespace, terms: Vec<Term>, now: TimestampMs) -> Result<Filter, Usage> {
+pub(crate) fn build(namespace: Namespace, terms: Vec<Term>, now: TimestampMs) -> Result<Filter, Usage> {
     let mut filter = Filter::everything(namespace);
     for term in terms {
         match term {
@@ -112,7 +112,7 @@ mod tests {
 
     fn of(terms: &[&str]) -> Result<Filter, String> {
         let terms: Result<Vec<Term>, String> = terms.iter().map(|term| term.parse()).collect();
-        meant(Namespace::default_name(), terms?, NOW).map_err(|usage| usage.0)
+        build(Namespace::default_name(), terms?, NOW).map_err(|usage| usage.0)
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl Claimer {
             caller.send(claimed.map(|claimed| UndeliveredClaim { claimer, claimed })).ok();
         });
         let broken = |_| EngineError::Unknown("the claim broke off".into());
-        Ok(answered.await.map_err(broken)??.heard())
+        Ok(answered.await.map_err(broken)??.deliver())
     }
 
     /// Claims the offered work, and then other ready work, up to the maximum. An error does not lose what was claimed
@@ -192,7 +192,7 @@ struct UndeliveredClaim {
 }
 
 impl UndeliveredClaim {
-    fn heard(mut self) -> Vec<Claimed> {
+    fn deliver(mut self) -> Vec<Claimed> {
         std::mem::take(&mut self.claimed)
     }
 }

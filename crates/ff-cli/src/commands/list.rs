@@ -69,7 +69,7 @@ impl List {
         ];
         let tags = self.tags.into_iter().map(|(key, value)| Term::Tag(key, value));
         let terms = terms.into_iter().flatten().chain(tags).collect();
-        Ok((filter::meant(settings.namespace(), terms, SystemClock.now())?, self.paging))
+        Ok((filter::build(settings.namespace(), terms, SystemClock.now())?, self.paging))
     }
 }
 

@@ -116,7 +116,7 @@ impl HttpBackend {
     }
 
     /// Whose work a call is about: that of the key's namespace, unless another is named.
-    pub(super) fn whose(&self, named: &Namespace) -> Namespace {
+    pub(super) fn effective_namespace(&self, named: &Namespace) -> Namespace {
         self.own.as_ref().filter(|_| named.is_default()).unwrap_or(named).clone()
     }
 }

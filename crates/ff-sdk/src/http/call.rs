@@ -58,7 +58,7 @@ impl HttpBackend {
     {
         let (subject, mut call) = C::from_args(args);
         if let Some(Some(namespace)) = call.namespace() {
-            *namespace = self.whose(namespace);
+            *namespace = self.effective_namespace(namespace);
         }
         let subject = subject.to_string();
         let segments = C::PATH.trim_start_matches("/v1/").split('/');

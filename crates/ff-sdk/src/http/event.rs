@@ -16,7 +16,7 @@ impl HttpBackend {
     pub(super) async fn events_within(&self, args: EventsArgs, wait_ms: u64) -> Answer<EventsPage> {
         args.check()?;
         let mut query = vec![("limit", args.limit.to_string()), ("wait_ms", wait_ms.to_string())];
-        query.extend(args.namespace.map(|namespace| ("namespace", self.whose(&namespace).to_string())));
+        query.extend(args.namespace.map(|namespace| ("namespace", self.effective_namespace(&namespace).to_string())));
         query.extend(args.execution.map(|id| ("execution_id", id.to_string())));
         query.extend(args.after.map(|after| ("after", after.to_string())));
         self.get(&["events"], &query, wait_ms).await

@@ -21,7 +21,7 @@ pub(super) const EXACT: (&str, &str) = ("encoding", "base64");
 
 impl Handle<SubmitArgs, Submitted> for HttpBackend {
     async fn handle(&self, mut args: SubmitArgs) -> Answer<Submitted> {
-        args.namespace = self.whose(&args.namespace);
+        args.namespace = self.effective_namespace(&args.namespace);
         self.submissions.call(self, args).await
     }
 }
@@ -53,7 +53,8 @@ impl Handle<ListArgs, Page> for HttpBackend {
     async fn handle(&self, args: ListArgs) -> Answer<Page> {
         let Filter { namespace, lane, state, kind, tags, created_from, created_until } = args.filter;
         let labels: Vec<_> = tags.iter().map(|(key, value)| (format!("tag.{key}"), value.to_string())).collect();
-        let mut query = vec![("namespace", self.whose(&namespace).to_string()), ("limit", args.limit.to_string())];
+        let mut query =
+            vec![("namespace", self.effective_namespace(&namespace).to_string()), ("limit", args.limit.to_string())];
         query.extend(lane.map(|lane| ("lane", lane.to_string())));
         query.extend(state.map(|state| ("state", state.to_string())));
         query.extend(kind.map(|kind| ("kind", kind.to_string())));

@@ -16,7 +16,7 @@ use super::execution::unwritable;
 
 impl Handle<CreateFlowArgs, SubmittedFlow> for HttpBackend {
     async fn handle(&self, mut args: CreateFlowArgs) -> Answer<SubmittedFlow> {
-        args.header.namespace = self.whose(&args.header.namespace);
+        args.header.namespace = self.effective_namespace(&args.header.namespace);
         args.header.follow_key();
         self.post(&["flows"], &ff_api::SubmitFlow::held_open(args), 0).await
     }
@@ -59,7 +59,10 @@ impl Handle<FlowEdgesArgs, EdgesPage> for HttpBackend {
 
 impl Handle<ListFlowsArgs, FlowsPage> for HttpBackend {
     async fn handle(&self, args: ListFlowsArgs) -> Answer<FlowsPage> {
-        let mut query = vec![("namespace", self.whose(&args.namespace).to_string()), ("limit", args.limit.to_string())];
+        let mut query = vec![
+            ("namespace", self.effective_namespace(&args.namespace).to_string()),
+            ("limit", args.limit.to_string()),
+        ];
         query.extend(args.kind.map(|kind| ("kind", kind.to_string())));
         query.extend(args.state.map(|state| ("state", state.to_string())));
         query.extend(args.tag.map(|(key, value)| ("tag", format!("{key}:{value}"))));

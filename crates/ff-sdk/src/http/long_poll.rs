@@ -16,7 +16,7 @@ use super::call::unreadable;
 impl LongPoll for HttpBackend {
     async fn next(&self, mut args: NextArgs) -> Answer<Vec<Claimed>> {
         args.check()?;
-        args.namespace = self.whose(&args.namespace);
+        args.namespace = self.effective_namespace(&args.namespace);
         let (instance, wait_ms) = (args.holder.worker_instance_id.clone(), args.wait_ms);
         let claim = ff_api::Claim::anywhere(args);
         let claims: ff_api::Claims = self.post(&["workers", instance.as_str(), "claim"], &claim, wait_ms).await?;

@@ -52,7 +52,7 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) -> Result<(), EngineErr
         tokio::select! {
             () = &mut stop => break Ok(()),
             Some(_) = at_work.join_next() => while at_work.try_join_next().is_some() {},
-            () = slots.left() => others_too().await,
+            () = slots.left() => yield_to_handlers().await,
             Some(claimed) = OptionFuture::from(claiming.as_mut()) => {
                 claiming = None;
                 let claimed = match claimed {
@@ -74,7 +74,7 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) -> Result<(), EngineErr
 
 /// Lets handlers that end at the same moment end, so that one question asks for all the room they leave. A process with
 /// nothing else to do is not kept by this.
-async fn others_too() {
+async fn yield_to_handlers() {
     for _ in 0..MOMENT {
         tokio::task::yield_now().await;
     }
@@ -116,7 +116,7 @@ async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Cl
         journal: Journal::of(task.resumption.as_ref(), signals),
     });
     let mut handling = AbortOnDropHandle::new(tokio::spawn(async move { handler(context).await }.in_current_span()));
-    let end = hold_on(&setup, &task, &hold, &mut handling).await;
+    let end = keep_lease(&setup, &task, &hold, &mut handling).await;
     drop(slot);
     if let Some(end) = end {
         report::report(&setup, &task, end).await;
@@ -125,7 +125,7 @@ async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Cl
 }
 
 /// Keeps the lease alive while the handler runs. `None` when the work was lost on the way, or waits now.
-async fn hold_on(
+async fn keep_lease(
     setup: &Setup,
     task: &Task,
     hold: &HeldExecution,

@@ -28,7 +28,7 @@ impl MeasuredStore {
     }
 
     /// Notes how far behind a reader of a feed is.
-    async fn read(&self, feed: &'static str, last: Option<TimestampMs>, missed: bool) {
+    async fn record_feed(&self, feed: &'static str, last: Option<TimestampMs>, missed: bool) {
         if missed {
             self.gathered.missed(feed);
         }
@@ -39,7 +39,7 @@ impl MeasuredStore {
         };
         // A store that does not say what time it is is counted as one that does not answer.
         if let Ok(now) = now {
-            self.gathered.told(feed, last, now);
+            self.gathered.feed_read(feed, last, now);
         }
     }
 }
@@ -101,10 +101,11 @@ impl Perform for MeasuredStore {
             match &reply {
                 QueryReply::Now(now) => self.gathered.clock.set(*now),
                 QueryReply::Events(page) => {
-                    self.read(name, page.events.last().map(|event| event.position.at), page.missed).await;
+                    self.record_feed(name, page.events.last().map(|event| event.position.at), page.missed).await;
                 }
                 QueryReply::Deliveries(page) => {
-                    self.read(name, page.deliveries.last().map(|delivery| delivery.position.at), page.missed).await;
+                    self.record_feed(name, page.deliveries.last().map(|delivery| delivery.position.at), page.missed)
+                        .await;
                 }
                 _ => {}
             }

@@ -144,7 +144,7 @@ impl MetricSet {
     }
 
     /// A reader of a feed was told what happened until a moment.
-    pub(super) fn told(&self, word: &'static str, last: TimestampMs, now: TimestampMs) {
+    pub(super) fn feed_read(&self, word: &'static str, last: TimestampMs, now: TimestampMs) {
         let lag = Duration::from_millis(now.since(last));
         self.feed_lag.get_or_create(&feed(word)).observe(lag.as_secs_f64());
     }

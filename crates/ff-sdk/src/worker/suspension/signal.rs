@@ -103,13 +103,13 @@ impl IntoFuture for WaitForSignal {
             let wait = self.wait.set(|plan| {
                 plan.condition = Condition::Signal { waitpoint: plan.name.clone(), name: Some(wanted) };
             });
-            heard(wait.await?)
+            signal_of(wait.await?)
         })
     }
 }
 
 /// What a wait for one signal says at its end.
-fn heard(woken: WaitOutcome) -> Result<SignalMessage, WaitError> {
+fn signal_of(woken: WaitOutcome) -> Result<SignalMessage, WaitError> {
     let last = woken.signals.into_iter().next_back();
     match (woken.by, last) {
         (ResumedBy::Timeout, _) | (_, None) => Err(WaitError::TimedOut),
