@@ -113,7 +113,7 @@ impl Command {
             Self::Doctor(doctor) => doctor.run(settings).await,
             Self::Migrate(migrate) => migrate.run(settings).await,
             Self::OpenApi(openapi) => openapi.run(),
-            Self::Bench(bench) => bench.run(settings).await,
+            Self::Bench(bench) => bench.run(settings, typed).await,
             Self::Config(config) => config.run(settings, typed),
             Self::Completions(completions) => completions.run(typed),
         }
