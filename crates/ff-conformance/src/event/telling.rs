@@ -15,6 +15,7 @@ promises! {
     what_time_does_is_told,
     what_operators_do_is_told,
     the_end_of_a_member_names_its_flow,
+    a_bulk_is_told_in_its_order,
 }
 
 async fn the_life_of_an_execution_is_told_in_order(world: World) {
@@ -76,6 +77,24 @@ async fn the_end_of_a_member_names_its_flow(world: World) {
     let ends: Vec<_> = page.events.iter().filter(|told| told.what == ended).collect();
     assert_eq!(ends.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [flow.member("a"), flow.member("b")]);
     assert!(ends.iter().all(|told| told.flow_id == Some(flow.id)));
+}
+
+/// Whatever each of them is made of, and whether or not its labels were seen before.
+async fn a_bulk_is_told_in_its_order(world: World) {
+    let start = follow(&world).await;
+    let job = || world.job("resize").on_partition(1);
+    let jobs: Vec<_> = (0..60)
+        .map(|nth| match nth % 4 {
+            0 => job().args(),
+            1 => job().tag("nth", &nth.to_string()).args(),
+            2 => job().priority(3).args(),
+            _ => job().retries(2, ms(5)).args(),
+        })
+        .collect();
+    let sent: Vec<_> = jobs.iter().map(|job| job.execution_id(&world.backend.partitions())).collect();
+    world.backend.submit_many(jobs).await.unwrap();
+    let page = read(&world, &start).await;
+    assert_eq!(page.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), sent);
 }
 
 /// What was told of an execution, in order.
