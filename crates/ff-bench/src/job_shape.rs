@@ -8,8 +8,8 @@ use crate::KIND;
 
 /// Bytes of a typical result.
 const RESULT: usize = 100;
-/// Customers a typical job is of.
-const CUSTOMERS: usize = 100;
+/// Teams a typical job is of. Each has an index on every partition.
+const TEAMS: usize = 10;
 
 /// The shape of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl JobShape {
                 let backoff = Backoff::Fixed { delay_ms: 1_000, jitter: true };
                 let retry_policy = RetryPolicy { max_retries: 5, backoff, ..RetryPolicy::default() };
                 Job::with_payload(KIND, Payload::bytes(vec![0xff; bytes]))
-                    .tag("customer", &format!("customer-{}", nth % CUSTOMERS))
+                    .tag("team", &format!("team-{}", nth % TEAMS))
                     .tag("env", "production")
                     .priority(5)
                     .policy(Policy { retry_policy, ..Policy::default() })
