@@ -68,7 +68,7 @@ commands! { run(settings, typed):
     Migrate(settings),
     #[command(name = "openapi")]
     OpenApi(),
-    Bench(settings),
+    Bench(settings, typed),
     Config(settings, typed),
     Completions(typed),
 }

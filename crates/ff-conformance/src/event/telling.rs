@@ -64,6 +64,24 @@ pub(crate) async fn the_end_of_a_member_names_its_flow(world: World) {
     assert!(ends.iter().all(|told| told.flow_id == Some(flow.id)));
 }
 
+/// Whatever each of them is made of, and whether or not its labels were seen before.
+pub(crate) async fn a_bulk_is_told_in_its_order(world: World) {
+    let start = follow(&world).await;
+    let job = || world.job("resize").on_partition(1);
+    let jobs: Vec<_> = (0..60)
+        .map(|nth| match nth % 4 {
+            0 => job().args(),
+            1 => job().tag("nth", &nth.to_string()).args(),
+            2 => job().priority(3).args(),
+            _ => job().retries(2, ms(5)).args(),
+        })
+        .collect();
+    let sent: Vec<_> = jobs.iter().map(|job| job.execution_id(&world.backend.partitions())).collect();
+    world.backend.submit_many(jobs).await.unwrap();
+    let page = read(&world, &start).await;
+    assert_eq!(page.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), sent);
+}
+
 /// What was told of an execution, in order.
 async fn told(world: &World, start: &EventCursor, id: &ExecutionId) -> Vec<EventKind> {
     let page = read(world, start).await;

@@ -40,22 +40,15 @@ local function entry(id, namespace, lane_id, kind, flow_id, event)
   return fields
 end
 
---- Something happened to an execution that was not read, of a lane as indexes name it.
-function event_feed.plainly(id, lane, kind, ...)
+--- Something happened to an execution of which not all was read: of a lane as indexes name it, of a kind, and of a flow if it is in
+--- one.
+function event_feed.about(id, lane, kind, flow_id, ...)
   if not event_feed.is_followed() then
     return
   end
   local namespace, lane_id = lane:match('^(.-)/(.*)$')
   pending = pending or {}
-  pending[#pending + 1] = { entry = entry(id, namespace, lane_id or lane, kind, nil, { ... }) }
-end
-
---- Something happened to an execution of which the record is at hand.
-function event_feed.at_hand(id, core, ...)
-  if event_feed.is_followed() then
-    pending = pending or {}
-    pending[#pending + 1] = { entry = entry(id, core.namespace, core.lane_id, core.kind, core.flow_id, { ... }) }
-  end
+  pending[#pending + 1] = { entry = entry(id, namespace, lane_id or lane, kind, flow_id, { ... }) }
 end
 
 --- Adds an entry. Time does not run backwards on a partition, except that a server which takes over from one that crashed

@@ -7,9 +7,7 @@ use ff_core::limits;
 use ff_core::types::{
     LaneId, Namespace, TagKey, TagValue, TimestampMs, WorkerId, WorkerInstanceId, draw_execution_uuid,
 };
-use ff_script::execution::{
-    PlainWork, ff_create_execution, ff_create_executions, ff_replay_execution, ff_set_execution_tags,
-};
+use ff_script::execution::{ff_create_execution, ff_create_executions, ff_replay_execution, ff_set_execution_tags};
 use ff_script::flow::ff_submit_flow;
 use ff_script::lane::{ff_configure_lane, ff_copy_lane};
 use ff_script::published::ff_add_execution_to_flow;
@@ -84,8 +82,7 @@ impl<'w> OperatorScene<'w> {
             }
             "ff_create_execution" => ff_create_execution(wire, &ONE_PARTITION, new).await.map(drop),
             "ff_create_executions" => {
-                let plain = PlainWork::of(&new, &ONE_PARTITION).expect("it is plain");
-                let answers = ff_create_executions(wire, vec![plain]).await?;
+                let answers = ff_create_executions(wire, vec![(new.execution_id(&ONE_PARTITION), new)]).await?;
                 answers.into_iter().next().expect("it has its answer").map(drop)
             }
             "ff_heartbeat_worker" => {

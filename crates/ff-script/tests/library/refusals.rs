@@ -16,9 +16,9 @@ use ff_core::payload::Payload;
 use ff_core::policy::Policy;
 use ff_core::types::{IdempotencyKey, Kind};
 use ff_script::execution::{
-    ExtraReads, PlainWork, core_key, ff_cancel_execution, ff_complete_execution, ff_complete_executions,
-    ff_create_execution, ff_create_executions, ff_delay_execution, ff_fail_execution, ff_read_execution,
-    ff_replay_execution, ff_update_progress,
+    ExtraReads, core_key, ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_create_execution,
+    ff_create_executions, ff_delay_execution, ff_fail_execution, ff_read_execution, ff_replay_execution,
+    ff_update_progress,
 };
 use ff_script::lease::{ff_renew_lease, ff_revoke_lease};
 use ff_script::published::{ff_expire_execution, ff_mark_lease_expired_if_due, ff_promote_delayed};
@@ -39,6 +39,7 @@ enum Call {
     CreateWithAnotherPayload,
     CreateWithABadPolicy,
     CreateTogether,
+    CreateTogetherWithABadPolicy,
     CreateUnderAKey,
     Delay,
     Expire,
@@ -71,6 +72,7 @@ const CASES: &[(Call, Situation, Code)] = &[
     (CreateWithABadPolicy, Absent, InvalidPolicyJson),
     (CreateUnderAKey, Completed, IdempotencyConflict),
     (CreateTogether, Held, IdempotencyConflict),
+    (CreateTogetherWithABadPolicy, Absent, InvalidPolicyJson),
     (Delay, Absent, ExecutionNotFound),
     (Delay, Completed, ExecutionNotActive),
     (Delay, HeldByAnother, StaleLease),
@@ -198,7 +200,7 @@ impl Call {
             Cancel => "ff_cancel_execution",
             Complete => "ff_complete_execution",
             CompleteTogether => "ff_complete_executions",
-            CreateTogether => "ff_create_executions",
+            CreateTogether | CreateTogetherWithABadPolicy => "ff_create_executions",
             CreateOfAnotherKind | CreateWithAnotherPayload | CreateWithABadPolicy | CreateUnderAKey => {
                 "ff_create_execution"
             }
@@ -218,6 +220,12 @@ impl Call {
     async fn ask(self, wire: &Wire, subject: &Subject) -> Result<(), ScriptError> {
         let (execution_id, fence) = (subject.id, subject.fence);
         let again = |args: SubmitArgs| async move { ff_create_execution(wire, &ONE_PARTITION, args).await.map(drop) };
+        let together = |args: SubmitArgs| async move {
+            let works = [args.clone(), args].map(|args| (args.execution_id(&ONE_PARTITION), args));
+            let answers = ff_create_executions(wire, works.into()).await?;
+            let [one, two] = <[_; 2]>::try_from(answers).expect("each has its answer");
+            one.and(two).map(drop)
+        };
         let submitted = subject.submitted.clone();
         match self {
             Cancel => {
@@ -244,13 +252,10 @@ impl Call {
                 let idempotency_key = Some(IdempotencyKey::parse("order 7").unwrap());
                 again(SubmitArgs { idempotency_key, ..submitted }).await
             }
-            CreateTogether => {
-                let other = SubmitArgs { payload: Payload::json("2"), ..submitted };
-                let works =
-                    [other.clone(), other].map(|args| PlainWork::of(&args, &ONE_PARTITION).expect("it is plain"));
-                let answers = ff_create_executions(wire, works.into()).await?;
-                let [one, two] = <[_; 2]>::try_from(answers).expect("each has its answer");
-                one.and(two).map(drop)
+            CreateTogether => together(SubmitArgs { payload: Payload::json("2"), ..submitted }).await,
+            CreateTogetherWithABadPolicy => {
+                let policy = Policy { max_replay_count: u32::MAX, ..submitted.policy };
+                together(SubmitArgs { policy, ..submitted }).await
             }
             Delay => {
                 let args = DelayArgs { execution_id, fence, start: Start::After(500) };
