@@ -13,7 +13,7 @@ pub const LIBRARY: &str = "flowfabric";
 
 /// The library of this program. Raise the minor number with every change to the Lua: servers keep what they were given
 /// until they are given something newer. Raise the major number when programs of the version before cannot use it.
-pub const VERSION: Version = Version { major: 1, minor: 9 };
+pub const VERSION: Version = Version { major: 1, minor: 10 };
 
 /// A version of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +35,9 @@ pub enum LibraryClock {
 const QUEUES_REMEMBERED: usize = 4_096;
 /// Names of keys a server remembers per partition, likewise.
 const NAMES_REMEMBERED: usize = 4_096;
+
+/// Policies a server remembers, by their text.
+const POLICIES_REMEMBERED: usize = 256;
 
 /// Executions of one partition whose end somebody waits for.
 const AWAITED_REMEMBERED: usize = 10_000;
@@ -85,6 +88,7 @@ fn constants(clock: LibraryClock) -> String {
     constant("lease_ttl_ms", limits::LEASE_TTL_MS.to_string());
     constant("queues_remembered", QUEUES_REMEMBERED.to_string());
     constant("names_remembered", NAMES_REMEMBERED.to_string());
+    constant("policies_remembered", POLICIES_REMEMBERED.to_string());
     constant("awaited_remembered", AWAITED_REMEMBERED.to_string());
     constant("listed_at_once", LISTED_AT_ONCE.to_string());
     constant("listed_in_all", LISTED_IN_ALL.to_string());

@@ -1,13 +1,13 @@
 //! The worker: says that it is there, claims work of the kinds it has handlers for, keeps its leases alive, and reports
 //! how each piece ended.
 
-mod attendance;
 mod children;
 mod claiming;
 mod context;
 mod handler;
 mod held_executions;
 mod options;
+mod registration;
 mod report;
 mod running;
 mod slots;

@@ -2,14 +2,15 @@
 
 mod api_key;
 mod builder;
+mod event;
 mod execution;
 mod flow;
-mod lease;
+mod lane;
 mod parameters;
-mod registry;
 mod security;
 mod service;
 mod suspension;
+mod worker;
 
 use std::sync::LazyLock;
 
@@ -44,10 +45,11 @@ pub fn openapi() -> Value {
     service::describe(&mut api);
     execution::describe(&mut api);
     describe_calls(&mut api);
-    lease::describe(&mut api);
+    worker::describe(&mut api);
     suspension::describe(&mut api);
     flow::describe(&mut api);
-    registry::describe(&mut api);
+    lane::describe(&mut api);
+    event::describe(&mut api);
     api_key::describe(&mut api);
     let (paths, components) = api.closed();
     json!({
