@@ -111,10 +111,13 @@ pub(crate) fn takes_ended(operation: &Operation) -> bool {
 
 /// The moves of adjustments, which end where they begin: those a run must have seen, and those it may see where executions are suspended.
 pub(crate) fn moves() -> (Vec<String>, Vec<String>) {
-    let stays = |(name, place): (&str, &str)| format!("{place} -{}-> {place}", name.replace('_', " "));
-    let places = |takes_ended| if takes_ended { &PLACES[..] } else { &PLACES[..3] };
-    let seen = OPERATIONS.iter().flat_map(|(name, ended)| places(*ended).iter().map(|place| stays((name, place))));
-    (seen.collect(), Adjustment::names().map(|name| stays((name, "suspended"))).collect())
+    let places = |takes_ended: bool| if takes_ended { &PLACES[..] } else { &PLACES[..3] };
+    let seen = OPERATIONS.iter().flat_map(|(name, ended)| places(*ended).iter().map(|place| stay(place, name)));
+    (seen.collect(), Adjustment::names().map(|name| stay("suspended", name)).collect())
+}
+
+fn stay(place: &str, name: &str) -> String {
+    format!("{place} -{}-> {place}", name.replace('_', " "))
 }
 
 /// Where an execution may be, the live ones first.

@@ -30,7 +30,7 @@ pub struct Mix {
 impl Mix {
     /// A little of everything.
     pub const ALL: Self = Self { flows: 30, operators: 9, suspensions: 30, lanes: true, messages: false };
-    pub const EXECUTIONS: Self = Self { flows: 0, operators: 5, suspensions: 0, lanes: false, messages: false };
+    pub const EXECUTIONS: Self = Self { flows: 0, operators: 9, suspensions: 0, lanes: false, messages: false };
     pub const SUSPENSIONS: Self = Self { flows: 0, operators: 0, suspensions: 65, lanes: false, messages: false };
     pub const FLOWS: Self = Self { flows: 85, operators: 0, suspensions: 3, lanes: false, messages: false };
     /// Mostly lanes with a limit, whose messages come late, again or never.
@@ -42,6 +42,8 @@ impl Mix {
 /// Chooses transitions by chance.
 pub struct Generator {
     pub(crate) chance: Chance,
+    /// Chance of its own, so that another kind of adjustment leaves the rest of a run as it was.
+    adjustments: Chance,
     mix: Mix,
     jobs: u32,
     /// Flows so far; the number of the next.
@@ -58,8 +60,8 @@ pub struct Generator {
 impl Generator {
     pub fn new(mix: Mix, seed: u64) -> Self {
         let beginning = if mix.messages { operator::limited_lane() } else { Vec::new() };
-        let (chance, staged) = (Chance::new(seed), None);
-        Self { chance, mix, jobs: 0, flows: 0, head: None, staged, last: None, beginning }
+        let (chance, adjustments, staged) = (Chance::new(seed), Chance::new(!seed), None);
+        Self { chance, adjustments, mix, jobs: 0, flows: 0, head: None, staged, last: None, beginning }
     }
 
     /// The next transition; now and then the last one again, as if its reply had been lost. What has become due is often

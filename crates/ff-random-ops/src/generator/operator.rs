@@ -36,7 +36,7 @@ impl Generator {
             7..10 if self.mix.lanes => self.configuration(),
             0..12 => {
                 let job = self.job(reference, |_| true);
-                Order::Adjust { job, adjustment: Adjustment::choose(&mut self.chance) }
+                Order::Adjust { job, adjustment: Adjustment::choose(&mut self.adjustments) }
             }
             12..14 => {
                 let ttl_ms = self.usually(&[1_000, 5_000, 60_000], &[999]);

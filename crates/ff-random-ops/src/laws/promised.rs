@@ -76,7 +76,7 @@ fn changes_one_property(step: &Step<'_>, before: &Execution, change: &Change) ->
 /// Deadlines run from submission or replay unless they are moved, leases from now, backoff as the policy says, delays as the holder says.
 fn moments(step: &Step<'_>, before: Option<&Execution>, change: &Change) -> Verdict {
     let (now, after, policy) = (step.at.now, &change.after, &change.after.policy);
-    let moved = |before| adjustment::adjusted(step.operation, before, now).ok()?.deadline_at;
+    let moved = |before: &Execution| adjustment::adjusted(step.operation, before, now).ok()?.deadline_at;
     let mut deadline = before.and_then(moved);
     for event in &change.events {
         match (event.what, step.operation) {

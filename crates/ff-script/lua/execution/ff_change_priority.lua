@@ -18,14 +18,14 @@ elseif e.core.terminal_outcome then
   return no.execution_not_eligible('state', state, 'detail', 'the execution is ' .. state)
 end
 local from = e.core.priority or 0
-if from == priority then
-  return ok(text(from))
+if from ~= priority then
+  event_feed.to(e, 'prioritised', 'from', text(from), 'to', text(priority))
+  record.drop(e, 'priority')
+  record.put_if_said(e, 'priority', priority > 0 and priority)
 end
-event_feed.to(e, 'prioritised', 'from', text(from), 'to', text(priority))
-record.drop(e, 'priority')
-record.put_if_said(e, 'priority', priority > 0 and priority)
+-- Also when nothing changes: a flow that is being cancelled ends its member.
 record.save(e)
-if e.place == 'waiting' and e.core.public_state == 'waiting' then
+if from ~= priority and e.place == 'waiting' and e.core.public_state == 'waiting' then
   index.rank(e.lane, e.core.kind, priority, e.core.created_at, e.id, priority > from)
 end
 return ok(text(from))

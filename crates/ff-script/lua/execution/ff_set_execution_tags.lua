@@ -56,17 +56,17 @@ for name, value in pairs(after) do
     end
   end
 end
-if not changed then
-  return ok(all)
+if changed then
+  if all[1] then
+    call('HSET', key, unpack(all))
+  end
+  if gone[1] then
+    call('HDEL', key, unpack(gone))
+  end
+  event_feed.to(e, 'tagged')
+  record.drop(e, 'has_tags')
+  record.put_if_said(e, 'has_tags', count > 0 and '1')
 end
-if all[1] then
-  call('HSET', key, unpack(all))
-end
-if gone[1] then
-  call('HDEL', key, unpack(gone))
-end
-event_feed.to(e, 'tagged')
-record.drop(e, 'has_tags')
-record.put_if_said(e, 'has_tags', count > 0 and '1')
+-- Also when nothing changes: a flow that is being cancelled ends its member.
 record.save(e)
 return ok(all)

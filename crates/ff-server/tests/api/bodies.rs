@@ -242,9 +242,8 @@ pub(crate) fn routes() -> Vec<Route> {
     let mut routes: Vec<_> = routes.into_iter().chain(flow_bodies::routes()).chain(operator_bodies::routes()).collect();
     let described = ROUTES.iter().map(|(_, path, _)| *path).filter(|path| path.starts_with("/v1"));
     for path in described {
-        if let (Some(body), None) = (document::body(path), routes.iter().find(|route| route.path == path)) {
-            routes.push(documented(path, body));
-        }
+        let is_listed = routes.iter().any(|route| route.path == path);
+        routes.extend(document::body(path).filter(|_| !is_listed).map(|body| documented(path, body)));
     }
     routes
 }
