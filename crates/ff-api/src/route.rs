@@ -5,7 +5,7 @@ use ff_core::contracts::*;
 use ff_core::engine_error::Refusal;
 use ff_core::limits::CONTROL_BODY_BYTES;
 use ff_core::operation::Ask;
-use ff_core::types::{ExecutionId, FlowId, LeaseId, Namespace, Priority, WorkerInstanceId};
+use ff_core::types::{ExecutionId, FlowId, LeaseId, Namespace, Priority, TimestampMs, WorkerInstanceId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +50,9 @@ macro_rules! calls {
             "/v1/executions/{id}/priority" OPERATE execution::change_priority:
                 ChangePriority(ChangePriorityArgs, execution_id: ExecutionId) -> PriorityChanged, at most CONTROL_BODY_BYTES, refused [409],
                 "Has an execution go before or after others of its lane." => "From which priority to which.";
+            "/v1/executions/{id}/deadline" OPERATE execution::extend_deadline:
+                ExtendDeadline(ExtendDeadlineArgs, execution_id: ExecutionId) -> DeadlineExtended, at most CONTROL_BODY_BYTES, refused [409],
+                "Moves the deadline of a live execution, sooner or later." => "From which deadline to which.";
             "/v1/executions/{id}/tags" STEER execution::set_tags:
                 SetTags(SetTagsArgs, execution_id: ExecutionId) -> Tagged, at most CONTROL_BODY_BYTES, refused [],
                 "Puts labels on an execution, and takes others away." => "All its labels.";
@@ -216,6 +219,11 @@ bodies! {
     /// Gives an execution another priority.
     ChangePriority for ChangePriorityArgs(execution_id: ExecutionId) {
         priority: Priority,
+    }
+    /// Moves the deadline of an execution.
+    ExtendDeadline for ExtendDeadlineArgs(execution_id: ExecutionId) {
+        /// Later than now.
+        deadline_at: TimestampMs,
     }
     /// Lets a flow end with its last member.
     CloseFlow for CloseFlowArgs(flow_id: FlowId) {}

@@ -4,19 +4,20 @@ use std::sync::Arc;
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    Attempts, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs, Delayed, ExecutionEnd,
-    ExecutionInfo, FailArgs, Failed, ListArgs, Noted, Page, PriorityChanged, ProgressArgs, ReplayArgs, Replayed,
-    SetTagsArgs, SubmitArgs, Submitted, Tagged,
+    Attempts, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DeadlineExtended, DelayArgs, Delayed,
+    ExecutionEnd, ExecutionInfo, ExtendDeadlineArgs, FailArgs, Failed, ListArgs, Noted, Page, PriorityChanged,
+    ProgressArgs, ReplayArgs, Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::payload::Payload;
 use ff_core::query::{Describe, ReadAttempts, ReadPayload, ReadResult};
-use ff_core::types::ExecutionId;
-use ff_script::StoredExecution;
+use ff_core::types::{ExecutionId, TimestampMs};
 use ff_script::execution::{
-    ExtraReads, ff_cancel_execution, ff_change_priority, ff_delay_execution, ff_fail_execution, ff_read_execution,
-    ff_replay_execution, ff_set_execution_tags, ff_update_progress,
+    ExtraReads, core_key, ff_cancel_execution, ff_change_priority, ff_delay_execution, ff_fail_execution,
+    ff_read_execution, ff_replay_execution, ff_set_execution_tags, ff_update_progress, moment,
 };
+use ff_script::signature::ExtendDeadline;
+use ff_script::{ScriptError, StoredExecution, ask_fields};
 
 use crate::ValkeyBackend;
 use crate::backend::functions;
@@ -80,6 +81,12 @@ functions! {
     CancelArgs => Cancelled: |store, args| ff_cancel_execution(&*store.calls, args);
     ReplayArgs => Replayed: |store, args| ff_replay_execution(&*store.calls, args);
     ChangePriorityArgs => PriorityChanged: |store, args| ff_change_priority(&*store.calls, args);
+    ExtendDeadlineArgs => DeadlineExtended: |store, args| async {
+        let ExtendDeadlineArgs { execution_id, deadline_at } = args;
+        let call = ExtendDeadline { core: core_key(&execution_id), deadline_at: moment(deadline_at) }.call();
+        let (mut fields, _) = ask_fields(&*store.calls, call).await?;
+        Ok::<_, ScriptError>(DeadlineExtended { from: fields.maybe_read()?.map(TimestampMs), deadline_at })
+    };
 }
 
 impl Handle<CompleteArgs, Completed> for ValkeyBackend {

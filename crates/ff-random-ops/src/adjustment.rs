@@ -1,9 +1,10 @@
 //! Operations that change one property of one execution and leave it in its phase. All that a run knows of such an operation is here:
 //! when it is chosen, which operation it is, and what the semantics say of it.
 
-use ff_core::contracts::{ChangePriorityArgs, PriorityChanged, SetTagsArgs};
+use ff_core::contracts::{ChangePriorityArgs, DeadlineExtended, ExtendDeadlineArgs, PriorityChanged, SetTagsArgs};
 use ff_core::engine_error::Code;
 use ff_core::execution::Execution;
+use ff_core::limits;
 use ff_core::operation::{Operation, Reply};
 use ff_core::types::{ExecutionId, Priority, TagKey, TagValue, TimestampMs};
 
@@ -20,24 +21,30 @@ pub enum Adjustment {
     Prioritise {
         to: i64,
     },
+    Deadline {
+        /// From now; a moment that has passed, when it is not above zero.
+        in_ms: i64,
+    },
 }
 
 /// The operations by their names, each with whether it is also taken of an execution that has ended.
-const OPERATIONS: &[(&str, bool)] = &[("set_tags", true), ("change_priority", false)];
+const OPERATIONS: &[(&str, bool)] = &[("set_tags", true), ("change_priority", false), ("extend_deadline", false)];
 
 impl Adjustment {
     pub(crate) fn choose(chance: &mut Chance) -> Self {
-        match chance.below(2) {
+        match chance.below(3) {
             0 => {
                 let set = (*chance.pick(&[0, 1]), *chance.pick(&[0, 1]));
                 Self::Label { set, remove: *chance.pick(&[0, 1, 7]) }
             }
-            _ => Self::Prioritise { to: *chance.pick(&[0, 1, 2, 9_000]) },
+            1 => Self::Prioritise { to: *chance.pick(&[0, 1, 2, 9_000]) },
+            _ if chance.one_in(8) => Self::Deadline { in_ms: *chance.pick(&[-1, 0, limits::MOMENT_MAX_MS]) },
+            _ => Self::Deadline { in_ms: *chance.pick(&[1, 30_000, 60_000, 600_000]) },
         }
     }
 
     /// The operation, asked for at this time.
-    pub(crate) fn operation(&self, execution_id: ExecutionId, _now: TimestampMs) -> Operation {
+    pub(crate) fn operation(&self, execution_id: ExecutionId, now: TimestampMs) -> Operation {
         match self {
             Self::Label { set, remove } => Operation::SetTags(SetTagsArgs {
                 execution_id,
@@ -47,12 +54,15 @@ impl Adjustment {
             Self::Prioritise { to } => {
                 Operation::ChangePriority(ChangePriorityArgs { execution_id, priority: Priority::new(*to).unwrap() })
             }
+            Self::Deadline { in_ms } => {
+                Operation::ExtendDeadline(ExtendDeadlineArgs { execution_id, deadline_at: TimestampMs(now.0 + in_ms) })
+            }
         }
     }
 
     /// One operation of each kind, for searches that try everything in every state.
     pub fn samples(execution_id: ExecutionId) -> Vec<Operation> {
-        let all = [Self::Label { set: (0, 0), remove: 7 }, Self::Prioritise { to: 7 }];
+        let all = [Self::Label { set: (0, 0), remove: 7 }, Self::Prioritise { to: 7 }, Self::Deadline { in_ms: 3_000 }];
         all.iter().map(|one| one.operation(execution_id, crate::BEGINNING)).collect()
     }
 
@@ -72,12 +82,13 @@ pub(crate) fn subject(operation: &Operation) -> Option<ExecutionId> {
     match operation {
         Operation::SetTags(args) => Some(args.execution_id),
         Operation::ChangePriority(args) => Some(args.execution_id),
+        Operation::ExtendDeadline(args) => Some(args.execution_id),
         _ => None,
     }
 }
 
 /// What the semantics say of an adjustment: the record after it, or the refusal. Any other operation leaves the record.
-pub(crate) fn adjusted(operation: &Operation, before: &Execution, _now: TimestampMs) -> Result<Execution, Code> {
+pub(crate) fn adjusted(operation: &Operation, before: &Execution, now: TimestampMs) -> Result<Execution, Code> {
     let mut after = before.clone();
     if subject(operation).is_some() && !takes_ended(operation) && before.is_finished() {
         return Err(Code::ExecutionNotEligible);
@@ -88,6 +99,8 @@ pub(crate) fn adjusted(operation: &Operation, before: &Execution, _now: Timestam
             after.tags.extend(args.set.clone());
         }
         Operation::ChangePriority(args) => after.priority = args.priority,
+        Operation::ExtendDeadline(args) if args.deadline_at <= now => return Err(Code::InvalidInput),
+        Operation::ExtendDeadline(args) => after.deadline_at = Some(args.deadline_at),
         _ => {}
     }
     Ok(after)
@@ -99,6 +112,9 @@ pub(crate) fn answer_again(reply: &Reply) -> Option<Reply> {
         Reply::Tagged(_) => reply.clone(),
         Reply::PriorityChanged(first) => {
             Reply::PriorityChanged(PriorityChanged { from: first.priority, priority: first.priority })
+        }
+        Reply::DeadlineExtended(first) => {
+            Reply::DeadlineExtended(DeadlineExtended { from: Some(first.deadline_at), ..*first })
         }
         _ => return None,
     })

@@ -1,22 +1,25 @@
 //! Commands that change one property of one execution.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use ff_core::contracts::{ChangePriorityArgs, PriorityChanged, SetTagsArgs};
-use ff_core::types::{self, TagKey, TagValue};
+use ff_core::clock::{Clock, SystemClock};
+use ff_core::contracts::{ChangePriorityArgs, ExtendDeadlineArgs, PriorityChanged, SetTagsArgs};
+use ff_core::types::{self, TagKey, TagValue, TimestampMs};
 
 use super::submit::{priority, tag};
 use crate::exit::Exit;
 use crate::id::IdArg;
-use crate::output;
 use crate::settings::Settings;
 use crate::table::printable;
+use crate::{output, span};
 
 #[derive(Subcommand)]
 pub(crate) enum Adjust {
     Tag(Tag),
     Priority(Priority),
+    Deadline(Deadline),
 }
 
 impl Adjust {
@@ -24,6 +27,7 @@ impl Adjust {
         match self {
             Self::Tag(tag) => tag.run(settings).await,
             Self::Priority(priority) => priority.run(settings).await,
+            Self::Deadline(deadline) => deadline.run(settings).await,
         }
     }
 }
@@ -77,5 +81,50 @@ impl Priority {
         let PriorityChanged { priority, from } = changed;
         settings
             .answer(&changed, || output::line(format_args!("{execution_id} has priority {priority}; it had {from}")))
+    }
+}
+
+/// Move the deadline of a live execution, sooner or later
+#[derive(Args)]
+pub(crate) struct Deadline {
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    id: IdArg,
+
+    /// So long from now, as in 15m, 2h or 1d; or a moment in milliseconds since 1970
+    #[arg(value_name = "WHEN", value_parser = deadline, allow_hyphen_values = true)]
+    deadline: DeadlineArg,
+}
+
+/// So long from now, or a moment.
+#[derive(Clone, Copy)]
+enum DeadlineArg {
+    In(Duration),
+    At(TimestampMs),
+}
+
+fn deadline(text: &str) -> Result<DeadlineArg, String> {
+    match text.parse() {
+        Ok(ms) => Ok(DeadlineArg::At(TimestampMs(ms))),
+        Err(_) => {
+            span::parse(text).map(DeadlineArg::In).map_err(|error| format!("{error}, or milliseconds since 1970"))
+        }
+    }
+}
+
+impl Deadline {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let flowfabric = settings.connect().await?;
+        let execution_id = self.id.find(&flowfabric.client()).await?;
+        let now = SystemClock.now();
+        let deadline_at = match self.deadline {
+            DeadlineArg::In(span) => now + u64::try_from(span.as_millis()).unwrap_or(u64::MAX),
+            DeadlineArg::At(moment) => moment,
+        };
+        let extended = flowfabric.backend().extend_deadline(ExtendDeadlineArgs { execution_id, deadline_at }).await?;
+        settings.answer(&extended, || {
+            let had =
+                extended.from.map_or("it had none".to_owned(), |from| format!("it was {}", span::relative(from, now)));
+            output::line(format_args!("the deadline of {execution_id} is {}; {had}", span::relative(deadline_at, now)))
+        })
     }
 }

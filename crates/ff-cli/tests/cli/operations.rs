@@ -1,4 +1,4 @@
-//! `ff list` by what executions are, `ff tag`, `ff priority`, many at once, `ff lanes`, `ff workers`, `ff events`.
+//! `ff list` by what executions are, `ff tag`, `ff priority`, `ff deadline`, many at once, `ff lanes`, `ff workers`, `ff events`.
 
 use serde_json::{Value, json};
 
@@ -31,6 +31,24 @@ fn labels_and_priorities_are_changed_later() {
     assert_eq!(world.ok(&["priority", &id, "50"]), format!("{id} has priority 50; it had 0"));
     world.ok(&["cancel", &id]);
     world.run(&["priority", &id, "1"]).refused(1, "execution_not_eligible");
+}
+
+#[test]
+fn a_deadline_is_moved_and_set() {
+    let world = World::start();
+    let policy = r#"{"timeout_policy": {"execution_deadline_ms": 7300000}}"#;
+    let bounded = world.ok(&["submit", "a", "--policy", policy]);
+    let moved = world.ok(&["deadline", &bounded, "1d"]);
+    assert_eq!(moved, format!("the deadline of {bounded} is in 1d; it was in 2h"));
+    let unbounded = world.ok(&["submit", "a"]);
+    let set = world.json(&["deadline", &unbounded, "9999999999999"]);
+    assert_eq!(set, json!({"deadline_at": 9_999_999_999_999_u64}));
+    assert_eq!(world.json(&["get", &unbounded])["deadline_at"], set["deadline_at"]);
+    assert!(world.ok(&["deadline", &unbounded, "5m"]).contains("is in 5m; it was in"));
+    world.run(&["deadline", &unbounded, "1000"]).refused(2, "deadline_at");
+    world.run(&["deadline", &unbounded, "soon"]).refused(2, "or milliseconds since 1970");
+    world.ok(&["cancel", &unbounded]);
+    world.run(&["deadline", &unbounded, "1h"]).refused(1, "execution_not_eligible");
 }
 
 #[test]

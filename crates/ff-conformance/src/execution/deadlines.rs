@@ -69,6 +69,86 @@ pub(crate) async fn what_is_finished_has_no_deadline(world: World) {
     assert_eq!(world.result(&id).await, b"done");
 }
 
+pub(crate) async fn a_moved_deadline_is_the_one_that_counts(world: World) {
+    let start = world.clock.now();
+    let later = world.job("resize").deadline(ms(5_000)).submit().await;
+    let sooner = world.job("resize").deadline(ms(9_000)).submit().await;
+    let new = world.submit("resize", b"cat.png").await;
+    assert_eq!(extend(&world, &later, start + 8_000).await.unwrap().from, Some(start + 5_000));
+    assert_eq!(extend(&world, &sooner, start + 4_000).await.unwrap().deadline_at, start + 4_000);
+    assert_eq!(extend(&world, &new, start + 8_000).await.unwrap().from, None);
+    assert_eq!(world.describe(&new).await.deadline_at, Some(start + 8_000));
+    world.clock.advance(ms(4_000)).await;
+    expired(&world, &sooner).await;
+    world.clock.advance(ms(3_999)).await;
+    for id in [&later, &new] {
+        assert_eq!(world.state(id).await, PublicState::Waiting);
+    }
+    world.clock.advance(ms(1)).await;
+    for id in [&later, &new] {
+        expired(&world, id).await;
+    }
+    world.replay(&later).await.unwrap();
+    assert_eq!(world.describe(&later).await.deadline_at, Some(world.clock.now() + 5_000), "that of the policy");
+}
+
+pub(crate) async fn a_deadline_is_moved_wherever_the_work_is(world: World) {
+    let delayed = world.job("resize").after(ms(60_000)).submit().await;
+    let (held, (suspended, _)) = (world.held().await, world.suspended().await);
+    let flow = world.graph("a>b").submit().await;
+    let (suspended, blocked) = (suspended.id(), flow.member("b"));
+    let (all, at) = ([delayed, held.id(), suspended, blocked], world.clock.now() + 3_000);
+    for id in &all {
+        extend(&world, id, at).await.unwrap();
+    }
+    assert_eq!(held.renew().await.unwrap().lease_expires_at, world.clock.now() + 30_000);
+    world.clock.advance(ms(2_999)).await;
+    for id in &all {
+        assert!(!world.state(id).await.is_terminal(), "{id}");
+    }
+    world.clock.advance(ms(1)).await;
+    for id in &all {
+        expired(&world, id).await;
+    }
+    assert_refused!(held.complete(b"late").await, "execution_not_active");
+}
+
+pub(crate) async fn work_that_ends_after_its_deadline_was_moved_has_none(world: World) {
+    let held = world.held().await;
+    extend(&world, &held.id(), world.clock.now() + 5_000).await.unwrap();
+    held.complete(b"done").await.unwrap();
+    let before = world.contents().await;
+    world.clock.advance(ms(5_000)).await;
+    assert_eq!(world.contents().await, before);
+    assert_eq!(world.result(&held.id()).await, b"done");
+}
+
+pub(crate) async fn a_deadline_is_moved_only_of_live_work_and_into_the_future(world: World) {
+    let (ended, live) = (world.submit("resize", b"a").await, world.submit("resize", b"b").await);
+    world.cancel(&ended).await.unwrap();
+    let (now, before) = (world.clock.now(), world.contents().await);
+    assert_refused!(extend(&world, &ended, now + 1_000).await, "execution_not_eligible");
+    for past in [now, TimestampMs(0), TimestampMs(-1)] {
+        let refusal = assert_refused!(extend(&world, &live, past).await, "invalid_input");
+        assert_eq!(refusal.field.as_deref(), Some("deadline_at"));
+    }
+    assert_refused!(extend(&world, &live, TimestampMs(limits::MOMENT_MAX_MS + 1)).await, "limit_exceeded");
+    let unknown = ExecutionId::new(0, Uuid::now_v7());
+    assert_refused!(extend(&world, &unknown, now + 1_000).await, "execution_not_found");
+    assert_eq!(world.contents().await, before);
+}
+
+pub(crate) async fn the_same_deadline_changes_nothing(world: World) {
+    let id = world.job("resize").deadline(ms(5_000)).submit().await;
+    let (at, before) = (world.clock.now() + 5_000, world.contents().await);
+    let extended = extend(&world, &id, at).await.unwrap();
+    assert_eq!((extended.from, extended.deadline_at, world.contents().await), (Some(at), at, before));
+}
+
+async fn extend(world: &World, id: &ExecutionId, deadline_at: TimestampMs) -> Answer<DeadlineExtended> {
+    world.backend.extend_deadline(ExtendDeadlineArgs { execution_id: *id, deadline_at }).await
+}
+
 async fn expired(world: &World, id: &ExecutionId) {
     let ended = world.ended(id).await;
     assert_eq!((ended.outcome, ended.by, ended.at), (Outcome::Expired, FinishedBy::Deadline, world.clock.now()));

@@ -1,9 +1,72 @@
-//! The deadline: an execution that has lived as long as it may ends, wherever it is.
+//! The deadline: an execution that has lived as long as it may ends, wherever it is. An operator may move the deadline.
+
+use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
+use crate::engine_error::{Code, Refusal};
 use crate::execution::{AttemptOutcome, End, Execution, FinishedBy, Outcome};
 use crate::lease::LeaseEnding;
-use crate::types::TimestampMs;
+use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision, found};
+use crate::partition::{PartitionConfig, check_id};
+use crate::types::{ExecutionId, TimestampMs};
+use crate::view::{Stop, View};
+
+/// Moves the deadline of a live execution, or gives it one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExtendDeadlineArgs {
+    pub execution_id: ExecutionId,
+    /// By the store's clock.
+    pub deadline_at: TimestampMs,
+}
+
+/// The execution has this deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DeadlineExtended {
+    /// The one it had; absent when it had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<TimestampMs>,
+    pub deadline_at: TimestampMs,
+}
+
+impl Command for ExtendDeadlineArgs {
+    type Reply = DeadlineExtended;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions)?;
+        let (limit, sent) = (limits::MOMENT_MAX_MS, self.deadline_at.0);
+        if sent > limit {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "deadline_at", limit, sent));
+        }
+        Ok(())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<DeadlineExtended>, Stop> {
+        let before = found(view, &self.execution_id)?;
+        let change = extend_deadline(before, self, at.now)?;
+        Ok(Decision::of(DeadlineExtended { from: before.deadline_at, deadline_at: self.deadline_at }, [change]))
+    }
+}
+
+/// Gives a live execution another deadline, sooner or later than the one it has. It counts in every phase; a replay begins with the
+/// deadline of the policy again.
+fn extend_deadline(execution: &Execution, args: &ExtendDeadlineArgs, now: TimestampMs) -> Result<Change, Refusal> {
+    if execution.is_finished() {
+        let state = execution.public_state();
+        return Err(Code::ExecutionNotEligible.refusal().in_state(state).because(format!("the execution is {state}")));
+    }
+    if args.deadline_at <= now {
+        return Err(Refusal::invalid("deadline_at", format!("must be later than now, which is {now}")));
+    }
+    let mut change = execution.unchanged();
+    change.after.deadline_at = Some(args.deadline_at);
+    Ok(change)
+}
 
 /// Ends a live execution as expired.
 pub fn expire(execution: &Execution, now: TimestampMs) -> Change {
@@ -15,4 +78,50 @@ pub fn expire(execution: &Execution, now: TimestampMs) -> Change {
         failure: None,
     };
     execution.finish(end, now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::due::Due;
+    use crate::samples::{at, running, waiting};
+
+    fn to(deadline_at: TimestampMs) -> ExtendDeadlineArgs {
+        ExtendDeadlineArgs { execution_id: waiting().id, deadline_at }
+    }
+
+    #[test]
+    fn a_deadline_is_set_and_moved_both_ways() {
+        let first = extend_deadline(&waiting(), &to(at(90)), at(5)).unwrap().after;
+        assert_eq!(first.due_at(Due::Deadline), Some(at(90)));
+        let sooner = extend_deadline(&first, &to(at(40)), at(6)).unwrap().after;
+        assert_eq!(sooner, Execution { deadline_at: Some(at(40)), ..waiting() });
+        let later = extend_deadline(&running(), &to(at(400)), at(6)).unwrap().after;
+        assert_eq!(later, Execution { deadline_at: Some(at(400)), ..running() });
+    }
+
+    #[test]
+    fn the_deadline_it_has_already_changes_nothing() {
+        let first = extend_deadline(&running(), &to(at(90)), at(5)).unwrap().after;
+        assert_eq!(extend_deadline(&first, &to(at(90)), at(6)).unwrap(), first.unchanged());
+    }
+
+    #[test]
+    fn an_execution_that_has_ended_and_a_moment_that_has_passed_are_refused() {
+        let expired = expire(&waiting(), at(1)).after;
+        let refusal = extend_deadline(&expired, &to(at(90)), at(2)).unwrap_err();
+        assert_eq!((refusal.code, refusal.state.unwrap().as_str()), (Code::ExecutionNotEligible, "expired"));
+        for moment in [4, 5] {
+            let refusal = extend_deadline(&waiting(), &to(at(moment)), at(5)).unwrap_err();
+            assert_eq!((refusal.code, refusal.field.as_deref()), (Code::InvalidInput, Some("deadline_at")));
+        }
+    }
+
+    #[test]
+    fn a_moment_beyond_the_calendar_is_refused() {
+        let partitions = PartitionConfig::default();
+        let last = TimestampMs(limits::MOMENT_MAX_MS);
+        assert_eq!(to(last).check(&partitions), Ok(()));
+        assert_eq!(to(last + 1).check(&partitions).unwrap_err().code, Code::LimitExceeded);
+    }
 }

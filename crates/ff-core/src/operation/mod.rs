@@ -40,6 +40,8 @@ macro_rules! operations {
                 /// Takes an execution from its holder.
                 revoke: Revoke(RevokeArgs) -> Revoked(Revoked);
                 change_priority: ChangePriority(ChangePriorityArgs) -> PriorityChanged(PriorityChanged);
+                /// Moves the deadline of a live execution, sooner or later.
+                extend_deadline: ExtendDeadline(ExtendDeadlineArgs) -> DeadlineExtended(DeadlineExtended);
                 set_tags: SetTags(SetTagsArgs) -> Tagged(Tagged);
                 /// The holder gives up its lease and waits, unless the condition is met already.
                 suspend: Suspend(SuspendArgs) -> Suspended(Suspended);
