@@ -7,8 +7,9 @@ CREATE TABLE meta (
     value bigint NOT NULL
 );
 
--- What is written often keeps room in its pages, and is tidied up long before a fifth of it is waste: what is finished stays,
--- so a share of the whole would soon be too much for those who look for what waits.
+-- Every step of an execution updates its row. No index is over a column that changes, and pages keep room, so that the new version
+-- stays in the page of the old one and no index is written. Dead versions are tidied up long before a fifth of the table is waste:
+-- finished executions stay, so a share of the whole would soon be too much for those who look for what waits.
 CREATE TABLE execution (
     uuid          uuid             NOT NULL,
     partition     integer          NOT NULL,
@@ -16,53 +17,68 @@ CREATE TABLE execution (
     lane          text COLLATE "C" NOT NULL,
     kind          text COLLATE "C" NOT NULL,
     state         text COLLATE "C" NOT NULL,
-    priority      integer          NOT NULL,
     created_at    bigint           NOT NULL,
-    started_at    bigint,
     changed_at    bigint           NOT NULL,
-    finished_at   bigint,
     delayed_until bigint,
-    holder        text COLLATE "C",
-    acquired_at   bigint,
-    lease_until   bigint,
-    timeout_at    bigint,
-    deadline_at   bigint,
-    eligible      smallint         NOT NULL,
-    due_at        bigint,
     record        text COLLATE "C" NOT NULL,
+    flow_id       uuid,
+    position      bigint,
+    result_type   text COLLATE "C",
+    result        bytea,
     PRIMARY KEY (uuid, partition)
 ) WITH (
-    fillfactor = 80,
+    fillfactor = 33,
     autovacuum_vacuum_threshold = 10000,
     autovacuum_vacuum_scale_factor = 0.02,
     autovacuum_vacuum_cost_delay = 0
 );
 
--- What a claim reads. Only what waits is in these two, so a long history costs a claim nothing.
-CREATE INDEX execution_waiting
-    ON execution (partition, lane, priority DESC, created_at, uuid) WHERE eligible = 1;
-CREATE INDEX execution_waiting_of_kind
-    ON execution (partition, lane, kind, priority DESC, created_at, uuid) WHERE eligible = 1;
-
--- What the pump reads.
-CREATE INDEX execution_due
-    ON execution (partition, due_at, uuid) WHERE due_at IS NOT NULL;
-
 -- What a listing reads, backwards.
 CREATE INDEX execution_by_namespace
-    ON execution (namespace, state, created_at, partition, uuid);
+    ON execution (namespace, created_at, partition, uuid);
 CREATE INDEX execution_by_lane
-    ON execution (lane, state, created_at, partition, uuid);
+    ON execution (lane, created_at, partition, uuid);
+
+-- What a sweep of the members of a flow reads. An execution that is in no flow is in neither of these two.
+CREATE INDEX execution_in_flow
+    ON execution (flow_id, uuid) WHERE flow_id IS NOT NULL;
+-- What a listing of the members reads.
+CREATE INDEX execution_by_position
+    ON execution (flow_id, position) WHERE flow_id IS NOT NULL;
+
+-- The indexes over what changes are tables of their own. Their rows are inserted and deleted.
+
+-- Waiting executions, in the order a claim takes them.
+CREATE TABLE ready (
+    partition  integer          NOT NULL,
+    lane       text COLLATE "C" NOT NULL,
+    kind       text COLLATE "C" NOT NULL,
+    priority   integer          NOT NULL,
+    created_at bigint           NOT NULL,
+    uuid       uuid             NOT NULL
+) WITH (autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+CREATE UNIQUE INDEX ready_order
+    ON ready (partition, lane, kind, priority DESC, created_at, uuid);
+
+-- Running executions by the next moment something is due for them.
+CREATE TABLE lease (
+    partition   integer          NOT NULL,
+    due_at      bigint           NOT NULL,
+    uuid        uuid             NOT NULL,
+    lane        text COLLATE "C" NOT NULL,
+    acquired_at bigint           NOT NULL,
+    PRIMARY KEY (partition, due_at, uuid, lane, acquired_at)
+) WITH (autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+
+-- All others by the next moment something is due for them.
+CREATE TABLE due (
+    partition integer NOT NULL,
+    due_at    bigint  NOT NULL,
+    uuid      uuid    NOT NULL,
+    PRIMARY KEY (partition, due_at, uuid)
+) WITH (autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
 CREATE TABLE payload (
-    uuid         uuid             NOT NULL,
-    partition    integer          NOT NULL,
-    content_type text COLLATE "C" NOT NULL,
-    bytes        bytea            NOT NULL,
-    PRIMARY KEY (uuid, partition)
-);
-
-CREATE TABLE result (
     uuid         uuid             NOT NULL,
     partition    integer          NOT NULL,
     content_type text COLLATE "C" NOT NULL,
@@ -111,13 +127,15 @@ SELECT
     split_part(lane, '/', -1) AS lane,
     kind,
     state,
-    priority,
+    (record::json ->> 'priority')::integer AS priority,
     to_timestamp(created_at / 1000.0) AS created_at,
-    to_timestamp(started_at / 1000.0) AS started_at,
-    to_timestamp(finished_at / 1000.0) AS finished_at,
+    to_timestamp((record::json ->> 'started_at')::bigint / 1000.0) AS started_at,
+    to_timestamp((record::json #>> '{phase,at}')::bigint / 1000.0) AS finished_at,
     to_timestamp(delayed_until / 1000.0) AS delayed_until,
-    to_timestamp(deadline_at / 1000.0) AS deadline_at,
-    holder,
-    to_timestamp(lease_until / 1000.0) AS lease_until,
+    to_timestamp((record::json ->> 'deadline_at')::bigint / 1000.0) AS deadline_at,
+    record::json #>> '{phase,lease,holder,worker_instance_id}' AS holder,
+    to_timestamp((record::json #>> '{phase,lease,until}')::bigint / 1000.0) AS lease_until,
+    flow_id,
+    record::json #>> '{membership,node}' AS node,
     record
 FROM execution;

@@ -1,14 +1,4 @@
--- Flows. A member is an execution as before; what it knows of its flow is in its record, and these columns find it there.
-
-ALTER TABLE execution ADD COLUMN flow_id uuid;
-ALTER TABLE execution ADD COLUMN position bigint;
-
--- What a tour of the members reads. An execution that is in no flow is in neither of these two.
-CREATE INDEX execution_in_flow
-    ON execution (flow_id, uuid) WHERE flow_id IS NOT NULL;
--- What a listing of the members reads.
-CREATE INDEX execution_by_position
-    ON execution (flow_id, position) WHERE flow_id IS NOT NULL;
+-- Flows. A member is an execution as before; what it knows of its flow is in its record.
 
 -- The record is the truth here as well. It is written with every step of a member, so its pages keep room.
 CREATE TABLE flow (
@@ -116,28 +106,6 @@ CREATE INDEX ff_completion_event_undispatched
 
 -- Whoever may write events numbers them.
 GRANT USAGE ON SEQUENCE ff_completion_event_event_id_seq TO PUBLIC;
-
--- The executions as people read them, now with the flow they are in. What is new comes last, so that the view stays the one
--- that others were granted and build upon.
-CREATE OR REPLACE VIEW executions AS
-SELECT
-    '{fp:' || partition || '}:' || uuid AS id,
-    namespace,
-    split_part(lane, '/', -1) AS lane,
-    kind,
-    state,
-    priority,
-    to_timestamp(created_at / 1000.0) AS created_at,
-    to_timestamp(started_at / 1000.0) AS started_at,
-    to_timestamp(finished_at / 1000.0) AS finished_at,
-    to_timestamp(delayed_until / 1000.0) AS delayed_until,
-    to_timestamp(deadline_at / 1000.0) AS deadline_at,
-    holder,
-    to_timestamp(lease_until / 1000.0) AS lease_until,
-    record,
-    flow_id,
-    record::json -> 'membership' ->> 'node' AS node
-FROM execution;
 
 -- The flows as people read them.
 CREATE VIEW flows AS

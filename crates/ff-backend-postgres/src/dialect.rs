@@ -26,9 +26,11 @@ pub(crate) enum Purpose {
     Load(Columns),
     /// Reading these columns of the row under one key.
     LoadOne(Columns),
-    /// Writing rows, over those that may be there.
+    /// Writing rows that are not there, and one such row.
+    Insert,
+    InsertOne,
+    /// Writing rows, over those that may be there, and one such row.
     Put,
-    /// Writing one row, over one that may be there.
     PutOne,
     /// Writing these columns of rows that are there; the key's arrays come first.
     Change(Columns),
@@ -36,6 +38,8 @@ pub(crate) enum Purpose {
     ChangeOne(Columns),
     /// Deleting the rows whose keys begin with so many values.
     Delete(usize),
+    /// Deleting the row under a key.
+    DeleteOne,
 }
 
 impl StatementCache {
@@ -87,11 +91,13 @@ fn phrase(table: &'static Table, purpose: Purpose) -> String {
             let wanted = list(table.chosen(wanted).map(|(_, column)| format!("t.{}", column.name)), ", ");
             format!("SELECT {wanted} FROM {name} AS t WHERE {}", this_key(key))
         }
-        Purpose::Put => insert(table, &format!("SELECT * FROM unnest({})", arrays(table.columns))),
-        Purpose::PutOne => {
+        Purpose::Insert => insert(table, &format!("SELECT * FROM unnest({})", arrays(table.columns))),
+        Purpose::InsertOne => {
             let values = list((1..=table.columns.len()).map(|at| format!("${at}")), ", ");
             insert(table, &format!("VALUES ({values})"))
         }
+        Purpose::Put => format!("{} {}", phrase(table, Purpose::Insert), over(table)),
+        Purpose::PutOne => format!("{} {}", phrase(table, Purpose::InsertOne), over(table)),
         Purpose::Change(changed) => {
             let changed: Vec<_> = table.chosen(changed).map(|(_, column)| column).collect();
             let set = list(changed.iter().map(|column| format!("{0} = k.{0}", column.name)), ", ");
@@ -109,17 +115,19 @@ fn phrase(table: &'static Table, purpose: Purpose) -> String {
             let names = list(key.iter().map(|column| column.name), ", ");
             format!("DELETE FROM {name} AS t USING unnest({}) AS k({names}) WHERE {}", arrays(key), same_key(key))
         }
+        Purpose::DeleteOne => format!("DELETE FROM {name} AS t WHERE {}", this_key(key)),
     }
 }
 
-/// Writes rows over those that may be there.
 fn insert(table: &Table, rows: &str) -> String {
-    let columns = list(table.columns.iter().map(|column| column.name), ", ");
-    let over = &table.columns[table.key..];
-    let over = list(over.iter().map(|column| format!("{0} = excluded.{0}", column.name)), ", ");
-    let over = if over.is_empty() { "NOTHING".into() } else { format!("UPDATE SET {over}") };
+    format!("INSERT INTO {} ({}) {rows}", table.name, list(table.columns.iter().map(|column| column.name), ", "))
+}
+
+/// Has an insertion write over the rows that are there.
+fn over(table: &Table) -> String {
+    let over = table.columns[table.key..].iter().map(|column| format!("{0} = excluded.{0}", column.name));
     let key = list(table.key_columns().iter().map(|column| column.name), ", ");
-    format!("INSERT INTO {} ({columns}) {rows} ON CONFLICT ({key}) DO {over}", table.name)
+    format!("ON CONFLICT ({key}) DO UPDATE SET {}", list(over, ", "))
 }
 
 /// One parameter per column. Whole numbers are sent as wide as they get; a column may be narrower.
@@ -236,6 +244,8 @@ mod tests {
                 Purpose::ChangeOne(record),
                 "UPDATE attempt AS t SET record = $4 WHERE t.uuid = $1 AND t.partition = $2 AND t.idx = $3",
             ),
+            (Purpose::InsertOne, "INSERT INTO attempt (uuid, partition, idx, record) VALUES ($1, $2, $3, $4)"),
+            (Purpose::DeleteOne, "DELETE FROM attempt AS t WHERE t.uuid = $1 AND t.partition = $2 AND t.idx = $3"),
         ] {
             assert_eq!(&*StatementCache::default().get(&ATTEMPT, purpose), expected);
         }

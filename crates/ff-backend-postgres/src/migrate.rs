@@ -10,7 +10,7 @@ use crate::driver_error::{DriverError, said};
 use crate::url::StoreLocation;
 use crate::{ConnectError, PostgresOptions, meta, pooler};
 
-/// Every step of the schema, in order. The first makes version 1.
+/// Every step of the schema, in order. The first makes the version after the last unreleased one.
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_executions_and_leases.sql"),
     include_str!("../migrations/0002_suspensions_and_signals.sql"),
@@ -19,6 +19,9 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0005_lanes_workers_events.sql"),
     include_str!("../migrations/0006_api_keys.sql"),
 ];
+
+/// The last version that was never released. Stores of these versions have other tables.
+const UNRELEASED: i64 = 10;
 
 /// Whose turn it is to change the schema, in the database.
 const TURN: i64 = 0x666c_6f77_6661_6272;
@@ -74,6 +77,9 @@ pub(crate) async fn prepare(connector: &Connector, options: &PostgresOptions) ->
     let known = version(MIGRATIONS.len());
     if found.version > known {
         return Err(ConnectError::TooNew { found: found.version, known });
+    }
+    if (1..=UNRELEASED).contains(&found.version) {
+        return Err(ConnectError::Unreleased { found: found.version });
     }
     if found.closed {
         let why = format!("permission denied for schema {}", place.schema);
@@ -226,6 +232,7 @@ fn counts(config: &PartitionConfig) -> [u16; 3] {
     [config.num_flow_partitions, config.num_budget_partitions, config.num_quota_partitions]
 }
 
+/// The version that so many steps make.
 fn version(step: usize) -> i64 {
-    i64::try_from(step).unwrap_or(i64::MAX)
+    i64::try_from(step).unwrap_or(i64::MAX).saturating_add(UNRELEASED)
 }

@@ -28,6 +28,8 @@ pub struct StoreLocation {
     pub(crate) writers: usize,
     pub(crate) readers: usize,
     pub(crate) listen: bool,
+    /// Whether writers keep records from one batch to the next while they hold the locks of their partitions.
+    pub(crate) record_cache: bool,
 }
 
 /// What the URL says about TLS.
@@ -93,6 +95,7 @@ impl StoreLocation {
             writers: writers(),
             readers: READERS,
             listen: true,
+            record_cache: true,
         };
         let (mut privacy, mut theirs) = (Privacy::Usual, Vec::new());
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -122,9 +125,8 @@ impl StoreLocation {
             ("partitions", _) => self.flow_partitions = Some(number(name, value)?),
             ("writers", _) => self.writers = usize::from(number(name, value)?),
             ("readers", _) => self.readers = usize::from(number(name, value)?),
-            ("listen", "on") => self.listen = true,
-            ("listen", "off") => self.listen = false,
-            ("listen", _) => return Err("listen: must be on or off".into()),
+            ("listen", _) => self.listen = switch(name, value)?,
+            ("record_cache", _) => self.record_cache = switch(name, value)?,
             ("sslmode", "disable") => *privacy = Privacy::Plain,
             ("sslmode", "require" | "verify-full") => *privacy = Privacy::Tls,
             ("sslmode", _) => {
@@ -147,6 +149,14 @@ pub(crate) fn schema(name: &str) -> Result<String, String> {
         return Ok(name.into());
     }
     Err(format!("schema: must be at most {SCHEMA_BYTES} of a to z, 0 to 9 and _, and not begin with a digit"))
+}
+
+fn switch(name: &str, value: &str) -> Result<bool, String> {
+    match value {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(format!("{name}: must be on or off")),
+    }
 }
 
 fn number(name: &str, value: &str) -> Result<u16, String> {
@@ -181,7 +191,7 @@ fn explain(error: &tokio_postgres::Error, is_secret: bool) -> String {
         Some("sslnegotiation") => "postgres or direct",
         Some(name) if why.starts_with("unknown option") => {
             return format!(
-                "{name}: is no parameter, must be schema, partitions, writers, readers, listen, sslmode, ca or one of libpq's"
+                "{name}: is no parameter, must be schema, partitions, writers, readers, listen, record_cache, sslmode, ca or one of libpq's"
             );
         }
         Some(_) => "a whole number",
@@ -258,7 +268,7 @@ mod tests {
             ("postgres://a/x?target_session_attrs=x", "target_session_attrs: must be any, read-write or read-only"),
             (
                 "postgres://a/x?pasword=hunter2",
-                "pasword: is no parameter, must be schema, partitions, writers, readers, listen, sslmode, ca or one of \
+                "pasword: is no parameter, must be schema, partitions, writers, readers, listen, record_cache, sslmode, ca or one of \
                  libpq's",
             ),
             ("postgres://u:a@b?hunter2=c@a/x", whole),

@@ -7,14 +7,14 @@ use ff_core::lane::Lane;
 use ff_core::partition::{PartitionConfig, lane_partition};
 use ff_core::query::DescribeLane;
 use ff_core::state::PublicState;
-use ff_core::types::LaneId;
+use ff_core::types::{LaneId, Namespace};
 
 use crate::error::SqlError;
-use crate::execution::lane_of;
-use crate::queries::{DEPTH, DEPTH_SINCE, NEXT_CONFIGURED_LANE, NEXT_LANE};
+use crate::execution::{label_of_state, lane_of};
+use crate::queries::{DEPTH_ACTIVE, DEPTH_COMPLETED, DEPTH_IN_STATE, DEPTH_READY, NEXT_CONFIGURED_LANE, NEXT_LANE};
 use crate::schema::LANE;
 use crate::session::{Key, Put, Question, Read};
-use crate::value::Row;
+use crate::value::{Row, Value};
 use crate::{ReadContext, record};
 
 /// The key of the row. The lane is named as indexes name it.
@@ -76,7 +76,8 @@ async fn describe(
     let known = rows.iter().flatten().next().map(|row| record::read::<Lane>(row.text(0)?)).transpose()?;
     let (namespace, lane_id) = key.apart();
     let settings = known.as_ref().map(|lane| lane.settings).unwrap_or_default();
-    Ok((LaneInfo { namespace, lane_id, settings, depths: depths(reader, &key, finished).await? }, known.is_some()))
+    let depths = depths(reader, (&key, &namespace), partitions, finished).await?;
+    Ok((LaneInfo { namespace, lane_id, settings, depths }, known.is_some()))
 }
 
 /// The lane after a place in the order of keys.
@@ -92,17 +93,30 @@ async fn next_lane(reader: &mut dyn Read, after: &str) -> Result<Option<LaneId>,
 }
 
 /// Counts every standing of a lane that has executions. Finished ones may be many, and are counted only when asked for.
-pub(super) async fn depths(reader: &mut dyn Read, lane: &LaneId, finished: bool) -> Result<Depths, SqlError> {
+async fn depths(
+    reader: &mut dyn Read,
+    (lane, namespace): (&LaneId, &Namespace),
+    partitions: &PartitionConfig,
+    finished: bool,
+) -> Result<Depths, SqlError> {
+    let lane = || Value::from(lane.as_str());
+    let on_each = || (0..partitions.num_flow_partitions).map(|partition| vec![partition.into(), lane()]);
+    let waiting = on_each().map(|parameters| (DEPTH_READY, LaneStanding::Waiting, parameters));
+    let active = on_each().map(|parameters| (DEPTH_ACTIVE, LaneStanding::Active, parameters));
+    let in_state = PublicState::ALL.iter().filter(|state| finished || !state.is_terminal()).filter_map(|state| {
+        let (_, value) = label_of_state(*state)?;
+        Some((DEPTH_IN_STATE, standing_of(*state)?, vec![lane(), namespace.as_str().into(), value.into()]))
+    });
+    let completed = finished.then(|| (DEPTH_COMPLETED, LaneStanding::Finished, vec![lane()]));
+    let asked: Vec<_> = waiting.chain(active).chain(in_state).chain(completed).collect();
     let mut depths = Depths::new();
-    for sql in [DEPTH, DEPTH_SINCE] {
-        let wanted = |state: &&PublicState| query_of(**state) == sql && (finished || !state.is_terminal());
-        let states: Vec<_> = PublicState::ALL.iter().filter(wanted).collect();
-        let parameters: Vec<_> = states.iter().map(|state| vec![lane.as_str().into(), state.as_str().into()]).collect();
-        for (state, rows) in states.into_iter().zip(reader.query(sql, &parameters).await?) {
-            let (Some(standing), Some(row)) = (standing_of(*state), rows.first()) else { continue };
-            let depth = depth_of(row, standing)?;
+    for asked in asked.chunk_by(|(sql, ..), (next, ..)| sql == next) {
+        let Some((sql, ..)) = asked.first() else { continue };
+        let parameters: Vec<_> = asked.iter().map(|(_, _, parameters)| parameters.clone()).collect();
+        for ((_, standing, _), row) in asked.iter().zip(reader.query(sql, &parameters).await?.iter().flatten()) {
+            let depth = depth_of(row, *standing)?;
             if depth.count > 0 {
-                let known = depths.entry(standing).or_default();
+                let known = depths.entry(*standing).or_default();
                 *known = known.with(depth);
             }
         }
@@ -116,21 +130,12 @@ fn depth_of(row: &Row, standing: LaneStanding) -> Result<Depth, SqlError> {
     Ok(Depth { count: row.count(0)?, first_at })
 }
 
+/// What a state that has a label is counted as.
 fn standing_of(state: PublicState) -> Option<LaneStanding> {
     match state {
-        PublicState::Waiting => Some(LaneStanding::Waiting),
         PublicState::Delayed => Some(LaneStanding::Delayed),
-        PublicState::Active => Some(LaneStanding::Active),
         PublicState::Suspended => Some(LaneStanding::Suspended),
         PublicState::WaitingChildren => Some(LaneStanding::WaitingChildren),
         state => state.is_terminal().then_some(LaneStanding::Finished),
-    }
-}
-
-/// What is in order by its creation is counted in its index alone; of the rest the rows are looked at.
-fn query_of(state: PublicState) -> &'static str {
-    match state {
-        PublicState::Delayed | PublicState::Active | PublicState::Suspended => DEPTH_SINCE,
-        _ => DEPTH,
     }
 }

@@ -37,10 +37,11 @@ pub use flow::{OutboxChanges, PendingEnd};
 pub use queries::{QUERIES, RINGS};
 pub use queue::{Queue, WriterHandle, queue, queues};
 pub use schema::{
-    API_KEY, ATTEMPT, DELIVERY, EDGE, EDGE_GROUP, EVENT, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY,
-    KEY_RING, LANE, LEASE_EVENT, PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TABLES, TAG, WAITPOINT, WORKER,
+    API_KEY, ATTEMPT, DELIVERY, DUE, EDGE, EDGE_GROUP, EVENT, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY,
+    KEY_RING, LANE, LEASE, LEASE_EVENT, PAYLOAD, READY, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TABLES, TAG, WAITPOINT,
+    WORKER,
 };
-pub use session::{Key, Load, Put, Question, Read, ReadContext, Session, TransactionContext};
+pub use session::{Key, Load, Over, Put, Question, Read, ReadContext, Session, TransactionContext};
 pub use store::{Driver, SqlStore};
 pub use suspension::missing_rings;
 pub use table::{Column, ColumnType, Columns, Table, list};

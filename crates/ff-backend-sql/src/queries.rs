@@ -15,17 +15,47 @@ macro_rules! group {
     };
 }
 
-/// Executions that wait, each with its flow's record and with its payload, if that is small enough to be brought along
-/// before it is known who is handed out.
+/// Waiting executions of one kind, each with its record, its flow's record and its payload. A large payload is left out: it is not
+/// known yet which of the executions are handed out.
 macro_rules! waiting {
     ($which:literal) => {
         concat!(
-            "SELECT execution.uuid, execution.priority, execution.created_at, execution.record, flow.record, \
-             payload.content_type, CASE WHEN length(payload.bytes) <= 4096 THEN payload.bytes END FROM execution \
+            "SELECT ready.uuid, ready.priority, ready.created_at, execution.record, flow.record, \
+             payload.content_type, CASE WHEN length(payload.bytes) <= 4096 THEN payload.bytes END FROM ready \
+             JOIN execution ON execution.uuid = ready.uuid AND execution.partition = ready.partition \
              LEFT JOIN flow ON flow.flow_id = execution.flow_id AND flow.partition = execution.partition \
-             LEFT JOIN payload ON payload.uuid = execution.uuid AND payload.partition = execution.partition \
-             WHERE execution.eligible = 1 AND execution.partition = $1 AND execution.lane = $2 ",
+             LEFT JOIN payload ON payload.uuid = ready.uuid AND payload.partition = ready.partition \
+             WHERE ready.partition = $1 AND ready.lane = $2 AND ready.kind = $3 ",
             $which
+        )
+    };
+}
+
+/// The first executions of a table that have something due, with the records of those whose moment has come.
+macro_rules! due_in {
+    ($table:literal) => {
+        concat!(
+            "SELECT 0, uuid, due_at, record FROM (\
+             SELECT t.uuid, t.due_at, execution.record FROM ",
+            $table,
+            " AS t LEFT JOIN execution ON execution.uuid = t.uuid AND execution.partition = t.partition AND t.due_at <= $1 \
+             WHERE t.partition = $2 ORDER BY t.due_at, t.uuid LIMIT $3) AS of_",
+            $table,
+            " UNION ALL "
+        )
+    };
+}
+
+/// When the first of a table is due.
+macro_rules! next_due_in {
+    ($table:literal, $which:literal) => {
+        concat!(
+            "SELECT due_at FROM (SELECT due_at FROM ",
+            $table,
+            " WHERE ",
+            $which,
+            "partition = $1 ORDER BY due_at LIMIT 1) AS of_",
+            $table
         )
     };
 }
@@ -33,22 +63,25 @@ macro_rules! waiting {
 /// Every query by its name, for stores to explain.
 pub const QUERIES: &[(&str, &str)] = &[
     ("waiting", WAITING),
-    ("waiting_of_kind", WAITING_OF_KIND),
+    ("waiting_kinds", WAITING_KINDS),
     ("due", DUE),
     ("next_due", NEXT_DUE),
     ("next_ready", NEXT_READY),
     ("waiting_priorities", WAITING_PRIORITIES),
-    ("waiting_priorities_of_kind", WAITING_PRIORITIES_OF_KIND),
     ("waiting_at", WAITING_AT),
-    ("waiting_at_of_kind", WAITING_AT_OF_KIND),
     ("held_on", HELD_ON),
     ("walk_namespace", WALK_NAMESPACE),
     ("walk_lane", WALK_LANE),
     ("walk_label", WALK_LABEL),
     ("next_lane", NEXT_LANE),
     ("next_configured_lane", NEXT_CONFIGURED_LANE),
-    ("depth", DEPTH),
-    ("depth_since", DEPTH_SINCE),
+    ("depth_ready", DEPTH_READY),
+    ("depth_active", DEPTH_ACTIVE),
+    ("depth_in_state", DEPTH_IN_STATE),
+    ("depth_completed", DEPTH_COMPLETED),
+    ("ready_on", READY_ON),
+    ("leases_on", LEASES_ON),
+    ("due_on", DUE_ON),
     ("lanes_on", LANES_ON),
     ("workers_after", WORKERS_AFTER),
     ("workers_beyond", WORKERS_BEYOND),
@@ -85,93 +118,76 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("flows_on", FLOWS_ON),
 ];
 
-/// The first waiting executions of a lane on a partition, of any kind.
-pub(crate) const WAITING: &str =
-    waiting!("ORDER BY execution.priority DESC, execution.created_at, execution.uuid LIMIT $3");
+/// The first waiting executions of one kind of a lane on a partition.
+pub(crate) const WAITING: &str = waiting!("ORDER BY ready.priority DESC, ready.created_at, ready.uuid LIMIT $4");
 
-/// The first waiting executions of one kind.
-pub(crate) const WAITING_OF_KIND: &str =
-    waiting!("AND execution.kind = $3 ORDER BY execution.priority DESC, execution.created_at, execution.uuid LIMIT $4");
+/// The kinds of which something waits in a lane on a partition: from each to the next, past everything that waits of it.
+pub(crate) const WAITING_KINDS: &str = "\
+    WITH RECURSIVE step (kind) AS (\
+        SELECT (SELECT kind FROM ready WHERE partition = $1 AND lane = $2 ORDER BY kind LIMIT 1) \
+        UNION ALL \
+        SELECT (SELECT kind FROM ready WHERE partition = $1 AND lane = $2 AND kind > step.kind ORDER BY kind LIMIT 1) \
+        FROM step WHERE step.kind IS NOT NULL) \
+    SELECT kind FROM step WHERE kind IS NOT NULL";
 
-/// The highest priorities at which something waits, best first: from each to the next, past everything that waits at it.
+/// The highest priorities at which something of a kind waits, best first: from each to the next, past everything that waits at
+/// it.
 pub(crate) const WAITING_PRIORITIES: &str = "\
     WITH RECURSIVE step (priority, nth) AS (\
-        SELECT (SELECT priority FROM execution \
-                WHERE eligible = 1 AND partition = $1 AND lane = $2 \
+        SELECT (SELECT priority FROM ready \
+                WHERE partition = $1 AND lane = $2 AND kind = $3 \
                 ORDER BY priority DESC LIMIT 1), 1 \
         UNION ALL \
-        SELECT (SELECT priority FROM execution \
-                WHERE eligible = 1 AND partition = $1 AND lane = $2 AND priority < step.priority \
-                ORDER BY priority DESC LIMIT 1), nth + 1 \
-        FROM step WHERE step.priority IS NOT NULL AND nth < $3) \
-    SELECT priority FROM step WHERE priority IS NOT NULL";
-
-/// The same of one kind.
-pub(crate) const WAITING_PRIORITIES_OF_KIND: &str = "\
-    WITH RECURSIVE step (priority, nth) AS (\
-        SELECT (SELECT priority FROM execution \
-                WHERE eligible = 1 AND partition = $1 AND lane = $2 AND kind = $3 \
-                ORDER BY priority DESC LIMIT 1), 1 \
-        UNION ALL \
-        SELECT (SELECT priority FROM execution \
-                WHERE eligible = 1 AND partition = $1 AND lane = $2 AND kind = $3 AND priority < step.priority \
+        SELECT (SELECT priority FROM ready \
+                WHERE partition = $1 AND lane = $2 AND kind = $3 AND priority < step.priority \
                 ORDER BY priority DESC LIMIT 1), nth + 1 \
         FROM step WHERE step.priority IS NOT NULL AND nth < $4) \
     SELECT priority FROM step WHERE priority IS NOT NULL";
 
-/// The oldest that wait at one priority.
-pub(crate) const WAITING_AT: &str =
-    waiting!("AND execution.priority = $3 ORDER BY execution.created_at, execution.uuid LIMIT $4");
-
 /// The oldest of one kind that wait at one priority.
-pub(crate) const WAITING_AT_OF_KIND: &str = waiting!(
-    "AND execution.kind = $3 AND execution.priority = $4 ORDER BY execution.created_at, execution.uuid LIMIT $5"
-);
+pub(crate) const WAITING_AT: &str = waiting!("AND ready.priority = $4 ORDER BY ready.created_at, ready.uuid LIMIT $5");
 
-/// How many executions of a lane are held on a partition. Of a lane with a limit few are held anywhere, and only of such a
-/// lane this is asked, so there is no index for it that every claim would pay for.
-pub(crate) const HELD_ON: &str = "\
-    SELECT count(*) FROM execution WHERE lane = $1 AND state = 'active' AND partition = $2";
+/// How many executions of a lane are held on a partition.
+pub(crate) const HELD_ON: &str = "SELECT count(*) FROM lease WHERE partition = $1 AND lane = $2";
 
 /// The executions of a partition whose moment comes first, and its flows whose moment does, told apart by the first
-/// column; with the records of those whose moment has come. One query, because whoever pumps asks for both.
-pub(crate) const DUE: &str = "\
-    SELECT 0, uuid, due_at, record FROM (\
-        SELECT uuid, due_at, CASE WHEN due_at <= $1 THEN record END AS record FROM execution \
-        WHERE due_at IS NOT NULL AND partition = $2 ORDER BY due_at, uuid LIMIT $3) AS executions \
-    UNION ALL \
-    SELECT 1, flow_id, due_at, record FROM (\
+/// column; with the records of those whose moment has come. One query, because the pump asks for both.
+pub(crate) const DUE: &str = concat!(
+    due_in!("lease"),
+    due_in!("due"),
+    "SELECT 1, flow_id, due_at, record FROM (\
         SELECT flow_id, due_at, CASE WHEN due_at <= $1 THEN record END AS record FROM flow \
-        WHERE due_at IS NOT NULL AND partition = $2 ORDER BY due_at, flow_id LIMIT $3) AS flows";
+        WHERE due_at IS NOT NULL AND partition = $2 ORDER BY due_at, flow_id LIMIT $3) AS flows"
+);
 
-/// When the next execution on a partition is due, and when the next flow.
-pub(crate) const NEXT_DUE: &str = "\
-    SELECT due_at FROM (\
-        SELECT due_at FROM execution WHERE due_at IS NOT NULL AND partition = $1 ORDER BY due_at LIMIT 1) AS executions \
-    UNION ALL \
-    SELECT due_at FROM (\
-        SELECT due_at FROM flow WHERE due_at IS NOT NULL AND partition = $1 ORDER BY due_at LIMIT 1) AS flows";
+/// When the next execution on a partition is due, running or not, and when the next flow.
+pub(crate) const NEXT_DUE: &str = concat!(
+    next_due_in!("lease", ""),
+    " UNION ALL ",
+    next_due_in!("due", ""),
+    " UNION ALL ",
+    next_due_in!("flow", "due_at IS NOT NULL AND ")
+);
 
 /// The best waiting execution of the next kind, in the order of lanes and kinds.
 pub(crate) const NEXT_READY: &str = "\
-    SELECT lane, kind, priority, created_at FROM execution \
-    WHERE eligible = 1 AND partition = $1 AND (lane, kind) > ($2, $3) \
+    SELECT lane, kind, priority, created_at FROM ready \
+    WHERE partition = $1 AND (lane, kind) > ($2, $3) \
     ORDER BY lane, kind, priority DESC, created_at LIMIT 1";
 
-/// The newest executions of a namespace in one state, before a place in the list and not before a moment, with what else a
-/// search goes by.
+/// The newest executions of a namespace, before a place in the list and not before a moment, with what else a search goes by.
 pub(crate) const WALK_NAMESPACE: &str = "\
     SELECT created_at, partition, uuid, lane, state, kind FROM execution \
-    WHERE namespace = $1 AND state = $2 AND (created_at, partition, uuid) < ($3, $4, $5) AND created_at >= $6 \
-    ORDER BY created_at DESC, partition DESC, uuid DESC LIMIT $7";
+    WHERE namespace = $1 AND (created_at, partition, uuid) < ($2, $3, $4) AND created_at >= $5 \
+    ORDER BY created_at DESC, partition DESC, uuid DESC LIMIT $6";
 
 /// The same of a lane.
 pub(crate) const WALK_LANE: &str = "\
     SELECT created_at, partition, uuid, lane, state, kind FROM execution \
-    WHERE lane = $1 AND state = $2 AND (created_at, partition, uuid) < ($3, $4, $5) AND created_at >= $6 \
-    ORDER BY created_at DESC, partition DESC, uuid DESC LIMIT $7";
+    WHERE lane = $1 AND (created_at, partition, uuid) < ($2, $3, $4) AND created_at >= $5 \
+    ORDER BY created_at DESC, partition DESC, uuid DESC LIMIT $6";
 
-/// The same of what has a label, in any state.
+/// The same of what has a label, or is in a state that is searched by.
 pub(crate) const WALK_LABEL: &str = "\
     SELECT tag.created_at, tag.partition, tag.uuid, execution.lane, execution.state, execution.kind FROM tag \
     LEFT JOIN execution ON execution.uuid = tag.uuid AND execution.partition = tag.partition \
@@ -185,13 +201,29 @@ pub(crate) const NEXT_LANE: &str = "SELECT lane FROM execution WHERE lane > $1 O
 /// The next lane that somebody configured, in the order of their keys.
 pub(crate) const NEXT_CONFIGURED_LANE: &str = "SELECT lane FROM lane WHERE lane > $1 ORDER BY lane LIMIT 1";
 
-/// How many executions of a lane are in a state, and when the first of them was created.
-pub(crate) const DEPTH: &str = "SELECT count(*), min(created_at) FROM execution WHERE lane = $1 AND state = $2";
+/// How many executions of a lane wait on a partition, and when the first of them was created.
+pub(crate) const DEPTH_READY: &str = "SELECT count(*), min(created_at) FROM ready WHERE partition = $1 AND lane = $2";
 
-/// How many executions of a lane are delayed, held or suspended, and the first of the moments they are in order by.
-pub(crate) const DEPTH_SINCE: &str = "\
-    SELECT count(*), min(coalesce(delayed_until, acquired_at, changed_at)) FROM execution \
-    WHERE lane = $1 AND state = $2";
+/// How many executions of a lane run on a partition, and when the first of them was claimed.
+pub(crate) const DEPTH_ACTIVE: &str = "SELECT count(*), min(acquired_at) FROM lease WHERE partition = $1 AND lane = $2";
+
+/// How many executions of a lane are in a state that is searched by, and the first of the moments they are in order by. The lane
+/// is compared last: all that are in the state are found by key.
+pub(crate) const DEPTH_IN_STATE: &str = "\
+    SELECT count(since), min(since) FROM (\
+        SELECT CASE WHEN execution.lane <> $1 THEN NULL WHEN tag.value = 'delayed' THEN execution.delayed_until \
+            WHEN tag.value = 'suspended' THEN execution.changed_at ELSE execution.created_at END AS since \
+        FROM tag LEFT JOIN execution ON execution.uuid = tag.uuid AND execution.partition = tag.partition \
+        WHERE tag.namespace = $2 AND tag.key = '' AND tag.value = $3) AS of_lane";
+
+/// How many executions of a lane have completed. All others of the lane are looked at as well.
+pub(crate) const DEPTH_COMPLETED: &str = "\
+    SELECT count(*), min(created_at) FROM execution WHERE lane = $1 AND state = 'completed'";
+
+/// The narrow tables as they are on a partition. Only the doctor asks.
+pub(crate) const READY_ON: &str = "SELECT uuid, lane, kind, priority, created_at FROM ready WHERE partition = $1";
+pub(crate) const LEASES_ON: &str = "SELECT uuid, due_at, lane, acquired_at FROM lease WHERE partition = $1";
+pub(crate) const DUE_ON: &str = "SELECT uuid, due_at FROM due WHERE partition = $1";
 
 /// Every lane a partition knows. Only the doctor asks.
 pub(crate) const LANES_ON: &str = "SELECT lane, record FROM lane WHERE partition = $1";

@@ -1,13 +1,15 @@
 //! The tables. The record is the truth; every other column of an execution or a flow is derived from it, for the sake of
-//! indexes and of people.
+//! indexes and of people. Only a result is not in the record.
 
 use crate::table::{Column, Table};
 
 /// Every table the executor reads and writes.
 pub static TABLES: &[&Table] = &[
     &EXECUTION,
+    &READY,
+    &LEASE,
+    &DUE,
     &PAYLOAD,
-    &RESULT,
     &ATTEMPT,
     &LEASE_EVENT,
     &IDEMPOTENCY,
@@ -30,7 +32,8 @@ pub static TABLES: &[&Table] = &[
     &EVENT,
 ];
 
-/// One row per execution.
+/// One row per execution. No column that changes from step to step is in an index of this table: such an update stays within its
+/// page and leaves the indexes alone. Indexes over what changes are the narrow tables below, whose rows are inserted and deleted.
 ///
 /// The uuid comes before the partition in every key: new uuids grow with time, so new rows go to the end of each table
 /// and not to one place per partition.
@@ -44,33 +47,55 @@ pub static EXECUTION: Table = Table {
         Column::text("lane"),
         Column::text("kind"),
         Column::text("state"),
-        Column::int("priority"),
         Column::int("created_at"),
-        Column::int("started_at"),
         Column::int("changed_at"),
-        Column::int("finished_at"),
         Column::int("delayed_until"),
-        Column::text("holder"),
-        Column::int("acquired_at"),
-        Column::int("lease_until"),
-        Column::int("timeout_at"),
-        Column::int("deadline_at"),
-        Column::int("eligible"),
-        Column::int("due_at"),
         Column::text("record"),
         Column::uuid("flow_id"),
         Column::int("position"),
+        Column::text("result_type"),
+        Column::bytes("result"),
     ],
 };
 
-/// What was submitted. Rules never load it.
-pub static PAYLOAD: Table = Table { name: "payload", key: 2, columns: BODY };
+/// Waiting executions, in the order a claim takes them.
+pub static READY: Table = Table {
+    name: "ready",
+    key: 6,
+    columns: &[
+        Column::int("partition"),
+        Column::text("lane"),
+        Column::text("kind"),
+        Column::int("priority"),
+        Column::int("created_at"),
+        Column::uuid("uuid"),
+    ],
+};
 
-/// What came of it.
-pub static RESULT: Table = Table { name: "result", key: 2, columns: BODY };
+/// Running executions by the next moment something is due for them.
+pub static LEASE: Table = Table {
+    name: "lease",
+    key: 5,
+    columns: &[
+        Column::int("partition"),
+        Column::int("due_at"),
+        Column::uuid("uuid"),
+        Column::text("lane"),
+        Column::int("acquired_at"),
+    ],
+};
 
-const BODY: &[Column] =
-    &[Column::uuid("uuid"), Column::int("partition"), Column::text("content_type"), Column::bytes("bytes")];
+/// Executions that are not running, by the next moment something is due for them.
+pub static DUE: Table =
+    Table { name: "due", key: 3, columns: &[Column::int("partition"), Column::int("due_at"), Column::uuid("uuid")] };
+
+/// The payload an execution was submitted with. Rules never load it, and it is not in the row of the execution, which is written
+/// with every step.
+pub static PAYLOAD: Table = Table {
+    name: "payload",
+    key: 2,
+    columns: &[Column::uuid("uuid"), Column::int("partition"), Column::text("content_type"), Column::bytes("bytes")],
+};
 
 /// Tries that ended.
 pub static ATTEMPT: Table = Table {
@@ -166,7 +191,8 @@ const TOLD: &[Column] =
 pub static FEED: Table =
     Table { name: "feed", key: 1, columns: &[Column::int("partition"), Column::int("since"), Column::int("until")] };
 
-/// The labels of executions, in the order a search walks them.
+/// The labels of executions, in the order a search walks them. An execution in a state that is searched by also has a row without
+/// a key, whose value is the state.
 pub static TAG: Table = Table {
     name: "tag",
     key: 6,

@@ -66,8 +66,14 @@ pub trait Session: Read {
     /// Writes rows, no two of them under one key, over those already there.
     async fn put(&mut self, table: &'static Table, rows: Vec<Put>) -> Result<(), SqlError>;
 
-    /// Deletes the rows whose keys begin with these values, all of them of one length.
+    /// Deletes the rows whose keys begin with these values, all of them of one length, before anything that is put afterwards.
     async fn delete(&mut self, table: &'static Table, keys: &[Key]) -> Result<(), SqlError>;
+
+    /// Deletes the rows under these whole keys. No row under them is written in the same transaction, so a store may do this
+    /// together with its other writes.
+    async fn remove(&mut self, table: &'static Table, keys: Vec<Key>) -> Result<(), SqlError> {
+        self.delete(table, &keys).await
+    }
 
     /// Takes note of how the transaction changes which ends are owed to dependents. The records say so already, so a store
     /// need not keep it anywhere else.
@@ -108,23 +114,39 @@ pub struct TransactionContext {
 /// A row to be written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Put {
-    /// Every column.
+    /// Every column. Of a row that is there, only the columns that change are of use.
     pub row: Row,
-    /// The columns that differ from the row already there; nothing when there is none, or none is known of. A store may
-    /// write just these and leave alone the indexes of the others.
-    pub changed: Option<Columns>,
+    /// What it takes the place of.
+    pub over: Over,
+}
+
+/// What a row takes the place of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// No row: there is none under its key.
+    Nothing,
+    /// A row that may be there.
+    Unknown,
+    /// A row that is there and differs in these columns. A store writes no others.
+    Known(Columns),
 }
 
 impl Put {
+    /// A row that is not there.
+    pub(crate) fn new(values: Vec<Value>) -> Self {
+        Self { row: Row::new(values), over: Over::Nothing }
+    }
+
+    /// A row that may be there.
     pub(crate) fn whole(values: Vec<Value>) -> Self {
-        Self { row: Row::new(values), changed: None }
+        Self { row: Row::new(values), over: Over::Unknown }
     }
 
     /// A row in the place of one whose values are known, where there is one.
     pub(crate) fn over(before: Option<Vec<Value>>, values: Vec<Value>) -> Self {
         let differing = |before: Vec<Value>| (0..values.len()).filter(|at| before[*at] != values[*at]).collect();
-        let changed = before.map(differing);
-        Self { row: Row::new(values), changed }
+        let over = before.map_or(Over::Unknown, |before| Over::Known(differing(before)));
+        Self { row: Row::new(values), over }
     }
 }
 

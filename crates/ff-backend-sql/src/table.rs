@@ -66,6 +66,11 @@ impl Table {
         (0..self.columns.len()).collect()
     }
 
+    /// The columns of a type.
+    pub fn columns_of(&self, holds: ColumnType) -> Columns {
+        (0..self.columns.len()).filter(|at| self.columns[*at].holds == holds).collect()
+    }
+
     /// The columns of these names.
     pub(crate) fn named(&self, names: &[&str]) -> Columns {
         (0..self.columns.len()).filter(|at| names.contains(&self.columns[*at].name)).collect()
@@ -110,6 +115,17 @@ impl Columns {
     /// Whether the column at this place is one of them.
     pub fn has(self, at: usize) -> bool {
         self.0 & (1 << at) != 0
+    }
+
+    /// These and others.
+    #[must_use]
+    pub fn and(self, others: Columns) -> Self {
+        Self(self.0 | others.0)
+    }
+
+    /// Whether one of them is one of the others.
+    pub fn meets(self, others: Columns) -> bool {
+        self.0 & others.0 != 0
     }
 }
 

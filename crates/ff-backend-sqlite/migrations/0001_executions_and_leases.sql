@@ -5,7 +5,8 @@ CREATE TABLE meta (
     value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Rows are large and live a while, so they are kept in the order they came, with their key beside them.
+-- Rows are large and live a while, so they are kept in the order they came, with their key beside them. No index is over a column
+-- that changes from step to step.
 CREATE TABLE execution (
     uuid          BLOB    NOT NULL,
     partition     INTEGER NOT NULL,
@@ -13,48 +14,62 @@ CREATE TABLE execution (
     lane          TEXT    NOT NULL,
     kind          TEXT    NOT NULL,
     state         TEXT    NOT NULL,
-    priority      INTEGER NOT NULL,
     created_at    INTEGER NOT NULL,
-    started_at    INTEGER,
     changed_at    INTEGER NOT NULL,
-    finished_at   INTEGER,
     delayed_until INTEGER,
-    holder        TEXT,
-    acquired_at   INTEGER,
-    lease_until   INTEGER,
-    timeout_at    INTEGER,
-    deadline_at   INTEGER,
-    eligible      INTEGER NOT NULL,
-    due_at        INTEGER,
     record        TEXT    NOT NULL,
+    flow_id       BLOB,
+    position      INTEGER,
+    result_type   TEXT,
+    result        BLOB,
     PRIMARY KEY (uuid, partition)
 ) STRICT;
 
--- What a claim reads. Only what waits is in these two, so a long history costs a claim nothing.
-CREATE INDEX execution_waiting
-    ON execution (partition, lane, priority DESC, created_at, uuid) WHERE eligible = 1;
-CREATE INDEX execution_waiting_of_kind
-    ON execution (partition, lane, kind, priority DESC, created_at, uuid) WHERE eligible = 1;
-
--- What the pump reads.
-CREATE INDEX execution_due
-    ON execution (partition, due_at, uuid) WHERE due_at IS NOT NULL;
-
 -- What a listing reads, backwards.
 CREATE INDEX execution_by_namespace
-    ON execution (namespace, state, created_at, partition, uuid);
+    ON execution (namespace, created_at, partition, uuid);
 CREATE INDEX execution_by_lane
-    ON execution (lane, state, created_at, partition, uuid);
+    ON execution (lane, created_at, partition, uuid);
 
-CREATE TABLE payload (
-    uuid         BLOB    NOT NULL,
-    partition    INTEGER NOT NULL,
-    content_type TEXT    NOT NULL,
-    bytes        BLOB    NOT NULL,
-    PRIMARY KEY (uuid, partition)
+-- What a sweep of the members of a flow reads. An execution that is in no flow is in neither of these two.
+CREATE INDEX execution_in_flow
+    ON execution (flow_id, uuid) WHERE flow_id IS NOT NULL;
+-- What a listing of the members reads.
+CREATE INDEX execution_by_position
+    ON execution (flow_id, position) WHERE flow_id IS NOT NULL;
+
+-- The indexes over what changes are tables of their own. Their rows are inserted and deleted.
+
+-- Waiting executions, in the order a claim takes them.
+CREATE TABLE ready (
+    partition  INTEGER NOT NULL,
+    lane       TEXT    NOT NULL,
+    kind       TEXT    NOT NULL,
+    priority   INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    uuid       BLOB    NOT NULL,
+    PRIMARY KEY (partition, lane, kind, priority DESC, created_at, uuid)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE result (
+-- Running executions by the next moment something is due for them.
+CREATE TABLE lease (
+    partition   INTEGER NOT NULL,
+    due_at      INTEGER NOT NULL,
+    uuid        BLOB    NOT NULL,
+    lane        TEXT    NOT NULL,
+    acquired_at INTEGER NOT NULL,
+    PRIMARY KEY (partition, due_at, uuid, lane, acquired_at)
+) STRICT, WITHOUT ROWID;
+
+-- All others by the next moment something is due for them.
+CREATE TABLE due (
+    partition INTEGER NOT NULL,
+    due_at    INTEGER NOT NULL,
+    uuid      BLOB    NOT NULL,
+    PRIMARY KEY (partition, due_at, uuid)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE payload (
     uuid         BLOB    NOT NULL,
     partition    INTEGER NOT NULL,
     content_type TEXT    NOT NULL,
@@ -98,13 +113,18 @@ SELECT
     substr(lane, instr(lane, '/') + 1) AS lane,
     kind,
     state,
-    priority,
+    record ->> '$.priority' AS priority,
     strftime('%Y-%m-%d %H:%M:%f', created_at / 1000.0, 'unixepoch') AS created_at,
-    strftime('%Y-%m-%d %H:%M:%f', started_at / 1000.0, 'unixepoch') AS started_at,
-    strftime('%Y-%m-%d %H:%M:%f', finished_at / 1000.0, 'unixepoch') AS finished_at,
+    strftime('%Y-%m-%d %H:%M:%f', (record ->> '$.started_at') / 1000.0, 'unixepoch') AS started_at,
+    strftime('%Y-%m-%d %H:%M:%f', (record ->> '$.phase.at') / 1000.0, 'unixepoch') AS finished_at,
     strftime('%Y-%m-%d %H:%M:%f', delayed_until / 1000.0, 'unixepoch') AS delayed_until,
-    strftime('%Y-%m-%d %H:%M:%f', deadline_at / 1000.0, 'unixepoch') AS deadline_at,
-    holder,
-    strftime('%Y-%m-%d %H:%M:%f', lease_until / 1000.0, 'unixepoch') AS lease_until,
+    strftime('%Y-%m-%d %H:%M:%f', (record ->> '$.deadline_at') / 1000.0, 'unixepoch') AS deadline_at,
+    record ->> '$.phase.lease.holder.worker_instance_id' AS holder,
+    strftime('%Y-%m-%d %H:%M:%f', (record ->> '$.phase.lease.until') / 1000.0, 'unixepoch') AS lease_until,
+    lower(
+        substr(hex(flow_id), 1, 8) || '-' || substr(hex(flow_id), 9, 4) || '-' || substr(hex(flow_id), 13, 4) || '-' ||
+        substr(hex(flow_id), 17, 4) || '-' || substr(hex(flow_id), 21)
+    ) AS flow_id,
+    record ->> '$.membership.node' AS node,
     record
 FROM execution;

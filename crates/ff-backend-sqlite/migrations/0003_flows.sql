@@ -1,14 +1,4 @@
--- Flows. A member is an execution as before; what it knows of its flow is in its record, and these columns find it there.
-
-ALTER TABLE execution ADD COLUMN flow_id BLOB;
-ALTER TABLE execution ADD COLUMN position INTEGER;
-
--- What a tour of the members reads. An execution that is in no flow is in neither of these two.
-CREATE INDEX execution_in_flow
-    ON execution (flow_id, uuid) WHERE flow_id IS NOT NULL;
--- What a listing of the members reads.
-CREATE INDEX execution_by_position
-    ON execution (flow_id, position) WHERE flow_id IS NOT NULL;
+-- Flows. A member is an execution as before; what it knows of its flow is in its record.
 
 -- The record is the truth here as well.
 CREATE TABLE flow (
@@ -87,34 +77,6 @@ CREATE TABLE flow_key (
     answer  TEXT    NOT NULL,
     PRIMARY KEY (flow_id, key)
 ) STRICT, WITHOUT ROWID;
-
--- The executions as people read them, now with the flow they are in.
-DROP VIEW executions;
-CREATE VIEW executions AS
-SELECT
-    '{fp:' || partition || '}:' || lower(
-        substr(hex(uuid), 1, 8) || '-' || substr(hex(uuid), 9, 4) || '-' || substr(hex(uuid), 13, 4) || '-' ||
-        substr(hex(uuid), 17, 4) || '-' || substr(hex(uuid), 21)
-    ) AS id,
-    namespace,
-    substr(lane, instr(lane, '/') + 1) AS lane,
-    kind,
-    state,
-    priority,
-    strftime('%Y-%m-%d %H:%M:%f', created_at / 1000.0, 'unixepoch') AS created_at,
-    strftime('%Y-%m-%d %H:%M:%f', started_at / 1000.0, 'unixepoch') AS started_at,
-    strftime('%Y-%m-%d %H:%M:%f', finished_at / 1000.0, 'unixepoch') AS finished_at,
-    strftime('%Y-%m-%d %H:%M:%f', delayed_until / 1000.0, 'unixepoch') AS delayed_until,
-    strftime('%Y-%m-%d %H:%M:%f', deadline_at / 1000.0, 'unixepoch') AS deadline_at,
-    holder,
-    strftime('%Y-%m-%d %H:%M:%f', lease_until / 1000.0, 'unixepoch') AS lease_until,
-    lower(
-        substr(hex(flow_id), 1, 8) || '-' || substr(hex(flow_id), 9, 4) || '-' || substr(hex(flow_id), 13, 4) || '-' ||
-        substr(hex(flow_id), 17, 4) || '-' || substr(hex(flow_id), 21)
-    ) AS flow_id,
-    json_extract(record, '$.membership.node') AS node,
-    record
-FROM execution;
 
 -- The flows as people read them.
 CREATE VIEW flows AS

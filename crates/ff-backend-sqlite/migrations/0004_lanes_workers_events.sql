@@ -1,6 +1,6 @@
--- What operating takes: labels to search by, lanes, workers, what happens, and forgetting what was kept for long enough.
+-- What operating takes: labels to search by, lanes, workers, and what happens.
 
--- The labels of executions, in the order a search walks them, backwards. Only what has labels is here.
+-- The labels of executions, in the order a search walks them, backwards. A label without a key is a state that is searched by.
 CREATE TABLE tag (
     namespace  TEXT    NOT NULL,
     key        TEXT    NOT NULL,
@@ -10,11 +10,6 @@ CREATE TABLE tag (
     uuid       BLOB    NOT NULL,
     PRIMARY KEY (namespace, key, value, created_at, partition, uuid)
 ) STRICT, WITHOUT ROWID;
-
-INSERT INTO tag (namespace, key, value, created_at, partition, uuid)
-SELECT namespace, label.key, label.value, created_at, partition, uuid
-FROM execution, json_each(record, '$.tags') AS label
-WHERE state <> 'staged';
 
 -- Lanes that somebody configured, as each partition knows them.
 CREATE TABLE lane (
@@ -48,21 +43,3 @@ CREATE TABLE event (
     record    TEXT    NOT NULL,
     PRIMARY KEY (partition, told_at, nth)
 ) STRICT, WITHOUT ROWID;
-
--- What has finished is due once more: to be forgotten, seven days after its end, and not while its key is remembered. A
--- member of a flow goes with its flow.
-UPDATE execution
-SET due_at = max(
-    finished_at + 604800000,
-    CASE
-        WHEN json_extract(record, '$.idempotency_key') IS NULL THEN 0
-        ELSE created_at + coalesce(json_extract(record, '$.policy.dedup_window_ms'), 86400000)
-    END
-)
-WHERE finished_at IS NOT NULL AND flow_id IS NULL;
-
-UPDATE flow
-SET due_at = ended_at + 604800000
-WHERE ended_at IS NOT NULL AND staged_until IS NULL AND sweep_action IS NULL AND NOT EXISTS (
-    SELECT 1 FROM execution WHERE execution.flow_id = flow.flow_id AND execution.finished_at IS NULL
-);

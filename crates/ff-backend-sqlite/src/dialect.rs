@@ -14,6 +14,8 @@ pub(crate) struct StatementCache(HashMap<(&'static str, Purpose), Arc<str>>);
 pub(crate) enum Purpose {
     /// Reading these columns of the row under a key.
     Load(Columns),
+    /// Writing a row that is not there.
+    Insert,
     /// Writing a row, over one that may be there.
     Put,
     /// Writing these columns of a row that is there; their values come first, the key's after.
@@ -36,14 +38,16 @@ fn phrase(table: &'static Table, purpose: Purpose) -> String {
             let wanted = list(table.chosen(wanted).map(|(_, column)| column.name), ", ");
             format!("SELECT {wanted} FROM {name} WHERE {}", key_is(table.key_columns(), 1))
         }
-        Purpose::Put => {
+        Purpose::Insert => {
             let columns = list(names(table, 0), ", ");
             let places = list((1..=table.columns.len()).map(|at| format!("?{at}")), ", ");
+            format!("INSERT INTO {name} ({columns}) VALUES ({places})")
+        }
+        Purpose::Put => {
+            let insert = phrase(table, Purpose::Insert);
             let key = list(table.key_columns().iter().map(|column| column.name), ", ");
             let over = list(names(table, table.key).map(|column| format!("{column} = excluded.{column}")), ", ");
-            // A row that is all key has nothing to be written over with.
-            let over = if over.is_empty() { "NOTHING".into() } else { format!("UPDATE SET {over}") };
-            format!("INSERT INTO {name} ({columns}) VALUES ({places}) ON CONFLICT ({key}) DO {over}")
+            format!("{insert} ON CONFLICT ({key}) DO UPDATE SET {over}")
         }
         Purpose::Change(changed) => {
             let set = table.chosen(changed).zip(1..).map(|((_, column), at)| format!("{} = ?{at}", column.name));
@@ -86,7 +90,7 @@ mod tests {
         ] {
             assert_eq!(&*StatementCache::default().get(&ATTEMPT, purpose), expected);
         }
-        let label = StatementCache::default().get(&TAG, Purpose::Put);
-        assert!(label.ends_with("DO NOTHING"), "{label}");
+        let label = StatementCache::default().get(&TAG, Purpose::Insert);
+        assert!(label.ends_with("VALUES (?1, ?2, ?3, ?4, ?5, ?6)"), "{label}");
     }
 }

@@ -9,7 +9,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::meta;
 use crate::open_error::OpenError;
 
-/// Every step of the schema, in order. The first makes version 1.
+/// Every step of the schema, in order. The first makes the version after the last unreleased one.
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_executions_and_leases.sql"),
     include_str!("../migrations/0002_suspensions_and_signals.sql"),
@@ -17,6 +17,9 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0004_lanes_workers_events.sql"),
     include_str!("../migrations/0005_api_keys.sql"),
 ];
+
+/// The last version that was never released. Stores of these versions have other tables.
+const UNRELEASED: i64 = 10;
 
 /// Applies what the file is missing and settles its partition counts and their secrets, all of it or nothing.
 pub(crate) fn migrate(
@@ -31,6 +34,9 @@ pub(crate) fn migrate(
     let known = version(MIGRATIONS.len());
     if found > known {
         return Err(OpenError::TooNew { found, known });
+    }
+    if (1..=UNRELEASED).contains(&found) {
+        return Err(OpenError::Unreleased { found });
     }
     apply(&transaction, found).map_err(failed)?;
     let stored = meta::partitions(&transaction).map_err(failed)?;
@@ -58,6 +64,7 @@ fn apply(transaction: &Transaction<'_>, found: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
+/// The version that so many steps make.
 fn version(step: usize) -> i64 {
-    i64::try_from(step).unwrap_or(i64::MAX)
+    i64::try_from(step).unwrap_or(i64::MAX).saturating_add(UNRELEASED)
 }

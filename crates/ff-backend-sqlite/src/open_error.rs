@@ -14,6 +14,12 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
+    /// A program that was never released has written it, with other tables.
+    #[error("the store has schema version {found}, which was never released: make a new store")]
+    Unreleased {
+        /// The version of the file.
+        found: i64,
+    },
     /// A newer program has written it.
     #[error("the store has schema version {found}, and this program knows versions up to {known}: use a newer program")]
     TooNew {

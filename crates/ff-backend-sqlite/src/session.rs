@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
 use ff_backend_sql::{
-    Announcer, Columns, Key, Load, Put, Read, Row, Session, SqlError, Table, TransactionContext, Value,
+    Announcer, Columns, Key, Load, Over, Put, Read, Row, Session, SqlError, Table, TransactionContext, Value,
 };
 use ff_core::clock::{Clock, MonotonicClock};
 use ff_core::hint::Hint;
@@ -98,14 +98,16 @@ impl Session for WriterSession {
     }
 
     async fn put(&mut self, table: &'static Table, rows: Vec<Put>) -> Result<(), SqlError> {
-        for (changed, rows) in by_change(&rows) {
-            match changed {
-                None => {
-                    let sql = self.reading.statement_cache.get(table, Purpose::Put);
-                    self.connection().run_each(&sql, rows.into_iter().map(Row::values))?;
-                }
-                Some(changed) => {
-                    let sql = self.reading.statement_cache.get(table, Purpose::Change(changed));
+        for (over, rows) in by_statement(&rows) {
+            let purpose = match over {
+                Over::Nothing => Purpose::Insert,
+                Over::Unknown => Purpose::Put,
+                Over::Known(changed) => Purpose::Change(changed),
+            };
+            let sql = self.reading.statement_cache.get(table, purpose);
+            match over {
+                Over::Nothing | Over::Unknown => self.connection().run_each(&sql, rows.into_iter().map(Row::values))?,
+                Over::Known(changed) => {
                     self.connection().run_each(&sql, rows.into_iter().map(|row| change(table, changed, row)))?;
                 }
             }
@@ -142,12 +144,12 @@ fn change<'r>(table: &'static Table, changed: Columns, row: &'r Row) -> impl Ite
 }
 
 /// Rows together that the same statement writes. Rows of one key never come twice, so their order does not matter.
-fn by_change(rows: &[Put]) -> Vec<(Option<Columns>, Vec<&Row>)> {
-    let mut groups: Vec<(Option<Columns>, Vec<&Row>)> = Vec::new();
-    for Put { row, changed } in rows {
-        match groups.iter_mut().find(|(of, _)| of == changed) {
+fn by_statement(rows: &[Put]) -> Vec<(Over, Vec<&Row>)> {
+    let mut groups: Vec<(Over, Vec<&Row>)> = Vec::new();
+    for Put { row, over } in rows {
+        match groups.iter_mut().find(|(of, _)| of == over) {
             Some((_, group)) => group.push(row),
-            None => groups.push((*changed, vec![row])),
+            None => groups.push((*over, vec![row])),
         }
     }
     groups

@@ -1,7 +1,7 @@
 //! How an execution wants to be treated. Every field is honoured or refused: a policy with a field nobody reads is a
 //! promise nobody keeps.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::engine_error::{Code, Refusal};
 use crate::entropy::JITTER_SCALE;
@@ -36,6 +36,38 @@ impl Default for Policy {
             retention_ms: None,
         }
     }
+}
+
+/// A policy as a record keeps it: without the settings that are the default, which reading fills in.
+pub(crate) fn serialize_compact<S: Serializer>(policy: &Policy, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Compact<'p> {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        retry_policy: Option<&'p RetryPolicy>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        timeout_policy: Option<&'p TimeoutPolicy>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_reclaim_count: Option<&'p u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_replay_count: Option<&'p u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        dedup_window_ms: Option<&'p u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        retention_ms: Option<u64>,
+    }
+    fn unless_default<'p, T: PartialEq>(value: &'p T, default: &T) -> Option<&'p T> {
+        (value != default).then_some(value)
+    }
+    let default = Policy::default();
+    Compact {
+        retry_policy: unless_default(&policy.retry_policy, &default.retry_policy),
+        timeout_policy: unless_default(&policy.timeout_policy, &default.timeout_policy),
+        max_reclaim_count: unless_default(&policy.max_reclaim_count, &default.max_reclaim_count),
+        max_replay_count: unless_default(&policy.max_replay_count, &default.max_replay_count),
+        dedup_window_ms: unless_default(&policy.dedup_window_ms, &default.dedup_window_ms),
+        retention_ms: policy.retention_ms,
+    }
+    .serialize(serializer)
 }
 
 /// What happens after a failure that is not permanent.

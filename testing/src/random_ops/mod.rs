@@ -14,7 +14,7 @@ use ff_random_ops::{Making, Options, Subject};
 use tempfile::TempDir;
 
 pub use http::http_over_memory;
-pub use postgres::{postgres, shared_postgres};
+pub use postgres::{postgres, postgres_without_cache, shared_postgres};
 pub use valkey::{redis, valkey};
 
 /// A store in memory.

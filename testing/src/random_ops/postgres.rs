@@ -12,10 +12,19 @@ use crate::postgres_server::Postgres;
 
 /// A store on a Postgres server, which runs share for as long as one of them holds it.
 pub fn postgres(options: Options) -> Making {
+    with_parameters("", options)
+}
+
+/// The same without the record cache of its writers.
+pub fn postgres_without_cache(options: Options) -> Making {
+    with_parameters("&record_cache=off", options)
+}
+
+fn with_parameters(parameters: &'static str, options: Options) -> Making {
     static MADE: AtomicU32 = AtomicU32::new(0);
     Box::pin(async move {
         let server = shared_postgres();
-        let url = server.url(&format!("run_{}", MADE.fetch_add(1, Ordering::Relaxed)));
+        let url = server.url(&format!("run_{}", MADE.fetch_add(1, Ordering::Relaxed))) + parameters;
         let store = open(&url, &options).await;
         Box::new(InDatabase { store, options, url, _server: server }) as Box<dyn Subject>
     })

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use ff_core::entropy::{Entropy, Nonce, SystemEntropy};
 use ff_random_ops::{Adjustment, Coverage, Make, Making, Mix, Options, Setup, run};
 use ff_testing::number;
-use ff_testing::random_ops::{http_over_memory, memory, postgres, redis, shared_postgres, sqlite, valkey};
+use ff_testing::random_ops::{
+    http_over_memory, memory, postgres, postgres_without_cache, redis, shared_postgres, sqlite, valkey,
+};
 use futures_util::stream::{self, StreamExt as _};
 
 /// Transitions of one run: enough for executions to be retried, reclaimed and replayed, few enough to be shortened quickly.
@@ -25,6 +27,12 @@ async fn sqlite_does_what_the_model_does() {
 async fn postgres_does_what_the_model_does() {
     let _server = shared_postgres();
     compare(postgres, Mix::ALL, runs(6_000), RUN, EVERYTHING).await;
+}
+
+#[tokio::test]
+async fn postgres_without_its_record_cache_does_what_the_model_does() {
+    let _server = shared_postgres();
+    compare(postgres_without_cache, Mix::ALL, runs(1_800), RUN, &[]).await;
 }
 
 #[tokio::test]

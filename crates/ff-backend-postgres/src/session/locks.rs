@@ -110,7 +110,7 @@ impl WriterSession {
 
     fn context(&self, server_state: ServerState) -> TransactionContext {
         TransactionContext {
-            lock_session: Some(self.locks.nth),
+            lock_session: self.connector.place.record_cache.then_some(self.locks.nth),
             ..server_state.context(self.clock.as_deref(), self.now)
         }
     }

@@ -253,6 +253,11 @@ impl Session for WriterSession {
         self.write_next(&request.sql, request.parameters).await
     }
 
+    async fn remove(&mut self, table: &'static Table, keys: Vec<Key>) -> Result<(), SqlError> {
+        self.unsent.remove(table, keys);
+        Ok(())
+    }
+
     async fn note_pending_ends(&mut self, outbox_changes: &OutboxChanges) -> Result<(), SqlError> {
         for (sql, parameters) in outbox::requests(outbox_changes, self.now) {
             let sql = self.statement_cache.alone(sql);

@@ -3,7 +3,7 @@
 use std::mem::replace;
 use std::sync::Arc;
 
-use ff_backend_sql::{Columns, Put, Table, Value};
+use ff_backend_sql::{ColumnType, Columns, Key, Over, Put, Table, Value};
 
 use crate::dialect::{Purpose, StatementCache};
 use crate::value::Parameter;
@@ -36,16 +36,35 @@ impl SendBuffer {
 
     /// Takes up rows of a table.
     pub(super) fn put(&mut self, table: &'static Table, rows: Vec<Put>) {
-        let (known, new): (Vec<_>, Vec<_>) = rows.into_iter().partition(|put| put.changed.is_some());
-        // The server writes whole rows anyway, so every statement writes whatever changes in any of them.
-        let changes = |at: &usize| known.iter().any(|put| put.changed.is_some_and(|changed| changed.has(*at)));
-        let changed = (table.key..table.columns.len()).filter(changes).collect();
-        let of = |changed, rows: Vec<Put>| {
-            let rows = rows.into_iter().map(|put| put.row.into_values()).collect();
-            Rows { table, changed, rows }
-        };
-        let both = [of(None, new), of(Some(changed), known)];
-        self.rows.extend(both.into_iter().filter(|rows| !rows.rows.is_empty()));
+        let (mut new, mut unknown, mut known) = (Vec::new(), Vec::new(), Vec::new());
+        for Put { row, over } in rows {
+            match over {
+                Over::Nothing => new.push(row.into_values()),
+                Over::Unknown => unknown.push(row.into_values()),
+                Over::Known(changed) => known.push((changed, row.into_values())),
+            }
+        }
+        // The server writes whole rows anyway, so one statement writes every column that changes in any of them. Bytes are not
+        // in the records that rows are made of, so they are written only in rows where they change.
+        let bytes: Columns = table.columns_of(ColumnType::Bytes);
+        let (with_bytes, without): (Vec<_>, Vec<_>) = known.into_iter().partition(|(changed, _)| changed.meets(bytes));
+        self.add_rows(table, Writing::Insert, new);
+        self.add_rows(table, Writing::Put, unknown);
+        for known in [with_bytes, without] {
+            let changed = known.iter().fold(Columns::default(), |all, (changed, _)| all.and(*changed));
+            self.add_rows(table, Writing::Change(changed), known.into_iter().map(|(_, row)| row).collect());
+        }
+    }
+
+    /// Takes up that the rows under these keys go.
+    pub(super) fn remove(&mut self, table: &'static Table, keys: Vec<Key>) {
+        self.add_rows(table, Writing::Delete, keys);
+    }
+
+    fn add_rows(&mut self, table: &'static Table, writing: Writing, rows: Vec<Vec<Value>>) {
+        if !rows.is_empty() {
+            self.rows.push(Rows { table, writing, rows });
+        }
     }
 
     /// Takes up a statement.
@@ -79,19 +98,33 @@ fn lengths(statements: &[Statement]) -> impl Iterator<Item = (Arc<str>, usize)> 
     statements.iter().map(|(sql, parameters)| (sql.clone(), parameters.len()))
 }
 
-/// Whole rows of one table.
+/// Rows of one table, all written in the same way.
 struct Rows {
     table: &'static Table,
-    /// What changes of them; nothing when they are new, or may be.
-    changed: Option<Columns>,
+    writing: Writing,
+    /// Whole rows, or the keys of rows that go.
     rows: Vec<Vec<Value>>,
+}
+
+/// How rows are written.
+#[derive(Clone, Copy)]
+enum Writing {
+    Insert,
+    Put,
+    Change(Columns),
+    Delete,
 }
 
 impl Rows {
     /// The columns a statement takes.
     fn given(&self) -> impl Iterator<Item = usize> + use<> {
-        let Self { table, changed, .. } = *self;
-        (0..table.columns.len()).filter(move |at| *at < table.key || changed.is_none_or(|changed| changed.has(*at)))
+        let Self { table, writing, .. } = *self;
+        (0..table.columns.len()).filter(move |at| match writing {
+            _ if *at < table.key => true,
+            Writing::Insert | Writing::Put => true,
+            Writing::Change(changed) => changed.has(*at),
+            Writing::Delete => false,
+        })
     }
 
     /// How many values one of them takes.
@@ -101,7 +134,13 @@ impl Rows {
 
     /// The statement that writes one of them.
     fn one(&self, statement_cache: &mut StatementCache) -> Arc<str> {
-        statement_cache.get(self.table, self.changed.map_or(Purpose::PutOne, Purpose::ChangeOne))
+        let purpose = match self.writing {
+            Writing::Insert => Purpose::InsertOne,
+            Writing::Put => Purpose::PutOne,
+            Writing::Change(changed) => Purpose::ChangeOne(changed),
+            Writing::Delete => Purpose::DeleteOne,
+        };
+        statement_cache.get(self.table, purpose)
     }
 
     /// What statements take that write one of them each.
@@ -116,10 +155,61 @@ impl Rows {
 
     /// The statement that writes all of them.
     fn together(mut self, statement_cache: &mut StatementCache) -> Statement {
-        let sql = statement_cache.get(self.table, self.changed.map_or(Purpose::Put, Purpose::Change));
+        let purpose = match self.writing {
+            Writing::Insert => Purpose::Insert,
+            Writing::Put => Purpose::Put,
+            Writing::Change(changed) => Purpose::Change(changed),
+            Writing::Delete => Purpose::Delete(self.table.key),
+        };
+        let sql = statement_cache.get(self.table, purpose);
         let given = self.given();
         let take = |row: &mut Vec<Value>, at| row.get_mut(at).map_or(Value::Null, |value| replace(value, Value::Null));
         let array = |at| Parameter::each(self.rows.iter_mut().map(|row| take(row, at)));
         (sql, given.map(array).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_backend_sql::{EXECUTION, Row};
+
+    use super::*;
+
+    fn columns(names: &[&str]) -> Columns {
+        (0..EXECUTION.columns.len()).filter(|at| names.contains(&EXECUTION.columns[*at].name)).collect()
+    }
+
+    /// A row that is there keeps its result while others of the batch are given one.
+    #[test]
+    fn a_result_is_written_only_in_rows_where_it_changes() {
+        let put = |names: &[&str]| Put {
+            row: Row::new(vec![Value::Null; EXECUTION.columns.len()]),
+            over: Over::Known(columns(names)),
+        };
+        let mut buffer = SendBuffer::default();
+        let claimed = || put(&["state", "record"]);
+        let completed = put(&["record", "result_type", "result"]);
+        buffer.put(&EXECUTION, vec![claimed(), completed, put(&["changed_at", "record"]), claimed()]);
+        let given: Vec<Columns> = buffer.rows.iter().map(|rows| rows.given().collect()).collect();
+        let expected = [
+            columns(&["uuid", "partition", "record", "result_type", "result"]),
+            columns(&["uuid", "partition", "state", "changed_at", "record"]),
+        ];
+        assert_eq!(given, expected);
+        assert_eq!(buffer.rows.iter().map(|rows| rows.rows.len()).collect::<Vec<_>>(), [1, 3]);
+    }
+
+    #[test]
+    fn rows_that_are_new_go_and_change_are_one_statement() {
+        let key = || vec![Value::Null; EXECUTION.key];
+        let row = || Row::new(vec![Value::Null; EXECUTION.columns.len()]);
+        let mut buffer = SendBuffer::default();
+        buffer.put(&EXECUTION, vec![Put { row: row(), over: Over::Nothing }]);
+        buffer.remove(&EXECUTION, vec![key(), key()]);
+        let statements = buffer.take(&mut StatementCache::default());
+        let [(sql, parameters)] = &statements[..] else { panic!("{} statements", statements.len()) };
+        assert_eq!(parameters.len(), EXECUTION.columns.len() + 2 * EXECUTION.key);
+        assert!(sql.contains("INSERT INTO execution") && sql.matches("DELETE FROM execution").count() == 2, "{sql}");
+        assert!(buffer.is_empty());
     }
 }

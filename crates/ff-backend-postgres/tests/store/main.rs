@@ -20,6 +20,7 @@ mod staying;
 #[path = "../support/mod.rs"]
 mod support;
 mod trying_again;
+mod updates;
 
 use std::future::poll_fn;
 

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use ff_backend_sql::{ColumnType, TABLES};
 use ff_core::backend::Perform;
-use ff_core::contracts::{CancelArgs, Filter, ListArgs, SubmitArgs};
-use ff_core::types::{IdempotencyKey, LaneId, Namespace, TagKey, TagValue};
+use ff_core::contracts::SubmitArgs;
+use ff_core::types::{LaneId, Namespace};
 use ff_engine::Orchestration;
 
-use crate::flows::{chain, run};
-use crate::{StoreLocation, claim_on, findings, work};
+use crate::flows::chain;
+use crate::{StoreLocation, claim_on, work};
 
 #[tokio::test]
 async fn the_migrations_make_the_tables_the_code_describes() {
@@ -39,7 +39,7 @@ async fn the_migrations_make_the_tables_the_code_describes() {
             SELECT a.attname::text FROM pg_index i
             CROSS JOIN unnest(i.indkey) WITH ORDINALITY AS k(attnum, nth)
             JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
-            WHERE i.indrelid = $1::text::regclass AND i.indisprimary ORDER BY k.nth";
+            WHERE i.indrelid = $1::text::regclass AND i.indisunique ORDER BY k.nth";
         let key: Vec<String> = client.query(key, &[&table.name]).await.unwrap().iter().map(|row| row.get(0)).collect();
         assert_eq!(key, table.key_columns().iter().map(|column| column.name).collect::<Vec<_>>(), "{}", table.name);
     }
@@ -77,36 +77,4 @@ async fn people_read_of_a_flow_what_it_is_and_who_is_in_it() {
     let edges = "SELECT upstream || ' ' || downstream || ' ' || state FROM edges WHERE flow_id::text = $1";
     let edge: String = client.query_one(edges, &[&flow]).await.unwrap().get(0);
     assert_eq!(edge, "n0 n1 pending");
-}
-
-/// What had finished and what had labels before anybody forgot or searched is forgotten and found like the rest.
-#[tokio::test]
-async fn what_is_there_is_found_by_its_labels_and_forgotten_in_its_time() {
-    let place = StoreLocation::new();
-    let (acme, store) = (Namespace::parse("acme").unwrap(), place.open().await);
-    let tags = [(TagKey::parse("team").unwrap(), TagValue::parse("blue").unwrap())];
-    let mut labelled = SubmitArgs { namespace: acme.clone(), tags: tags.clone().into(), ..work() };
-    labelled.idempotency_key = IdempotencyKey::parse("once").ok();
-    labelled.policy.dedup_window_ms = 30 * 24 * 3_600_000;
-    let mut ids = Vec::new();
-    for args in [labelled, work()] {
-        ids.push(store.submit(args).await.unwrap().execution_id);
-        let cancel = CancelArgs { execution_id: *ids.last().unwrap(), reason: None, requested_by: None };
-        store.cancel(cancel).await.unwrap();
-    }
-    let flow = store.submit_flow(chain(2)).await.unwrap().flow_id;
-    run(&store, &flow).await;
-    store.close().await;
-    drop(store);
-    let undone = "
-        SET search_path = flowfabric;
-        DROP TABLE tag; DROP TABLE lane; DROP TABLE worker; DROP TABLE feed; DROP TABLE event; DROP TABLE api_key;
-        UPDATE execution SET due_at = NULL; UPDATE flow SET due_at = NULL;
-        UPDATE meta SET value = 4 WHERE key = 'schema_version'";
-    place.look().await.batch_execute(undone).await.unwrap();
-    let store = place.open().await;
-    assert_eq!(findings(&store).await, []);
-    let filter = Filter { tags: tags.into(), ..Filter::everything(acme) };
-    let found = store.list(ListArgs { filter, after: None, limit: 9 }).await.unwrap().executions;
-    assert_eq!(found.iter().map(|info| info.execution_id).collect::<Vec<_>>(), ids[..1]);
 }

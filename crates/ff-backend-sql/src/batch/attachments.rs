@@ -18,10 +18,8 @@ use super::QueuedOperation;
 use super::signals::ClaimSignals;
 use crate::batch_state::{BatchState, all_into};
 use crate::error::SqlError;
-use crate::execution::read_body;
-use crate::schema::{PAYLOAD, RESULT};
+use crate::execution::Body;
 use crate::session::{Load, Read, key_of};
-use crate::table::Table;
 
 /// What a claimed execution is to bring along, as far as the batch knows it.
 pub(super) struct ClaimAttachments {
@@ -80,7 +78,7 @@ pub(super) fn payloads_ahead(state: &BatchState, batch: &[QueuedOperation]) -> O
     let [QueuedOperation { operation: Operation::Claim(args), .. }] = batch else { return None };
     let first = state.waiting(args).take(args.max.min(limits::CLAIM_AT_ONCE));
     let keys: Vec<_> = first.filter(|id| !state.small_payloads.contains_key(id)).map(key_of).collect();
-    (!keys.is_empty()).then(|| Load::Rows(&PAYLOAD, PAYLOAD.all(), keys))
+    (!keys.is_empty()).then(|| Body::Payload.load(keys))
 }
 
 /// Gives every claim what it is to bring along, with one query per table for all that is stored.
@@ -103,11 +101,11 @@ pub(super) async fn attach(
             others.extend(&attachments.awaited);
         }
     }
-    let mut payloads = bodies(reader, &PAYLOAD, own).await?;
+    let mut payloads = Body::Payload.of(reader, &own).await?;
     payloads.extend(at_hand);
     let found = StoredAttachments {
         payloads,
-        results: bodies(reader, &RESULT, others).await?,
+        results: Body::Result.of(reader, &others).await?,
         signals: ClaimSignals::find(reader, state, replies.iter().flatten().flat_map(|(reply, _)| tasks(reply)))
             .await?,
     };
@@ -115,20 +113,6 @@ pub(super) async fn attach(
         .into_iter()
         .map(|reply| reply.and_then(|(reply, attachments)| found.complete(reply, attachments)))
         .collect())
-}
-
-/// The payloads or results that are stored under these ids.
-pub(super) async fn bodies(
-    reader: &mut dyn Read,
-    table: &'static Table,
-    ids: Vec<ExecutionId>,
-) -> Result<HashMap<ExecutionId, Payload>, SqlError> {
-    if ids.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let rows = reader.load(table, table.all(), &ids.iter().map(key_of).collect::<Vec<_>>()).await?;
-    let found = ids.into_iter().zip(rows).filter_map(|(id, row)| Some((id, row?)));
-    found.map(|(id, row)| Ok((id, read_body(&row)?))).collect()
 }
 
 /// What was stored of what claims bring along.

@@ -8,9 +8,7 @@ use super::misses::read_record;
 use crate::batch_state::{BatchState, ClaimFilter, IndexPrefix};
 use crate::error::{SqlError, unreadable};
 use crate::execution::read_body_at;
-use crate::queries::{
-    WAITING, WAITING_AT, WAITING_AT_OF_KIND, WAITING_OF_KIND, WAITING_PRIORITIES, WAITING_PRIORITIES_OF_KIND,
-};
+use crate::queries::{WAITING, WAITING_AT, WAITING_KINDS, WAITING_PRIORITIES};
 use crate::session::Read;
 use crate::value::{Row, Value};
 
@@ -24,69 +22,74 @@ pub(super) async fn load_waiting(
     state: &mut BatchState,
     lists: Vec<(ClaimFilter, usize)>,
 ) -> Result<(), SqlError> {
-    let (weighed, plain): (Vec<_>, Vec<_>) = lists.into_iter().partition(|(wanted, _)| wanted.ageing_ms.is_some());
-    let (any, named): (Vec<_>, Vec<_>) = plain.into_iter().partition(|(wanted, _)| wanted.kinds.is_empty());
-    load_plain(reader, state, any, WAITING).await?;
-    load_plain(reader, state, named, WAITING_OF_KIND).await?;
-    for (wanted, limit) in weighed {
-        load_weighed(reader, state, wanted, limit).await?;
+    let kinds = kinds(reader, &lists).await?;
+    let lists = lists.into_iter().zip(kinds).map(|((wanted, limit), kinds)| WantedList { wanted, limit, kinds });
+    let (weighed, plain): (Vec<_>, Vec<_>) = lists.partition(|list| list.wanted.ageing_ms.is_some());
+    load_plain(reader, state, plain).await?;
+    for list in weighed {
+        load_weighed(reader, state, list).await?;
     }
     Ok(())
 }
 
-async fn load_plain(
-    reader: &mut dyn Read,
-    state: &mut BatchState,
-    lists: Vec<(ClaimFilter, usize)>,
-    sql: &'static str,
-) -> Result<(), SqlError> {
-    if lists.is_empty() {
-        return Ok(());
+/// A list to be loaded.
+struct WantedList {
+    wanted: ClaimFilter,
+    limit: usize,
+    /// The kinds that are looked for, each in a queue of its own.
+    kinds: Vec<String>,
+}
+
+impl WantedList {
+    /// One set of parameters per queue.
+    fn queues(&self, rest: &[Value]) -> Vec<Vec<Value>> {
+        let queue = |kind: &String| [queue_of(&self.wanted), vec![kind.as_str().into()], rest.to_vec()].concat();
+        self.kinds.iter().map(queue).collect()
     }
-    let of = |(wanted, limit): &(ClaimFilter, usize)| each_queue(wanted, &[Value::number(*limit)]);
-    let parameters: Vec<_> = lists.iter().flat_map(of).collect();
-    let mut found = reader.query(sql, &parameters).await?.into_iter();
-    for (wanted, limit) in lists {
-        let queues = wanted.kinds.len().max(1);
-        let rows: Vec<_> = found.by_ref().take(queues).flatten().collect();
-        lay(state, wanted, limit, rows)?;
+}
+
+fn queue_of(wanted: &ClaimFilter) -> Vec<Value> {
+    vec![wanted.partition.into(), wanted.lane.as_str().into()]
+}
+
+/// The kinds each list is of. Those of a list of any kind are the ones that wait.
+async fn kinds(reader: &mut dyn Read, lists: &[(ClaimFilter, usize)]) -> Result<Vec<Vec<String>>, SqlError> {
+    let any: Vec<_> = lists.iter().filter(|(wanted, _)| wanted.kinds.is_empty()).map(|(of, _)| queue_of(of)).collect();
+    let found = if any.is_empty() { Vec::new() } else { reader.query(WAITING_KINDS, &any).await? };
+    let mut found = found.into_iter();
+    let of = |(wanted, _): &(ClaimFilter, usize)| match wanted.kinds.is_empty() {
+        true => found.next().into_iter().flatten().map(|row| Ok(row.text(0)?.to_owned())).collect(),
+        false => Ok(wanted.kinds.iter().map(Kind::to_string).collect()),
+    };
+    lists.iter().map(of).collect()
+}
+
+async fn load_plain(reader: &mut dyn Read, state: &mut BatchState, lists: Vec<WantedList>) -> Result<(), SqlError> {
+    let parameters: Vec<_> = lists.iter().flat_map(|list| list.queues(&[Value::number(list.limit)])).collect();
+    let found = if parameters.is_empty() { Vec::new() } else { reader.query(WAITING, &parameters).await? };
+    let mut found = found.into_iter();
+    for list in lists {
+        let rows: Vec<_> = found.by_ref().take(list.kinds.len()).flatten().collect();
+        lay(state, list.wanted, list.limit, rows)?;
     }
     Ok(())
 }
 
 /// Where a wait makes up for priority, the first of each priority may be the first of all. Within one priority the older
 /// goes first whatever a wait weighs.
-async fn load_weighed(
-    reader: &mut dyn Read,
-    state: &mut BatchState,
-    wanted: ClaimFilter,
-    limit: usize,
-) -> Result<(), SqlError> {
-    let of_kinds = !wanted.kinds.is_empty();
-    let priorities = if of_kinds { WAITING_PRIORITIES_OF_KIND } else { WAITING_PRIORITIES };
-    let queues = each_queue(&wanted, &[Value::number(limits::AGEING_PRIORITIES)]);
-    let found = reader.query(priorities, &queues).await?;
+async fn load_weighed(reader: &mut dyn Read, state: &mut BatchState, list: WantedList) -> Result<(), SqlError> {
     let mut parameters = Vec::new();
-    for (queue, rows) in each_queue(&wanted, &[]).into_iter().zip(&found) {
-        for row in rows {
-            parameters.push([queue.clone(), vec![row.int(0)?.into(), Value::number(limit)]].concat());
+    if !list.kinds.is_empty() {
+        let queues = list.queues(&[Value::number(limits::AGEING_PRIORITIES)]);
+        let found = reader.query(WAITING_PRIORITIES, &queues).await?;
+        for (queue, rows) in list.queues(&[]).into_iter().zip(&found) {
+            for row in rows {
+                parameters.push([queue.clone(), vec![row.int(0)?.into(), Value::number(list.limit)]].concat());
+            }
         }
     }
-    let rows = match parameters.is_empty() {
-        true => Vec::new(),
-        false => reader.query(if of_kinds { WAITING_AT_OF_KIND } else { WAITING_AT }, &parameters).await?,
-    };
-    lay(state, wanted, limit, rows.into_iter().flatten().collect())
-}
-
-/// One set of parameters per kind wanted, or one for any.
-fn each_queue(wanted: &ClaimFilter, rest: &[Value]) -> Vec<Vec<Value>> {
-    let lane = || vec![wanted.partition.into(), wanted.lane.as_str().into()];
-    let of = |kind: Option<&Kind>| [lane(), kind.map(|kind| kind.as_str().into()).into_iter().collect(), rest.to_vec()];
-    if wanted.kinds.is_empty() {
-        return vec![of(None).concat()];
-    }
-    wanted.kinds.iter().map(|kind| of(Some(kind)).concat()).collect()
+    let rows = if parameters.is_empty() { Vec::new() } else { reader.query(WAITING_AT, &parameters).await? };
+    lay(state, list.wanted, list.limit, rows.into_iter().flatten().collect())
 }
 
 fn lay(state: &mut BatchState, wanted: ClaimFilter, limit: usize, rows: Vec<Row>) -> Result<(), SqlError> {

@@ -5,18 +5,16 @@ use ff_core::change::KeyEntry;
 use super::writes::delete_all;
 use crate::batch_state::{BatchState, Flows};
 use crate::error::SqlError;
-use crate::execution::labels_of;
+use crate::execution::NARROW_TABLES;
 use crate::schema::{
-    ATTEMPT, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, LEASE_EVENT, PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TAG,
-    WAITPOINT,
+    ATTEMPT, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, LEASE_EVENT, PAYLOAD, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT,
 };
 use crate::session::{Key, Session, key_of};
 use crate::table::Table;
 use crate::value::Value;
 
 /// The tables of what belongs to an execution: their keys begin with its own.
-static BELONGINGS: [&Table; 8] =
-    [&PAYLOAD, &RESULT, &ATTEMPT, &LEASE_EVENT, &WAITPOINT, &SUSPEND_KEY, &SIGNAL, &SIGNAL_KEY];
+static BELONGINGS: [&Table; 7] = [&PAYLOAD, &ATTEMPT, &LEASE_EVENT, &WAITPOINT, &SUSPEND_KEY, &SIGNAL, &SIGNAL_KEY];
 
 /// Deletes what belongs to the executions that go, but their own rows. Says whether anything goes.
 pub(super) async fn forget(session: &mut dyn Session, state: &BatchState) -> Result<bool, SqlError> {
@@ -27,8 +25,10 @@ pub(super) async fn forget(session: &mut dyn Session, state: &BatchState) -> Res
     for table in BELONGINGS {
         session.delete(table, &keys).await?;
     }
-    let labels = state.going().filter_map(|(_, stored)| stored).flat_map(labels_of);
-    delete_all(session, &TAG, labels.collect()).await?;
+    for narrow in &NARROW_TABLES {
+        let left = state.going().filter_map(|(_, stored)| stored).flat_map(narrow.rows);
+        delete_all(session, narrow.table, left.collect()).await?;
+    }
     delete_all(session, &IDEMPOTENCY, state.side_writes.freed.iter().map(key_of_entry).collect()).await?;
     Ok(true)
 }

@@ -55,7 +55,7 @@ async fn load_held(reader: &mut dyn Read, state: &mut BatchState, lanes: Vec<(u1
     if lanes.is_empty() {
         return Ok(());
     }
-    let parameters = |(partition, lane): &(u16, LaneId)| vec![lane.as_str().into(), (*partition).into()];
+    let parameters = |(partition, lane): &(u16, LaneId)| vec![(*partition).into(), lane.as_str().into()];
     let found = reader.query(HELD_ON, &lanes.iter().map(parameters).collect::<Vec<_>>()).await?;
     for ((partition, lane), rows) in lanes.into_iter().zip(found) {
         let count = rows.first().map_or(Ok(0), |row| row.count(0))?;

@@ -6,14 +6,14 @@ use ff_core::change::{KeyEntry, Write};
 use ff_core::execution::Attempt;
 use ff_core::payload::Payload;
 use ff_core::types::ExecutionId;
+use ff_core::view::View;
 
-use super::attachments::bodies;
 use super::forgetting::{forget, forget_flows};
 use crate::api_key::api_key_of;
 use crate::batch_state::{BatchState, Flows, SuspensionRecords};
 use crate::error::SqlError;
 use crate::event::{feed_of, tell_events};
-use crate::execution::{body_of, labels_put_and_deleted, put};
+use crate::execution::{Body, NARROW_TABLES, body_values, put};
 use crate::flow::{
     edge_put, flow_event_of, flow_key_of, flow_put, group_put, key_of_edge, key_of_flow, outbox_changes, trim_events,
 };
@@ -22,7 +22,7 @@ use crate::lease::{event_of, trim};
 use crate::record;
 use crate::schema::{
     API_KEY, ATTEMPT, EDGE, EDGE_GROUP, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_RING, LANE,
-    LEASE_EVENT, PAYLOAD, RESULT, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TAG, WAITPOINT, WORKER,
+    LEASE_EVENT, PAYLOAD, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT, WORKER,
 };
 use crate::session::{Key, Put, Read, Session, key_of};
 use crate::signal::{signal_key_of, signal_of, tell};
@@ -34,21 +34,11 @@ use crate::worker::worker_of;
 /// Writes everything the desk has beyond what is stored, and says whether that is anything.
 pub(super) async fn write(session: &mut dyn Session, state: &mut BatchState) -> Result<bool, SqlError> {
     let mut written = forget(session, state).await?;
-    let mut executions: Vec<_> = state.rewritten().collect();
-    executions.sort_unstable_by_key(|(_, after)| in_order(&after.id));
-    // The labels of what goes are gone already.
-    let labelled = executions.iter().map(|(before, after)| (before.filter(|_| !state.is_going(&after.id)), *after));
-    let (labels, unlabelled) = labels_put_and_deleted(labelled);
-    let executions = executions.into_iter().map(|(before, after)| put(before, after));
-    written |= put_all(session, &EXECUTION, executions.collect::<Result<_, _>>()?).await?;
-    written |= delete_all(session, &TAG, unlabelled).await? | put_all(session, &TAG, labels).await?;
-    written |= delete_all(session, &EXECUTION, state.forgotten().map(key_of).collect()).await?;
-
     let mut side_writes = std::mem::take(&mut state.side_writes);
     inject(session, &mut side_writes.payloads).await?;
     state.keep_small(&side_writes.payloads);
-    written |= write_bodies(session, &PAYLOAD, side_writes.payloads).await?;
-    written |= write_bodies(session, &RESULT, side_writes.results).await?;
+    written |= write_executions(session, state, &mut side_writes.results).await?;
+    written |= write_payloads(session, state, side_writes.payloads).await?;
     let attempts = side_writes.attempts.iter().map(attempt_of).collect::<Result<_, _>>()?;
     written |= put_all(session, &ATTEMPT, attempts).await?;
     let leases = side_writes.leases.iter().map(|(id, event)| event_of(id, event)).collect::<Result<_, _>>()?;
@@ -63,6 +53,38 @@ pub(super) async fn write(session: &mut dyn Session, state: &mut BatchState) -> 
         session.note_pending_ends(&outbox_changes).await?;
     }
     Ok(written)
+}
+
+/// Executions with their results, and their rows in the narrow tables.
+async fn write_executions(
+    session: &mut dyn Session,
+    state: &BatchState,
+    results: &mut HashMap<ExecutionId, Write<Payload>>,
+) -> Result<bool, SqlError> {
+    let mut executions: Vec<_> = state.rewritten().collect();
+    executions.sort_unstable_by_key(|(_, after)| in_order(&after.id));
+    let mut rows = Vec::with_capacity(executions.len());
+    for (before, after) in &executions {
+        // Of an execution that goes, the row stays where a new one comes in its place.
+        let kept = if state.is_going(&after.id) { Write::Remove } else { Write::Keep };
+        rows.push(put(*before, after, results.remove(&after.id).unwrap_or(kept))?);
+    }
+    for (id, result) in results.drain() {
+        if let Ok(Some(execution)) = state.execution(&id) {
+            rows.push(put(Some(execution), execution, result)?);
+        }
+    }
+    let mut written = put_all(session, &EXECUTION, rows).await?;
+    // The entries of those that go are gone already.
+    executions.iter_mut().filter(|(_, after)| state.is_going(&after.id)).for_each(|(before, _)| *before = None);
+    for narrow in &NARROW_TABLES {
+        let (entered, left) = narrow.put_and_deleted(&executions);
+        if !left.is_empty() {
+            session.remove(narrow.table, left).await?;
+        }
+        written |= put_all(session, narrow.table, entered).await?;
+    }
+    Ok(written | delete_all(session, &EXECUTION, state.forgotten().map(key_of).collect()).await?)
 }
 
 /// Lanes, workers, API keys, and what happened.
@@ -143,7 +165,7 @@ async fn inject(reader: &mut dyn Read, payloads: &mut HashMap<ExecutionId, Write
         Write::ResultOf(other) => Some(*other),
         _ => None,
     });
-    let results = bodies(reader, &RESULT, others.collect()).await?;
+    let results = Body::Result.of(reader, &others.collect::<Vec<_>>()).await?;
     for write in payloads.values_mut() {
         if let Write::ResultOf(other) = write {
             *write = results.get(other).cloned().map_or(Write::Keep, Write::Put);
@@ -152,23 +174,26 @@ async fn inject(reader: &mut dyn Read, payloads: &mut HashMap<ExecutionId, Write
     Ok(())
 }
 
-async fn write_bodies(
+async fn write_payloads(
     session: &mut dyn Session,
-    table: &'static Table,
-    writes: HashMap<ExecutionId, Write<Payload>>,
+    state: &BatchState,
+    payloads: HashMap<ExecutionId, Write<Payload>>,
 ) -> Result<bool, SqlError> {
-    let mut writes: Vec<_> = writes.into_iter().collect();
-    writes.sort_unstable_by_key(|(id, _)| in_order(id));
+    let mut payloads: Vec<_> = payloads.into_iter().collect();
+    payloads.sort_unstable_by_key(|(id, _)| in_order(id));
     let (mut rows, mut removed) = (Vec::new(), Vec::new());
-    for (id, write) in &writes {
+    for (id, write) in &payloads {
         match write {
             // The result of another has been put in its place before.
             Write::Keep | Write::ResultOf(_) => {}
-            Write::Put(payload) => rows.push(body_of(id, payload)),
+            Write::Put(payload) => {
+                let values = [key_of(id), body_values(payload).into()].concat();
+                rows.push(if state.is_new(id) { Put::new(values) } else { Put::whole(values) });
+            }
             Write::Remove => removed.push(key_of(id)),
         }
     }
-    Ok(delete_all(session, table, removed).await? | put_all(session, table, rows).await?)
+    Ok(delete_all(session, &PAYLOAD, removed).await? | put_all(session, &PAYLOAD, rows).await?)
 }
 
 fn attempt_of((id, attempt): &(ExecutionId, Attempt)) -> Result<Put, SqlError> {

@@ -1,5 +1,6 @@
-//! What a writer keeps in mind from one batch to the next while partitions stay with it: their records, and the lists that
-//! lead to them as far as they are whole. Nobody else writes them meanwhile, so they need not be asked for again.
+//! The record cache: what a batch has loaded or written, kept for the next batch of the same writer while the session holds the
+//! locks of its partitions. No other session can write there meanwhile, so nothing of it has to be loaded again. A session turns it
+//! off by giving no `lock_session`.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,19 +12,19 @@ use ff_core::types::ExecutionId;
 use super::loaded_execution::{LoadedExecution, PendingWrite};
 use super::{BatchState, ClaimFilter, Flows, IndexPrefix, SuspensionRecords};
 
-/// How many executions are kept in mind, how many edges, and how many waitpoints and signals. Past it they are loaded anew.
+/// The most executions, edges, and waitpoints and signals together that are kept. With more, nothing is.
 const MOST: usize = 1_024;
-/// The longest list of what waits that is kept in mind: every claim goes through all of it.
+/// The longest list of waiting executions that is kept: every claim goes through all of it.
 const LONGEST: usize = 128;
-/// The largest payload that is kept in mind, of an execution or of a signal: as large as one that comes with what waits.
+/// The largest payload that is kept, of an execution or of a signal: as large as one that is loaded with a waiting execution.
 pub(super) const SMALL: usize = 4_096;
 
-/// What is on a desk as it is stored.
+/// Records and lists as they are stored.
 #[derive(Default)]
 pub(super) struct PartitionCache {
-    /// Which stay it is of.
+    /// The lock session it was loaded in.
     lock_session: Option<u64>,
-    /// The partitions that have been a batch's since it began.
+    /// The partitions that batches have locked since it began.
     partitions: BTreeSet<u16>,
     loaded: HashMap<ExecutionId, LoadedExecution>,
     waiting: HashMap<ClaimFilter, IndexPrefix<(Score, ExecutionId)>>,
@@ -33,7 +34,7 @@ pub(super) struct PartitionCache {
 }
 
 impl BatchState {
-    /// Lays out what is kept in mind.
+    /// Takes what is kept, or puts it back.
     pub(super) fn lay_out(&mut self) {
         let kept = &mut self.cache.partition_cache;
         std::mem::swap(&mut self.loaded, &mut kept.loaded);
@@ -43,8 +44,8 @@ impl BatchState {
         std::mem::swap(&mut self.suspensions, &mut kept.suspensions);
     }
 
-    /// Takes note of the stay a batch begins in, and to which partitions. What was laid out is of use only if it is of the
-    /// same one: otherwise others may have written since.
+    /// Begins a batch on these partitions. What was kept is dropped unless it is of the same lock session: others may have
+    /// written since.
     pub(crate) fn begin(&mut self, lock_session: Option<u64>, partitions: &[u16]) {
         if lock_session.is_none() || self.cache.partition_cache.lock_session != lock_session {
             self.lay_out();
@@ -53,9 +54,9 @@ impl BatchState {
         self.cache.partition_cache.partitions.extend(partitions);
     }
 
-    /// Keeps in mind what is on the desk, all of which is stored by now.
+    /// Keeps what the batch has loaded and written, all of which is stored by now.
     pub(super) fn put_by(&mut self) {
-        // What goes takes along much that is not on the desk.
+        // An execution that is forgotten takes along much that was not loaded.
         let went = !self.going.is_empty() || !self.flows.gone.is_empty();
         let is_much =
             [self.loaded.len(), self.flows.edges.len(), self.suspensions.len()].into_iter().any(|count| count > MOST);
@@ -65,15 +66,15 @@ impl BatchState {
         }
         let partitions = std::mem::take(&mut self.cache.partition_cache.partitions);
         self.settle_waiting(&partitions);
-        self.settle_sheets(&partitions);
+        self.settle_executions(&partitions);
         self.flows = std::mem::take(&mut self.flows).settled(&partitions);
         self.suspensions = std::mem::take(&mut self.suspensions).settled(&partitions);
         self.lay_out();
         self.cache.partition_cache.partitions = partitions;
     }
 
-    /// Lists the store has more of are not kept: who is next on them is soon not known any more. Where age is weighed against
-    /// priority only the highest priorities are on a list, so it may never be told whether there is more.
+    /// Keeps complete lists only: of another one it is soon not known which execution is next. Where age is weighed against
+    /// priority a list has only the highest priorities, so it is never known to be complete.
     fn settle_waiting(&mut self, partitions: &BTreeSet<u16>) {
         let is_all = |wanted: &ClaimFilter, list: &IndexPrefix<_>| wanted.ageing_ms.is_none() && list.is_whole();
         let mut lists = std::mem::take(&mut self.waiting);
@@ -85,7 +86,7 @@ impl BatchState {
         self.waiting = lists;
     }
 
-    /// Keeps small payloads that are about to be written in mind, for whoever is handed them soon.
+    /// Keeps small payloads that are about to be written, for the claims that are to hand them out.
     pub(crate) fn keep_small(&mut self, payloads: &HashMap<ExecutionId, Write<Payload>>) {
         if self.cache.partition_cache.lock_session.is_none() {
             return;
@@ -103,12 +104,12 @@ impl BatchState {
         }
     }
 
-    fn settle_sheets(&mut self, partitions: &BTreeSet<u16>) {
+    fn settle_executions(&mut self, partitions: &BTreeSet<u16>) {
         for id in self.changed.values().flatten() {
             if let Some(loaded) = self.loaded.get_mut(id)
                 && let Some(PendingWrite::Written(after)) = loaded.write.take()
             {
-                // Nobody is handed its payload any more.
+                // Its payload is not handed out any more.
                 if after.is_finished() {
                     self.small_payloads.remove(id);
                 }
@@ -143,7 +144,7 @@ mod tests {
         model.executions().next().unwrap().clone()
     }
 
-    /// What is left in mind of a batch on these partitions that came upon an execution.
+    /// The cache after a batch on these partitions that loaded an execution.
     fn after(lock_session: Option<u64>, partitions: &[u16], execution: &Execution) -> WriterCache {
         let mut state = BatchState::default();
         state.begin(lock_session, partitions);
@@ -151,7 +152,7 @@ mod tests {
         state.settled()
     }
 
-    /// Whether a batch in a stay is spared loading an execution.
+    /// Whether a batch in a lock session is spared loading an execution.
     fn is_known(cache: WriterCache, lock_session: Option<u64>, execution: &Execution) -> bool {
         let mut state = BatchState::with(cache);
         state.begin(lock_session, &[]);
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_known_for_as_long_as_their_partitions_stay() {
+    fn records_are_kept_for_one_lock_session() {
         let execution = execution();
         let ours = [execution.id.partition()];
         assert!(is_known(after(Some(1), &ours, &execution), Some(1), &execution));
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn records_of_partitions_that_do_not_stay_are_not_kept() {
+    fn records_of_partitions_that_are_not_locked_are_not_kept() {
         let execution = execution();
         let another = [execution.id.partition() ^ 1];
         assert!(!is_known(after(Some(1), &another, &execution), Some(1), &execution));

@@ -1,5 +1,5 @@
-//! Everything a partition holds. Its indexes are taken from the columns as they are stored, so that a doctor can hold them
-//! against the records.
+//! Everything a partition holds. Indexes that are tables of their own are taken from there, so that a doctor can hold them against
+//! the records.
 
 use std::collections::BTreeMap;
 
@@ -7,29 +7,24 @@ use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::change::KeyEntry;
 use ff_core::event::Feed;
-use ff_core::execution::Execution;
-use ff_core::index::{Index, eligible_score, has_state_index};
+use ff_core::execution::{Execution, Phase};
+use ff_core::index::{self, Index, eligible_score};
 use ff_core::lane::Lane;
-use ff_core::payload::Payload;
 use ff_core::query::TakeSnapshot;
 use ff_core::signal::Position;
 use ff_core::snapshot::Snapshot;
-use ff_core::state::PublicState;
-use ff_core::types::{
-    ExecutionId, IdempotencyKey, Kind, Namespace, Priority, TagKey, TagValue, TimestampMs, WorkerInstanceId,
-};
+use ff_core::types::{ExecutionId, IdempotencyKey, Kind, Namespace, Priority, TagKey, TagValue, TimestampMs};
 use ff_core::worker::Worker;
 
 use super::flows::add_flows;
 use super::suspensions::add_waits;
 use crate::error::{SqlError, unreadable};
 use crate::event::read_told;
-use crate::execution::{STAGED, attempts_of, lane_of, leases_of, read_body, strays};
-use crate::queries::{EXECUTIONS_ON, KEYS_ON, LABELS_ON, LANES_ON, WORKERS_ON};
-use crate::schema::{EXECUTION, FEED, PAYLOAD, RESULT};
+use crate::execution::{Body, attempts_of, lane_of, leases_of, strays};
+use crate::queries::{DUE_ON, EXECUTIONS_ON, KEYS_ON, LABELS_ON, LANES_ON, LEASES_ON, READY_ON, WORKERS_ON};
+use crate::schema::{EXECUTION, FEED};
 use crate::session::{Question, Read, key_of};
-use crate::table::Table;
-use crate::value::{Row, Value};
+use crate::value::Row;
 use crate::{ReadContext, record};
 
 #[async_trait]
@@ -40,20 +35,25 @@ impl Question for TakeSnapshot {
         let ids = executions_on(reader, self.partition).await?;
         let keys: Vec<_> = ids.iter().map(key_of).collect();
         let mut snapshot = Snapshot::default();
+        let mut entries = Entries::on(reader, &mut snapshot, self.partition).await?;
         for (id, row) in ids.iter().zip(reader.load(&EXECUTION, EXECUTION.all(), &keys).await?) {
             let Some(row) = row else { continue };
-            let stored = StoredRow { id: *id, row: &row };
-            stored.file(&mut snapshot)?;
-            match record::read::<Execution>(stored.text("record")?) {
+            match record::read::<Execution>(row.text(EXECUTION.place("record"))?) {
                 Ok(execution) => {
-                    snapshot.strays.extend(strays(&row, &execution).into_iter().map(|what| (*id, what)));
+                    // The others are read from their tables.
+                    for (index, score) in index::entries(&execution).into_iter().filter(|(index, _)| !is_table(index)) {
+                        snapshot.indexes.entry(index).or_default().insert(*id, score);
+                    }
+                    let strays = strays(&row, &execution).into_iter().chain(entries.stray(&execution));
+                    snapshot.strays.extend(strays.map(|what| (*id, what)));
                     snapshot.executions.insert(*id, execution);
                 }
                 Err(error) => snapshot.strays.push((*id, error.to_string())),
             }
         }
-        snapshot.payloads = bodies(reader, &PAYLOAD, &ids).await?;
-        snapshot.results = bodies(reader, &RESULT, &ids).await?;
+        snapshot.strays.extend(entries.orphans());
+        snapshot.payloads = Body::Payload.of(reader, &ids).await?.into_iter().collect();
+        snapshot.results = Body::Result.of(reader, &ids).await?.into_iter().collect();
         snapshot.attempts = present(&ids, attempts_of(reader, &ids).await?);
         snapshot.leases = present(&ids, leases_of(reader, &ids).await?);
         snapshot.keys = keys_on(reader, self.partition).await?;
@@ -67,16 +67,6 @@ impl Question for TakeSnapshot {
 async fn executions_on(reader: &mut dyn Read, partition: u16) -> Result<Vec<ExecutionId>, SqlError> {
     let rows = reader.query(EXECUTIONS_ON, &[vec![partition.into()]]).await?;
     rows.iter().flatten().map(|row| row.id(0, partition)).collect()
-}
-
-async fn bodies(
-    reader: &mut dyn Read,
-    table: &'static Table,
-    ids: &[ExecutionId],
-) -> Result<BTreeMap<ExecutionId, Payload>, SqlError> {
-    let rows = reader.load(table, table.all(), &ids.iter().map(key_of).collect::<Vec<_>>()).await?;
-    let found = ids.iter().zip(rows).filter_map(|(id, row)| Some((*id, row?)));
-    found.map(|(id, row)| Ok((id, read_body(&row)?))).collect()
 }
 
 fn present<T>(ids: &[ExecutionId], lists: Vec<Vec<T>>) -> BTreeMap<ExecutionId, Vec<T>> {
@@ -98,83 +88,59 @@ async fn keys_on(reader: &mut dyn Read, partition: u16) -> Result<BTreeMap<(Stri
     rows.iter().flatten().map(entry).collect()
 }
 
-/// A row of an execution as it is stored, whatever its record says.
-struct StoredRow<'r> {
-    id: ExecutionId,
-    row: &'r Row,
+/// When an execution is due, with its lane and the beginning of its lease where it runs.
+type Moment = (i64, Option<(String, i64)>);
+
+/// The rows of the tables of moments. An execution should have one at most.
+#[derive(Default)]
+struct Entries {
+    due: BTreeMap<ExecutionId, Vec<Moment>>,
 }
 
-impl StoredRow<'_> {
-    /// Puts the execution where its columns place it, as one of the store's own queries would find it there.
-    fn file(&self, snapshot: &mut Snapshot) -> Result<(), SqlError> {
-        if self.text("state")? == STAGED {
-            return Ok(());
-        }
-        let mut enter = |index, score| {
-            snapshot.indexes.entry(index).or_default().insert(self.id, score);
-        };
-        let lane = lane_of(self.text("lane")?)?;
-        let created_at = self.int("created_at")?.unwrap_or_default();
-        enter(Index::AllExecutions, created_at);
-        let namespace = Namespace::parse(self.text("namespace")?).map_err(unreadable("a namespace"))?;
-        let state: PublicState = self.text("state")?.parse().map_err(unreadable("a state"))?;
-        if !namespace.is_default() {
-            enter(Index::NamespaceExecutions(namespace.clone()), created_at);
-        }
-        if has_state_index(state) {
-            enter(Index::InState(namespace, state), created_at);
-        }
-        // What has finished and is in no flow has nothing to wait for but to be forgotten.
-        let forgotten_at = self.int("due_at")?.filter(|_| state.is_terminal());
-        if let (Some(at), true) = (forgotten_at, self.row.is_null(EXECUTION.place("flow_id"))) {
-            enter(Index::Retention, at);
-        }
-        if self.int("eligible")? == Some(1) {
-            let priority =
-                Priority::new(self.int("priority")?.unwrap_or_default()).map_err(unreadable("a priority"))?;
-            let score = eligible_score(priority, TimestampMs(created_at));
-            let kind = Kind::parse(self.text("kind")?).map_err(unreadable("a kind"))?;
-            enter(Index::LaneEligible(lane.clone()), score);
-            enter(Index::LaneEligibleKind(lane.clone(), kind), score);
-        }
-        if let Some(acquired_at) = self.int("acquired_at")? {
-            let holder = WorkerInstanceId::parse(self.text("holder")?).map_err(unreadable("a holder"))?;
-            enter(Index::WorkerLeases(holder), acquired_at);
-        }
-        let is_suspended = state == PublicState::Suspended;
-        if is_suspended {
-            // A suspension begins when the execution enters it, and nothing changes its phase before its end.
-            enter(Index::LaneSuspended(lane.clone()), self.int("changed_at")?.unwrap_or_default());
-        }
-        if state == PublicState::WaitingChildren {
-            enter(Index::LaneBlockedDependencies(lane.clone()), created_at);
-        }
-        let times_out = if is_suspended { Index::SuspensionTimeout } else { Index::AttemptTimeout };
-        for (column, index) in [
-            ("delayed_until", Index::LaneDelayed(lane.clone())),
-            ("acquired_at", Index::LaneActive(lane.clone())),
-            ("finished_at", Index::LaneTerminal(lane)),
-            ("lease_until", Index::LeaseExpiry),
-            ("timeout_at", times_out),
-            ("deadline_at", Index::ExecutionDeadline),
-        ] {
-            if let Some(at) = self.int(column)? {
-                enter(index, at);
+impl Entries {
+    /// Reads them, and puts waiting executions into the indexes of their lanes.
+    async fn on(reader: &mut dyn Read, snapshot: &mut Snapshot, partition: u16) -> Result<Self, SqlError> {
+        let mut entries = Self::default();
+        let here = || [vec![partition.into()]];
+        for row in reader.query(READY_ON, &here()).await?.iter().flatten() {
+            let (id, lane) = (row.id(0, partition)?, lane_of(row.text(1)?)?);
+            let kind = Kind::parse(row.text(2)?).map_err(unreadable("a kind"))?;
+            let priority = Priority::new(row.int(3)?).map_err(unreadable("a priority"))?;
+            let score = eligible_score(priority, row.moment(4)?);
+            for index in [Index::LaneEligible(lane.clone()), Index::LaneEligibleKind(lane, kind)] {
+                snapshot.indexes.entry(index).or_default().insert(id, score);
             }
         }
-        Ok(())
-    }
-
-    fn text(&self, column: &str) -> Result<&str, SqlError> {
-        self.row.text(EXECUTION.place(column))
-    }
-
-    fn int(&self, column: &str) -> Result<Option<i64>, SqlError> {
-        match self.row.values().get(EXECUTION.place(column)) {
-            Some(Value::Null) => Ok(None),
-            _ => self.row.int(EXECUTION.place(column)).map(Some),
+        for row in reader.query(LEASES_ON, &here()).await?.iter().flatten() {
+            let lease = (row.text(2)?.to_owned(), row.int(3)?);
+            entries.due.entry(row.id(0, partition)?).or_default().push((row.int(1)?, Some(lease)));
         }
+        for row in reader.query(DUE_ON, &here()).await?.iter().flatten() {
+            entries.due.entry(row.id(0, partition)?).or_default().push((row.int(1)?, None));
+        }
+        Ok(entries)
     }
+
+    /// Takes the rows of an execution, and says how they are not as they follow from its record.
+    fn stray(&mut self, execution: &Execution) -> Option<String> {
+        let lease = match &execution.phase {
+            Phase::Running { lease } => Some((execution.lane_key().to_string(), lease.acquired_at.0)),
+            _ => None,
+        };
+        let follows: Vec<_> = execution.next_due().map(|(at, _)| (at.0, lease)).into_iter().collect();
+        let stored = self.due.remove(&execution.id).unwrap_or_default();
+        (stored != follows).then(|| format!("its moments should be {follows:?}, are {stored:?}"))
+    }
+
+    /// The rows that are left, of executions that are not there.
+    fn orphans(self) -> impl Iterator<Item = (ExecutionId, String)> {
+        self.due.into_iter().map(|(id, moments)| (id, format!("there is no execution for the moments {moments:?}")))
+    }
+}
+
+/// Whether an index is a table of its own, apart from the rows of executions.
+fn is_table(index: &Index) -> bool {
+    matches!(index, Index::LaneEligible(_) | Index::LaneEligibleKind(..) | Index::InState(..) | Index::Tag(..))
 }
 
 /// Adds them to a snapshot.
@@ -207,6 +173,9 @@ pub(super) async fn add_operating(
 
 fn label(row: &Row) -> Result<Index, SqlError> {
     let namespace = Namespace::parse(row.text(0)?).map_err(unreadable("a namespace"))?;
+    if row.text(1)?.is_empty() {
+        return Ok(Index::InState(namespace, row.text(2)?.parse().map_err(unreadable("a state"))?));
+    }
     let key = TagKey::parse(row.text(1)?).map_err(unreadable("a label"))?;
     Ok(Index::Tag(namespace, key, TagValue::parse(row.text(2)?).map_err(unreadable("a label"))?))
 }

@@ -1,10 +1,12 @@
 //! The domain of executions: their rows, and what is read of them.
 
+mod body;
+mod entries;
 mod read;
 mod row;
 mod search;
 
+pub(crate) use body::{Body, body_values, read_body_at};
+pub(crate) use entries::{NARROW_TABLES, key_of_label, label_of_state};
 pub(crate) use read::{attempts_of, found, leases_of, namespace_in};
-pub(crate) use row::{
-    STAGED, body_of, key_of_label, labels_of, labels_put_and_deleted, lane_of, put, read_body, read_body_at, strays,
-};
+pub(crate) use row::{STAGED, lane_of, put, strays};

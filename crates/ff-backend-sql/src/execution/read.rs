@@ -1,7 +1,5 @@
 //! Reading one execution, and what is kept beside it.
 
-use std::cmp::Reverse;
-
 use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{Attempts, ExecutionEnd, ExecutionInfo, ListArgs, Page};
@@ -13,12 +11,12 @@ use ff_core::query::{Describe, EndOf, NamespaceOf, ReadAttempts, ReadPayload, Re
 use ff_core::types::{ExecutionId, Namespace};
 use serde::de::DeserializeOwned;
 
-use super::read_body;
-use super::search::search;
+use super::Body;
+use super::search::{SearchProgress, search};
 use crate::error::{SqlError, unreadable};
 use crate::flow::is_there;
 use crate::queries::{ATTEMPTS_OF, LEASES_OF};
-use crate::schema::{EXECUTION, PAYLOAD, RESULT};
+use crate::schema::EXECUTION;
 use crate::session::{Key, Question, Read, key_of};
 use crate::table::Table;
 use crate::value::Row;
@@ -60,7 +58,7 @@ impl Question for ReadPayload {
     async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Payload> {
         found(reader, &self.execution_id).await?;
         let lost = || EngineError::Corrupt(format!("{} has lost its payload", self.execution_id));
-        body(reader, &PAYLOAD, &self.execution_id).await?.ok_or_else(lost)
+        body(reader, Body::Payload, &self.execution_id).await?.ok_or_else(lost)
     }
 }
 
@@ -70,7 +68,7 @@ impl Question for ReadResult {
 
     async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<ExecutionEnd> {
         let execution = found(reader, &self.execution_id).await?;
-        let result = body(reader, &RESULT, &self.execution_id).await?;
+        let result = body(reader, Body::Result, &self.execution_id).await?;
         let state = execution.public_state();
         execution.ended(result).ok_or_else(|| {
             let refusal = Code::ExecutionNotTerminal.refusal().in_state(state);
@@ -85,7 +83,7 @@ impl Question for EndOf {
 
     async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Option<ExecutionEnd>> {
         let execution = found(reader, &self.execution_id).await?;
-        Ok(execution.ended(body(reader, &RESULT, &self.execution_id).await?))
+        Ok(execution.ended(body(reader, Body::Result, &self.execution_id).await?))
     }
 }
 
@@ -125,9 +123,8 @@ pub(crate) async fn found(reader: &mut dyn Read, id: &ExecutionId) -> Answer<Exe
     }
 }
 
-async fn body(reader: &mut dyn Read, table: &'static Table, id: &ExecutionId) -> Result<Option<Payload>, SqlError> {
-    let rows = reader.load(table, table.all(), &[key_of(id)]).await?;
-    rows.iter().flatten().next().map(read_body).transpose()
+async fn body(reader: &mut dyn Read, body: Body, id: &ExecutionId) -> Result<Option<Payload>, SqlError> {
+    Ok(body.of(reader, &[*id]).await?.remove(id))
 }
 
 async fn records<T: DeserializeOwned>(
@@ -146,14 +143,10 @@ impl Question for ListArgs {
 
     async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Page> {
         let args = self;
-        let found = search(reader, &args).await?;
-        let mut places = found.places;
-        // What is older than some walk came to may be missing something between it and there.
-        places.retain(|place| found.horizon.is_none_or(|horizon| *place >= horizon));
-        places.sort_unstable_by_key(|place| Reverse(*place));
+        let SearchProgress { mut places, horizon } = search(reader, &args).await?;
         let next = match places.len() > args.limit {
             true => places.get(args.limit - 1).copied(),
-            false => found.horizon,
+            false => horizon,
         };
         places.truncate(args.limit);
         let keys: Vec<_> = places.iter().map(|place| key_of(&place.execution_id)).collect();

@@ -189,6 +189,7 @@ mod tests {
     use ff_core::types::{Kind, TimestampMs};
 
     use super::*;
+    use crate::session::Over;
 
     fn flow() -> Flow {
         let at = Conditions {
@@ -212,7 +213,8 @@ mod tests {
         let before = flow();
         let after = Flow { started_at: Some(TimestampMs(7)), ..before.clone() };
         let put = flow_put(Some(&before), &after).unwrap();
-        let names: Vec<_> = FLOW.chosen(put.changed.unwrap()).map(|(_, column)| column.name).collect();
+        let Over::Known(changed) = put.over else { panic!("{put:?}") };
+        let names: Vec<_> = FLOW.chosen(changed).map(|(_, column)| column.name).collect();
         assert_eq!(names, ["state", "started_at", "record"]);
         assert_eq!(flow_strays(&put.row, &after), Vec::<String>::new());
         assert_eq!(flow_strays(&put.row, &before).len(), 2);

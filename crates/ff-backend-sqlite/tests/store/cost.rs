@@ -23,5 +23,5 @@ async fn submitting_claiming_and_completing_take_so_many_statements() {
     store.complete(CompleteArgs { execution_id: id, fence: claimed.task.fence, result: None }).await.unwrap();
     count();
     // Who follows, and how the lane is configured, is looked up once.
-    assert_eq!(taken, [6 + 2, 5, 6]);
+    assert_eq!(taken, [7 + 2, 8, 8]);
 }

@@ -42,8 +42,8 @@ async fn a_hop_takes_two_commits_and_so_many_statements() {
         complete(&store, &claimed, None).await;
         taken.push((claiming, count.since()));
     }
-    assert_eq!(taken[..9], [(7, 14); 9]);
-    assert_eq!(taken[9], (7, 10), "nobody is there to be told");
+    assert_eq!(taken[..9], [(10, 17); 9]);
+    assert_eq!(taken[9], (10, 11), "nobody is there to be told");
     assert_eq!(store.commits(), 21);
     assert_eq!(store.describe_flow(&id).await.unwrap().state, FlowState::Completed);
 }

@@ -178,7 +178,7 @@ async fn nothing_is_left_of_what_was_kept_for_long_enough() {
     assert!(!store.submit(args).await.unwrap().duplicate, "its key is free again");
     store.close().await;
     let rows = |table: &str| place.look().query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0));
-    for table in ["attempt", "lease_event", "waitpoint", "suspend_key", "signal", "signal_key", "result"] {
+    for table in ["attempt", "lease_event", "waitpoint", "suspend_key", "signal", "signal_key", "lease", "due"] {
         assert_eq!(rows(table), Ok(0), "{table}");
     }
 }

@@ -6,21 +6,21 @@ use crate::StoreLocation;
 
 /// Which index answers which query.
 const ANSWERED_FROM: &[(&str, &str)] = &[
-    ("next_ready", "USING COVERING INDEX execution_waiting_of_kind (partition=? AND (lane,kind)>(?,?))"),
-    ("held_on", "USING COVERING INDEX execution_by_lane (lane=? AND state=?)"),
+    ("next_ready", "USING PRIMARY KEY (partition=? AND (lane,kind)>(?,?))"),
+    ("held_on", "USING PRIMARY KEY (partition=?)"),
     (
         "walk_namespace",
-        "USING INDEX execution_by_namespace \
-         (namespace=? AND state=? AND created_at>? AND (created_at,partition,uuid)<(?,?,?))",
+        "USING INDEX execution_by_namespace (namespace=? AND created_at>? AND (created_at,partition,uuid)<(?,?,?))",
     ),
-    (
-        "walk_lane",
-        "USING INDEX execution_by_lane (lane=? AND state=? AND created_at>? AND (created_at,partition,uuid)<(?,?,?))",
-    ),
+    ("walk_lane", "USING INDEX execution_by_lane (lane=? AND created_at>? AND (created_at,partition,uuid)<(?,?,?))"),
     ("next_lane", "USING COVERING INDEX execution_by_lane (lane>?)"),
     ("next_configured_lane", "USING PRIMARY KEY (lane>?)"),
-    ("depth", "USING COVERING INDEX execution_by_lane (lane=? AND state=?)"),
-    ("depth_since", "USING INDEX execution_by_lane (lane=? AND state=?)"),
+    ("depth_ready", "USING PRIMARY KEY (partition=? AND lane=?)"),
+    ("depth_active", "USING PRIMARY KEY (partition=?)"),
+    ("depth_completed", "USING INDEX execution_by_lane (lane=?)"),
+    ("ready_on", "USING PRIMARY KEY (partition=?)"),
+    ("leases_on", "USING PRIMARY KEY (partition=?)"),
+    ("due_on", "USING PRIMARY KEY (partition=?)"),
     ("workers_after", "USING PRIMARY KEY (worker_instance_id>?)"),
     ("workers_beyond", "USING PRIMARY KEY (worker_instance_id>?)"),
     ("api_keys_after", "USING PRIMARY KEY (key_id>?)"),
@@ -50,19 +50,12 @@ const ANSWERED_FROM: &[(&str, &str)] = &[
 
 /// Which indexes answer which query of several tables: a walk of the first, and what it brings along by key.
 const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
-    ("waiting", &["execution USING INDEX execution_waiting (partition=? AND lane=?)", ITS_FLOW, ITS_PAYLOAD]),
-    (
-        "waiting_of_kind",
-        &["execution USING INDEX execution_waiting_of_kind (partition=? AND lane=? AND kind=?)", ITS_FLOW, ITS_PAYLOAD],
-    ),
+    ("waiting", &["ready USING PRIMARY KEY (partition=? AND lane=? AND kind=?)", ITS_EXECUTION, ITS_FLOW, ITS_PAYLOAD]),
     (
         "waiting_at",
-        &["execution USING INDEX execution_waiting (partition=? AND lane=? AND priority=?)", ITS_FLOW, ITS_PAYLOAD],
-    ),
-    (
-        "waiting_at_of_kind",
         &[
-            "execution USING INDEX execution_waiting_of_kind (partition=? AND lane=? AND kind=? AND priority=?)",
+            "ready USING PRIMARY KEY (partition=? AND lane=? AND kind=? AND priority=?)",
+            ITS_EXECUTION,
             ITS_FLOW,
             ITS_PAYLOAD,
         ],
@@ -70,15 +63,26 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
     (
         "due",
         &[
-            "execution USING INDEX execution_due (partition=? AND due_at>?)",
+            "t USING PRIMARY KEY (partition=?)",
+            "execution USING INDEX sqlite_autoindex_execution_1 (uuid=? AND partition=?) LEFT-JOIN",
+            "t USING PRIMARY KEY (partition=?)",
+            "execution USING INDEX sqlite_autoindex_execution_1 (uuid=? AND partition=?) LEFT-JOIN",
             "flow USING INDEX flow_due (partition=? AND due_at>?)",
         ],
     ),
     (
         "next_due",
         &[
-            "execution USING COVERING INDEX execution_due (partition=? AND due_at>?)",
+            "lease USING PRIMARY KEY (partition=?)",
+            "due USING PRIMARY KEY (partition=?)",
             "flow USING COVERING INDEX flow_due (partition=? AND due_at>?)",
+        ],
+    ),
+    (
+        "depth_in_state",
+        &[
+            "tag USING PRIMARY KEY (namespace=? AND key=? AND value=?)",
+            "execution USING INDEX sqlite_autoindex_execution_1 (uuid=? AND partition=?) LEFT-JOIN",
         ],
     ),
     (
@@ -90,17 +94,17 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "waiting_priorities",
+        "waiting_kinds",
         &[
-            "execution USING COVERING INDEX execution_waiting (partition=? AND lane=?)",
-            "execution USING COVERING INDEX execution_waiting (partition=? AND lane=? AND priority<?)",
+            "ready USING PRIMARY KEY (partition=? AND lane=?)",
+            "ready USING PRIMARY KEY (partition=? AND lane=? AND kind>?)",
         ],
     ),
     (
-        "waiting_priorities_of_kind",
+        "waiting_priorities",
         &[
-            "execution USING COVERING INDEX execution_waiting_of_kind (partition=? AND lane=? AND kind=?)",
-            "execution USING COVERING INDEX execution_waiting_of_kind (partition=? AND lane=? AND kind=? AND priority<?)",
+            "ready USING PRIMARY KEY (partition=? AND lane=? AND kind=?)",
+            "ready USING PRIMARY KEY (partition=? AND lane=? AND kind=? AND priority<?)",
         ],
     ),
     (
@@ -135,6 +139,7 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
 ];
 
 /// What comes along with what waits.
+const ITS_EXECUTION: &str = "execution USING INDEX sqlite_autoindex_execution_1 (uuid=? AND partition=?)";
 const ITS_FLOW: &str = "flow USING INDEX sqlite_autoindex_flow_1 (flow_id=? AND partition=?) LEFT-JOIN";
 const ITS_PAYLOAD: &str = "payload USING PRIMARY KEY (uuid=? AND partition=?) LEFT-JOIN";
 
@@ -179,7 +184,7 @@ fn every_query_is_answered_from_its_index() {
 fn a_query_without_an_index_looks_different() {
     let place = StoreLocation::new();
     drop(place.open());
-    let scan = plan(&place, "SELECT uuid FROM execution WHERE holder = $1");
+    let scan = plan(&place, "SELECT uuid FROM execution WHERE changed_at = $1");
     assert!(scan[0].starts_with("SCAN "), "{scan:?}");
     let sort = plan(&place, "SELECT uuid FROM execution WHERE namespace = $1 ORDER BY changed_at");
     assert!(sort.iter().any(|step| step.contains("TEMP B-TREE")), "{sort:?}");

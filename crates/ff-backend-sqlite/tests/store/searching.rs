@@ -114,7 +114,7 @@ async fn a_search_for_what_is_rare_ends_a_page_before_it_has_looked_at_everythin
     let rare = SubmitArgs { kind: Kind::parse("rare").unwrap(), ..work() };
     let id = store.submit(rare).await.unwrap().execution_id;
     clock.advance(1);
-    for _ in 0..3 {
+    for _ in 0..11 {
         store.submit_many((0..1_000).map(|_| work()).collect()).await.unwrap();
     }
     let filter = Filter { kind: Some(Kind::parse("rare").unwrap()), ..all() };

@@ -11,7 +11,7 @@ use crate::execution::{Attempt, AttemptEnd, AttemptOutcome, Blocker, Failure, Fi
 use crate::flow::Membership;
 use crate::lease::{Fence, LastLease, Lease, LeaseEnding, LeaseEvent};
 use crate::payload::Fingerprint;
-use crate::policy::Policy;
+use crate::policy::{self, Policy};
 use crate::suspension::{PastSuspension, PendingWaitpoint, SuspensionEnd};
 use crate::trace::TraceContext;
 use crate::types::{
@@ -32,7 +32,7 @@ pub struct Execution {
     pub priority: Priority,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: Tags,
-    #[serde(default, skip_serializing_if = "Policy::is_default")]
+    #[serde(default, skip_serializing_if = "Policy::is_default", serialize_with = "policy::serialize_compact")]
     pub policy: Policy,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<IdempotencyKey>,

@@ -1,0 +1,68 @@
+//! Payloads and results. Rules never load them.
+
+use std::collections::HashMap;
+
+use ff_core::payload::Payload;
+use ff_core::types::{ContentType, ExecutionId};
+
+use crate::error::{SqlError, unreadable};
+use crate::schema::{EXECUTION, PAYLOAD};
+use crate::session::{Key, Load, Read, key_of};
+use crate::table::{Columns, Table};
+use crate::value::{Row, Value};
+
+/// Bytes that belong to an execution, with their content type.
+#[derive(Clone, Copy)]
+pub(crate) enum Body {
+    /// What it was submitted with: in a table of its own, because the row of the execution is written with every step.
+    Payload,
+    /// What its worker handed in: in the row of the execution, with the last step.
+    Result,
+}
+
+impl Body {
+    /// The table and the two columns it is in.
+    fn place(self) -> (&'static Table, Columns) {
+        match self {
+            Self::Payload => (&PAYLOAD, PAYLOAD.named(&["content_type", "bytes"])),
+            Self::Result => (&EXECUTION, EXECUTION.named(&["result_type", "result"])),
+        }
+    }
+
+    /// The columns it is in.
+    pub(super) fn columns(self) -> Columns {
+        self.place().1
+    }
+
+    /// What loading it for these keys asks.
+    pub(crate) fn load(self, keys: Vec<Key>) -> Load {
+        let (table, columns) = self.place();
+        Load::Rows(table, columns, keys)
+    }
+
+    /// Loads it for all of these executions that have one.
+    pub(crate) async fn of(
+        self,
+        reader: &mut dyn Read,
+        ids: &[ExecutionId],
+    ) -> Result<HashMap<ExecutionId, Payload>, SqlError> {
+        if ids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let (table, columns) = self.place();
+        let rows = reader.load(table, columns, &ids.iter().map(key_of).collect::<Vec<_>>()).await?;
+        let rows = ids.iter().zip(rows).filter_map(|(id, row)| Some((*id, row.filter(|row| !row.is_null(0))?)));
+        rows.map(|(id, row)| Ok((id, read_body_at(&row, 0)?))).collect()
+    }
+}
+
+/// The columns of a body.
+pub(crate) fn body_values(body: &Payload) -> [Value; 2] {
+    [body.content_type.as_str().into(), Value::Bytes(body.bytes.clone())]
+}
+
+/// A body, from where a row has it.
+pub(crate) fn read_body_at(row: &Row, at: usize) -> Result<Payload, SqlError> {
+    let content_type = ContentType::parse(row.text(at)?).map_err(unreadable("a content type"))?;
+    Ok(Payload::new(content_type, row.bytes(at + 1)?))
+}

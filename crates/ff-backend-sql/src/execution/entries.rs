@@ -1,0 +1,166 @@
+//! The rows of an execution in the narrow tables, which are the indexes over what changes. A row is all key, so it is inserted
+//! or deleted and never written over.
+
+use ff_core::contracts::Cursor;
+use ff_core::execution::{Execution, Phase};
+use ff_core::index::has_state_index;
+use ff_core::state::PublicState;
+use ff_core::types::Namespace;
+
+use crate::schema::{DUE, LEASE, READY, TAG};
+use crate::session::{Key, Put};
+use crate::table::Table;
+use crate::value::Value;
+
+/// A narrow table.
+pub(crate) struct NarrowTable {
+    pub(crate) table: &'static Table,
+    /// The rows that follow from an execution.
+    pub(crate) rows: fn(&Execution) -> Vec<Key>,
+    /// Whether a change of an execution is known to leave its rows as they are.
+    is_same: fn(&Execution, &Execution) -> bool,
+}
+
+pub(crate) static NARROW_TABLES: [NarrowTable; 4] = [
+    NarrowTable { table: &READY, rows: ready, is_same: |_, _| false },
+    NarrowTable { table: &LEASE, rows: lease, is_same: |_, _| false },
+    NarrowTable { table: &DUE, rows: due, is_same: |_, _| false },
+    NarrowTable { table: &TAG, rows: labels, is_same: has_same_labels },
+];
+
+impl NarrowTable {
+    /// The rows that executions gain and lose, each execution given as it was and as it is to be.
+    pub(crate) fn put_and_deleted(&self, rewritten: &[(Option<&Execution>, &Execution)]) -> (Vec<Put>, Vec<Key>) {
+        let (mut put, mut deleted) = (Vec::new(), Vec::new());
+        for (before, after) in rewritten {
+            if before.is_some_and(|before| (self.is_same)(before, after)) {
+                continue;
+            }
+            let (before, after) = (before.map(self.rows).unwrap_or_default(), (self.rows)(after));
+            put.extend(after.iter().filter(|row| !before.contains(row)).cloned().map(Put::new));
+            deleted.extend(before.into_iter().filter(|row| !after.contains(row)));
+        }
+        (put, deleted)
+    }
+}
+
+fn ready(execution: &Execution) -> Vec<Key> {
+    if execution.phase != Phase::Waiting {
+        return Vec::new();
+    }
+    vec![vec![
+        execution.id.partition().into(),
+        execution.lane_key().as_str().into(),
+        execution.kind.as_str().into(),
+        execution.priority.get().into(),
+        execution.created_at.into(),
+        Value::Uuid(execution.id.uuid()),
+    ]]
+}
+
+fn lease(execution: &Execution) -> Vec<Key> {
+    let Phase::Running { lease } = &execution.phase else { return Vec::new() };
+    let row = |due: Key| [due, vec![execution.lane_key().as_str().into(), lease.acquired_at.into()]].concat();
+    next_due(execution).into_iter().map(row).collect()
+}
+
+fn due(execution: &Execution) -> Vec<Key> {
+    match &execution.phase {
+        Phase::Running { .. } => Vec::new(),
+        _ => next_due(execution).into_iter().collect(),
+    }
+}
+
+fn next_due(execution: &Execution) -> Option<Key> {
+    let (at, _) = execution.next_due()?;
+    Some(vec![execution.id.partition().into(), at.into(), Value::Uuid(execution.id.uuid())])
+}
+
+/// A staged execution is found by none of its labels.
+fn labels(execution: &Execution) -> Vec<Key> {
+    if execution.is_staged() {
+        return Vec::new();
+    }
+    let (namespace, place) = (&execution.namespace, Cursor::of(execution));
+    let labels = execution.tags.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    let labels = labels.chain(label_of_state(execution.public_state()));
+    labels.map(|label| key_of_label(namespace, label, place)).collect()
+}
+
+fn has_same_labels(before: &Execution, after: &Execution) -> bool {
+    let label_of_state = |execution: &Execution| label_of_state(execution.public_state());
+    before.tags == after.tags
+        && before.is_staged() == after.is_staged()
+        && label_of_state(before) == label_of_state(after)
+}
+
+/// The label by which executions in a state are searched for, if the state has one. A label without a key is no other's.
+pub(crate) fn label_of_state(state: PublicState) -> Option<(&'static str, &'static str)> {
+    has_state_index(state).then_some(("", state.as_str()))
+}
+
+/// The row that says that the execution at a place in every listing has a label.
+pub(crate) fn key_of_label(namespace: &Namespace, (key, value): (&str, &str), place: Cursor) -> Key {
+    vec![
+        namespace.as_str().into(),
+        key.into(),
+        value.into(),
+        place.created_at.into(),
+        place.execution_id.partition().into(),
+        Value::Uuid(place.execution_id.uuid()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::contracts::{CancelArgs, ClaimArgs, SubmitArgs};
+    use ff_core::entropy::{Entropy, SeededEntropy};
+    use ff_core::lease::Holder;
+    use ff_core::model::Model;
+    use ff_core::operation::{Ask, Conditions};
+    use ff_core::partition::PartitionConfig;
+    use ff_core::payload::Payload;
+    use ff_core::types::{TagKey, TagValue, TimestampMs};
+
+    use super::*;
+
+    /// An execution with a label as it waits, as it runs, and as it is cancelled.
+    fn steps() -> [Execution; 3] {
+        let at = Conditions {
+            partitions: PartitionConfig::default(),
+            nonce: SeededEntropy::new(1).nonce(),
+            now: TimestampMs(5),
+        };
+        let mut model = Model::default();
+        let tags = [(TagKey::parse("team").unwrap(), TagValue::parse("blue").unwrap())].into();
+        let work = SubmitArgs { tags, ..SubmitArgs::new("k".parse().unwrap(), Payload::default()) };
+        model.execute(&work.into_operation(), &at).unwrap();
+        let current = |model: &Model| model.executions().next().unwrap().clone();
+        let waiting = current(&model);
+        let claim = ClaimArgs::new(waiting.id.partition(), Holder::parse("w", "w-1").unwrap());
+        model.execute(&claim.into_operation(), &at).unwrap();
+        let running = current(&model);
+        let cancel = CancelArgs { execution_id: waiting.id, reason: None, requested_by: None };
+        model.execute(&cancel.into_operation(), &at).unwrap();
+        [waiting, running, current(&model)]
+    }
+
+    /// How many rows a step inserts and deletes in each table.
+    fn changes(before: Option<&Execution>, after: &Execution) -> Vec<(&'static str, usize, usize)> {
+        let changes = NARROW_TABLES.iter().map(|narrow| {
+            let (put, deleted) = narrow.put_and_deleted(&[(before, after)]);
+            assert!(put.iter().all(|put| put.row.values().len() == narrow.table.key), "{}", narrow.table.name);
+            (narrow.table.name, put.len(), deleted.len())
+        });
+        changes.filter(|(_, put, deleted)| put + deleted > 0).collect()
+    }
+
+    #[test]
+    fn every_step_moves_an_execution_from_table_to_table() {
+        let [waiting, running, cancelled] = steps();
+        assert_eq!(changes(None, &waiting), [("ready", 1, 0), ("tag", 1, 0)]);
+        assert_eq!(changes(Some(&waiting), &running), [("ready", 0, 1), ("lease", 1, 0)]);
+        assert_eq!(changes(Some(&running), &cancelled), [("lease", 0, 1), ("due", 1, 0), ("tag", 1, 0)]);
+        assert_eq!(changes(Some(&cancelled), &cancelled), []);
+    }
+}
