@@ -20,13 +20,13 @@ const AT_ONCE: usize = 2;
 
 #[tokio::test]
 async fn sqlite_does_what_the_model_does() {
-    compare(sqlite, Mix::ALL, runs(6_000), RUN, EVERYTHING).await;
+    compare(sqlite, Mix::ALL, runs(9_000), RUN, EVERYTHING).await;
 }
 
 #[tokio::test]
 async fn postgres_does_what_the_model_does() {
     let _server = shared_postgres();
-    compare(postgres, Mix::ALL, runs(6_000), RUN, EVERYTHING).await;
+    compare(postgres, Mix::ALL, runs(9_000), RUN, EVERYTHING).await;
 }
 
 #[tokio::test]
@@ -37,7 +37,7 @@ async fn postgres_without_its_record_cache_does_what_the_model_does() {
 
 #[tokio::test]
 async fn valkey_does_what_the_model_does() {
-    compare(valkey, Mix::ALL, runs(6_000), RUN, EVERYTHING).await;
+    compare(valkey, Mix::ALL, runs(9_000), RUN, EVERYTHING).await;
 }
 
 #[tokio::test]
@@ -58,7 +58,7 @@ async fn redis_does_what_the_model_does() {
 
 #[tokio::test]
 async fn memory_does_what_the_model_does() {
-    compare(memory, Mix::ALL, runs(6_000), RUN, EVERYTHING).await;
+    compare(memory, Mix::ALL, runs(9_000), RUN, EVERYTHING).await;
     compare(memory, Mix::SUSPENSIONS, 10, 300, &[SUSPENSIONS]).await;
     compare(memory, Mix::FLOWS, 10, 200, &[FLOWS]).await;
 }
@@ -67,7 +67,7 @@ async fn memory_does_what_the_model_does() {
 #[tokio::test]
 async fn a_store_over_http_does_what_the_model_does() {
     let mix = Mix { lanes: false, ..Mix::ALL };
-    compare(http_over_memory, mix, runs(3_000), RUN, &[EXECUTIONS, SUSPENSIONS, FLOWS]).await;
+    compare(http_over_memory, mix, runs(6_000), RUN, &[EXECUTIONS, SUSPENSIONS, FLOWS]).await;
 }
 
 /// The comparison itself can fail, and what it prints is short.
@@ -78,8 +78,8 @@ async fn a_store_that_differs_is_shown_by_a_short_script() {
     let said = panic.downcast_ref::<String>().unwrap();
     assert!(said.contains("seed 1"), "{said}");
     let script: Vec<_> = said.lines().filter(|line| line.starts_with("    ")).collect();
-    assert_eq!(script.len(), 2, "{said}");
-    assert!(script[0].contains("Submit") && script[1].contains("Claim"), "{said}");
+    assert!(script.len() <= 3, "{said}");
+    assert!(script[0].contains("Submit") && script[script.len() - 1].contains("Claim"), "{said}");
 }
 
 /// Runs of everything that take so many transitions together, unless other ones are asked for.
