@@ -13,6 +13,7 @@ mod lane;
 mod lease;
 mod refused;
 mod signal;
+mod stream;
 mod suite;
 mod suspension;
 mod token;

@@ -20,6 +20,7 @@ macro_rules! every_domain {
         $crate::flow_promises! { tests => $crate::$make }
         $crate::suspension_promises! { tests => $crate::$make }
         $crate::signal_promises! { tests => $crate::$make }
+        $crate::stream_promises! { tests => $crate::$make }
         $crate::token_promises! { tests => $crate::$make }
     };
 }
@@ -77,6 +78,7 @@ const DOMAINS: &[&[&[(&str, Promise)]]] = &[
     crate::flow_promises! { table => themes },
     crate::suspension_promises! { table => themes },
     crate::signal_promises! { table => themes },
+    crate::stream_promises! { table => themes },
     crate::token_promises! { table => themes },
 ];
 

@@ -83,6 +83,7 @@ impl Listener {
             | Hint::LeaseLost { .. }
             | Hint::SignalDelivered { .. }
             | Hint::EventTold { .. }
+            | Hint::StreamMoved { .. }
             | Hint::Ended { .. }
             | Hint::FlowMoved { .. }
             | Hint::FlowEnded { .. } => {}

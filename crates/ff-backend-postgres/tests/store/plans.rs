@@ -36,7 +36,7 @@ const ANSWERED_FROM: &[(&str, &[&str])] = &[
 ];
 
 /// Asked only by the doctor, which reads everything anyway.
-const READS_EVERYTHING: &[&str] = &["executions_on", "flows_on", "labels_on"];
+const READS_EVERYTHING: &[&str] = &["executions_on", "flows_on", "labels_on", "streams_on"];
 
 /// Likewise, of tables that stay small.
 const READS_A_SMALL_TABLE: &[&str] = &["lanes_on", "workers_on"];

@@ -101,6 +101,7 @@ async fn what_is_there_is_found_by_its_labels_and_forgotten_in_its_time() {
     let undone = "
         SET search_path = flowfabric;
         DROP TABLE tag; DROP TABLE lane; DROP TABLE worker; DROP TABLE feed; DROP TABLE event; DROP TABLE api_key;
+        DROP TABLE stream; DROP TABLE frame;
         UPDATE execution SET due_at = NULL; UPDATE flow SET due_at = NULL;
         UPDATE meta SET value = 4 WHERE key = 'schema_version'";
     place.look().await.batch_execute(undone).await.unwrap();

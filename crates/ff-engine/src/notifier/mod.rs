@@ -14,6 +14,7 @@ use ff_core::flow::contracts::{FlowEnd, FlowEventsArgs, FlowEventsPage};
 use ff_core::hint::{Hint, Hints};
 use ff_core::lease::contracts::{Control, ControlArgs, check_wait};
 use ff_core::signal::contracts::{DeliveriesArgs, DeliveriesPage};
+use ff_core::stream::contracts::{ReadStreamArgs, StreamPage};
 use ff_core::types::{ExecutionId, FlowId, WorkerInstanceId};
 use futures_util::StreamExt;
 use lost::LostLeases;
@@ -85,6 +86,26 @@ impl Notifier {
             if !self.wait(rung, deadline).await {
                 return Ok(None);
             }
+        }
+    }
+
+    /// The output of an execution from a cursor on, waiting for more up to `wait_ms`; at once when there is nothing more to come.
+    pub async fn next_frames(&self, mut args: ReadStreamArgs, wait_ms: u64) -> Answer<StreamPage> {
+        check_wait(wait_ms)?;
+        let deadline = after(wait_ms);
+        let bell = self.notices.streams.join(&args.execution_id);
+        loop {
+            let rung = bell.rung();
+            if args.start().seq == 0 && wait_ms > 0 {
+                // An execution without output moves no stream. A store that tells only of ends that callers wait for learns
+                // by this question that one does.
+                self.store.end_of(&args.execution_id).await?;
+            }
+            let page = self.store.read_stream(args.clone()).await?;
+            if page.ended || !page.items.is_empty() || !self.wait(rung, deadline).await {
+                return Ok(page);
+            }
+            args.from = Some(page.next);
         }
     }
 
@@ -192,6 +213,7 @@ struct Notices {
     lost: Mutex<LostLeases>,
     workers: WaitSet<WorkerInstanceId>,
     ends: WaitSet<ExecutionId>,
+    streams: WaitSet<ExecutionId>,
     /// One bell for all partitions: who reads the feeds reads all of them.
     deliveries: WaitSet<()>,
     /// The same of what happens.
@@ -211,7 +233,11 @@ impl Notices {
                 self.lost().add(worker_instance_id.clone(), lost);
                 self.workers.ring(&worker_instance_id);
             }
-            Hint::Ended { execution_id } => self.ends.ring(&execution_id),
+            Hint::StreamMoved { execution_id } => self.streams.ring(&execution_id),
+            Hint::Ended { execution_id } => {
+                self.ends.ring(&execution_id);
+                self.streams.ring(&execution_id);
+            }
             Hint::SignalDelivered { .. } => self.deliveries.ring_all(),
             Hint::EventTold { .. } => self.events.ring_all(),
             Hint::FlowMoved { flow_id } => self.flow_events.ring(&flow_id),
@@ -220,6 +246,7 @@ impl Notices {
                 self.lost().missed();
                 self.workers.ring_all();
                 self.ends.ring_all();
+                self.streams.ring_all();
                 self.deliveries.ring_all();
                 self.events.ring_all();
                 self.flow_ends.ring_all();

@@ -83,6 +83,7 @@ const SUSPENSION_MOVES_BESIDE: &[&str] = &[
 /// What may happen as well, when a span is zero or a pump comes late.
 const EXECUTION_MOVES_BESIDE: &[&str] = &[
     "running -progress-> running",
+    "running -append-> running",
     "running -fail-> waiting",
     "running -timed out-> waiting",
     "running -timed out, deadline-> expired",
@@ -142,6 +143,7 @@ fn name(operation: &Operation, before: Option<&Execution>, change: &Change) -> S
         Operation::Claim(_) | Operation::ClaimGranted(_) => format!("claim {}", before.map_or("nothing", begun)),
         Operation::Renew(_) => "renew".into(),
         Operation::Progress(_) => "progress".into(),
+        Operation::AppendFrames(_) => "append".into(),
         Operation::Complete(_) => "complete".into(),
         Operation::Fail(_) => "fail".into(),
         Operation::Delay(_) => "delay".into(),

@@ -21,7 +21,10 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         Reply::PriorityChanged(first) => {
             Reply::PriorityChanged(PriorityChanged { from: first.priority, priority: first.priority })
         }
-        Reply::Completed(_)
+        // Frames without a number go to the end each time.
+        Reply::FramesAppended(_) if !has_a_place(operation) => return Ok(()),
+        Reply::FramesAppended(_)
+        | Reply::Completed(_)
         | Reply::Tagged(_)
         | Reply::Failed(_)
         | Reply::Delayed(_)
@@ -56,6 +59,11 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         Ok(decision) if decision.reply == expected && !again.alters() => Ok(()),
         other => Err(format!("I16: answered {reply:?} first and then {other:?}")),
     }
+}
+
+/// Whether frames were appended at a place, so that they are known again.
+fn has_a_place(operation: &Operation) -> bool {
+    matches!(operation, Operation::AppendFrames(args) if args.from.is_some())
 }
 
 fn is_about_member(after: &Model, operation: &Operation) -> bool {

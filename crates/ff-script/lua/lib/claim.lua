@@ -203,6 +203,9 @@ local function take_rare(key, id, payload, lane, holder, lease_id, new_attempt_i
     holder.instance, 'started_at', core.started_at or moment
   )
   drop(key, core, resumed)
+  if core.streamed then
+    hint.streamed(id)
+  end
   index.unwait(lane, core.kind, id)
   index.hold(lane, holder.instance, moment, holder.expires_at, timeout_at, id)
   if flow then

@@ -47,6 +47,7 @@ const READING: &[&str] = &[
     "ff_list_waitpoint_hmac_kids",
     "ff_now",
     "ff_open_waitpoint",
+    "ff_read_attempt_stream",
     "ff_read_deliveries",
     "ff_read_execution",
     "ff_read_feed",
@@ -58,6 +59,7 @@ const READING: &[&str] = &[
     "ff_read_inputs",
     "ff_read_lanes",
     "ff_read_signals",
+    "ff_read_summary",
     "ff_read_waitpoint_hmac_secrets",
     "ff_read_waitpoints",
     "ff_version",
@@ -67,6 +69,7 @@ const READING: &[&str] = &[
 const BRINGING: &[&str] = &[
     "ff_add_execution_to_flow",
     "ff_allot_lane",
+    "ff_append_frame",
     "ff_buffer_signal_for_pending_waitpoint",
     "ff_change_priority",
     "ff_claim_execution",

@@ -26,7 +26,7 @@ use ff_script::{LibraryClock, ScriptError};
 
 use crate::situation::{ONE_PARTITION, Situation, Subject};
 use crate::wire::Wire;
-use crate::{flow, operator, suspension};
+use crate::{flow, operator, stream, suspension};
 
 #[derive(Clone, Copy, Debug)]
 enum Call {
@@ -125,6 +125,7 @@ fn every_refusal_of_every_header_is_tried() {
     tried.extend(suspension::tried());
     tried.extend(flow::tried());
     tried.extend(operator::tried());
+    tried.extend(stream::tried());
     let named = SIGNATURES.iter().flat_map(|signature| signature.refusals.iter().map(|code| (signature.name, *code)));
     assert_eq!(tried, named.filter(|(_, code)| *code != InvalidArgs.as_str()).collect());
 }

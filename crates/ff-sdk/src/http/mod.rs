@@ -9,6 +9,7 @@ mod operating;
 mod options;
 mod orchestration;
 mod signal;
+mod stream;
 mod suspension;
 mod tls;
 

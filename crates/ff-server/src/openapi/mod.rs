@@ -9,6 +9,7 @@ mod parameters;
 mod registry;
 mod security;
 mod service;
+mod stream;
 mod suspension;
 
 use std::sync::LazyLock;
@@ -46,6 +47,7 @@ pub fn openapi() -> Value {
     describe_calls(&mut api);
     lease::describe(&mut api);
     suspension::describe(&mut api);
+    stream::describe(&mut api);
     flow::describe(&mut api);
     registry::describe(&mut api);
     api_key::describe(&mut api);

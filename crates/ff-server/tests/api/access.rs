@@ -43,6 +43,8 @@ const WHO: &[(&str, &str, &str)] = &[
     ("post", "/v1/executions/{id}/revoke", "operate"),
     ("post", "/v1/executions/{id}/renew", "work"),
     ("post", "/v1/executions/{id}/progress", "work"),
+    ("post", "/v1/executions/{id}/frames", "work"),
+    ("get", "/v1/executions/{id}/stream", "submit work operate"),
     ("post", "/v1/executions/{id}/complete", "work"),
     ("post", "/v1/executions/{id}/fail", "work"),
     ("post", "/v1/executions/{id}/delay", "work"),

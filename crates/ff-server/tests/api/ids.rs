@@ -48,6 +48,7 @@ async fn a_malformed_id_is_refused_by_every_route_and_an_unknown_one_not_found()
 fn said(verb: &str) -> Value {
     match verb {
         "fail" => json!({"message": "m"}),
+        "frames" => json!({"frames": [{"text": "a"}]}),
         "priority" => json!({"priority": 1}),
         "suspend" => json!({"waitpoints": [{"key": "a"}]}),
         "waitpoints" => json!({"key": "a"}),
@@ -57,7 +58,7 @@ fn said(verb: &str) -> Value {
 }
 
 fn takes_fence(path: &str) -> bool {
-    ["renew", "progress", "complete", "fail", "delay", "suspend", "waitpoints", "wait_for_children"]
+    ["renew", "progress", "frames", "complete", "fail", "delay", "suspend", "waitpoints", "wait_for_children"]
         .iter()
         .any(|verb| path.ends_with(verb))
 }
