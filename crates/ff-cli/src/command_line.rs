@@ -7,8 +7,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
     Adjust, Approve, Attempts, Bench, Cancel, Completions, Config, Dev, Doctor, Events, Flow, Get, Keys, Lanes, List,
-    Migrate, OpenApi, Reject, Replay, Result, Resume, Revoke, Secrets, Server, Signal, Submit, Waiting, Watch, Worker,
-    Workers,
+    Migrate, OpenApi, Reject, Replay, Result, Resume, Revoke, Secrets, Server, Signal, Submit, Tail, Waiting, Watch,
+    Worker, Workers,
 };
 use crate::config::TypedCommand;
 use crate::exit::{self, Exit};
@@ -44,6 +44,7 @@ enum Command {
     Workers(Workers),
     Events(Events),
     Watch(Watch),
+    Tail(Tail),
     Waiting(Waiting),
     Signal(Signal),
     Approve(Approve),
@@ -102,6 +103,7 @@ impl Command {
             Self::Workers(workers) => workers.run(settings).await,
             Self::Events(events) => events.run(settings).await,
             Self::Watch(watch) => watch.run(settings).await,
+            Self::Tail(tail) => tail.run(settings).await,
             Self::Waiting(waiting) => waiting.run(settings).await,
             Self::Signal(signal) => signal.run(settings).await,
             Self::Approve(approve) => approve.run(settings).await,

@@ -17,6 +17,7 @@ use super::attendance::Attendance;
 use super::context::{Context, Work};
 use super::held_executions::{HeldExecution, HeldExecutions, listen};
 use super::options::Setup;
+use super::output::OutputBuffer;
 use super::slots::{Slot, Slots};
 use super::suspension::Journal;
 use super::{Fault, Reply, claiming, report};
@@ -104,6 +105,7 @@ async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Cl
     tracing::debug!("at work");
     let hold = HeldExecution::new(task.fence);
     held.insert(task.execution_id, hold.clone());
+    let output = OutputBuffer::new(setup.backend.clone(), &task, hold.clone());
     let context = Context::new(Work {
         task: task.clone(),
         payload,
@@ -113,8 +115,10 @@ async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Cl
         hold: hold.clone(),
         outages: setup.outages.clone(),
         journal: Journal::of(task.resumption.as_ref(), signals),
+        output: output.clone(),
     });
-    let mut handling = AbortOnDropHandle::new(tokio::spawn(async move { handler(context).await }.in_current_span()));
+    let handling = async move { output.finish(handler(context).await).await };
+    let mut handling = AbortOnDropHandle::new(tokio::spawn(handling.in_current_span()));
     let end = hold_on(&setup, &task, &hold, &mut handling).await;
     drop(slot);
     if let Some(end) = end {
