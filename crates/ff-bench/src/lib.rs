@@ -13,6 +13,7 @@ mod report;
 mod retention;
 mod search;
 mod store;
+mod stream;
 mod suspend;
 mod timed_store;
 
@@ -28,6 +29,7 @@ pub use report::Report;
 pub use retention::Retention;
 pub use search::SearchCost;
 pub use store::NotAStore;
+pub use stream::StreamCost;
 pub use suspend::SuspendToResume;
 
 /// Work that asks nothing of its handler. Nobody else has such work, so that it meets no other in its lane.
