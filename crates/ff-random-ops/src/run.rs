@@ -36,6 +36,8 @@ pub async fn run(setup: Setup, seed: u64, transitions: usize) -> Coverage {
     }
     let (coverage, found) = conclude(setup, comparison, found).await;
     if let Err(difference) = found {
+        // Shortening may take longer than a test is given.
+        eprintln!("seed {seed}: wrong at transition {} of {transitions}, being shortened: {difference}", script.len());
         let (script, difference) = shrink(setup, seed, script, difference).await;
         let lines: Vec<_> = script.iter().map(|transition| format!("    {transition:?},")).collect();
         let lines = lines.join("\n");
